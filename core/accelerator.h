@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// An accelerator is a chain of levels, outermost first: memories, fanouts, and one compute level at the end.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/conventions.h"
+#include "core/flexibility.h"
+#include "core/layer.h"
+
+namespace pliant {
+
+struct Memory {
+  std::optional<Count> capacity_words;  ///< of one instance; nullopt = unbounded
+  int buffers = 1;                      ///< multiple buffering: usable capacity = capacity / buffers
+  std::array<bool, kRoles> may_keep{true, true, true};     ///< by Role: can this memory hold such a tensor
+  std::array<bool, kRoles> may_bypass{false, false, false};  ///< by Role: may a mapping leave it out although kept
+  double read_pj = 0, write_pj = 0, update_pj = 0;  ///< per word; update = arriving partial sum
+  std::optional<double> read_words_per_cycle, write_words_per_cycle;  ///< of one instance; nullopt = unlimited
+  double leak_pj_per_cycle = 0;                     ///< of one instance
+  double area_um2 = 0;                              ///< of one instance
+  int word_bits = 16;
+  /// When set, energy and area follow the named technology table at this capacity (see docs/model.md); the fields
+  /// above then hold the values already resolved for the present capacity.
+  std::string technology;
+  bool operator==(const Memory&) const = default;
+};
+
+struct Fanout {
+  Count rows = 1, cols = 1;
+  bool multicast = true;           ///< one parent read serves all children with the same tile
+  bool reduction = true;           ///< outputs of children with the same tile arrive as one word
+  bool partial_multicast = false;  ///< overlapping windows of neighbours are read once
+  double area_um2 = 0;             ///< of one instance of the network
+  Count units() const { return rows * cols; }
+  bool operator==(const Fanout&) const = default;
+};
+
+struct Compute {
+  double mac_pj = 0;
+  double cycles_per_mac = 1;  ///< of one unit
+  double leak_pj_per_cycle = 0;
+  double area_um2 = 0;
+  bool operator==(const Compute&) const = default;
+};
+
+struct Level {
+  std::string name;
+  std::variant<Memory, Fanout, Compute> part;
+
+  bool is_memory() const { return std::holds_alternative<Memory>(part); }
+  bool is_fanout() const { return std::holds_alternative<Fanout>(part); }
+  bool is_compute() const { return std::holds_alternative<Compute>(part); }
+  const Memory& memory() const { return std::get<Memory>(part); }
+  const Fanout& fanout() const { return std::get<Fanout>(part); }
+  const Compute& compute() const { return std::get<Compute>(part); }
+  Memory& memory() { return std::get<Memory>(part); }
+  Fanout& fanout() { return std::get<Fanout>(part); }
+  Compute& compute() { return std::get<Compute>(part); }
+  bool operator==(const Level&) const = default;
+};
+
+/// Pruning of the search only; never legality, never flexion.
+struct Hints {
+  double min_utilization = 0;  ///< skip spatial choices that use a smaller share of the units
+  bool operator==(const Hints&) const = default;
+};
+
+struct Accelerator {
+  std::string name;
+  std::string description;
+  std::vector<Level> levels;  ///< outermost first; the last, and only the last, is compute
+  Conventions conventions;
+  /// Flexibility by layer family: `flexibility` for all, overridden where an entry exists.
+  Flexibility flexibility;
+  std::map<Operation, Flexibility> flexibility_for;
+  /// Area of the parts that no level owns (control, I/O).
+  double base_area_um2 = 0;
+  /// Area of full flexibility on each axis T, O, P, S (um2), already scaled to this design.
+  std::array<double, 4> flexibility_area_um2{};
+  Hints hints;
+
+  int find_level(std::string_view name) const;  ///< -1 when unknown
+  Count macs_units() const;                     ///< compute units: product of all fanouts
+  Count instances(int level) const;             ///< product of the fanouts outside a level
+  const Flexibility& flexibility_of(const Layer& layer) const;
+  bool operator==(const Accelerator&) const = default;
+};
+
+}  // namespace pliant

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer is one tensor operation: named dims with sizes, and tensors whose elements are addressed by affine
+// expressions of those dims. Convolutions, GEMMs and free einsums are all instances of this one representation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pliant {
+
+/// Numbers of words, iterations, MACs. Every product formed from input sizes is checked when inputs are read.
+using Count = std::int64_t;
+
+/// Limits that keep hot structures flat. Readers refuse inputs beyond them with a located error.
+inline constexpr int kMaxDims = 12;
+inline constexpr int kMaxTensors = 6;
+inline constexpr int kMaxLevels = 20;
+
+/// Bit i stands for dim i (or tensor i) of a layer.
+using DimSet = std::uint32_t;
+using TensorSet = std::uint32_t;
+
+struct Dim {
+  std::string name;
+  Count size = 1;
+  bool operator==(const Dim&) const = default;
+};
+
+/// coefficient * dim.
+struct Term {
+  int dim = 0;
+  Count coefficient = 1;
+  bool operator==(const Term&) const = default;
+};
+
+/// One index expression of a tensor: the sum of its terms.
+struct Rank {
+  std::vector<Term> terms;
+  bool operator==(const Rank&) const = default;
+};
+
+/// What a memory's `keeps:` list names. A tensor of a free einsum states its role.
+enum class Role : std::uint8_t { kInput, kWeight, kOutput };
+inline constexpr int kRoles = 3;
+std::string_view to_string(Role role);  // "inputs", "weights", "outputs"
+
+struct Tensor {
+  std::string name;
+  Role role = Role::kInput;
+  std::vector<Rank> ranks;
+  bool is_output() const { return role == Role::kOutput; }
+  bool operator==(const Tensor&) const = default;
+};
+
+/// The family a layer was written in. It decides nothing about the arithmetic; flexibility rules may be given per
+/// family because the same letter means different loops in different families.
+enum class Operation : std::uint8_t { kConv, kGemm, kEinsum };
+std::string_view to_string(Operation operation);
+
+struct Layer {
+  std::string name;
+  Operation operation = Operation::kEinsum;
+  std::vector<Dim> dims;
+  std::vector<Tensor> tensors;  ///< exactly one output
+  std::string written_as;       ///< the in-place spelling, e.g. "conv:M=64,C=3,...", or empty for a free einsum
+
+  int find_dim(std::string_view name) const;     ///< -1 when unknown
+  int find_tensor(std::string_view name) const;  ///< -1 when unknown
+  int output() const;                            ///< index of the output tensor
+  DimSet coupled(int tensor) const;              ///< dims that the tensor's projection mentions
+  TensorSet tensors_with_role(Role role) const;
+  Count macs() const;                  ///< product of the dim sizes
+  Count tensor_words(int tensor) const;  ///< distinct elements of the whole tensor
+  bool operator==(const Layer&) const = default;
+};
+
+/// A network: layers with repetition counts, in network order.
+struct Workload {
+  struct Entry {
+    Layer layer;
+    Count count = 1;
+    bool operator==(const Entry&) const = default;
+  };
+  std::string name;
+  std::string description;
+  std::vector<Entry> layers;
+
+  const Entry* find(std::string_view layer_name) const;
+  bool operator==(const Workload&) const = default;
+};
+
+/// Sizes of a convolution in the project's spelling. P and Q are output sizes (input sizes when transposed).
+/// M and C are totals; with groups > 1 the layer gets a dim G and per-group M and C; depthwise (groups == C == M)
+/// becomes a layer without M whose C is coupled to all three tensors. Dims of size 1 are kept, except B and G.
+struct ConvShape {
+  Count B = 1, M = 1, C = 1, P = 1, Q = 1, R = 1, S = 1;
+  Count stride_p = 1, stride_q = 1, dilation_r = 1, dilation_s = 1;
+  Count groups = 1;
+  bool transposed = false;
+};
+Layer make_conv(std::string name, const ConvShape& shape);
+
+/// Outputs[M,N] += Inputs[M,K] * Weights[K,N]; B independent products when B > 1 (all three tensors get B).
+struct GemmShape {
+  Count B = 1, M = 1, N = 1, K = 1;
+};
+Layer make_gemm(std::string name, const GemmShape& shape);
+
+}  // namespace pliant

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing the input files. Every problem is an InputError with positions; docs/formats.md is the reference.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/accelerator.h"
+#include "core/diagnostics.h"
+#include "core/layer.h"
+#include "core/mapping.h"
+
+namespace pliant {
+
+/// Where shipped files live, so that `eyeriss` or `resnet50` resolve without a path.
+class Library {
+ public:
+  explicit Library(std::filesystem::path configs) : configs_(std::move(configs)) {}
+  const std::filesystem::path& configs() const { return configs_; }
+  std::vector<std::string> accelerator_names() const;
+  std::vector<std::string> workload_names() const;
+  std::vector<std::string> flexibility_names() const;
+  /// A path when it exists as written, else the shipped file of that name; InputError with near names otherwise.
+  std::filesystem::path find_accelerator(std::string_view name_or_path) const;
+  std::filesystem::path find_workload(std::string_view name_or_path) const;
+
+ private:
+  std::filesystem::path configs_;
+};
+
+/// One `--set KEY=VALUE`.
+using Setting = std::pair<std::string, std::string>;
+
+Accelerator load_accelerator(const Library& library, std::string_view name_or_path,
+                             const std::vector<Setting>& settings = {});
+Workload load_workload(const Library& library, std::string_view name_or_path);
+Layer load_layer(const std::filesystem::path& file);
+/// `conv:M=64,...`, `gemm:...`, `depthwise:...`; source is named in diagnostics ("--layer").
+Layer parse_layer(std::string_view text, std::string_view source);
+/// What --layer accepts: a layer's name in the workload (when given), a file, or a layer written in place.
+Layer resolve_layer(std::string_view text, const Workload* workload);
+
+struct MappingFile {
+  Mapping mapping;
+  Factorization factorization = Factorization::kPerfect;
+};
+MappingFile load_mapping(const std::filesystem::path& file, const Layer& layer, const Accelerator& accelerator);
+
+std::string write_accelerator(const Accelerator& accelerator);
+std::string write_workload(const Workload& workload);
+std::string write_layer(const Layer& layer);
+std::string write_mapping(const Layer& layer, const Accelerator& accelerator, const Mapping& mapping,
+                          Factorization factorization);
+
+/// Parse from memory (tests, fuzzing): `name` stands for the file in diagnostics.
+Accelerator parse_accelerator_text(const Library& library, std::string_view text, std::string_view name,
+                                   const std::vector<Setting>& settings = {});
+Workload parse_workload_text(std::string_view text, std::string_view name);  ///< YAML or CSV, by content
+Layer parse_layer_text(std::string_view text, std::string_view name);
+MappingFile parse_mapping_text(std::string_view text, std::string_view name, const Layer& layer,
+                               const Accelerator& accelerator);
+
+}  // namespace pliant
