@@ -50,6 +50,10 @@ if(NOT PLIANT_ARROW_SOURCE AND NOT PLIANT_ARROW STREQUAL "system")
       set_target_properties(Parquet::parquet_shared PROPERTIES
         IMPORTED_LOCATION "${wheel_parquet_library}" INTERFACE_LINK_LIBRARIES Arrow::arrow_shared)
       set(PLIANT_ARROW_SOURCE "pyarrow wheel in .venv")
+      # An installation must outlive the .venv, so it takes the two libraries along; they need nothing else of the wheel.
+      file(GLOB PLIANT_ARROW_INSTALL_LIBRARIES
+        "${wheel_library_dir}/libarrow.so.*" "${wheel_library_dir}/libparquet.so.*"
+        "${wheel_library_dir}/libarrow.[0-9]*.dylib" "${wheel_library_dir}/libparquet.[0-9]*.dylib")
     else()
       message(STATUS "The Python in .venv has no usable pyarrow:\n${wheel_error}")
     endif()
