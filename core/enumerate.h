@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every mapping of a small map-space, one by one: the ground truth that counts and mappers are compared with.
+#pragma once
+
+#include <functional>
+
+#include "core/accelerator.h"
+#include "core/layer.h"
+#include "core/mapping.h"
+
+namespace pliant {
+
+/// Visits every combination of factor chains, loop orders and kept tensors that the slots allow, each distinct mapping
+/// once; what ties dims together (capacity, units, assignments, allowed orders, fixed tiles) is not applied:
+/// core/legality.h judges that. visit returns false to stop, and so does the function then.
+bool for_each_mapping(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility,
+                      Factorization rule, const std::function<bool(const Mapping&)>& visit);
+
+}  // namespace pliant
