@@ -18,6 +18,7 @@ void with_field(C& conventions, std::size_t option, Visit visit) {
     case 4: return visit(conventions.equal_windows);
     case 5: return visit(conventions.compute_reuse);
     case 6: return visit(conventions.first_time);
+    case 7: return visit(conventions.stall_rounding);
     default: assert(false && "no such convention");
   }
 }
@@ -33,6 +34,7 @@ Conventions Conventions::timeloop() {
   c.equal_windows = EqualWindows::kShared;
   c.compute_reuse = ComputeReuse::kNone;
   c.first_time = FirstTime::kDistinctElements;
+  c.stall_rounding = StallRounding::kDemandRatio;
   return c;
 }
 
@@ -68,7 +70,7 @@ const std::vector<ConventionOption>& convention_options() {
       {"footprint", {"distinct", "bounding-box"}, "size of a tile along an affine index: distinct values or interval"},
       {"drain", {"counted", "free", "parent-writes"}, "reading the child when it drains outputs to its parent"},
       {"stationarity", {"across-levels", "within-level"}, "how far the innermost run of uncoupled loops reaches"},
-      {"halo", {"run", "displacement", "one-loop"}, "which sliding steps refetch only what is new"},
+      {"halo", {"run", "displacement", "one-loop", "two-iterations"}, "which sliding steps refetch only what is new"},
       {"equal-windows", {"shared", "separate"}, "equal windows of neighbours under a fanout: read once or each its own"},
       {"compute-reuse",
        {"none", "outside-innermost-memory"},
@@ -76,6 +78,9 @@ const std::vector<ConventionOption>& convention_options() {
       {"first-time",
        {"distinct-elements", "per-sweep"},
        "arrivals of outputs that need no read back: distinct elements, or arrivals per sweep of the uncoupled loops"},
+      {"stall-rounding",
+       {"exact", "demand-ratio"},
+       "cycles of a saturated port: words over bandwidth, or the quotient of demands with its rounding error"},
   };
   return options;
 }

@@ -20,9 +20,9 @@ struct Conventions {
   /// How far the innermost run of uncoupled loops reaches: across levels, or only through the parent's own loops and
   /// those of bypassed memories below it.
   enum class Stationarity : std::uint8_t { kAcrossLevels, kWithinLevel };
-  /// Sliding windows: a run through consecutive loops over one dim; Timeloop's memory of the last displacement; or one
-  /// loop of one level (QuickFlow).
-  enum class Halo : std::uint8_t { kRun, kDisplacement, kOneLoop };
+  /// Sliding windows: a run through consecutive loops over one dim; Timeloop's memory of the last displacement, every
+  /// iteration walked or with its two-iteration shortcut; or one loop of one level (QuickFlow).
+  enum class Halo : std::uint8_t { kRun, kDisplacement, kOneLoop, kTwoIterations };
   /// Windows of neighbours under a fanout that are equal (not merely overlapping): read once, or each its own.
   enum class EqualWindows : std::uint8_t { kShared, kSeparate };
   /// Operands of the compute units: one word each step, or QuickFlow's reuse across loops outside the innermost memory.
@@ -31,6 +31,10 @@ struct Conventions {
   /// iterations of uncoupled loops (the two differ only where output windows overlap).
   enum class FirstTime : std::uint8_t { kDistinctElements, kPerSweep };
 
+  /// Cycles of a saturated port: words over bandwidth, rounded up; or Timeloop's quotient of demands, whose rounding
+  /// error can add a cycle.
+  enum class StallRounding : std::uint8_t { kExact, kDemandRatio };
+
   Footprint footprint = Footprint::kDistinct;
   Drain drain = Drain::kCounted;
   Stationarity stationarity = Stationarity::kAcrossLevels;
@@ -38,6 +42,7 @@ struct Conventions {
   EqualWindows equal_windows = EqualWindows::kShared;
   ComputeReuse compute_reuse = ComputeReuse::kNone;
   FirstTime first_time = FirstTime::kDistinctElements;
+  StallRounding stall_rounding = StallRounding::kExact;
 
   static Conventions physical() { return {}; }
   static Conventions timeloop();

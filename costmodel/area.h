@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Area of a design: components plus what flexibility adds.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/accelerator.h"
+
+namespace pliant {
+
+struct Area {
+  double base = 0;                      ///< parts no level owns
+  std::vector<double> levels;           ///< by level, all instances
+  std::array<double, 4> flexibility{};  ///< overhead of T, O, P, S as flexible as this design is
+  double total() const;
+};
+
+/// How much of an axis' full overhead each freedom costs.
+double overhead_share(Freedom freedom);
+
+/// Freedom of each axis T, O, P, S: the most flexible level decides.
+std::array<Freedom, 4> axis_freedom(const Accelerator& accelerator, const Flexibility& flexibility);
+
+Area area_um2(const Accelerator& accelerator);
+
+}  // namespace pliant

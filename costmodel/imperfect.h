@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts for mappings whose last tiles are short, and for outputs whose windows overlap: exact, by enumerating the
+// few kinds of tiles each dim has. Slower than the perfect path and allowed to allocate.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/nest.h"
+
+namespace pliant {
+
+class ImperfectTraffic {
+ public:
+  explicit ImperfectTraffic(const Nest& nest) : nest_(nest), problem_(nest.problem()) {}
+
+  void price(Traffic& pair) const;
+  /// Steps of a dim on the longest path (some instance works in every one of them).
+  double steps(int dim) const;
+  /// Mean over the steps of how many copies of a level the dim keeps busy.
+  double average_width(int dim, int level) const;
+  /// Distinct elements along the output's affine ranks, summed over the instances of a level that split them.
+  double distinct_output_extent(int level) const;
+
+ private:
+  /// Distinct tuples of the loop indices of a dim at the given levels (bit l = level l).
+  double tuples(int dim, std::uint32_t levels) const;
+  void affine(const Traffic& pair, const Nest::Kill& kill, double& served, double& delivered) const;
+
+  const Nest& nest_;
+  const Problem& problem_;
+};
+
+}  // namespace pliant

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/problem.h"
+
+#include <limits>
+
+namespace pliant {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void resolve_tensor(Problem& problem, int x) {
+  const Tensor& tensor = problem.layer.tensors[x];
+  problem.coupled[x] = problem.layer.coupled(x);
+  std::array<int, kMaxDims> uses{};
+  for (const Rank& rank : tensor.ranks)
+    for (const Term& term : rank.terms) ++uses[term.dim];
+  problem.simple_words[x] = 1;
+  for (const Rank& rank : tensor.ranks) {
+    const bool holes =
+        problem.conventions.footprint == Conventions::Footprint::kBoundingBox && !rank.terms.empty() &&
+        rank.terms.front().coefficient != 1;
+    if (rank.terms.size() == 1 && uses[rank.terms.front().dim] == 1 && !holes) {
+      problem.simple[x] |= DimSet{1} << rank.terms.front().dim;
+      problem.simple_words[x] *= problem.size[rank.terms.front().dim];
+      continue;
+    }
+    Problem::AffineRank affine;
+    for (const Term& term : rank.terms) {
+      affine.dim[affine.terms] = term.dim;
+      affine.coefficient[affine.terms++] = term.coefficient;
+      problem.affine_dims[x] |= DimSet{1} << term.dim;
+      if (uses[term.dim] == 1) problem.sliding[x] |= DimSet{1} << term.dim;
+    }
+    if (affine.terms > 0) problem.affine[x].push_back(affine);
+  }
+}
+
+void resolve_memory(Problem& problem, int l, const Memory& memory) {
+  problem.is_memory[l] = true;
+  problem.innermost_memory = l;
+  problem.capacity[l] = memory.capacity_words ? static_cast<double>(*memory.capacity_words / memory.buffers) : kInfinity;
+  problem.read_pj[l] = memory.read_pj;
+  problem.write_pj[l] = memory.write_pj;
+  problem.update_pj[l] = memory.update_pj;
+  problem.leak_pj_per_cycle[l] = memory.leak_pj_per_cycle;
+  problem.read_bandwidth[l] = memory.read_words_per_cycle.value_or(kInfinity);
+  problem.write_bandwidth[l] = memory.write_words_per_cycle.value_or(kInfinity);
+  for (int x = 0; x < problem.tensors; ++x) {
+    const auto role = static_cast<std::size_t>(problem.layer.tensors[x].role);
+    if (!memory.may_keep[role]) continue;
+    problem.may_keep[l] |= TensorSet{1} << x;
+    if (!memory.may_bypass[role]) problem.must_keep[l] |= TensorSet{1} << x;
+  }
+}
+
+}  // namespace
+
+Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
+    : layer(layer_in), accelerator(accelerator_in), conventions(accelerator_in.conventions) {
+  dims = static_cast<int>(layer.dims.size());
+  tensors = static_cast<int>(layer.tensors.size());
+  levels = static_cast<int>(accelerator.levels.size()) - 1;
+  output = layer.output();
+  macs = 1;
+  for (int d = 0; d < dims; ++d) {
+    size[d] = static_cast<double>(layer.dims[d].size);
+    macs *= size[d];
+  }
+  for (int x = 0; x < tensors; ++x) {
+    resolve_tensor(*this, x);
+    tensor_words[x] = static_cast<double>(layer.tensor_words(x));
+  }
+  double copies = 1;
+  for (int l = 0; l < levels; ++l) {
+    const Level& level = accelerator.levels[l];
+    built[l] = copies;
+    if (level.is_memory()) {
+      resolve_memory(*this, l, level.memory());
+      leak_pj_per_cycle_total += copies * leak_pj_per_cycle[l];
+    } else {
+      const Fanout& fanout = level.fanout();
+      multicast[l] = fanout.multicast;
+      reduction[l] = fanout.reduction;
+      partial_multicast[l] = fanout.partial_multicast;
+      copies *= static_cast<double>(fanout.units());
+    }
+  }
+  built[levels] = copies;
+  int inside = levels;
+  for (int l = levels - 1; l >= 0; --l) {
+    if (is_memory[l]) {
+      inside = l;
+    } else {
+      gap[l] = inside;
+    }
+  }
+  const Compute& compute = accelerator.levels.back().compute();
+  mac_pj = compute.mac_pj;
+  cycles_per_mac = compute.cycles_per_mac;
+  compute_leak_pj_per_cycle = compute.leak_pj_per_cycle;
+  leak_pj_per_cycle_total += copies * compute_leak_pj_per_cycle;
+}
+
+FlatMapping flatten(const Problem& problem, const Mapping& mapping) {
+  FlatMapping flat{};
+  for (int l = 0; l < problem.levels; ++l) {
+    flat.bound[l].fill(1);
+    flat.keeps[l] = mapping.levels[l].keeps;
+    DimSet placed = 0;
+    int at = 0;
+    for (const Loop& loop : mapping.levels[l].temporal) {
+      flat.bound[l][loop.dim] *= loop.bound;
+      if (placed >> loop.dim & 1U) continue;
+      placed |= DimSet{1} << loop.dim;
+      flat.order[l][at++] = static_cast<std::uint8_t>(loop.dim);
+    }
+    for (const SpatialLoop& loop : mapping.levels[l].spatial) flat.bound[l][loop.dim] *= loop.bound;
+    for (int d = 0; d < problem.dims; ++d)
+      if (!(placed >> d & 1U)) flat.order[l][at++] = static_cast<std::uint8_t>(d);
+  }
+  return flat;
+}
+
+}  // namespace pliant

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer on an accelerator with all names resolved to dense ids: what the hot code sees. Built once, then read only.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/accelerator.h"
+#include "core/layer.h"
+#include "core/mapping.h"
+
+namespace pliant {
+
+/// Slot l of a mapping is level l of the chain: temporal loops for a memory, spatial loops for a fanout.
+/// `levels` counts them without the compute level; index `levels` stands for the compute units.
+struct Problem {
+  Problem(const Layer& layer, const Accelerator& accelerator);
+
+  Layer layer;
+  Accelerator accelerator;
+  Conventions conventions;
+
+  int dims = 0, tensors = 0, levels = 0;
+  int output = 0;  ///< index of the output tensor
+  std::array<double, kMaxDims> size{};
+  std::array<bool, kMaxLevels> is_memory{};
+  int innermost_memory = 0;
+  /// gap[l] of a fanout: the memory (or compute) just inside it; fanouts of one gap act as one network.
+  std::array<int, kMaxLevels> gap{};
+
+  std::array<DimSet, kMaxTensors> coupled{};
+  /// Dims that a tensor uses through one plain index only; along them the covered words always add up to the size.
+  std::array<DimSet, kMaxTensors> simple{};
+  std::array<double, kMaxTensors> simple_words{};  ///< product of their sizes
+
+  /// A rank that is not plain: several terms, or holes inside its bounding box, or a dim used in two ranks.
+  struct AffineRank {
+    int terms = 0;
+    std::array<int, kMaxDims> dim{};
+    std::array<Count, kMaxDims> coefficient{};
+  };
+  std::array<std::vector<AffineRank>, kMaxTensors> affine;
+  std::array<DimSet, kMaxTensors> affine_dims{};
+  /// Affine dims that move a window along exactly one rank: sliding along them can reuse the overlap.
+  std::array<DimSet, kMaxTensors> sliding{};
+
+  std::array<TensorSet, kMaxLevels> may_keep{}, must_keep{};
+  std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
+  std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};
+  std::array<double, kMaxLevels> read_bandwidth{}, write_bandwidth{};  ///< per instance; infinity = unlimited
+  std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};
+  std::array<double, kMaxLevels + 1> built{};  ///< physical instances of a level; [levels] = compute units
+  double mac_pj = 0, cycles_per_mac = 1, compute_leak_pj_per_cycle = 0;
+  double macs = 0;
+  std::array<double, kMaxTensors> tensor_words{};  ///< distinct elements of the whole tensor
+  double leak_pj_per_cycle_total = 0;
+
+  bool is_coupled(int tensor, int dim) const { return coupled[tensor] >> dim & 1U; }
+};
+
+/// A mapping as flat arrays. order[l] lists all dims outermost first; bounds of 1 do nothing.
+struct FlatMapping {
+  std::array<std::array<Count, kMaxDims>, kMaxLevels> bound;
+  std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels> order;
+  std::array<TensorSet, kMaxLevels> keeps;
+};
+
+FlatMapping flatten(const Problem& problem, const Mapping& mapping);
+
+}  // namespace pliant

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/report.h"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "costmodel/area.h"
+
+namespace pliant {
+
+namespace {
+
+void add_traffic(CostReport& report, const Nest& nest) {
+  const Problem& problem = nest.problem();
+  double output_fills = 0;
+  for (const Traffic& pair : nest.traffic()) {
+    TensorCost& parent = report.levels[pair.parent].tensors[pair.tensor];
+    TensorCost* child = pair.child < problem.levels ? &report.levels[pair.child].tensors[pair.tensor] : nullptr;
+    if (pair.tensor != problem.output) {
+      parent.reads += pair.served;
+      if (child != nullptr) child->fills += pair.delivered;
+      continue;
+    }
+    parent.reads += pair.served - pair.first_parent;
+    parent.updates += pair.served;
+    if (child == nullptr) continue;
+    child->fills += pair.delivered - pair.first_child;
+    switch (problem.conventions.drain) {
+      case Conventions::Drain::kCounted: child->drains = pair.delivered; break;
+      case Conventions::Drain::kFree: break;
+      case Conventions::Drain::kParentWrites:
+        child->drains = (pair.served + output_fills) * (pair.delivered / pair.served);
+        break;
+    }
+    child->reads += child->drains;
+    output_fills = child->fills;
+  }
+}
+
+}  // namespace
+
+CostReport price(const Layer& layer, const Accelerator& accelerator, const Mapping& mapping) {
+  const Problem problem(layer, accelerator);
+  Nest nest(problem);
+  nest.load(flatten(problem, mapping));
+  CostReport report;
+  report.totals = nest.price();
+  if (const std::string broken = broken_invariant(nest, report.totals); !broken.empty())
+    throw std::logic_error("cost model invariant: " + broken);
+  report.macs = problem.macs;
+  report.mac_energy_pj = problem.macs * problem.mac_pj;
+  report.units = problem.built[problem.levels];
+  report.compute_leakage_pj = problem.compute_leak_pj_per_cycle * report.units * report.totals.cycles;
+  report.area_um2 = area_um2(accelerator).total();
+  report.levels.resize(problem.levels);
+  for (int l = 0; l < problem.levels; ++l) {
+    LevelCost& level = report.levels[l];
+    level.name = accelerator.levels[l].name;
+    level.memory = problem.is_memory[l];
+    level.instances_built = problem.built[l];
+    level.instances_peak = nest.instances_peak(l);
+    level.instances_average = nest.instances_average(l);
+    level.capacity_words = problem.capacity[l];
+    level.tensors.resize(problem.tensors);
+  }
+  add_traffic(report, nest);
+  for (int l = 0; l < problem.levels; ++l) {
+    LevelCost& level = report.levels[l];
+    if (!level.memory) continue;
+    double reads = 0, writes = 0;
+    for (int x = 0; x < problem.tensors; ++x) {
+      TensorCost& tensor = level.tensors[x];
+      tensor.kept = nest.keeps(l, x);
+      if (!tensor.kept) continue;
+      tensor.tile_words = nest.footprint(l, x);
+      level.used_words += tensor.tile_words;
+      tensor.energy_pj = tensor.reads * problem.read_pj[l] + tensor.fills * problem.write_pj[l] +
+                         tensor.updates * problem.update_pj[l];
+      level.energy_pj += tensor.energy_pj;
+      reads += tensor.reads;
+      writes += tensor.fills + tensor.updates;
+    }
+    level.read_cycles = std::ceil(reads / (problem.read_bandwidth[l] * level.instances_peak));
+    level.write_cycles = std::ceil(writes / (problem.write_bandwidth[l] * level.instances_peak));
+    level.leakage_pj = problem.leak_pj_per_cycle[l] * level.instances_built * report.totals.cycles;
+  }
+  const Bound& bound = report.totals.bound;
+  report.bound_by = bound.level < 0
+                        ? "compute"
+                        : fmt::format("{} {}", report.levels[bound.level].name, bound.write ? "write" : "read");
+  return report;
+}
+
+std::string broken_invariant(const Nest& nest, const Totals& totals) {
+  const Problem& problem = nest.problem();
+  // Sums of products of doubles: exact below 2^53, else rounded; allow for the rounding only.
+  constexpr double kSlack = 1 - 1e-12;
+  const double bound = problem.macs * problem.cycles_per_mac / problem.built[problem.levels];
+  if (!(totals.cycles >= bound * kSlack)) return fmt::format("{} cycles, compute bound {}", totals.cycles, bound);
+  if (!(totals.energy_pj >= problem.macs * problem.mac_pj * kSlack)) return "energy below that of the MACs";
+  if (!(totals.utilization <= 1 / kSlack)) return fmt::format("utilization {}", totals.utilization);
+  if (!std::isfinite(totals.energy_pj) || !std::isfinite(totals.cycles)) return "a number is not finite";
+  for (const Traffic& pair : nest.traffic()) {
+    const double whole = problem.tensor_words[pair.tensor] * kSlack;
+    if (!(pair.served >= whole) || !(pair.delivered >= whole))
+      return fmt::format("{} moves {} and {} words between levels {} and {}, the tensor has {}",
+                         problem.layer.tensors[pair.tensor].name, pair.served, pair.delivered, int{pair.parent},
+                         int{pair.child}, problem.tensor_words[pair.tensor]);
+    if (pair.served < pair.first_parent * kSlack || pair.delivered < pair.first_child * kSlack)
+      return "more first arrivals than arrivals";
+  }
+  return "";
+}
+
+}  // namespace pliant
