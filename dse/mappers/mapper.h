@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one interface of every search: a task in, the best mapping found and what is proven about it out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/accelerator.h"
+#include "core/layer.h"
+#include "core/mapping.h"
+#include "costmodel/nest.h"
+
+namespace pliant {
+
+/// Smaller is better for all of them: perf-per-watt is reported as energy (MACs per joule falls as energy rises),
+/// EDP over utilization is QuickFlow's search objective.
+enum class Objective : std::uint8_t { kRuntime, kEnergy, kEdp, kEd2p, kPerfPerWatt, kEdpOverUtilization };
+std::string_view to_string(Objective objective);  // "runtime", "energy", "edp", "ed2p", "perf-per-watt", "edp-over-utilization"
+std::optional<Objective> parse_objective(std::string_view text);
+const std::vector<std::string>& objective_names();
+
+/// The value that is minimised. Ties are broken by (energy, cycles), then by the mapping's own order.
+double objective_value(Objective objective, const Totals& totals);
+
+struct Task {
+  Layer layer;
+  Accelerator accelerator;
+  /// The flexibility in force (Accelerator::flexibility_of(layer), or what --flexibility chose).
+  Flexibility flexibility;
+  Factorization factorization = Factorization::kPerfect;
+  Objective objective = Objective::kEdp;
+};
+
+struct Budget {
+  double seconds = 0;           ///< 0 = none
+  std::uint64_t evaluations = 0;  ///< 0 = the mapper's own default
+  std::size_t memory_bytes = std::size_t{1} << 30;
+};
+
+struct Progress {
+  double best_value = 0;
+  double lower_bound = 0;
+  std::uint64_t evaluations = 0;
+  double seconds = 0;
+};
+
+struct SearchOptions {
+  Budget budget;
+  std::uint64_t seed = 1;
+  int threads = 1;                                 ///< results never depend on it
+  std::function<void(const Progress&)> on_progress;  ///< called now and then from the searching thread
+  std::stop_token stop;                            ///< asks the search to end early with its incumbent
+  /// Options of one mapper by name ("population=200"); unknown names are an InputError naming the known ones.
+  std::vector<std::pair<std::string, std::string>> extra;
+};
+
+/// What a search found. `mapping` is empty when nothing legal was found.
+struct SearchResult {
+  std::optional<Mapping> mapping;
+  Totals totals;
+  double value = 0;        ///< objective value of the mapping, re-priced by the model
+  double lower_bound = 0;  ///< proven; 0 when the mapper proves nothing
+  bool certified = false;  ///< gap is 0 and proven
+  bool infeasible = false;  ///< proven that no legal mapping exists
+  std::string mappings_covered;  ///< decimal: size of the map-space the proof (or enumeration) covers
+  std::uint64_t evaluations = 0;
+  double seconds = 0;
+  std::string ended_by;  ///< "proof", "budget", "victory condition", "generations", "stopped", ...
+  /// 0 when certified, (value - lower_bound) / value otherwise.
+  double gap() const;
+};
+
+/// Contract: deterministic for a seed whatever the thread count; every mapping returned is legal (checked again by the
+/// caller with the independent checker) and priced by the cost model; never prints; ends within 10% of the time budget.
+class Mapper {
+ public:
+  virtual ~Mapper() = default;
+  virtual std::string_view name() const = 0;
+  virtual SearchResult search(const Task& task, const SearchOptions& options) const = 0;
+};
+
+/// Known mappers by name; an unknown name gives nullptr (the caller answers with mapper_names()).
+std::unique_ptr<Mapper> make_mapper(std::string_view name);
+const std::vector<std::string>& mapper_names();
+
+/// search() plus what every caller wants: the result is re-priced and re-checked; throws std::logic_error when a
+/// mapper returned something illegal or mispriced (a programming error).
+SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options);
+
+}  // namespace pliant
