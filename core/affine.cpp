@@ -9,12 +9,11 @@
 #include <numeric>
 #include <vector>
 
+#include "core/wide.h"
+
 namespace pliant {
 
 namespace {
-
-// ISO C++ has no 128-bit integer, g++ and clang do.
-__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using)
 
 /// Beyond this span the set of values is not formed (three or more irreducible strides, hundreds of millions of
 /// values) and the smaller of two upper bounds is given.

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "core/affine.h"
+#include "core/wide.h"
 
 namespace pliant {
 
 namespace {
 
-using Wide = __int128;
 constexpr Wide kHuge = Wide{1} << 100;
 
 Wide times(Wide a, Wide b) { return a == 0 || b == 0 ? 0 : (a > kHuge / b ? kHuge : a * b); }
