@@ -140,8 +140,8 @@ Count distinct_values(Count m, Count A, Count n, Count B) {
   m /= g;
   n /= g;
   if (A < n || B < m) return saturate(static_cast<Wide>(A) * B);
-  return saturate(static_cast<Wide>(m) * (A - 1) + static_cast<Wide>(n) * (B - 1) -
-                  static_cast<Wide>(m - 1) * (n - 1) + 1);
+  return saturate(static_cast<Wide>(m) * (A - 1) + static_cast<Wide>(n) * (B - 1) - static_cast<Wide>(m - 1) * (n - 1) +
+                  1);
 }
 
 Count distinct_values(std::span<const Stride> strides) {

@@ -31,7 +31,7 @@
 
 namespace pliant {
 
-std::vector<Count> divisors(Count n);  ///< ascending; n >= 1
+std::vector<Count> divisors(Count n);                       ///< ascending; n >= 1
 std::vector<std::pair<Count, int>> prime_factors(Count n);  ///< (prime, exponent), primes ascending
 
 /// One place of the nest where the dim may have a loop.

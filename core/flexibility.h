@@ -33,7 +33,8 @@ struct TileRule {
 };
 
 /// One allowed loop order: the named dims must appear in this relative order, outermost first. Dims it does not name
-/// may stand anywhere. A stationarity ("weight") means: every loop uncoupled to that tensor is inside every coupled one.
+/// may stand anywhere. A stationarity ("weight") means: every loop uncoupled to that tensor is inside every coupled
+/// one.
 struct OrderPattern {
   std::vector<std::string> dims;
   std::optional<Role> stationary;

@@ -71,7 +71,7 @@ struct Layer {
   int output() const;                            ///< index of the output tensor
   DimSet coupled(int tensor) const;              ///< dims that the tensor's projection mentions
   TensorSet tensors_with_role(Role role) const;
-  Count macs() const;                  ///< product of the dim sizes
+  Count macs() const;                    ///< product of the dim sizes
   Count tensor_words(int tensor) const;  ///< distinct elements of the whole tensor
   bool operator==(const Layer&) const = default;
 };

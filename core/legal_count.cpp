@@ -17,9 +17,8 @@ namespace pliant {
 namespace {
 
 /// Fixed width keeps the tables flat; beyond 1e154 the count is given up.
-using Ways = boost::multiprecision::number<
-    boost::multiprecision::cpp_int_backend<512, 512, boost::multiprecision::unsigned_magnitude,
-                                           boost::multiprecision::checked, void>>;
+using Ways = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
+    512, 512, boost::multiprecision::unsigned_magnitude, boost::multiprecision::checked, void>>;
 
 struct BeyondLimits {};
 
@@ -142,8 +141,8 @@ class LegalCount {
     }
     choose_loops(k, d + 1, chosen, ways, after);
     const Axis& axis = axes_[d];
-    const bool allowed = std::find(slots_[d].levels.begin(), slots_[d].levels.end(), static_cast<int>(k)) !=
-                         slots_[d].levels.end();
+    const bool allowed =
+        std::find(slots_[d].levels.begin(), slots_[d].levels.end(), static_cast<int>(k)) != slots_[d].levels.end();
     if (!allowed || axis.temporal.empty()) return;
     Table moved(ways.size(), Ways(0));
     const std::size_t block = axis.stride * axis.tiles.size();
@@ -230,7 +229,8 @@ class LegalCount {
     for (std::size_t d = 0; d < axes_.size(); ++d) {
       Slot sides[2] = {{.spatial = true, .limit = 1}, {.spatial = true, .limit = 1}};
       for (std::size_t s = 0; s < slots_[d].slots.size(); ++s)
-        if (slots_[d].levels[s] == static_cast<int>(k)) sides[static_cast<int>(slots_[d].sides[s])] = slots_[d].slots[s];
+        if (slots_[d].levels[s] == static_cast<int>(k))
+          sides[static_cast<int>(slots_[d].sides[s])] = slots_[d].slots[s];
       for (const Count inside : axes_[d].tiles) {
         auto& here = options[d].emplace_back();
         for (const Count cols : bounds(axes_[d].size, inside, rule_, sides[static_cast<int>(Side::kCols)])) {
@@ -296,8 +296,8 @@ class LegalCount {
   }
 
   bool explained(const ParallelRule& rule, const Used& used) const {
-    if (rule.max_dims_per_side > 0 && std::max(std::popcount(used.row_dims), std::popcount(used.col_dims)) >
-                                          rule.max_dims_per_side)
+    if (rule.max_dims_per_side > 0 &&
+        std::max(std::popcount(used.row_dims), std::popcount(used.col_dims)) > rule.max_dims_per_side)
       return false;
     return rule.assignments.empty() ||
            std::any_of(rule.assignments.begin(), rule.assignments.end(), [&](const Assignment& assignment) {

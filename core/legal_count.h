@@ -18,11 +18,12 @@
 namespace pliant {
 
 struct LegalCountLimits {
-  std::uint64_t tiles = 1'000'000;         ///< states; bounds memory
-  std::uint64_t steps = 2'000'000'000;     ///< elementary steps; bounds time
+  std::uint64_t tiles = 1'000'000;      ///< states; bounds memory
+  std::uint64_t steps = 2'000'000'000;  ///< elementary steps; bounds time
 };
 
-/// nullopt when the space is beyond the limits, or with padding (where a tile does not say how large the padded dim is).
+/// nullopt when the space is beyond the limits, or with padding (where a tile does not say how large the padded dim
+/// is).
 std::optional<BigCount> count_legal_mappings(const Layer& layer, const Accelerator& accelerator,
                                              const Flexibility& flexibility, Factorization rule,
                                              const LegalCountLimits& limits = {});

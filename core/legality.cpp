@@ -21,8 +21,9 @@ Wide times(Wide a, Wide b) { return a == 0 || b == 0 ? 0 : (a > kHuge / b ? kHug
 Count ceil_div(Count a, Count b) { return a / b + (a % b != 0); }
 double number(Wide value) { return static_cast<double>(value); }
 std::string text(Wide value) {
-  return value >= kHuge ? std::string("more than 1e30") : value > INT64_MAX ? std::string("more than 9.2e18")
-                                                                           : std::to_string(static_cast<Count>(value));
+  return value >= kHuge      ? std::string("more than 1e30")
+         : value > INT64_MAX ? std::string("more than 9.2e18")
+                             : std::to_string(static_cast<Count>(value));
 }
 const char* word(Side side) { return side == Side::kRows ? "rows" : "columns"; }
 
@@ -169,8 +170,8 @@ class Judge {
     Count left = size(d);
     Wide product = 1;
     for (const Step& step : steps) {
-      const std::string where = "the bound " + std::to_string(step.bound) + " of " + name + " at " +
-                                level_name(step.level);
+      const std::string where =
+          "the bound " + std::to_string(step.bound) + " of " + name + " at " + level_name(step.level);
       if (left % step.bound != 0 && !may_be_imperfect(step)) {
         refuse(Rule::kFactorization, level_name(step.level), {}, name, static_cast<double>(step.bound),
                static_cast<double>(left),
@@ -178,16 +179,15 @@ class Judge {
                    std::string(to_string(rule_)) + " wants of a " + (step.spatial ? "spatial" : "temporal") + " loop");
       } else if (step.bound > left) {
         refuse(Rule::kCoverage, level_name(step.level), {}, name, static_cast<double>(step.bound),
-               static_cast<double>(left), where + " is more than the " + std::to_string(left) +
-                   " iterations left there");
+               static_cast<double>(left),
+               where + " is more than the " + std::to_string(left) + " iterations left there");
       }
       left = ceil_div(left, step.bound);
       product = times(product, step.bound);
     }
     if (left != 1)
       refuse(Rule::kCoverage, {}, {}, name, static_cast<double>(size(d)), number(product),
-             "the loops of " + name + " cover " + text(product) + " of its " + std::to_string(size(d)) +
-                 " iterations");
+             "the loops of " + name + " cover " + text(product) + " of its " + std::to_string(size(d)) + " iterations");
   }
 
   /// A dim is padded to the next multiple of its spatial factor and no further.
@@ -233,8 +233,7 @@ class Judge {
           refuse(Rule::kKeep, level.name, tensor.name, {}, 0, 1, tensor.name + " may not bypass " + level.name);
         }
       }
-      if (!home)
-        refuse(Rule::kKeep, {}, tensor.name, {}, 0, 1, "no memory of the accelerator can hold " + tensor.name);
+      if (!home) refuse(Rule::kKeep, {}, tensor.name, {}, 0, 1, "no memory of the accelerator can hold " + tensor.name);
     }
   }
 
@@ -319,7 +318,8 @@ class Judge {
     if (rule_ == Factorization::kRubyT || rule_ == Factorization::kRuby) return fixed;
     for (Count co = ceil_div(whole, fixed); co <= whole / co; ++co)
       if (whole % co == 0) return whole / co;
-    // Divisors at or above the square root have been tried as whole / co; so has everything between it and whole / fixed.
+    // Divisors at or above the square root have been tried as whole / co; so has everything between it and whole /
+    // fixed.
     Count divisor = fixed <= whole / fixed ? fixed : whole / fixed;
     while (whole % divisor != 0) --divisor;
     return divisor;
@@ -399,8 +399,8 @@ class Judge {
         const auto& [needed, available] = sides[static_cast<std::size_t>(side)];
         if (needed > available)
           refuse(Rule::kFanout, level.name, {}, {}, number(needed), static_cast<double>(available),
-                 "the loops over " + std::string(word(side)) + " of " + level.name + " need " + text(needed) + "; it has " +
-                     std::to_string(available));
+                 "the loops over " + std::string(word(side)) + " of " + level.name + " need " + text(needed) +
+                     "; it has " + std::to_string(available));
       }
       return;
     }
@@ -501,8 +501,8 @@ std::string_view to_string(Violation::Rule rule) {
   return "?";
 }
 
-std::vector<Violation> check_legality(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility,
-                                      Factorization rule, const Mapping& mapping) {
+std::vector<Violation> check_legality(const Layer& layer, const Accelerator& accelerator,
+                                      const Flexibility& flexibility, Factorization rule, const Mapping& mapping) {
   return Judge(layer, accelerator, flexibility, rule, mapping).check();
 }
 

@@ -19,12 +19,12 @@ struct Violation {
     kFactorization,  ///< an imperfect bound in a slot where the rule wants a perfect one
     kKeep,           ///< a tensor kept where it may not be, bypassed where it may not be, or without outermost keeper
     kCapacity,
-    kFanout,       ///< more units needed than a side (or the whole fanout) has
-    kTile,         ///< T: not the fixed tile; or a tensor over its hard partition
-    kOrder,        ///< O: no allowed order matches
-    kLoops,        ///< a dim loops at a memory where it may not
-    kParallel,     ///< P: a dim on a side where no assignment puts it
-    kArrayShape,   ///< S: no allowed array shape holds the spatial loops
+    kFanout,      ///< more units needed than a side (or the whole fanout) has
+    kTile,        ///< T: not the fixed tile; or a tensor over its hard partition
+    kOrder,       ///< O: no allowed order matches
+    kLoops,       ///< a dim loops at a memory where it may not
+    kParallel,    ///< P: a dim on a side where no assignment puts it
+    kArrayShape,  ///< S: no allowed array shape holds the spatial loops
   };
   Rule rule;
   std::string level, tensor, dim;  ///< what it is about; empty where not applicable
@@ -33,7 +33,7 @@ struct Violation {
 };
 std::string_view to_string(Violation::Rule rule);
 
-std::vector<Violation> check_legality(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility,
-                                      Factorization rule, const Mapping& mapping);
+std::vector<Violation> check_legality(const Layer& layer, const Accelerator& accelerator,
+                                      const Flexibility& flexibility, Factorization rule, const Mapping& mapping);
 
 }  // namespace pliant

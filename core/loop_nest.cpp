@@ -39,8 +39,8 @@ class LoopNest {
       const Level& level = accelerator_.levels[k];
       const LevelMapping& loops = mapping_.levels[k];
       if (level.is_memory()) print_memory(level, loops);
-      if (level.is_fanout()) line(level.name + " " + std::to_string(level.fanout().rows) + "x" +
-                                  std::to_string(level.fanout().cols));
+      if (level.is_fanout())
+        line(level.name + " " + std::to_string(level.fanout().rows) + "x" + std::to_string(level.fanout().cols));
       for (const Loop& loop : loops.temporal) print_loop("for ", loop.dim, loop.bound, "");
       for (const SpatialLoop& loop : loops.spatial)
         print_loop("parallel-for ", loop.dim, loop.bound, loop.side == Side::kRows ? " over rows" : " over columns");

@@ -28,9 +28,9 @@ std::array<Freedom, 4> axis_freedom(const Accelerator& accelerator, const Flexib
     const LevelFlexibility& rules = flexibility.levels[l];
     if (accelerator.levels[l].is_memory()) {
       if (!accelerator.levels[l].memory().capacity_words) continue;  // off chip: nothing to build
-      raise(axis[0], !rules.tile.fixed.empty()      ? Freedom::kFixed
-                     : rules.tile.partition         ? Freedom::kPartial
-                                                    : Freedom::kFull);
+      raise(axis[0], !rules.tile.fixed.empty() ? Freedom::kFixed
+                     : rules.tile.partition    ? Freedom::kPartial
+                                               : Freedom::kFull);
       raise(axis[1], rules.order.allowed.empty()       ? Freedom::kFull
                      : rules.order.allowed.size() == 1 ? Freedom::kFixed
                                                        : Freedom::kPartial);

@@ -97,8 +97,7 @@ double rank_extent(const Problem::AffineRank& rank, const std::array<const Child
 double ImperfectTraffic::tuples(int d, std::uint32_t levels) const {
   std::array<double, kMaxLevels + 1> full{};
   full[problem_.levels] = 1;
-  for (int l = problem_.levels - 1; l >= 0; --l)
-    full[l] = full[l + 1] * (levels >> l & 1U ? nest_.bound(l, d) : 1.0);
+  for (int l = problem_.levels - 1; l >= 0; --l) full[l] = full[l + 1] * (levels >> l & 1U ? nest_.bound(l, d) : 1.0);
   double extent = problem_.size[d], total = 0;
   for (int l = 0; l < problem_.levels; ++l) {
     const double tile = nest_.tile(l + 1, d);
@@ -166,7 +165,9 @@ double ImperfectTraffic::distinct_output_extent(int level) const {
       }
       const std::span<const Stride> all(strides.data(), shares.size());
       const bool box = problem_.conventions.footprint == Conventions::Footprint::kBoundingBox;
-      total += static_cast<double>(!intervals ? distinct_sums(terms) : box ? bounding_extent(all) : distinct_values(all));
+      total += static_cast<double>(!intervals ? distinct_sums(terms)
+                                   : box      ? bounding_extent(all)
+                                              : distinct_values(all));
       std::size_t i = 0;
       while (i < pick.size() && ++pick[i] == shares[i].size()) pick[i++] = 0;
       if (i == pick.size()) break;
@@ -290,8 +291,10 @@ void ImperfectTraffic::affine(const Traffic& pair, const Nest::Kill& kill, doubl
             case Part::kSliding: window += one_loop ? start / inner % bound * tile : at; break;
             case Part::kNeighbour: offset[static_cast<std::size_t>(network[l])] += at; break;
             case Part::kUnion:
-              if (united) window += at;
-              else offset[static_cast<std::size_t>(network[l])] += at;
+              if (united)
+                window += at;
+              else
+                offset[static_cast<std::size_t>(network[l])] += at;
               break;
           }
         }

@@ -223,8 +223,8 @@ double Nest::equal_windows(const Problem::AffineRank& rank, int parent, int chil
       product = static_cast<double>(
           distinct_values(strides[0].stride, strides[0].count, strides[1].stride, strides[1].count));
     } else if (n > 2 && shared) {
-      product = static_cast<double>(
-          distinct_values(std::span<const Stride>(strides.data(), static_cast<std::size_t>(n))));
+      product =
+          static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), static_cast<std::size_t>(n))));
     }
     windows *= product;
     l = outside;
@@ -257,7 +257,7 @@ void Nest::price_pair(Traffic& pair) const {
   }
   // 1. Which loop ends the run of loops that leave the child's tile in place.
   Kill kill;
-  int base = 0;            // temporal loops outside this level count
+  int base = 0;             // temporal loops outside this level count
   std::uint32_t above = 0;  // ... and at this level those at these positions
   DimSet full = 0;          // quickflow, towards compute: loops of the innermost memory count besides
   const bool to_compute = child == p.levels;
@@ -302,7 +302,8 @@ void Nest::price_pair(Traffic& pair) const {
     for (const Problem::AffineRank& rank : p.affine[x]) {
       const double extent = affine_extent(rank, child, kill, 0);
       delivered *= extent;
-      served *= (partial != 0 ? affine_extent(rank, child, kill, partial) : extent) * equal_windows(rank, parent, child);
+      served *=
+          (partial != 0 ? affine_extent(rank, child, kill, partial) : extent) * equal_windows(rank, parent, child);
     }
     for_each_dim(p.affine_dims[x], [&](int d) {
       const double outer = temporal_[d][kill.dim == d && kill.merged > 1 ? kill.merged_to : child];

@@ -92,7 +92,7 @@ class Nest {
 
   const Problem& problem_;
   int memories_ = 0;
-  std::array<int, kMaxLevels> memory_{};        // memory levels, outermost first
+  std::array<int, kMaxLevels> memory_{};         // memory levels, outermost first
   std::array<int, kMaxLevels + 1> memory_at_{};  // index into memory_ of the first memory at or inside a level
 
   // [dim][level]: bound; bounds outside (temporal, spatial); bounds at or inside.

@@ -17,9 +17,8 @@ void resolve_tensor(Problem& problem, int x) {
     for (const Term& term : rank.terms) ++uses[term.dim];
   problem.simple_words[x] = 1;
   for (const Rank& rank : tensor.ranks) {
-    const bool holes =
-        problem.conventions.footprint == Conventions::Footprint::kBoundingBox && !rank.terms.empty() &&
-        rank.terms.front().coefficient != 1;
+    const bool holes = problem.conventions.footprint == Conventions::Footprint::kBoundingBox && !rank.terms.empty() &&
+                       rank.terms.front().coefficient != 1;
     if (rank.terms.size() == 1 && uses[rank.terms.front().dim] == 1 && !holes) {
       problem.simple[x] |= DimSet{1} << rank.terms.front().dim;
       problem.simple_words[x] *= problem.size[rank.terms.front().dim];
@@ -39,7 +38,8 @@ void resolve_tensor(Problem& problem, int x) {
 void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.is_memory[l] = true;
   problem.innermost_memory = l;
-  problem.capacity[l] = memory.capacity_words ? static_cast<double>(*memory.capacity_words / memory.buffers) : kInfinity;
+  problem.capacity[l] =
+      memory.capacity_words ? static_cast<double>(*memory.capacity_words / memory.buffers) : kInfinity;
   problem.read_pj[l] = memory.read_pj;
   problem.write_pj[l] = memory.write_pj;
   problem.update_pj[l] = memory.update_pj;

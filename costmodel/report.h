@@ -23,8 +23,8 @@ struct LevelCost {
   bool memory = false;
   std::vector<TensorCost> tensors;  ///< by tensor of the layer
   double instances_built = 1, instances_peak = 1, instances_average = 1;
-  double capacity_words = 0;       ///< usable, per instance; infinity = unbounded
-  double used_words = 0;           ///< per instance
+  double capacity_words = 0;  ///< usable, per instance; infinity = unbounded
+  double used_words = 0;      ///< per instance
   double read_cycles = 0, write_cycles = 0;
   double energy_pj = 0, leakage_pj = 0;
 };

@@ -21,7 +21,8 @@ namespace pliant {
 /// Smaller is better for all of them: perf-per-watt is reported as energy (MACs per joule falls as energy rises),
 /// EDP over utilization is QuickFlow's search objective.
 enum class Objective : std::uint8_t { kRuntime, kEnergy, kEdp, kEd2p, kPerfPerWatt, kEdpOverUtilization };
-std::string_view to_string(Objective objective);  // "runtime", "energy", "edp", "ed2p", "perf-per-watt", "edp-over-utilization"
+std::string_view to_string(
+    Objective objective);  // "runtime", "energy", "edp", "ed2p", "perf-per-watt", "edp-over-utilization"
 std::optional<Objective> parse_objective(std::string_view text);
 const std::vector<std::string>& objective_names();
 
@@ -38,7 +39,7 @@ struct Task {
 };
 
 struct Budget {
-  double seconds = 0;           ///< 0 = none
+  double seconds = 0;             ///< 0 = none
   std::uint64_t evaluations = 0;  ///< 0 = the mapper's own default
   std::size_t memory_bytes = std::size_t{1} << 30;
 };
@@ -53,9 +54,9 @@ struct Progress {
 struct SearchOptions {
   Budget budget;
   std::uint64_t seed = 1;
-  int threads = 1;                                 ///< results never depend on it
+  int threads = 1;                                   ///< results never depend on it
   std::function<void(const Progress&)> on_progress;  ///< called now and then from the searching thread
-  std::stop_token stop;                            ///< asks the search to end early with its incumbent
+  std::stop_token stop;                              ///< asks the search to end early with its incumbent
   /// Options of one mapper by name ("population=200"); unknown names are an InputError naming the known ones.
   std::vector<std::pair<std::string, std::string>> extra;
 };
@@ -64,10 +65,10 @@ struct SearchOptions {
 struct SearchResult {
   std::optional<Mapping> mapping;
   Totals totals;
-  double value = 0;        ///< objective value of the mapping, re-priced by the model
-  double lower_bound = 0;  ///< proven; 0 when the mapper proves nothing
-  bool certified = false;  ///< gap is 0 and proven
-  bool infeasible = false;  ///< proven that no legal mapping exists
+  double value = 0;              ///< objective value of the mapping, re-priced by the model
+  double lower_bound = 0;        ///< proven; 0 when the mapper proves nothing
+  bool certified = false;        ///< gap is 0 and proven
+  bool infeasible = false;       ///< proven that no legal mapping exists
   std::string mappings_covered;  ///< decimal: size of the map-space the proof (or enumeration) covers
   std::uint64_t evaluations = 0;
   double seconds = 0;

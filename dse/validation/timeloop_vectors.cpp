@@ -55,7 +55,9 @@ Layer read_layer(const json& record) {
   for (const json& item : record.at("tensors")) {
     Tensor tensor;
     tensor.name = item.at("name");
-    tensor.role = item.at("output").get<bool>() ? Role::kOutput : tensor.name == "Weights" ? Role::kWeight : Role::kInput;
+    tensor.role = item.at("output").get<bool>() ? Role::kOutput
+                  : tensor.name == "Weights"    ? Role::kWeight
+                                                : Role::kInput;
     for (const json& rank : item.at("projection")) {
       Rank terms;
       for (const json& term : rank)
@@ -97,7 +99,8 @@ void validate_timeloop_vector(const json& record, ValidationResult& result) {
   const CostReport report = price(layer, accelerator, mapping);
   const json& expected = record.contains("results_full_walk") ? record.at("results_full_walk") : record.at("results");
   const bool perfect = record.at("factorization") == "perfect";
-  const std::string imperfect_at = record.at("imperfect_at").is_null() ? "" : record.at("imperfect_at").get<std::string>();
+  const std::string imperfect_at =
+      record.at("imperfect_at").is_null() ? "" : record.at("imperfect_at").get<std::string>();
   const bool computes_exact = record.at("computes_exact");
   const bool temporal = imperfect_at == "temporal" || imperfect_at == "both";
 
@@ -161,8 +164,10 @@ void validate_timeloop_vector(const json& record, ValidationResult& result) {
   }
   compare("energy_pj", "energy", expected.at("energy_pj"), report.totals.energy_pj, 1e-9);
   ++result.vectors;
-  if (wrong) ++result.mismatched_vectors;
-  else if (excused) ++result.excused_vectors;
+  if (wrong)
+    ++result.mismatched_vectors;
+  else if (excused)
+    ++result.excused_vectors;
 }
 
 }  // namespace pliant
