@@ -13,6 +13,7 @@
 #include "core/diagnostics.h"
 #include "core/layer.h"
 #include "core/mapping.h"
+#include "core/technology.h"
 
 namespace pliant {
 
@@ -24,19 +25,29 @@ class Library {
   std::vector<std::string> accelerator_names() const;
   std::vector<std::string> workload_names() const;
   std::vector<std::string> flexibility_names() const;
+  std::vector<std::string> technology_names() const;
   /// A path when it exists as written, else the shipped file of that name; InputError with near names otherwise.
   std::filesystem::path find_accelerator(std::string_view name_or_path) const;
   std::filesystem::path find_workload(std::string_view name_or_path) const;
+  std::filesystem::path find_flexibility(std::string_view name_or_path) const;
 
  private:
   std::filesystem::path configs_;
 };
 
+/// Readers keep every product of sizes below this, so sums and small multiples of counts fit as well.
+inline constexpr Count kMaxCount = Count{1} << 62;
+
 /// One `--set KEY=VALUE`.
 using Setting = std::pair<std::string, std::string>;
+/// Splits "KEY=VALUE"; InputError when there is no `=` or no key.
+Setting parse_setting(std::string_view text);
 
 Accelerator load_accelerator(const Library& library, std::string_view name_or_path,
                              const std::vector<Setting>& settings = {});
+/// The accelerator with the rules of a flexibility file instead of its own.
+Accelerator load_flexibility(const Library& library, std::string_view name_or_path, Accelerator accelerator);
+Technology load_technology(const Library& library, std::string_view name);
 Workload load_workload(const Library& library, std::string_view name_or_path);
 Layer load_layer(const std::filesystem::path& file);
 /// `conv:M=64,...`, `gemm:...`, `depthwise:...`; source is named in diagnostics ("--layer").
@@ -51,6 +62,7 @@ struct MappingFile {
 MappingFile load_mapping(const std::filesystem::path& file, const Layer& layer, const Accelerator& accelerator);
 
 std::string write_accelerator(const Accelerator& accelerator);
+std::string write_flexibility(const Accelerator& accelerator);
 std::string write_workload(const Workload& workload);
 std::string write_layer(const Layer& layer);
 std::string write_mapping(const Layer& layer, const Accelerator& accelerator, const Mapping& mapping,
@@ -59,6 +71,7 @@ std::string write_mapping(const Layer& layer, const Accelerator& accelerator, co
 /// Parse from memory (tests, fuzzing): `name` stands for the file in diagnostics.
 Accelerator parse_accelerator_text(const Library& library, std::string_view text, std::string_view name,
                                    const std::vector<Setting>& settings = {});
+Accelerator parse_flexibility_text(std::string_view text, std::string_view name, Accelerator accelerator);
 Workload parse_workload_text(std::string_view text, std::string_view name);  ///< YAML or CSV, by content
 Layer parse_layer_text(std::string_view text, std::string_view name);
 MappingFile parse_mapping_text(std::string_view text, std::string_view name, const Layer& layer,

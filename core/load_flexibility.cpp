@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/load_flexibility.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "core/source_text.h"
+#include "core/units.h"
+
+namespace pliant {
+namespace {
+
+constexpr std::array<std::string_view, 3> kStationary{"input-stationary", "weight-stationary", "output-stationary"};
+constexpr std::array<std::string_view, 8> kConvDims{"B", "G", "M", "C", "P", "Q", "R", "S"};
+constexpr std::array<std::string_view, 4> kGemmDims{"B", "M", "N", "K"};
+
+class RuleReader {
+ public:
+  /// `dims`: the only dims a family has; empty = any name, since a free einsum names its own.
+  RuleReader(const Accelerator& accelerator, Keys dims) : accelerator_(accelerator), dims_(dims) {}
+
+  void tiles(const Cursor& c, const Level& level, LevelFlexibility& rule) const {
+    rule.tile = {};
+    if (c.node().is_scalar() && c.node().text == "soft") return;
+    if (!c.only_keys(keys::kTileRule, "soft, {fixed: {DIM: SIZE}} or {partition: {inputs: SHARE, ...}}")) return;
+    const auto fixed = c.find("fixed");
+    const auto partition = c.find("partition");
+    if (fixed && partition) {
+      return c.problem("both fixed and partition", "one of them: a fixed tile needs no partition");
+    }
+    if (!fixed && !partition) return c.problem("an empty rule", "soft, fixed or partition");
+    if (fixed) fixed_tile(*fixed, rule.tile);
+    if (partition) read_partition(*partition, level.memory(), rule.tile);
+  }
+
+  void orders(const Cursor& c, const Level&, LevelFlexibility& rule) const {
+    rule.order = {};
+    if (c.node().is_scalar()) {
+      if (c.node().text == "any") return;
+      if (auto pattern = order(c)) rule.order.allowed.push_back(std::move(*pattern));
+      return;
+    }
+    if (!c.expect_list("any, or a list of orders such as [[M, C], weight-stationary]")) return;
+    if (c.node().items.empty()) return c.problem("no order at all", "any, or at least one order");
+    for (const Cursor& item : c.items()) {
+      if (auto pattern = order(item)) rule.order.allowed.push_back(std::move(*pattern));
+    }
+  }
+
+  void loops(const Cursor& c, const Level&, LevelFlexibility& rule) const {
+    rule.loops = {};
+    if (c.node().is_scalar() && c.node().text == "any") return;
+    if (auto dims = dim_list(c, "any, or a list of dims")) rule.loops.dims = std::move(*dims);
+  }
+
+  void parallel(const Cursor& c, const Level&, LevelFlexibility& rule) const {
+    constexpr std::string_view kExpected = "any, {rows: [DIM], cols: [DIM]}, or a list of such";
+    rule.parallel = {};
+    if (c.node().is_scalar() && c.node().text == "any") return;
+    if (c.node().is_sequence()) return assignments(c, rule.parallel);
+    if (!c.only_keys(keys::kParallelRule, kExpected)) return;
+    if (const auto most = c.find("max_dims_per_side")) {
+      rule.parallel.max_dims_per_side = static_cast<int>(most->count(1, kMaxDims).value_or(1));
+    }
+    const bool sides = c.find("rows") || c.find("cols");
+    const auto any_of = c.find("any_of");
+    if (sides && any_of) return c.problem("both any_of and rows or cols", "one or the other");
+    if (any_of && any_of->expect_list("a list of {rows: [DIM], cols: [DIM]}")) assignments(*any_of, rule.parallel);
+    if (sides) rule.parallel.assignments.push_back(assignment(c));
+    if (!sides && !any_of && !c.find("max_dims_per_side")) c.problem("an empty rule", std::string(kExpected));
+  }
+
+  void shape(const Cursor& c, const Level& level, LevelFlexibility& rule) const {
+    constexpr std::array<std::string_view, 2> kWords{"fixed", "free"};
+    rule.shape = {};
+    if (c.node().is_scalar()) {
+      const auto word = c.choice(kWords);
+      if (word) rule.shape.kind = *word == 0 ? ShapeRule::Kind::kFixed : ShapeRule::Kind::kFree;
+      return;
+    }
+    if (!c.only_keys(keys::kShapeRule, "fixed, free or {block: [ROWS, COLS]}")) return;
+    const auto block = c.require("block", "[ROWS, COLS]");
+    if (!block || !block->expect_list("[ROWS, COLS]")) return;
+    const auto sides = block->items();
+    if (sides.size() != 2) return block->problem(fmt::format("{} numbers", sides.size()), "[ROWS, COLS]");
+    const auto rows = sides[0].count(), cols = sides[1].count();
+    if (!rows || !cols) return;
+    const Count units = level.fanout().units();
+    const auto product = checked_multiply(*rows, *cols);
+    if (!product || *product > units || units % *product != 0) {
+      return block->problem(fmt::format("{} units are not made of {}x{} blocks", units, *rows, *cols), "a block that divides the array");
+    }
+    rule.shape = {ShapeRule::Kind::kBlocks, *rows, *cols};
+  }
+
+  /// Calls `read` for every level named in a block such as `tiles:`.
+  template <class Read>
+  void by_level(const Cursor& block, bool memories, std::vector<LevelFlexibility>& rules, Read read) const {
+    if (!block.expect_map(memories ? "a map from memories to rules" : "a map from fanouts to rules")) return;
+    const std::vector<Cursor> values = block.entries();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const YamlEntry& entry = block.entry(i);
+      const int index = accelerator_.find_level(entry.key);
+      const std::string_view kind = memories ? "memory" : "fanout";
+      const bool fits = index >= 0 && (memories ? level(index).is_memory() : level(index).is_fanout());
+      if (!fits) {
+        const std::vector<std::string> known = names(memories);
+        block.problems().add(entry.at, values[i].path(),
+                             index < 0 ? fmt::format("no level `{}`", shorten(entry.key, 40))
+                                       : fmt::format("`{}` is not a {}", entry.key, kind),
+                             known.empty() ? fmt::format("a {}, and the accelerator has none", kind)
+                                           : fmt::format("a {}: {}", kind, join(known)),
+                             nearest(entry.key, known));
+        continue;
+      }
+      (this->*read)(values[i], level(index), rules[static_cast<std::size_t>(index)]);
+    }
+  }
+
+ private:
+  const Level& level(int index) const { return accelerator_.levels[static_cast<std::size_t>(index)]; }
+
+  std::vector<std::string> names(bool memories) const {
+    std::vector<std::string> all;
+    for (const Level& level : accelerator_.levels) {
+      if (memories ? level.is_memory() : level.is_fanout()) all.push_back(level.name);
+    }
+    return all;
+  }
+
+  std::optional<std::string> dim(const Cursor& c) const {
+    const auto name = c.name();
+    if (name && !check_dim(c.node().at, c, *name)) return std::nullopt;
+    return name;
+  }
+
+  bool check_dim(const Position& at, const Cursor& c, const std::string& name) const {
+    if (dims_.empty() || std::ranges::find(dims_, std::string_view(name)) != dims_.end()) return true;
+    c.problems().add(at, c.path(), fmt::format("this family has no dim `{}`", shorten(name, 40)), "one of " + join(dims_));
+    return false;
+  }
+
+  std::optional<std::vector<std::string>> dim_list(const Cursor& c, std::string_view expected) const {
+    if (!c.expect_list(expected)) return std::nullopt;
+    std::vector<std::string> list;
+    for (const Cursor& item : c.items()) {
+      const auto name = dim(item);
+      if (!name) continue;
+      if (std::ranges::find(list, *name) != list.end()) {
+        item.problem(fmt::format("the dim {} is repeated", *name), "each dim once");
+        continue;
+      }
+      list.push_back(*name);
+    }
+    return list;
+  }
+
+  std::optional<OrderPattern> order(const Cursor& c) const {
+    if (c.node().is_scalar()) {
+      const auto word = c.choice(kStationary);
+      if (!word) return std::nullopt;
+      return OrderPattern{{}, static_cast<Role>(*word)};
+    }
+    auto dims = dim_list(c, "a list of dims, outermost first, or " + join(kStationary, " | "));
+    if (!dims) return std::nullopt;
+    if (dims->empty()) {
+      if (c.node().items.empty()) c.problem("an order without dims", "a list of dims, outermost first");
+      return std::nullopt;
+    }
+    return OrderPattern{std::move(*dims), std::nullopt};
+  }
+
+  void fixed_tile(const Cursor& c, TileRule& rule) const {
+    if (!c.expect_map("a map from dims to sizes")) return;
+    if (c.node().entries.empty()) return c.problem("an empty tile", "a map from dims to sizes");
+    const std::vector<Cursor> values = c.entries();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::string& name = c.entry(i).key;
+      if (!is_name(name)) {
+        c.problems().add(c.entry(i).at, values[i].path(), "not the name of a dim", "letters and digits");
+        continue;
+      }
+      const bool known = check_dim(c.entry(i).at, values[i], name);
+      const auto size = values[i].count();
+      if (known && size) rule.fixed.push_back({name, *size});
+    }
+  }
+
+  void read_partition(const Cursor& c, const Memory& memory, TileRule& rule) const {
+    constexpr std::string_view kExpected = "{inputs: SHARE, weights: SHARE, outputs: SHARE} or I:W:O such as 2:1:1";
+    std::array<double, kRoles> shares{};
+    if (c.node().is_scalar()) {
+      if (!shorthand_partition(c, shares)) return c.problem(c.node().describe() + " is not a partition", std::string(kExpected));
+    } else {
+      if (!c.only_keys(keys::kRoleNames, kExpected)) return;
+      for (std::size_t r = 0; r < kRoles; ++r) {
+        if (const auto share = c.find(keys::kRoleNames[r])) {
+          const auto value = memory.may_keep[r] ? share->positive_real() : share->real();
+          if (!value) return;
+          shares[r] = *value;
+        }
+      }
+    }
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      if (memory.may_keep[r] && !(shares[r] > 0)) {
+        return c.problem(fmt::format("no share for {}, which this memory keeps", keys::kRoleNames[r]), "a share above 0");
+      }
+      if (!memory.may_keep[r] && shares[r] > 0) {
+        return c.problem(fmt::format("a share for {}, which this memory does not keep", keys::kRoleNames[r]), "no share");
+      }
+    }
+    rule.partition = shares;
+  }
+
+  static bool shorthand_partition(const Cursor& c, std::array<double, kRoles>& shares) {
+    std::string_view text = c.node().text;
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      const std::size_t end = r + 1 < kRoles ? text.find(':') : text.size();
+      if (end == std::string_view::npos) return false;
+      const Parsed<double> value = parse_real(text.substr(0, end));
+      if (!std::holds_alternative<double>(value) || std::get<double>(value) < 0) return false;
+      shares[r] = std::get<double>(value);
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return true;
+  }
+
+  Assignment assignment(const Cursor& c) const {
+    Assignment one;
+    if (const auto rows = c.find("rows")) one.rows = dim_list(*rows, "a list of dims").value_or(std::vector<std::string>{});
+    if (const auto cols = c.find("cols")) one.cols = dim_list(*cols, "a list of dims").value_or(std::vector<std::string>{});
+    return one;
+  }
+
+  void assignments(const Cursor& list, ParallelRule& rule) const {
+    if (list.node().items.empty()) return list.problem("no assignment at all", "any, or at least one {rows: [DIM], cols: [DIM]}");
+    for (const Cursor& item : list.items()) {
+      if (item.only_keys(keys::kAssignment, "{rows: [DIM], cols: [DIM]}")) rule.assignments.push_back(assignment(item));
+    }
+  }
+
+  const Accelerator& accelerator_;
+  Keys dims_;
+};
+
+/// The five axis keys of a block; a key present replaces all rules of its axis.
+void read_axes(const Cursor& block, const Accelerator& accelerator, Keys dims, Flexibility& flexibility) {
+  const RuleReader reader(accelerator, dims);
+  const auto reset = [&](auto LevelFlexibility::*axis) {
+    for (LevelFlexibility& rule : flexibility.levels) rule.*axis = {};
+  };
+  if (const auto c = block.find("tiles")) {
+    reset(&LevelFlexibility::tile);
+    reader.by_level(*c, true, flexibility.levels, &RuleReader::tiles);
+  }
+  if (const auto c = block.find("orders")) {
+    reset(&LevelFlexibility::order);
+    reader.by_level(*c, true, flexibility.levels, &RuleReader::orders);
+  }
+  if (const auto c = block.find("loops")) {
+    reset(&LevelFlexibility::loops);
+    reader.by_level(*c, true, flexibility.levels, &RuleReader::loops);
+  }
+  if (const auto c = block.find("parallel")) {
+    reset(&LevelFlexibility::parallel);
+    reader.by_level(*c, false, flexibility.levels, &RuleReader::parallel);
+  }
+  if (const auto c = block.find("shape")) {
+    reset(&LevelFlexibility::shape);
+    reader.by_level(*c, false, flexibility.levels, &RuleReader::shape);
+  }
+}
+
+std::string read_class(const Cursor& c) {
+  const auto text = c.text("four bits T O P S such as \"1011\", FullFlex-1011, PartFlex-1011 or InFlex-0000");
+  if (!text) return "";
+  const auto is_bits = [](std::string_view bits) {
+    return bits.size() == 4 && std::ranges::all_of(bits, [](char b) { return b == '0' || b == '1'; });
+  };
+  if (is_bits(*text)) return "FullFlex-" + *text;
+  for (const std::string_view prefix : {"FullFlex-", "PartFlex-", "InFlex-"}) {
+    if (text->starts_with(prefix) && is_bits(std::string_view(*text).substr(prefix.size()))) return *text;
+  }
+  c.problem(fmt::format("{} is not a class", c.node().describe()),
+            "four bits T O P S such as \"1011\", FullFlex-1011, PartFlex-1011 or InFlex-0000");
+  return "";
+}
+
+}  // namespace
+
+Flexibility full_flexibility(const Accelerator& accelerator) {
+  Flexibility full;
+  full.levels.resize(accelerator.levels.size());
+  return full;
+}
+
+void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerator) {
+  accelerator.flexibility = full_flexibility(accelerator);
+  accelerator.flexibility_for.clear();
+  if (!block.only_keys(allowed, "a map of rules")) return;
+  if (const auto name = block.find("class")) accelerator.flexibility.name = read_class(*name);
+  read_axes(block, accelerator, {}, accelerator.flexibility);
+  for (std::size_t f = 0; f < keys::kFamilies.size(); ++f) {
+    const auto family = block.find(keys::kFamilies[f]);
+    if (!family || !family->only_keys(keys::kAxisRules, "a map of rules")) continue;
+    const auto operation = static_cast<Operation>(f);
+    Keys dims;
+    if (operation == Operation::kConv) dims = kConvDims;
+    if (operation == Operation::kGemm) dims = kGemmDims;
+    Flexibility own = accelerator.flexibility;
+    read_axes(*family, accelerator, dims, own);
+    accelerator.flexibility_for[operation] = std::move(own);
+  }
+}
+
+}  // namespace pliant

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people write them: 131072, 128Ki, 1e6, 64 KiB, 8 words/cycle. Pure functions of the text; no positions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/layer.h"
+
+namespace pliant {
+
+/// Why a text is not the wanted number.
+struct UnitError {
+  std::string what;      ///< "`12x` is not a whole number"
+  std::string expected;  ///< may be empty
+  std::string did_you_mean;
+};
+
+template <class T>
+using Parsed = std::variant<T, UnitError>;
+
+/// A whole number: decimal digits, `1e6`, `1.5e3`, with K M G T (decimal) or Ki Mi Gi Ti (binary). May be negative.
+Parsed<Count> parse_count(std::string_view text);
+
+/// A finite decimal number.
+Parsed<double> parse_real(std::string_view text);
+
+/// Words of a memory: a count, optionally with `words`, or bytes (`128KiB`, `64 KB`, `24 bytes`, `512 bits`), which
+/// must be whole words of `word_bits`.
+Parsed<Count> parse_words(std::string_view text, int word_bits);
+
+/// Words per cycle: a number, or with `words/cycle`, `bytes/cycle` (`B/cycle`), `bits/cycle`.
+Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits);
+
+/// a * b, or nothing when it does not fit.
+std::optional<Count> checked_multiply(Count a, Count b);
+std::optional<Count> checked_add(Count a, Count b);
+
+}  // namespace pliant
