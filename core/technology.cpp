@@ -48,7 +48,7 @@ Technology parse_technology_text(std::string_view text, std::string_view file) {
   Technology table;
   if (root.only_keys(keys::kTechnology, "a technology table")) {
     check_kind(root, "technology");
-    if (const auto name = root.require("name", "the table's name")) table.name = name->name().value_or("");
+    if (const auto name = root.require("name", "the table's name")) table.name = name->text().value_or("");
     if (const auto description = root.find("description")) table.description = description->text().value_or("");
     if (const auto bits = root.require("word_bits", "bits of the words the energies are given for")) {
       table.word_bits = static_cast<int>(bits->count(1, 4096).value_or(16));

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workload as a CSV table, one layer a row.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/layer.h"
+#include "core/yaml_node.h"
+
+namespace pliant {
+
+/// True when the first line that is no comment is a header of fields rather than YAML.
+bool looks_like_csv(std::string_view text);
+
+std::vector<Workload::Entry> read_layer_table(std::string_view text, std::string_view file, Problems& problems);
+
+}  // namespace pliant
