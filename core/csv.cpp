@@ -6,9 +6,7 @@
 namespace pliant {
 namespace {
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /// Reads the field at `at` and leaves `at` behind it, at a comma or at the end.
 CsvField read_field(std::string_view line, std::size_t& at, bool& good) {
@@ -42,7 +40,8 @@ CsvField read_field(std::string_view line, std::size_t& at, bool& good) {
 
 }  // namespace
 
-std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const std::string>& file, Problems& problems) {
+std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const std::string>& file,
+                              Problems& problems) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::vector<CsvRow> rows;
   int number = 0;
@@ -59,7 +58,8 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const
       bool good = true;
       row.fields.push_back(read_field(line, at, good));
       if (!good) {
-        problems.add({file, number, row.fields.back().column}, "", "a quoted field does not end", "\"text\" and then a comma");
+        problems.add({file, number, row.fields.back().column}, "", "a quoted field does not end",
+                     "\"text\" and then a comma");
       }
       if (at >= line.size()) break;
     }

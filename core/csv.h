@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated text with the position of every field. Lines that start with # and blank lines are skipped; fields may
-// stand in double quotes, "" inside them is one quote.
+// Comma-separated text with the position of every field. Lines that start with # and blank lines are skipped; fields
+// may stand in double quotes, "" inside them is one quote.
 #pragma once
 
 #include <string>
@@ -22,6 +22,7 @@ struct CsvRow {
 };
 
 /// All rows, the header first; unclosed quotes are noted.
-std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const std::string>& file, Problems& problems);
+std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const std::string>& file,
+                              Problems& problems);
 
 }  // namespace pliant

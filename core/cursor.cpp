@@ -24,9 +24,7 @@ void note(const Cursor& cursor, const UnitError& error) {
 
 }  // namespace
 
-std::vector<std::string> to_words(Keys keys) {
-  return {keys.begin(), keys.end()};
-}
+std::vector<std::string> to_words(Keys keys) { return {keys.begin(), keys.end()}; }
 
 bool is_name(std::string_view text) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -40,7 +38,8 @@ void check_kind(const Cursor& root, std::string_view kind) {
   const auto tag = root.find("pliant");
   if (!tag) return;
   const auto text = tag->text("the kind of file");
-  if (text && *text != kind) tag->problem(fmt::format("this is a file of kind `{}`", shorten(*text, kShown)), std::string(kind));
+  if (text && *text != kind)
+    tag->problem(fmt::format("this is a file of kind `{}`", shorten(*text, kShown)), std::string(kind));
 }
 
 void Cursor::problem(std::string what, std::string expected, std::string did_you_mean) const {
@@ -121,10 +120,12 @@ std::optional<bool> Cursor::flag() const {
     if (node_->text == "true") return true;
     if (node_->text == "false") return false;
     for (const std::string_view yes : {"yes", "Yes", "YES", "on", "On", "ON", "True", "TRUE", "y", "1"}) {
-      if (node_->text == yes) return problem(node_->describe() + " is not true or false", "true or false", "true"), std::nullopt;
+      if (node_->text == yes)
+        return problem(node_->describe() + " is not true or false", "true or false", "true"), std::nullopt;
     }
     for (const std::string_view no : {"no", "No", "NO", "off", "Off", "OFF", "False", "FALSE", "n", "0"}) {
-      if (node_->text == no) return problem(node_->describe() + " is not true or false", "true or false", "false"), std::nullopt;
+      if (node_->text == no)
+        return problem(node_->describe() + " is not true or false", "true or false", "false"), std::nullopt;
     }
   }
   problem(node_->is_null() ? "no value" : node_->describe() + " is not true or false", "true or false");

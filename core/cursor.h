@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place in a YAML document together with its key path: reads typed values and notes what is wrong instead of throwing,
-// so that one pass over a file finds everything. Every reading function gives nothing after noting a problem.
+// A place in a YAML document together with its key path: reads typed values and notes what is wrong instead of
+// throwing, so that one pass over a file finds everything. Every reading function gives nothing after noting a problem.
 #pragma once
 
 #include <cstddef>

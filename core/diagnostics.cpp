@@ -19,9 +19,7 @@ std::string join_texts(const std::vector<Diagnostic>& diagnostics) {
   return text;
 }
 
-char lower(char c) {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-}
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 /// Edit distance with transpositions (optimal string alignment), letters compared without case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {

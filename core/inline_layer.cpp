@@ -29,7 +29,8 @@ std::string name_for(std::string_view text) {
   return shorten(name, 190);
 }
 
-YamlNode shape_tree(std::string_view text, std::size_t start, const Position& at, std::string_view operation, Problems& problems) {
+YamlNode shape_tree(std::string_view text, std::size_t start, const Position& at, std::string_view operation,
+                    Problems& problems) {
   YamlNode shape;
   shape.kind = YamlNode::Kind::kMap;
   shape.at = at;
@@ -49,7 +50,8 @@ YamlNode shape_tree(std::string_view text, std::size_t start, const Position& at
     if (equals == std::string_view::npos && key == "transposed") {
       value.text = "true";
     } else if (equals == std::string_view::npos) {
-      problems.add(key_at, std::string(operation), fmt::format("`{}` is not KEY=VALUE", shorten(item, 40)), "KEY=VALUE, as in M=64");
+      problems.add(key_at, std::string(operation), fmt::format("`{}` is not KEY=VALUE", shorten(item, 40)),
+                   "KEY=VALUE, as in M=64");
       start = end + 1;
       continue;
     } else {

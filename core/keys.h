@@ -14,18 +14,17 @@ using Keys = std::span<const std::string_view>;
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 12> kAccelerator{
-    "pliant", "include", "name",   "description", "word_bits", "conventions", "technology",
-    "parameters", "levels", "area", "flexibility", "hints"};
+inline constexpr std::array<std::string_view, 12> kAccelerator{"pliant",    "include",     "name",        "description",
+                                                               "word_bits", "conventions", "technology",  "parameters",
+                                                               "levels",    "area",        "flexibility", "hints"};
 inline constexpr std::array<std::string_view, 15> kMemory{
-    "memory",       "capacity",       "keeps",           "may_bypass", "read_pj",           "write_pj",
-    "update_pj",    "bandwidth",      "read_bandwidth",  "write_bandwidth", "buffers",      "leak_pj_per_cycle",
-    "area_um2",     "word_bits",      "technology"};
-inline constexpr std::array<std::string_view, 7> kFanout{"fanout",    "rows",      "cols",
-                                                         "multicast", "reduction", "partial_multicast",
-                                                         "area_um2"};
-inline constexpr std::array<std::string_view, 5> kCompute{
-    "compute", "mac_pj", "cycles_per_mac", "leak_pj_per_cycle", "area_um2"};
+    "memory",   "capacity",          "keeps",     "may_bypass",     "read_pj",
+    "write_pj", "update_pj",         "bandwidth", "read_bandwidth", "write_bandwidth",
+    "buffers",  "leak_pj_per_cycle", "area_um2",  "word_bits",      "technology"};
+inline constexpr std::array<std::string_view, 7> kFanout{
+    "fanout", "rows", "cols", "multicast", "reduction", "partial_multicast", "area_um2"};
+inline constexpr std::array<std::string_view, 5> kCompute{"compute", "mac_pj", "cycles_per_mac", "leak_pj_per_cycle",
+                                                          "area_um2"};
 inline constexpr std::array<std::string_view, 2> kArea{"base_um2", "flexibility_um2"};
 inline constexpr std::array<std::string_view, 4> kAxes{"T", "O", "P", "S"};
 inline constexpr std::array<std::string_view, 1> kHints{"min_utilization"};
@@ -33,35 +32,36 @@ inline constexpr std::array<std::string_view, 3> kRoleNames{"inputs", "weights",
 
 inline constexpr std::array<std::string_view, 5> kAxisRules{"tiles", "orders", "loops", "parallel", "shape"};
 inline constexpr std::array<std::string_view, 3> kFamilies{"conv", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 9> kFlexibility{"class",    "tiles", "orders", "loops", "parallel",
-                                                              "shape",    "conv",  "gemm",   "einsum"};
-inline constexpr std::array<std::string_view, 12> kFlexibilityFile{
-    "pliant", "name",     "description", "class", "tiles", "orders",
-    "loops",  "parallel", "shape",       "conv",   "gemm",  "einsum"};
+inline constexpr std::array<std::string_view, 9> kFlexibility{"class", "tiles", "orders", "loops", "parallel",
+                                                              "shape", "conv",  "gemm",   "einsum"};
+inline constexpr std::array<std::string_view, 12> kFlexibilityFile{"pliant", "name",   "description", "class",
+                                                                   "tiles",  "orders", "loops",       "parallel",
+                                                                   "shape",  "conv",   "gemm",        "einsum"};
 inline constexpr std::array<std::string_view, 2> kTileRule{"fixed", "partition"};
 inline constexpr std::array<std::string_view, 4> kParallelRule{"rows", "cols", "any_of", "max_dims_per_side"};
 inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};
 inline constexpr std::array<std::string_view, 1> kShapeRule{"block"};
 
 inline constexpr std::array<std::string_view, 6> kLayer{"pliant", "layer", "conv", "depthwise", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 6> kWorkloadEntry{"layer", "count", "conv", "depthwise", "gemm", "einsum"};
+inline constexpr std::array<std::string_view, 6> kWorkloadEntry{"layer",     "count", "conv",
+                                                                "depthwise", "gemm",  "einsum"};
 inline constexpr std::array<std::string_view, 4> kOperations{"conv", "depthwise", "gemm", "einsum"};
 inline constexpr std::array<std::string_view, 5> kWorkload{"pliant", "name", "description", "layers", "table"};
 inline constexpr std::array<std::string_view, 19> kConv{
-    "B",        "M",          "C",          "P",        "Q",      "R",         "S",        "N",        "K",     "Y",
-    "X",        "stride",     "stride_p",   "stride_q", "dilation", "dilation_r", "dilation_s", "groups", "transposed"};
+    "B", "M",      "C",        "P",        "Q",        "R",          "S",          "N",      "K",         "Y",
+    "X", "stride", "stride_p", "stride_q", "dilation", "dilation_r", "dilation_s", "groups", "transposed"};
 inline constexpr std::array<std::string_view, 16> kDepthwise{
-    "B",      "C",        "P",        "Q",        "R",          "S",          "N",         "Y",     "X",
-    "stride", "stride_p", "stride_q", "dilation", "dilation_r", "dilation_s", "transposed"};
+    "B", "C",      "P",        "Q",        "R",        "S",          "N",          "Y",
+    "X", "stride", "stride_p", "stride_q", "dilation", "dilation_r", "dilation_s", "transposed"};
 inline constexpr std::array<std::string_view, 4> kGemm{"B", "M", "N", "K"};
 inline constexpr std::array<std::string_view, 2> kEinsum{"dims", "tensors"};
 inline constexpr std::array<std::string_view, 3> kTensor{"name", "role", "projection"};
 
-inline constexpr std::array<std::string_view, 7> kMapping{"pliant",        "accelerator", "layer", "factorization",
-                                                          "levels",        "padded",      "description"};
+inline constexpr std::array<std::string_view, 7> kMapping{"pliant", "accelerator", "layer",      "factorization",
+                                                          "levels", "padded",      "description"};
 inline constexpr std::array<std::string_view, 5> kMappingLevel{"level", "temporal", "rows", "cols", "keeps"};
 
-inline constexpr std::array<std::string_view, 7> kTechnology{"pliant", "name",  "description", "word_bits",
+inline constexpr std::array<std::string_view, 7> kTechnology{"pliant", "name", "description", "word_bits",
                                                              "energy", "area", "leakage"};
 inline constexpr std::array<std::string_view, 3> kTechnologyPoint{"capacity", "read_pj", "write_pj"};
 inline constexpr std::array<std::string_view, 2> kTechnologyArea{"overhead_um2", "um2_per_bit"};

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 3> kOwnColumns{"name", "operation", "coun
 
 class TableReader {
  public:
-  TableReader(std::shared_ptr<const std::string> file, Problems& problems) : file_(std::move(file)), problems_(problems) {}
+  TableReader(std::shared_ptr<const std::string> file, Problems& problems)
+      : file_(std::move(file)), problems_(problems) {}
 
   std::vector<Workload::Entry> read(std::string_view text) {
     const std::vector<CsvRow> rows = parse_csv(text, file_, problems_);
@@ -47,7 +48,8 @@ class TableReader {
     for (const CsvField& field : header.fields) {
       const Position at{file_, header.line, field.column};
       if (std::ranges::find(known, field.text) == known.end()) {
-        problems_.add(at, shorten(field.text, 40), "unknown column", "one of " + join(known), nearest(field.text, known));
+        problems_.add(at, shorten(field.text, 40), "unknown column", "one of " + join(known),
+                      nearest(field.text, known));
       } else if (std::ranges::find(columns_, field.text) != columns_.end()) {
         problems_.add(at, field.text, "duplicate column", "each column once");
       }
@@ -71,7 +73,8 @@ class TableReader {
     if (row.fields.size() != columns_.size()) {
       const bool more = row.fields.size() > columns_.size();
       const int column = more ? row.fields[columns_.size()].column : row.fields.back().column;
-      problems_.add({file_, row.line, column}, "", fmt::format("{} fields", row.fields.size()), fmt::format("{}, as in the header", columns_.size()));
+      problems_.add({file_, row.line, column}, "", fmt::format("{} fields", row.fields.size()),
+                    fmt::format("{}, as in the header", columns_.size()));
       return;
     }
     // The row as the tree a YAML file would give.
@@ -117,7 +120,8 @@ class TableReader {
     if (word == "fc" && !all_one(shape)) return std::nullopt;
     if (word == "depthwise") {
       if (!is_depthwise(shape)) return std::nullopt;
-      std::erase_if(shape.entries, [](const YamlEntry& e) { return e.key == "M" || e.key == "K" || e.key == "groups"; });
+      std::erase_if(shape.entries,
+                    [](const YamlEntry& e) { return e.key == "M" || e.key == "K" || e.key == "groups"; });
     }
     return read_shape(word == "depthwise" ? "depthwise" : "conv", Cursor(shape, "", problems_), name);
   }
@@ -136,7 +140,8 @@ class TableReader {
     for (const std::string_view key : {"P", "Q", "Y", "X", "R", "S"}) {
       const YamlNode* value = shape.find(key);
       if (value == nullptr || value->text == "1") continue;
-      Cursor(*value, std::string(key), problems_).problem(fmt::format("{} in a row of operation fc", value->describe()), "1");
+      Cursor(*value, std::string(key), problems_)
+          .problem(fmt::format("{} in a row of operation fc", value->describe()), "1");
       good = false;
     }
     return good;
@@ -150,7 +155,8 @@ class TableReader {
       const YamlNode* value = shape.find(key);
       if (value == nullptr || channels == nullptr || value->text == channels->text) continue;
       Cursor(*value, std::string(key), problems_)
-          .problem(fmt::format("{} in a depthwise row with C = {}", value->describe(), channels->describe()), "the same as C");
+          .problem(fmt::format("{} in a depthwise row with C = {}", value->describe(), channels->describe()),
+                   "the same as C");
       good = false;
     }
     return good;
@@ -171,8 +177,8 @@ bool looks_like_csv(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with('#') || line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    return line.find(',') != std::string_view::npos && line.find(':') == std::string_view::npos && !line.starts_with('{') &&
-           !line.starts_with('[');
+    return line.find(',') != std::string_view::npos && line.find(':') == std::string_view::npos &&
+           !line.starts_with('{') && !line.starts_with('[');
   }
   return false;
 }

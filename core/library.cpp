@@ -35,24 +35,17 @@ std::filesystem::path find(const std::filesystem::path& folder, std::string_view
   const std::vector<std::string> known = stems(folder);
   std::string expected = "a file";
   if (!known.empty()) expected += " or one of " + join(known);
-  throw InputError(Diagnostic{std::string(name_or_path), 0, 0, "", fmt::format("no {} of this name and no such file", what), expected,
+  throw InputError(Diagnostic{std::string(name_or_path), 0, 0, "",
+                              fmt::format("no {} of this name and no such file", what), expected,
                               plain ? nearest(name_or_path, known) : ""});
 }
 
 }  // namespace
 
-std::vector<std::string> Library::accelerator_names() const {
-  return stems(configs_ / "accelerators");
-}
-std::vector<std::string> Library::workload_names() const {
-  return stems(configs_ / "workloads");
-}
-std::vector<std::string> Library::flexibility_names() const {
-  return stems(configs_ / "flexibility");
-}
-std::vector<std::string> Library::technology_names() const {
-  return stems(configs_ / "technology");
-}
+std::vector<std::string> Library::accelerator_names() const { return stems(configs_ / "accelerators"); }
+std::vector<std::string> Library::workload_names() const { return stems(configs_ / "workloads"); }
+std::vector<std::string> Library::flexibility_names() const { return stems(configs_ / "flexibility"); }
+std::vector<std::string> Library::technology_names() const { return stems(configs_ / "technology"); }
 
 std::filesystem::path Library::find_accelerator(std::string_view name_or_path) const {
   return find(configs_ / "accelerators", "accelerator", name_or_path);

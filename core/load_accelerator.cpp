@@ -136,7 +136,8 @@ class AcceleratorReader {
     c.only_keys(keys::kMemory);
     Memory m;
     m.word_bits = word_bits_;
-    if (const auto value = c.find("word_bits")) m.word_bits = static_cast<int>(value->count(1, kMaxWordBits).value_or(16));
+    if (const auto value = c.find("word_bits"))
+      m.word_bits = static_cast<int>(value->count(1, kMaxWordBits).value_or(16));
     m.technology = technology_;
     if (const auto value = c.find("technology")) m.technology = value->text("a technology table's name").value_or("");
     if (const auto value = c.require("capacity", "a size such as 128KiB or 64Ki words, or unbounded")) {
@@ -144,7 +145,8 @@ class AcceleratorReader {
     }
     if (const auto value = c.find("buffers")) m.buffers = static_cast<int>(value->count(1, 1024).value_or(1));
     if (m.capacity_words && *m.capacity_words < m.buffers && c.find("buffers")) {
-      c.find("buffers")->problem(fmt::format("{} buffers in {} words", m.buffers, *m.capacity_words), "at least one word for each");
+      c.find("buffers")->problem(fmt::format("{} buffers in {} words", m.buffers, *m.capacity_words),
+                                 "at least one word for each");
     }
     if (const auto value = c.find("keeps")) {
       m.may_keep = roles(*value);
@@ -200,7 +202,8 @@ class AcceleratorReader {
                              "either one shared bandwidth or one for each direction");
     }
     if (shared) {
-      if (const auto both = bandwidth(*shared, m.word_bits)) m.read_words_per_cycle = m.write_words_per_cycle = *both / 2;
+      if (const auto both = bandwidth(*shared, m.word_bits))
+        m.read_words_per_cycle = m.write_words_per_cycle = *both / 2;
     }
     if (read) m.read_words_per_cycle = bandwidth(*read, m.word_bits);
     if (write) m.write_words_per_cycle = bandwidth(*write, m.word_bits);
@@ -243,7 +246,8 @@ class AcceleratorReader {
       items.front().problem("the outermost level is not a memory", "a memory (such as DRAM) first");
     }
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-      if (levels[i].is_compute()) items[i].problem("a compute level before the end of the chain", "exactly one, innermost");
+      if (levels[i].is_compute())
+        items[i].problem("a compute level before the end of the chain", "exactly one, innermost");
     }
     if (!levels.back().is_compute()) {
       list.problem("a chain without compute at its end", "a last level compute: NAME");
@@ -266,9 +270,8 @@ class AcceleratorReader {
     }
     if (!levels_are_good) return;
     for (std::size_t r = 0; r < kRoles; ++r) {
-      const bool kept = std::ranges::any_of(levels, [&](const Level& level) {
-        return level.is_memory() && level.memory().may_keep[r];
-      });
+      const bool kept = std::ranges::any_of(
+          levels, [&](const Level& level) { return level.is_memory() && level.memory().may_keep[r]; });
       if (!kept) list.problem(fmt::format("no memory keeps {}", keys::kRoleNames[r]), "at least one that does");
     }
   }
@@ -279,7 +282,8 @@ class AcceleratorReader {
     const auto axes = c.find("flexibility_um2");
     if (!axes || !axes->only_keys(keys::kAxes, "{T: um2, O: um2, P: um2, S: um2}")) return;
     for (std::size_t axis = 0; axis < keys::kAxes.size(); ++axis) {
-      if (const auto value = axes->find(keys::kAxes[axis])) result_.flexibility_area_um2[axis] = value->real().value_or(0);
+      if (const auto value = axes->find(keys::kAxes[axis]))
+        result_.flexibility_area_um2[axis] = value->real().value_or(0);
     }
   }
 

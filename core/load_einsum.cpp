@@ -66,8 +66,9 @@ class EinsumReader {
     for (const Cursor& item : items) read_tensor(item);
     const auto outputs = std::ranges::count_if(layer_.tensors, &Tensor::is_output);
     if (layer_.tensors.size() == items.size() && (outputs != 1 || items.size() < 2)) {
-      tensors.problem(fmt::format("{} outputs and {} other tensors", outputs, static_cast<long>(items.size()) - outputs),
-                      "exactly one tensor with role outputs and at least one other");
+      tensors.problem(
+          fmt::format("{} outputs and {} other tensors", outputs, static_cast<long>(items.size()) - outputs),
+          "exactly one tensor with role outputs and at least one other");
     }
   }
 
@@ -105,7 +106,9 @@ class EinsumReader {
       if (!term) return std::nullopt;
       const DimSet bit = DimSet{1} << term->dim;
       if ((seen & bit) != 0) {
-        c.problem(fmt::format("the dim {} indexes this tensor twice", layer_.dims[static_cast<std::size_t>(term->dim)].name), "each dim at most once in a tensor");
+        c.problem(
+            fmt::format("the dim {} indexes this tensor twice", layer_.dims[static_cast<std::size_t>(term->dim)].name),
+            "each dim at most once in a tensor");
         return std::nullopt;
       }
       seen |= bit;
@@ -122,7 +125,8 @@ class EinsumReader {
     if (const std::size_t star = text.find('*'); star != std::string_view::npos) {
       const Parsed<Count> coefficient = parse_count(trim(text.substr(0, star)));
       if (!std::holds_alternative<Count>(coefficient) || std::get<Count>(coefficient) < 1) {
-        c.problem(fmt::format("`{}` is not a positive whole coefficient", shorten(trim(text.substr(0, star)), 40)), std::string(kExpected));
+        c.problem(fmt::format("`{}` is not a positive whole coefficient", shorten(trim(text.substr(0, star)), 40)),
+                  std::string(kExpected));
         return std::nullopt;
       }
       term.coefficient = std::get<Count>(coefficient);

@@ -91,7 +91,8 @@ class RuleReader {
     const Count units = level.fanout().units();
     const auto product = checked_multiply(*rows, *cols);
     if (!product || *product > units || units % *product != 0) {
-      return block->problem(fmt::format("{} units are not made of {}x{} blocks", units, *rows, *cols), "a block that divides the array");
+      return block->problem(fmt::format("{} units are not made of {}x{} blocks", units, *rows, *cols),
+                            "a block that divides the array");
     }
     rule.shape = {ShapeRule::Kind::kBlocks, *rows, *cols};
   }
@@ -139,7 +140,8 @@ class RuleReader {
 
   bool check_dim(const Position& at, const Cursor& c, const std::string& name) const {
     if (dims_.empty() || std::ranges::find(dims_, std::string_view(name)) != dims_.end()) return true;
-    c.problems().add(at, c.path(), fmt::format("this family has no dim `{}`", shorten(name, 40)), "one of " + join(dims_));
+    c.problems().add(at, c.path(), fmt::format("this family has no dim `{}`", shorten(name, 40)),
+                     "one of " + join(dims_));
     return false;
   }
 
@@ -193,7 +195,8 @@ class RuleReader {
     constexpr std::string_view kExpected = "{inputs: SHARE, weights: SHARE, outputs: SHARE} or I:W:O such as 2:1:1";
     std::array<double, kRoles> shares{};
     if (c.node().is_scalar()) {
-      if (!shorthand_partition(c, shares)) return c.problem(c.node().describe() + " is not a partition", std::string(kExpected));
+      if (!shorthand_partition(c, shares))
+        return c.problem(c.node().describe() + " is not a partition", std::string(kExpected));
     } else {
       if (!c.only_keys(keys::kRoleNames, kExpected)) return;
       for (std::size_t r = 0; r < kRoles; ++r) {
@@ -206,10 +209,12 @@ class RuleReader {
     }
     for (std::size_t r = 0; r < kRoles; ++r) {
       if (memory.may_keep[r] && !(shares[r] > 0)) {
-        return c.problem(fmt::format("no share for {}, which this memory keeps", keys::kRoleNames[r]), "a share above 0");
+        return c.problem(fmt::format("no share for {}, which this memory keeps", keys::kRoleNames[r]),
+                         "a share above 0");
       }
       if (!memory.may_keep[r] && shares[r] > 0) {
-        return c.problem(fmt::format("a share for {}, which this memory does not keep", keys::kRoleNames[r]), "no share");
+        return c.problem(fmt::format("a share for {}, which this memory does not keep", keys::kRoleNames[r]),
+                         "no share");
       }
     }
     rule.partition = shares;
@@ -230,13 +235,16 @@ class RuleReader {
 
   Assignment assignment(const Cursor& c) const {
     Assignment one;
-    if (const auto rows = c.find("rows")) one.rows = dim_list(*rows, "a list of dims").value_or(std::vector<std::string>{});
-    if (const auto cols = c.find("cols")) one.cols = dim_list(*cols, "a list of dims").value_or(std::vector<std::string>{});
+    if (const auto rows = c.find("rows"))
+      one.rows = dim_list(*rows, "a list of dims").value_or(std::vector<std::string>{});
+    if (const auto cols = c.find("cols"))
+      one.cols = dim_list(*cols, "a list of dims").value_or(std::vector<std::string>{});
     return one;
   }
 
   void assignments(const Cursor& list, ParallelRule& rule) const {
-    if (list.node().items.empty()) return list.problem("no assignment at all", "any, or at least one {rows: [DIM], cols: [DIM]}");
+    if (list.node().items.empty())
+      return list.problem("no assignment at all", "any, or at least one {rows: [DIM], cols: [DIM]}");
     for (const Cursor& item : list.items()) {
       if (item.only_keys(keys::kAssignment, "{rows: [DIM], cols: [DIM]}")) rule.assignments.push_back(assignment(item));
     }

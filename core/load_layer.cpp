@@ -26,7 +26,8 @@ class ConvReader {
 
   std::optional<ConvShape> read() {
     const std::size_t before = shape_.problems().size();
-    if (!shape_.only_keys(depthwise_ ? Keys(keys::kDepthwise) : Keys(keys::kConv), "a map of sizes")) return std::nullopt;
+    if (!shape_.only_keys(depthwise_ ? Keys(keys::kDepthwise) : Keys(keys::kConv), "a map of sizes"))
+      return std::nullopt;
     if (mixes_spellings()) return std::nullopt;
     ConvShape s;
     s.C = size("C");
@@ -44,7 +45,8 @@ class ConvReader {
       s.groups = value->count().value_or(1);
       const bool good = shape_.problems().size() == before;
       if (good && (s.M % s.groups != 0 || s.C % s.groups != 0)) {
-        value->problem(fmt::format("{} groups do not divide M = {} and C = {}", s.groups, s.M, s.C), "a common divisor");
+        value->problem(fmt::format("{} groups do not divide M = {} and C = {}", s.groups, s.M, s.C),
+                       "a common divisor");
       }
     }
     if (shape_.problems().size() != before) return std::nullopt;
@@ -61,7 +63,8 @@ class ConvReader {
     if (ours.empty() && shape_.find("B")) ours = "B";
     for (const auto& [our, their] : kSpellings) {
       if (const auto value = shape_.find(their); value && !ours.empty()) {
-        value->problem(fmt::format("two spellings in one layer: {} and {}", ours, their), "M, C, P, Q, R, S, B or K, C, Y, X, R, S, N");
+        value->problem(fmt::format("two spellings in one layer: {} and {}", ours, their),
+                       "M, C, P, Q, R, S, B or K, C, Y, X, R, S, N");
         return true;
       }
     }
@@ -80,10 +83,12 @@ class ConvReader {
     return value ? value->count().value_or(1) : 1;
   }
 
-  void pair(std::string_view both, std::string_view first_key, Count& first, std::string_view second_key, Count& second) {
+  void pair(std::string_view both, std::string_view first_key, Count& first, std::string_view second_key,
+            Count& second) {
     const auto shared = shape_.find(both), a = shape_.find(first_key), b = shape_.find(second_key);
     if (shared && (a || b)) {
-      return shared->problem(fmt::format("{} beside {} or {}", both, first_key, second_key), "one for both directions or one each");
+      return shared->problem(fmt::format("{} beside {} or {}", both, first_key, second_key),
+                             "one for both directions or one each");
     }
     if (shared) first = second = shared->count().value_or(1);
     if (a) first = a->count().value_or(1);
@@ -159,12 +164,14 @@ std::optional<std::string> read_layer_name(const Cursor& name) {
   const bool good = text->size() <= 200 && text->front() != ' ' && text->back() != ' ' &&
                     std::ranges::none_of(*text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   if (good) return text;
-  name.problem(name.node().describe() + " is not a layer's name", "at most 200 characters on one line, no blanks around");
+  name.problem(name.node().describe() + " is not a layer's name",
+               "at most 200 characters on one line, no blanks around");
   return std::nullopt;
 }
 
 std::optional<Layer> read_layer(const Cursor& block, Keys allowed) {
-  if (!block.only_keys(allowed, "a layer: a map with layer: NAME and one of " + join(keys::kOperations))) return std::nullopt;
+  if (!block.only_keys(allowed, "a layer: a map with layer: NAME and one of " + join(keys::kOperations)))
+    return std::nullopt;
   const auto name_cursor = block.require("layer", "the layer's name");
   const auto name = name_cursor ? read_layer_name(*name_cursor) : std::nullopt;
   std::vector<std::string_view> given;

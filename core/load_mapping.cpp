@@ -38,7 +38,8 @@ class MappingReader {
     const auto c = root_.find(key);
     const auto given = c ? c->text() : std::nullopt;
     if (given && *given != wanted) {
-      c->problem(fmt::format("the mapping is for the {} {}", key, c->node().describe()), fmt::format("`{}`, or no such key", wanted));
+      c->problem(fmt::format("the mapping is for the {} {}", key, c->node().describe()),
+                 fmt::format("`{}`, or no such key", wanted));
     }
   }
 
@@ -79,16 +80,20 @@ class MappingReader {
         name->problem(fmt::format("a second entry for {}", *text), "each level once");
         continue;
       }
-      if (index < last) name->problem(fmt::format("{} stands before its outer level", *text), "the accelerator's order, outermost first");
+      if (index < last)
+        name->problem(fmt::format("{} stands before its outer level", *text),
+                      "the accelerator's order, outermost first");
       last = std::max(last, index);
-      read_level(item, accelerator_.levels[static_cast<std::size_t>(index)], file_.mapping.levels[static_cast<std::size_t>(index)]);
+      read_level(item, accelerator_.levels[static_cast<std::size_t>(index)],
+                 file_.mapping.levels[static_cast<std::size_t>(index)]);
     }
   }
 
   void read_level(const Cursor& item, const Level& level, LevelMapping& mapping) const {
     const auto only_for = [&](std::string_view key, bool fits, std::string_view kind) {
       const auto c = item.find(key);
-      if (c && !fits) c->problem(fmt::format("{} is not a {}", level.name, kind), fmt::format("`{}` at a {} only", key, kind));
+      if (c && !fits)
+        c->problem(fmt::format("{} is not a {}", level.name, kind), fmt::format("`{}` at a {} only", key, kind));
       return c && fits ? c : std::nullopt;
     };
     if (const auto c = only_for("temporal", level.is_memory(), "memory")) {
@@ -105,16 +110,18 @@ class MappingReader {
 
   /// Iterations of the whole nest fit a Count, so nobody who multiplies bounds has to look.
   void check_product(const Cursor& list) const {
-    std::optional<Count> product = 1;
+    Count product = 1;
+    bool fits = true;
     const auto multiply = [&](Count bound) {
-      if (product) product = checked_multiply(*product, bound);
-      if (product && *product >= kMaxCount) product.reset();
+      const Count next = checked_multiply(product, bound).value_or(kMaxCount);
+      fits = fits && next < kMaxCount;
+      if (fits) product = next;
     };
     for (const LevelMapping& level : file_.mapping.levels) {
       for (const Loop& loop : level.temporal) multiply(loop.bound);
       for (const SpatialLoop& loop : level.spatial) multiply(loop.bound);
     }
-    if (!product) list.problem("the bounds of all loops multiply to too many iterations", "fewer than 2^62");
+    if (!fits) list.problem("the bounds of all loops multiply to too many iterations", "fewer than 2^62");
   }
 
   std::optional<int> dim(const Cursor& at, const std::string& name, const Position& where) const {
@@ -138,7 +145,8 @@ class MappingReader {
     for (const Cursor& item : list.items()) {
       if (!item.expect_map("one loop such as {Q: 2}")) continue;
       if (item.node().entries.size() != 1) {
-        item.problem(fmt::format("{} loops in one item, which have no order", item.node().entries.size()), "one loop such as {Q: 2}");
+        item.problem(fmt::format("{} loops in one item, which have no order", item.node().entries.size()),
+                     "one loop such as {Q: 2}");
         continue;
       }
       const Cursor value = item.entries()[0];
@@ -159,7 +167,8 @@ class MappingReader {
       if (index < 0) {
         std::vector<std::string> known;
         for (const Tensor& tensor : layer_.tensors) known.push_back(tensor.name);
-        item.problem(fmt::format("the layer {} has no tensor {}", layer_.name, item.node().describe()), "one of " + join(known), nearest(*name, known));
+        item.problem(fmt::format("the layer {} has no tensor {}", layer_.name, item.node().describe()),
+                     "one of " + join(known), nearest(*name, known));
         continue;
       }
       const TensorSet bit = TensorSet{1} << index;
@@ -172,7 +181,8 @@ class MappingReader {
   void padded(const Cursor& c) {
     if (!c.expect_map("a map from dims to padded sizes")) return;
     if (file_.factorization != Factorization::kPadding) {
-      return c.problem(fmt::format("padded sizes with factorization {}", to_string(file_.factorization)), "factorization: padding");
+      return c.problem(fmt::format("padded sizes with factorization {}", to_string(file_.factorization)),
+                       "factorization: padding");
     }
     for (const Dim& d : layer_.dims) file_.mapping.padded.push_back(d.size);
     const std::vector<Cursor> values = c.entries();
@@ -180,12 +190,14 @@ class MappingReader {
       const auto index = dim(values[i], c.entry(i).key, c.entry(i).at);
       if (!index) continue;
       const Count size = layer_.dims[static_cast<std::size_t>(*index)].size;
-      if (const auto value = values[i].count(size, kMaxCount - 1)) file_.mapping.padded[static_cast<std::size_t>(*index)] = *value;
+      if (const auto value = values[i].count(size, kMaxCount - 1))
+        file_.mapping.padded[static_cast<std::size_t>(*index)] = *value;
     }
     Count product = 1;
     for (const Count size : file_.mapping.padded) {
       const auto next = checked_multiply(product, size);
-      if (!next || *next >= kMaxCount) return c.problem("the padded sizes multiply to too many MACs", "fewer than 2^62");
+      if (!next || *next >= kMaxCount)
+        return c.problem("the padded sizes multiply to too many MACs", "fewer than 2^62");
       product = *next;
     }
   }

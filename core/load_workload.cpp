@@ -15,7 +15,8 @@ namespace pliant {
 namespace {
 
 /// Names are unique, and all MACs of the network together still fit a Count.
-void check_layers(const std::vector<Workload::Entry>& layers, const std::function<void(std::size_t, std::string, std::string)>& problem) {
+void check_layers(const std::vector<Workload::Entry>& layers,
+                  const std::function<void(std::size_t, std::string, std::string)>& problem) {
   std::map<std::string_view, std::size_t> seen;
   Count total = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -119,13 +120,9 @@ Workload load_workload(const Library& library, std::string_view name_or_path) {
   return read_workload(read_source(file), file.string());
 }
 
-Workload parse_workload_text(std::string_view text, std::string_view name) {
-  return read_workload(text, name);
-}
+Workload parse_workload_text(std::string_view text, std::string_view name) { return read_workload(text, name); }
 
-Layer load_layer(const std::filesystem::path& file) {
-  return parse_layer_text(read_source(file), file.string());
-}
+Layer load_layer(const std::filesystem::path& file) { return parse_layer_text(read_source(file), file.string()); }
 
 Layer parse_layer_text(std::string_view text, std::string_view name) {
   Problems problems;

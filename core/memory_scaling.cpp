@@ -66,13 +66,14 @@ void MemoryScaling::read_costs(const Cursor& block, const std::string& level, Me
     memory.area_um2 = area.value_or(0);
   }
   memory.update_pj = update.value_or(memory.write_pj);
-  for (const double value : {memory.read_pj, memory.write_pj, memory.update_pj, memory.leak_pj_per_cycle, memory.area_um2}) {
+  for (const double value :
+       {memory.read_pj, memory.write_pj, memory.update_pj, memory.leak_pj_per_cycle, memory.area_um2}) {
     if (!std::isfinite(value)) return block.problem("energy or area out of range at this capacity", "finite values");
   }
 }
 
-std::optional<double> MemoryScaling::cost(const Cursor& block, std::string_view key, Cost kind, const std::string& level,
-                                          const Memory& memory) {
+std::optional<double> MemoryScaling::cost(const Cursor& block, std::string_view key, Cost kind,
+                                          const std::string& level, const Memory& memory) {
   const auto value = block.find(key);
   if (!value) return std::nullopt;
   const auto stated = value->real();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an access to a memory costs at its present capacity: from the file, scaled when a later stage (an including file,
+// What an access to a memory costs at its present capacity: from the file, scaled when a later stage (an including
+// file,
 // `--set`) changed the capacity, or from a technology table when the file gives none.
 #pragma once
 

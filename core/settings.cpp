@@ -18,7 +18,7 @@ namespace {
 
 struct LevelKind {
   std::string_view key;
-  Keys keys;                                   ///< of the level's own block
+  Keys keys;                                                         ///< of the level's own block
   std::vector<std::pair<std::string_view, std::string_view>> rules;  ///< `--set` word, key of the flexibility block
 };
 
@@ -49,7 +49,8 @@ class Setter {
  public:
   Setter(YamlNode& root, const Setting& setting, int stage, Problems& problems)
       : root_(root), setting_(setting), problems_(problems) {
-    at_.file = std::make_shared<const std::string>(fmt::format("--set {}={}", shorten(setting.first, 60), shorten(setting.second, 60)));
+    at_.file = std::make_shared<const std::string>(
+        fmt::format("--set {}={}", shorten(setting.first, 60), shorten(setting.second, 60)));
     stage_ = stage;
   }
 
@@ -122,7 +123,8 @@ class Setter {
     if (key != kind.key && std::ranges::find(kind.keys, std::string_view(key)) != kind.keys.end()) {
       // One shared bandwidth and one for each direction exclude each other; the setting wins.
       if (key == "bandwidth") {
-        std::erase_if(level.entries, [](const YamlEntry& e) { return e.key == "read_bandwidth" || e.key == "write_bandwidth"; });
+        std::erase_if(level.entries,
+                      [](const YamlEntry& e) { return e.key == "read_bandwidth" || e.key == "write_bandwidth"; });
       }
       level.value_of(key, at_) = value_;
       return;
@@ -132,7 +134,8 @@ class Setter {
       if (word != kind.key) known.emplace_back(word);
     }
     for (const auto& rule : kind.rules) known.emplace_back(rule.first);
-    problem(fmt::format("the {} {} has no key `{}`", kind.key, name, shorten(key, 40)), "one of " + join(known), nearest(key, known));
+    problem(fmt::format("the {} {} has no key `{}`", kind.key, name, shorten(key, 40)), "one of " + join(known),
+            nearest(key, known));
   }
 
   /// A rule of one level in the flexibility block, and in every family that has rules of its own for this axis.
@@ -185,7 +188,8 @@ class Setter {
     if (const YamlNode* levels = root_.find("levels"); levels != nullptr) {
       for (const YamlNode& level : levels->items) {
         for (const LevelKind& kind : level_kinds()) {
-          if (const YamlNode* name = level.find(kind.key)) known.push_back(name->text + (path.size() > 1 ? suffix : ".KEY"));
+          if (const YamlNode* name = level.find(kind.key))
+            known.push_back(name->text + (path.size() > 1 ? suffix : ".KEY"));
         }
       }
     }
@@ -220,7 +224,8 @@ class Substitution {
   Substitution(const YamlNode& parameters, Problems& problems) : parameters_(parameters), problems_(problems) {}
 
   void run(YamlNode& node, const std::string& path) {
-    if (const std::string_view name = parameter_name(node); !name.empty()) return replace(node, path, std::string(name));
+    if (const std::string_view name = parameter_name(node); !name.empty())
+      return replace(node, path, std::string(name));
     for (std::size_t i = 0; i < node.items.size(); ++i) run(node.items[i], fmt::format("{}[{}]", path, i));
     for (YamlEntry& entry : node.entries) {
       run(entry.value, path.empty() ? shorten(entry.key, 40) : path + "." + shorten(entry.key, 40));
@@ -236,7 +241,7 @@ class Substitution {
       std::vector<std::string> known;
       for (const YamlEntry& entry : parameters_.entries) known.push_back(entry.key);
       std::string near = nearest(name, known);
-      if (!near.empty()) near.insert(0, "$");
+      if (!near.empty()) near = fmt::format("${}", near);
       problems_.add(node.at, path, fmt::format("unknown parameter `${}`", shorten(name, 40)),
                     known.empty() ? "a `parameters:` block that gives it" : "one of " + join(known), near);
       node.kind = YamlNode::Kind::kNull;
@@ -272,9 +277,11 @@ void substitute_parameters(YamlNode& root, std::string_view main_file, Problems&
       if (!parameter_name(value.node()).empty()) value.problem("a parameter of a parameter", "a plain value");
     }
     for (const YamlEntry& entry : given->entries) {
-      const bool is_top = std::ranges::find(keys::kAccelerator, std::string_view(entry.key)) != keys::kAccelerator.end();
+      const bool is_top =
+          std::ranges::find(keys::kAccelerator, std::string_view(entry.key)) != keys::kAccelerator.end();
       if (!is_name(entry.key)) {
-        problems.add(entry.at, "parameters." + shorten(entry.key, 40), "not a name", "letters, digits, _ and -, starting with a letter");
+        problems.add(entry.at, "parameters." + shorten(entry.key, 40), "not a name",
+                     "letters, digits, _ and -, starting with a letter");
       } else if (is_top) {
         problems.add(entry.at, "parameters." + entry.key, "a key of the file has this name", "another name");
       }
@@ -288,8 +295,8 @@ void substitute_parameters(YamlNode& root, std::string_view main_file, Problems&
     const bool own = entry.at.file != nullptr && *entry.at.file == main_file;
     const bool set = entry.value.at.line == 0;
     if ((own || set) && !substitution.used.contains(entry.key)) {
-      problems.add(set ? entry.value.at : entry.at, "parameters." + shorten(entry.key, 40), "the parameter is never used",
-                   fmt::format("${} as a value somewhere", shorten(entry.key, 40)));
+      problems.add(set ? entry.value.at : entry.at, "parameters." + shorten(entry.key, 40),
+                   "the parameter is never used", fmt::format("${} as a value somewhere", shorten(entry.key, 40)));
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--set KEY=VALUE` and `parameters:` as changes of an accelerator's tree. A value set goes through the same reader as a
-// value in the file, so it is checked the same way; its position is the option itself.
+// `--set KEY=VALUE` and `parameters:` as changes of an accelerator's tree. A value set goes through the same reader as
+// a value in the file, so it is checked the same way; its position is the option itself.
 #pragma once
 
 #include <string_view>

@@ -64,8 +64,7 @@ void check_source_text(std::string_view text, std::string_view file) {
   }
   int line = 1, column = 1;
   const auto fail = [&](std::string what) {
-    throw InputError(
-        Diagnostic{std::string(file), line, column, "", std::move(what), "a text file in UTF-8", ""});
+    throw InputError(Diagnostic{std::string(file), line, column, "", std::move(what), "a text file in UTF-8", ""});
   };
   for (std::size_t at = 0; at < text.size();) {
     const auto c = static_cast<unsigned char>(text[at]);

@@ -19,9 +19,7 @@ double interpolate(const std::vector<Technology::Point>& points, double bits, do
   return a.*energy * std::pow(bits / a.bits, exponent);
 }
 
-double total_bits(Count words, int bits) {
-  return static_cast<double>(words) * bits;
-}
+double total_bits(Count words, int bits) { return static_cast<double>(words) * bits; }
 
 }  // namespace
 
@@ -75,7 +73,8 @@ Technology parse_technology_text(std::string_view text, std::string_view file) {
             }
           }
         }
-        if (const auto read = item.require("read_pj", "pJ per access")) point.read_pj = read->positive_real().value_or(1);
+        if (const auto read = item.require("read_pj", "pJ per access"))
+          point.read_pj = read->positive_real().value_or(1);
         const auto write = item.find("write_pj");
         point.write_pj = write ? write->positive_real().value_or(1) : point.read_pj;
         table.points.push_back(point);

@@ -30,7 +30,7 @@ class Technology {
   /// last slope continued beyond them, times bits / word_bits.
   double read_pj(Count words, int bits) const;
   double write_pj(Count words, int bits) const;
-  double area_um2(Count words, int bits) const;            ///< overhead + per bit
+  double area_um2(Count words, int bits) const;           ///< overhead + per bit
   double leak_pj_per_cycle(Count words, int bits) const;  ///< per bit
   bool operator==(const Technology&) const = default;
 };

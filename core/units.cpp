@@ -29,9 +29,7 @@ constexpr std::array<Multiple, 8> kMultiples{{{"Ki", Count{1} << 10},
                                               {"G", 1'000'000'000},
                                               {"T", 1'000'000'000'000}}};
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -99,7 +97,8 @@ Exact exact_product(std::string_view number, Count factor, Count& value) {
     value = 0;
     return Exact::kYes;
   }
-  if (digits.size() > 19 || exponent > 18) return exponent < 0 && digits.size() > 19 ? Exact::kFraction : Exact::kOverflow;
+  if (digits.size() > 19 || exponent > 18)
+    return exponent < 0 && digits.size() > 19 ? Exact::kFraction : Exact::kOverflow;
   if (exponent < -40) return Exact::kFraction;
   __extension__ using Wide = __int128;
   Wide wide = 0;
@@ -147,14 +146,8 @@ struct SizeUnit {
   std::string_view name;
   int bits;  ///< 0 = a word
 };
-constexpr std::array<SizeUnit, 8> kSizeUnits{{{"", 0},
-                                              {"words", 0},
-                                              {"word", 0},
-                                              {"B", 8},
-                                              {"bytes", 8},
-                                              {"byte", 8},
-                                              {"bits", 1},
-                                              {"bit", 1}}};
+constexpr std::array<SizeUnit, 8> kSizeUnits{
+    {{"", 0}, {"words", 0}, {"word", 0}, {"B", 8}, {"bytes", 8}, {"byte", 8}, {"bits", 1}, {"bit", 1}}};
 
 const SizeUnit* find_unit(std::string_view name) {
   for (const SizeUnit& unit : kSizeUnits) {
@@ -165,7 +158,7 @@ const SizeUnit* find_unit(std::string_view name) {
 
 std::string near_size_unit(std::string_view text, std::string_view number) {
   const std::string unit(trim(trim(text).substr(number.size())));
-  const std::vector<std::string> known{"KiB", "MiB", "GiB", "KB",   "MB",       "GB",       "Ki",      "Mi",
+  const std::vector<std::string> known{"KiB", "MiB", "GiB",   "KB",       "MB",       "GB",    "Ki",  "Mi",
                                        "Gi",  "B",   "words", "Ki words", "Mi words", "bytes", "bits"};
   const std::string near = nearest(unit, known);
   return near.empty() ? "" : fmt::format("{} {}", number, near);

@@ -22,8 +22,9 @@ std::string shape_line(const Layer& layer) {
     const std::size_t end = std::min(written.find(',', start), written.size());
     const std::string_view item = written.substr(start, end - start);
     const std::size_t equals = item.find('=');
-    items.push_back(equals == std::string_view::npos ? fmt::format("{}: true", item)
-                                                     : fmt::format("{}: {}", item.substr(0, equals), item.substr(equals + 1)));
+    items.push_back(equals == std::string_view::npos
+                        ? fmt::format("{}: true", item)
+                        : fmt::format("{}: {}", item.substr(0, equals), item.substr(equals + 1)));
     start = end + 1;
   }
   return fmt::format("{}: {}\n", written.substr(0, colon), yaml_map(items));
@@ -47,7 +48,8 @@ std::string operation_lines(const Layer& layer, std::string_view indent) {
   for (const Tensor& tensor : layer.tensors) {
     std::vector<std::string> ranks;
     for (const Rank& rank : tensor.ranks) ranks.push_back(expression(layer, rank));
-    text += fmt::format("{}    - {{name: {}, role: {}, projection: {}}}\n", indent, yaml_text(tensor.name), to_string(tensor.role), yaml_list(ranks));
+    text += fmt::format("{}    - {{name: {}, role: {}, projection: {}}}\n", indent, yaml_text(tensor.name),
+                        to_string(tensor.role), yaml_list(ranks));
   }
   return text;
 }
@@ -55,7 +57,9 @@ std::string operation_lines(const Layer& layer, std::string_view indent) {
 std::vector<std::string> loop_items(const Layer& layer, const std::vector<SpatialLoop>& loops, Side side) {
   std::vector<std::string> items;
   for (const SpatialLoop& loop : loops) {
-    if (loop.side == side) items.push_back(fmt::format("{{{}: {}}}", yaml_text(layer.dims[static_cast<std::size_t>(loop.dim)].name), loop.bound));
+    if (loop.side == side)
+      items.push_back(
+          fmt::format("{{{}: {}}}", yaml_text(layer.dims[static_cast<std::size_t>(loop.dim)].name), loop.bound));
   }
   return items;
 }
@@ -64,13 +68,16 @@ std::vector<std::string> loop_items(const Layer& layer, const std::vector<Spatia
 
 std::string yaml_text(std::string_view text) {
   // Words that a YAML reader takes for something else; Pliant's own does not, but editors and other tools do.
-  constexpr std::array<std::string_view, 10> kNotWords{"true", "false", "null", "yes", "no", "on", "off", "y", "n", "~"};
+  constexpr std::array<std::string_view, 10> kNotWords{"true", "false", "null", "yes", "no",
+                                                       "on",   "off",   "y",    "n",   "~"};
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const bool plain = !text.empty() && (std::isalpha(static_cast<unsigned char>(text.front())) != 0 || text.front() == '_') &&
+  const bool plain = !text.empty() &&
+                     (std::isalpha(static_cast<unsigned char>(text.front())) != 0 || text.front() == '_') &&
                      text.back() != ' ' && std::ranges::find(kNotWords, std::string_view(lower)) == kNotWords.end() &&
                      std::ranges::all_of(text, [](char c) {
-                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_-+*./() ").find(c) != std::string_view::npos;
+                       return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                              std::string_view("_-+*./() ").find(c) != std::string_view::npos;
                      });
   if (plain) return std::string(text);
   std::string quoted = "\"";
@@ -98,17 +105,11 @@ std::string yaml_text(std::string_view text) {
   return quoted + "\"";
 }
 
-std::string yaml_number(double value) {
-  return fmt::format("{}", value);
-}
+std::string yaml_number(double value) { return fmt::format("{}", value); }
 
-std::string yaml_list(const std::vector<std::string>& items) {
-  return "[" + join(items) + "]";
-}
+std::string yaml_list(const std::vector<std::string>& items) { return fmt::format("[{}]", join(items)); }
 
-std::string yaml_map(const std::vector<std::string>& items) {
-  return "{" + join(items) + "}";
-}
+std::string yaml_map(const std::vector<std::string>& items) { return fmt::format("{{{}}}", join(items)); }
 
 std::string write_layer(const Layer& layer) {
   return fmt::format("pliant: layer\nlayer: {}\n{}", yaml_text(layer.name), operation_lines(layer, ""));
@@ -143,7 +144,8 @@ std::string write_mapping(const Layer& layer, const Accelerator& accelerator, co
     }
     std::vector<std::string> loops, keeps;
     for (const Loop& loop : own.temporal) {
-      loops.push_back(fmt::format("{{{}: {}}}", yaml_text(layer.dims[static_cast<std::size_t>(loop.dim)].name), loop.bound));
+      loops.push_back(
+          fmt::format("{{{}: {}}}", yaml_text(layer.dims[static_cast<std::size_t>(loop.dim)].name), loop.bound));
     }
     for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
       if ((own.keeps >> x & 1U) != 0) keeps.push_back(yaml_text(layer.tensors[x].name));

@@ -33,7 +33,9 @@ std::string conventions(const Conventions& conventions) {
 
 std::string memory(const std::string& name, const Memory& m) {
   std::string text = fmt::format("  - memory: {}\n", yaml_text(name));
-  const auto line = [&](std::string_view key, const std::string& value) { text += fmt::format("    {}: {}\n", key, value); };
+  const auto line = [&](std::string_view key, const std::string& value) {
+    text += fmt::format("    {}: {}\n", key, value);
+  };
   line("capacity", m.capacity_words ? fmt::format("{} words", *m.capacity_words) : "unbounded");
   line("word_bits", fmt::format("{}", m.word_bits));
   if (m.buffers != 1) line("buffers", fmt::format("{}", m.buffers));
@@ -52,13 +54,16 @@ std::string memory(const std::string& name, const Memory& m) {
 
 std::string fanout(const std::string& name, const Fanout& f) {
   return fmt::format(
-      "  - fanout: {}\n    rows: {}\n    cols: {}\n    multicast: {}\n    reduction: {}\n    partial_multicast: {}\n    area_um2: {}\n",
+      "  - fanout: {}\n    rows: {}\n    cols: {}\n    multicast: {}\n    reduction: {}\n    partial_multicast: {}\n   "
+      " area_um2: {}\n",
       yaml_text(name), f.rows, f.cols, f.multicast, f.reduction, f.partial_multicast, yaml_number(f.area_um2));
 }
 
 std::string compute(const std::string& name, const Compute& c) {
-  return fmt::format("  - compute: {}\n    mac_pj: {}\n    cycles_per_mac: {}\n    leak_pj_per_cycle: {}\n    area_um2: {}\n",
-                     yaml_text(name), yaml_number(c.mac_pj), yaml_number(c.cycles_per_mac), yaml_number(c.leak_pj_per_cycle), yaml_number(c.area_um2));
+  return fmt::format(
+      "  - compute: {}\n    mac_pj: {}\n    cycles_per_mac: {}\n    leak_pj_per_cycle: {}\n    area_um2: {}\n",
+      yaml_text(name), yaml_number(c.mac_pj), yaml_number(c.cycles_per_mac), yaml_number(c.leak_pj_per_cycle),
+      yaml_number(c.area_um2));
 }
 
 std::string dim_list(const std::vector<std::string>& dims) {
@@ -71,7 +76,8 @@ std::string tile(const TileRule& rule) {
   std::vector<std::string> items;
   if (rule.partition) {
     for (std::size_t r = 0; r < kRoles; ++r) {
-      if ((*rule.partition)[r] > 0) items.push_back(fmt::format("{}: {}", keys::kRoleNames[r], yaml_number((*rule.partition)[r])));
+      if ((*rule.partition)[r] > 0)
+        items.push_back(fmt::format("{}: {}", keys::kRoleNames[r], yaml_number((*rule.partition)[r])));
     }
     return fmt::format("{{partition: {}}}", yaml_map(items));
   }
@@ -85,14 +91,13 @@ std::string order(const OrderRule& rule) {
   std::vector<std::string> items;
   for (const OrderPattern& pattern : rule.allowed) {
     constexpr std::array<std::string_view, 3> kWords{"input-stationary", "weight-stationary", "output-stationary"};
-    items.push_back(pattern.stationary ? std::string(kWords[static_cast<std::size_t>(*pattern.stationary)]) : dim_list(pattern.dims));
+    items.push_back(pattern.stationary ? std::string(kWords[static_cast<std::size_t>(*pattern.stationary)])
+                                       : dim_list(pattern.dims));
   }
   return yaml_list(items);
 }
 
-std::string loops(const LoopRule& rule) {
-  return rule.dims ? dim_list(*rule.dims) : "any";
-}
+std::string loops(const LoopRule& rule) { return rule.dims ? dim_list(*rule.dims) : "any"; }
 
 std::string parallel(const ParallelRule& rule) {
   std::vector<std::string> ways, items;
@@ -150,7 +155,8 @@ bool is_class(std::string_view name) {
 /// The block's lines, empty when everything is full.
 std::string flexibility(const Accelerator& accelerator, const std::string& indent) {
   std::string text;
-  if (is_class(accelerator.flexibility.name)) text += fmt::format("{}class: {}\n", indent, accelerator.flexibility.name);
+  if (is_class(accelerator.flexibility.name))
+    text += fmt::format("{}class: {}\n", indent, accelerator.flexibility.name);
   text += axes(accelerator, accelerator.flexibility, nullptr, indent);
   for (const auto& [operation, own] : accelerator.flexibility_for) {
     const std::string lines = axes(accelerator, own, &accelerator.flexibility, indent + "  ");
@@ -174,7 +180,8 @@ std::string write_accelerator(const Accelerator& a) {
   for (std::size_t i = 0; i < keys::kAxes.size(); ++i) {
     overheads.push_back(fmt::format("{}: {}", keys::kAxes[i], yaml_number(a.flexibility_area_um2[i])));
   }
-  text += fmt::format("area: {{base_um2: {}, flexibility_um2: {}}}\n", yaml_number(a.base_area_um2), yaml_map(overheads));
+  text +=
+      fmt::format("area: {{base_um2: {}, flexibility_um2: {}}}\n", yaml_number(a.base_area_um2), yaml_map(overheads));
   const std::string rules = flexibility(a, "  ");
   if (!rules.empty()) text += "flexibility:\n" + rules;
   text += fmt::format("hints: {{min_utilization: {}}}\n", yaml_number(a.hints.min_utilization));

@@ -39,7 +39,9 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, YamlNode::Kind::kNull), anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add(make(mark, YamlNode::Kind::kNull), anchor);
+  }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
@@ -182,10 +184,10 @@ class TreeBuilder final : public YAML::EventHandler {
       if (level.node.is_sequence()) {
         path += fmt::format("[{}]", level.node.items.size());
       } else {
-        path += (path.empty() ? "" : ".") + shorten(level.key, kMaxShownText);
+        path += fmt::format("{}{}", path.empty() ? "" : ".", shorten(level.key, kMaxShownText));
       }
     }
-    return path + (path.empty() ? "" : ".") + shorten(key, kMaxShownText);
+    return fmt::format("{}{}{}", path, path.empty() ? "" : ".", shorten(key, kMaxShownText));
   }
 
   std::shared_ptr<const std::string> file_;
@@ -205,9 +207,7 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return nullptr;
 }
 
-YamlNode* YamlNode::find(std::string_view key) {
-  return const_cast<YamlNode*>(std::as_const(*this).find(key));
-}
+YamlNode* YamlNode::find(std::string_view key) { return const_cast<YamlNode*>(std::as_const(*this).find(key)); }
 
 YamlNode& YamlNode::value_of(std::string_view key, const Position& where) {
   if (kind == Kind::kNull) kind = Kind::kMap;

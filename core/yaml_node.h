@@ -27,9 +27,9 @@ struct YamlNode {
   enum class Kind { kNull, kScalar, kSequence, kMap };
 
   Kind kind = Kind::kNull;
-  std::string text;              ///< scalars
-  bool quoted = false;           ///< scalars: written in quotes or as a block
-  std::vector<YamlNode> items;   ///< sequences
+  std::string text;                ///< scalars
+  bool quoted = false;             ///< scalars: written in quotes or as a block
+  std::vector<YamlNode> items;     ///< sequences
   std::vector<YamlEntry> entries;  ///< maps, in the order written
   Position at;
   std::string parameter;  ///< "rows" when this value stands for `$rows`
