@@ -16,9 +16,9 @@ namespace pliant {
 
 namespace {
 
-/// Fixed width keeps the tables flat; beyond 1e154 the count is given up.
+/// Fixed width keeps the tables flat; beyond 1e77 the count is given up.
 using Ways = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
-    512, 512, boost::multiprecision::unsigned_magnitude, boost::multiprecision::checked, void>>;
+    256, 256, boost::multiprecision::unsigned_magnitude, boost::multiprecision::checked, void>>;
 
 struct BeyondLimits {};
 
@@ -325,7 +325,7 @@ std::optional<BigCount> count_legal_mappings(const Layer& layer, const Accelerat
     return LegalCount(layer, accelerator, flexibility, rule, limits).run();
   } catch (const BeyondLimits&) {
     return std::nullopt;
-  } catch (const std::overflow_error&) {
+  } catch (const std::runtime_error&) {  // Ways overflowed
     return std::nullopt;
   }
 }

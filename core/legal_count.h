@@ -18,7 +18,7 @@
 namespace pliant {
 
 struct LegalCountLimits {
-  std::uint64_t tiles = 1'000'000;      ///< states; bounds memory
+  std::uint64_t tiles = 500'000;        ///< states; bounds memory
   std::uint64_t steps = 2'000'000'000;  ///< elementary steps; bounds time
 };
 

@@ -20,8 +20,8 @@ std::vector<bool> candidates(Count size, Count largest_remainder) {
   for (const Count d : divisors(size)) tried[static_cast<std::size_t>(d)] = true;
   for (Count i = 1; i < size; ++i) {
     for (Count n = 1; n <= largest_remainder && !tried[static_cast<std::size_t>(i)]; ++n) {
-      const auto product = static_cast<Wide>(n) * static_cast<Wide>(size) * static_cast<Wide>((size + n - 1) / n);
-      if (product % static_cast<Wide>(i) == 0) tried[static_cast<std::size_t>(i)] = true;
+      const Wide product = Wide{n} * size * ((size + n - 1) / n);
+      if (product % i == 0) tried[static_cast<std::size_t>(i)] = true;
     }
   }
   return tried;

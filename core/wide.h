@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// 128 bits: a product of two Counts always fits.
 #pragma once
 
 namespace pliant {
 
-/// A 128-bit integer for products of two counts. ISO C++ has none, g++ and clang do on every 64-bit machine.
-__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using)
+__extension__ using Wide = __int128;
 
 }  // namespace pliant
