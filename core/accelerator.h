@@ -17,18 +17,18 @@
 namespace pliant {
 
 struct Memory {
-  std::optional<Count> capacity_words;                  ///< of one instance; nullopt = unbounded
+  std::optional<Count> capacity_words{};                ///< of one instance; nullopt = unbounded
   int buffers = 1;                                      ///< multiple buffering: usable capacity = capacity / buffers
   std::array<bool, kRoles> may_keep{true, true, true};  ///< by Role: can this memory hold such a tensor
   std::array<bool, kRoles> may_bypass{false, false, false};  ///< by Role: may a mapping leave it out although kept
   double read_pj = 0, write_pj = 0, update_pj = 0;           ///< per word; update = arriving partial sum
-  std::optional<double> read_words_per_cycle, write_words_per_cycle;  ///< of one instance; nullopt = unlimited
-  double leak_pj_per_cycle = 0;                                       ///< of one instance
-  double area_um2 = 0;                                                ///< of one instance
+  std::optional<double> read_words_per_cycle{}, write_words_per_cycle{};  ///< of one instance; nullopt = unlimited
+  double leak_pj_per_cycle = 0;                                           ///< of one instance
+  double area_um2 = 0;                                                    ///< of one instance
   int word_bits = 16;
   /// When set, energy and area follow the named technology table at this capacity (see docs/model.md); the fields
   /// above then hold the values already resolved for the present capacity.
-  std::string technology;
+  std::string technology{};
   bool operator==(const Memory&) const = default;
 };
 
