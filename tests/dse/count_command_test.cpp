@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// `pliant count` as scripts see it: JSON, exit codes, messages.
+#include "dse/cli/count_command.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace pliant {
+namespace {
+
+struct Answer {
+  int code = 0;
+  std::string out, err;
+  nlohmann::json json() const { return nlohmann::json::parse(out); }
+};
+
+Answer count(const std::vector<std::string>& args) {
+  std::ostringstream out, err;
+  Answer answer;
+  answer.code = count_command(args, out, err);
+  answer.out = out.str();
+  answer.err = err.str();
+  return answer;
+}
+
+const std::string kEyeriss = std::string(PLIANT_SOURCE_DIR) + "/configs/accelerators/eyeriss.yaml";
+const std::string kSmall = "gemm:M=4,N=4,K=4";
+
+TEST(CountCommand, OrdersOfAPlainConvolution) {
+  const Answer answer = count({"--orders", "--layer", "conv:M=8,C=8,P=8,Q=8,R=3,S=3", "--json"});
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  EXPECT_EQ(answer.json()["schema"], 1);
+  EXPECT_EQ(answer.json()["count"], "21");
+  EXPECT_EQ(answer.json()["without_halo_reuse"], "11");
+  EXPECT_EQ(answer.json()["all_orders"], "720");
+}
+
+TEST(CountCommand, RubyTable) {
+  const Answer answer = count({"--table", "ruby", "--json"});
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  const std::vector<std::string> expected{"7", "50", "61", "117", "83"};
+  EXPECT_EQ(answer.json()["as_published"]["ruby-s"], expected);
+  EXPECT_NE(count({"--table", "ruby"}).out.find("as the paper's generator"), std::string::npos);
+}
+
+TEST(CountCommand, WalkAndEnumerationAgree) {
+  for (const char* rule : {"pfm", "ruby-s", "ruby-t", "ruby"}) {
+    const auto with = [rule](const char* mode) {
+      const Answer answer =
+          count({"--accelerator", kEyeriss, "--layer", kSmall, "--factorization", rule, mode, "--json"});
+      EXPECT_EQ(answer.code, 0) << answer.err;
+      return answer.json()["count"];
+    };
+    EXPECT_EQ(with("--legal"), with("--enumerate")) << rule;
+  }
+}
+
+TEST(CountCommand, ClosedFormIsTheProductOfItsParts) {
+  const Answer answer = count({"--accelerator", kEyeriss, "--layer", kSmall, "--json"});
+  ASSERT_EQ(answer.code, 0) << answer.err;
+  long product = 1;
+  for (const char* part : {"factor_chains", "orders", "bypasses"})
+    for (const auto& [name, value] : answer.json()[part].items()) product *= std::stol(value.get<std::string>());
+  EXPECT_EQ(answer.json()["count"], std::to_string(product));
+  EXPECT_EQ(answer.json()["what"], "map-space");
+}
+
+TEST(CountCommand, HelpShowsExamples) {
+  const Answer answer = count({"--help"});
+  EXPECT_EQ(answer.code, 0);
+  EXPECT_NE(answer.out.find("pliant count --accelerator eyeriss"), std::string::npos);
+}
+
+TEST(CountCommand, BadInputIsExplained) {
+  const auto refused = [](const std::vector<std::string>& args, const std::string& part) {
+    const Answer answer = count(args);
+    EXPECT_EQ(answer.code, 2);
+    EXPECT_TRUE(answer.out.empty());
+    EXPECT_NE(answer.err.find(part), std::string::npos) << answer.err;
+  };
+  refused({}, "--layer");
+  refused({"--layer", kSmall}, "--accelerator");
+  refused({"--nonsense"}, "--nonsense");
+  refused({"--lay", kSmall}, "--lay");  // no guessing
+  refused({"stray"}, "positional");
+  refused({"--table", "timeloop"}, "unknown table");
+  refused({"--legal", "--orders"}, "several modes");
+  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--factorization", "rubys"}, "did you mean ruby-s");
+  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--conventions", "timelop"}, "did you mean timeloop");
+  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--set", "GlobalBuffer.capacity"}, "KEY=VALUE");
+  refused({"--accelerator", kEyeriss, "--layer", "gemm:M=64,N=64,K=64", "--enumerate"}, "too many");
+  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--legal", "--factorization", "padding"}, "padded");
+}
+
+}  // namespace
+}  // namespace pliant
