@@ -162,6 +162,13 @@ bool may_be_imperfect(Factorization rule, bool spatial) {
   return false;
 }
 
+Count reachable_tile(Count fixed, Count size, Factorization rule) {
+  fixed = std::clamp<Count>(fixed, 1, size);
+  if (may_be_imperfect(rule, false)) return fixed;
+  const std::vector<Count> all = divisors(size);
+  return *std::prev(std::upper_bound(all.begin(), all.end(), fixed));
+}
+
 bool for_each_chain(Count size, std::span<const Slot> slots, Factorization rule,
                     const std::function<bool(std::span<const Count>)>& visit) {
   return Walk(slots, rule, visit).run(size);

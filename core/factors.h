@@ -44,6 +44,10 @@ struct Slot {
 /// May a slot hold a bound that does not divide what is left?
 bool may_be_imperfect(Factorization rule, bool spatial);
 
+/// The tile that a fixed size means for a dim: clipped to the dim, and where temporal loops must divide, the largest
+/// divisor of the dim that does not exceed it.
+Count reachable_tile(Count fixed, Count size, Factorization rule);
+
 /// Calls visit with the bounds of every chain, once each, slots and bounds outermost first. Lazy: visit returns false
 /// to stop, and so does the function then.
 bool for_each_chain(Count size, std::span<const Slot> slots, Factorization rule,

@@ -164,7 +164,8 @@ class LegalCount {
     const TileRule& rule = rules(k).tile;
     for (const TileRule::Tile& fixed : rule.fixed) {
       const int d = layer_.find_dim(fixed.dim);
-      if (d >= 0 && tile(node, static_cast<std::size_t>(d)) != reachable(fixed.size, static_cast<std::size_t>(d)))
+      if (d >= 0 && tile(node, static_cast<std::size_t>(d)) !=
+                        reachable_tile(fixed.size, axes_[static_cast<std::size_t>(d)].size, rule_))
         return 0;
     }
     const std::vector<TensorSet> choices = keep_choices(layer_, accelerator_, static_cast<int>(k));
@@ -193,15 +194,6 @@ class LegalCount {
       fitting += fits;
     }
     return fitting;
-  }
-
-  /// The tile a fixed size means for this dim: clipped, and where temporal loops must divide, a divisor.
-  Count reachable(Count fixed, std::size_t d) const {
-    const Count size = axes_[d].size;
-    fixed = std::clamp<Count>(fixed, 1, size);
-    if (may_be_imperfect(rule_, false)) return fixed;
-    const std::vector<Count> all = divisors(size);
-    return *std::prev(std::upper_bound(all.begin(), all.end(), fixed));
   }
 
   double words_of(const Tensor& tensor, std::size_t node) const {
