@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/axis.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/affine.h"
+#include "core/factors.h"
+
+namespace pliant::exact {
+
+namespace {
+
+bool temporal_imperfect(Factorization rule) {
+  return rule == Factorization::kRuby || rule == Factorization::kRubyT;
+}
+
+/// The fixed tile of a dim as the legality rule reads it, or 0 when none is fixed.
+Count fixed_tile(const Task& task, int level, int d) {
+  for (const TileRule::Tile& tile : task.flexibility.levels[level].tile.fixed) {
+    if (tile.dim != task.layer.dims[d].name) continue;
+    const Count size = task.layer.dims[d].size, wanted = std::min(tile.size, size);
+    if (temporal_imperfect(task.factorization)) return wanted;
+    Count best = 1;
+    for (const Count divisor : divisors(size))
+      if (divisor <= wanted) best = divisor;
+    return best;
+  }
+  return 0;
+}
+
+/// Does the tile of one dim alone overflow a memory, everything else being as small as it can be?
+bool overflows(const Problem& problem, int level, TensorSet keeps, int d, Count tile, const Axis& smallest) {
+  if (problem.capacity[level] > 1e300) return false;
+  (void)smallest;
+  double total = 0;
+  for (int x = 0; x < problem.tensors; ++x) {
+    if (!(keeps >> x & 1U)) continue;
+    double words = 1;
+    if (problem.is_coupled(x, d)) words = static_cast<double>(std::min(tile, static_cast<Count>(problem.size[d])));
+    // Along an affine rank the distinct values of one term alone are a lower bound.
+    total += words;
+  }
+  return total > problem.capacity[level];
+}
+
+}  // namespace
+
+Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
+                const std::vector<int>& memories, const std::vector<DimSet>& may_loop) {
+  const bool loose = temporal_imperfect(task.factorization);
+  const int stages = static_cast<int>(memories.size());
+  Axes axes(stages, std::vector<Axis>(problem.dims));
+  for (int d = 0; d < problem.dims; ++d) {
+    // 1. Outwards: every state that can be reached.
+    std::vector<Axis::State> reached{{1, task.layer.dims[d].size}};
+    int level = problem.levels;
+    for (int k = 0; k < stages; ++k) {
+      Axis& axis = axes[k][d];
+      Count factor = 1;
+      for (int l = level - 1; l > memories[k]; --l) factor *= spatial.factor[l][d];
+      std::vector<Axis::State> starts;
+      for (const Axis::State& state : reached)
+        starts.push_back({state.tile * factor, (state.left + factor - 1) / factor});
+      std::set<Axis::State> all(starts.begin(), starts.end());
+      if (may_loop[k] >> d & 1U) {
+        for (const Axis::State& state : starts) {
+          if (loose) {
+            for (Count b = 2; b <= state.left; ++b) all.insert({state.tile * b, (state.left + b - 1) / b});
+          } else {
+            for (const Count b : divisors(state.left)) all.insert({state.tile * b, state.left / b});
+          }
+        }
+      }
+      const Count fixed = fixed_tile(task, memories[k], d);
+      for (const Axis::State& state : all) {
+        if (overflows(problem, memories[k], keeps[memories[k]], d, state.tile, axis)) continue;
+        axis.states.push_back(state);
+        const Count held = std::min(state.tile, task.layer.dims[d].size);
+        axis.may_end.push_back((fixed == 0 || held == fixed) && (k + 1 < stages || state.left == 1));
+      }
+      axis.from_inside.assign(reached.size(), -1);
+      for (std::size_t i = 0; i < reached.size(); ++i) {
+        const auto at = std::lower_bound(axis.states.begin(), axis.states.end(), starts[i]);
+        if (at != axis.states.end() && *at == starts[i])
+          axis.from_inside[i] = static_cast<int>(at - axis.states.begin());
+      }
+      reached = axis.states;
+      level = memories[k];
+      if (reached.empty()) return {};
+    }
+    // 2. Inwards: drop what cannot be completed.
+    std::vector<bool> useful(axes[stages - 1][d].states.size(), true);
+    for (int k = stages - 1; k >= 0; --k) {
+      Axis& axis = axes[k][d];
+      const int n = static_cast<int>(axis.states.size());
+      const bool loops = (may_loop[k] >> d & 1U) != 0;
+      std::vector<bool> ends(n), alive(n);
+      for (int i = 0; i < n; ++i) ends[i] = axis.may_end[i] && useful[i];
+      const auto leads = [&](int i, int j) {
+        if (i == j) return true;
+        if (!loops) return false;
+        const Axis::State &a = axis.states[i], &b = axis.states[j];
+        if (b.tile <= a.tile || b.tile % a.tile != 0) return false;
+        const Count factor = b.tile / a.tile;
+        return loose ? (factor <= a.left && (a.left + factor - 1) / factor == b.left)
+                     : (a.left % factor == 0 && a.left / factor == b.left);
+      };
+      axis.below.assign(n, {});
+      for (int i = 0; i < n; ++i)
+        for (int j = i; j < n; ++j)
+          if (leads(i, j)) {
+            axis.below[j].push_back(i);
+            if (ends[j]) alive[i] = true;
+          }
+      // renumber
+      std::vector<int> renumber(n, -1);
+      Axis kept;
+      for (int i = 0; i < n; ++i) {
+        if (!alive[i]) continue;
+        renumber[i] = static_cast<int>(kept.states.size());
+        kept.states.push_back(axis.states[i]);
+        kept.may_end.push_back(ends[i]);
+      }
+      if (kept.states.empty()) return {};
+      kept.below.resize(kept.states.size());
+      for (int j = 0; j < n; ++j) {
+        if (renumber[j] < 0) continue;
+        for (const int i : axis.below[j]) {
+          if (renumber[i] < 0) continue;
+          kept.below[renumber[j]].push_back(renumber[i]);
+        }
+      }
+      // Edges: steps with nothing in between. Dividing chains are closed by prime steps; loose ones need all pairs.
+      for (int j = 0; j < static_cast<int>(kept.states.size()); ++j) {
+        for (const int i : kept.below[j]) {
+          if (i == j) continue;
+          const Count factor = kept.states[j].tile / kept.states[i].tile;
+          bool direct = true;
+          if (!loose) {
+            for (const int m : kept.below[j]) {
+              if (m == i || m == j || !direct) continue;
+              const auto& under = kept.below[m];
+              direct = std::find(under.begin(), under.end(), i) == under.end();
+            }
+          }
+          (void)factor;
+          if (direct) kept.edges.emplace_back(i, j);
+        }
+      }
+      kept.from_inside.resize(axis.from_inside.size());
+      for (std::size_t i = 0; i < axis.from_inside.size(); ++i)
+        kept.from_inside[i] = axis.from_inside[i] < 0 ? -1 : renumber[axis.from_inside[i]];
+      useful.assign(kept.from_inside.size(), false);
+      for (std::size_t i = 0; i < kept.from_inside.size(); ++i) useful[i] = kept.from_inside[i] >= 0;
+      axis = std::move(kept);
+      if (k + 1 < stages) {
+        // The outer axis was renumbered already; its map from here must follow our renumbering.
+        Axis& outer = axes[k + 1][d];
+        std::vector<int> map(axis.states.size(), -1);
+        for (int i = 0; i < n; ++i)
+          if (renumber[i] >= 0) map[renumber[i]] = outer.from_inside[i];
+        outer.from_inside = std::move(map);
+      }
+    }
+    if (axes[0][d].from_inside[0] < 0) return {};
+    axes[0][d].start = axes[0][d].from_inside[0];
+  }
+  return axes;
+}
+
+}  // namespace pliant::exact

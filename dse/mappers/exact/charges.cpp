@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/charges.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/affine.h"
+
+namespace pliant::exact {
+
+namespace {
+
+DimSet dims_of(const Problem::AffineRank& rank) {
+  DimSet set = 0;
+  for (int i = 0; i < rank.terms; ++i) set |= DimSet{1} << rank.dim[i];
+  return set;
+}
+
+double extent(const Problem& problem, const Problem::AffineRank& rank, const std::array<double, kMaxDims>& tile,
+              bool distinct) {
+  std::array<Stride, kMaxDims> strides;
+  std::size_t n = 0;
+  for (int i = 0; i < rank.terms; ++i)
+    if (tile[rank.dim[i]] > 1) strides[n++] = {rank.coefficient[i], static_cast<Count>(tile[rank.dim[i]])};
+  const std::span<const Stride> all(strides.data(), n);
+  if (n == 0) return 1;
+  if (!distinct && problem.conventions.footprint == Conventions::Footprint::kBoundingBox)
+    return static_cast<double>(bounding_extent(all));
+  if (n == 1) return static_cast<double>(strides[0].count);
+  return static_cast<double>(distinct_values(all));
+}
+
+/// Fanouts between two levels in runs that no memory divides, from the inside out: [outermost, innermost] levels.
+std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside) {
+  std::vector<std::pair<int, int>> networks;
+  for (int l = inside - 1; l > outside; --l) {
+    if (problem.is_memory[l]) continue;
+    const int innermost = l;
+    while (l - 1 > outside && !problem.is_memory[l - 1]) --l;
+    networks.emplace_back(l, innermost);
+  }
+  return networks;
+}
+
+struct Sharing {
+  bool shared = true, partial = false;
+};
+
+Sharing sharing(const Problem& problem, std::pair<int, int> network) {
+  Sharing s;
+  s.shared = problem.conventions.equal_windows == Conventions::EqualWindows::kShared;
+  for (int l = network.first; l <= network.second; ++l) {
+    s.shared &= problem.multicast[l];
+    s.partial |= problem.partial_multicast[l];
+  }
+  return s;
+}
+
+/// Distinct windows among the children of a network whose tile below it is known.
+double windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+               const std::array<double, kMaxDims>& below, bool shared) {
+  std::array<Stride, kMaxDims> strides;
+  std::size_t n = 0;
+  double product = 1;
+  for (int i = 0; i < rank.terms; ++i) {
+    const double count =
+        spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    if (count == 1) continue;
+    product *= count;
+    strides[n++] = {rank.coefficient[i] * static_cast<Count>(below[rank.dim[i]]), static_cast<Count>(count)};
+  }
+  if (!shared || n < 2) return product;
+  return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
+}
+
+/// A lower bound on the same when the tile below is not known yet.
+double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                      bool shared) {
+  double product = 1, sum = 1;
+  for (int i = 0; i < rank.terms; ++i) {
+    const double count =
+        spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    product *= count;
+    sum += count - 1;
+  }
+  return shared ? sum : product;
+}
+
+}  // namespace
+
+double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside) {
+  double product = 1;
+  for (int l = outside + 1; l < inside; ++l)
+    for (DimSet rest = dims; rest != 0; rest &= rest - 1)
+      product *= static_cast<double>(spatial.factor[l][std::countr_zero(rest)]);
+  return product;
+}
+
+double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair) {
+  const Problem& p = setting.problem;
+  const int x = pair.tensor;
+  double words = p.simple_words[x];
+  for (int d = 0; d < p.dims; ++d) {
+    const DimSet bit = DimSet{1} << d;
+    if (p.affine_dims[x] & bit) words *= p.size[d];
+    if (p.coupled[x] & bit) continue;
+    words *= p.size[d];
+    for (int l = pair.parent + 1; l < p.levels; ++l)
+      if (!p.is_memory[l] && (x == p.output ? p.reduction[l] : p.multicast[l]))
+        words /= static_cast<double>(spatial.factor[l][d]);
+  }
+  for (const Problem::AffineRank& rank : p.affine[x]) {
+    for (const auto& network : networks_between(p, pair.parent, p.levels)) {
+      const Sharing s = sharing(p, network);
+      std::array<double, kMaxDims> below;
+      below.fill(1);
+      const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
+      const bool innermost = network.second == p.levels - 1;
+      words *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared)
+                                        : fewest_windows(spatial, rank, network, s.shared || s.partial)) / all;
+    }
+  }
+  return words;
+}
+
+ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes,
+                           const std::vector<Pair>& pairs, const std::vector<int>& pending, int k, int tensor,
+                           int slide, const Functional& functional) {
+  const Problem& p = setting.problem;
+  const int level = setting.memories[k], x = tensor;
+  dims_ = p.dims;
+  uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[x];
+  affine_ = p.affine_dims[x];
+  for (int d = 0; d < p.dims; ++d)
+    for (const Axis::State& state : axes[k][d].states) left_[d].push_back(static_cast<double>(state.left));
+  for (const int index : pending) {
+    const Pair& pair = pairs[index];
+    const Functional::Weights& w = functional.weights[index];
+    if (w.served == 0 && w.delivered == 0 && w.first_parent == 0 && w.first_child == 0) continue;
+    const bool to_compute = pair.child == p.levels;
+    if (to_compute && k == 0) {  // loops of the innermost memory count in full
+      constant_ += w.served * compute_words(setting, spatial, pair);
+      continue;
+    }
+    double served = p.simple_words[x], delivered = served;
+    served *= pair.parent < level ? 1 / spatial_between(spatial, uncoupled_, pair.parent, level)
+                                  : spatial_between(spatial, uncoupled_, level, pair.parent);
+    double parents = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.parent);
+    double children = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.child);
+    for (int l = pair.parent + 1; l < pair.child; ++l)
+      if (!p.is_memory[l] && !(x == p.output ? p.reduction[l] : p.multicast[l])) {
+        const double copies = spatial_between(spatial, uncoupled_, l - 1, l + 1);
+        served *= copies;
+        parents *= copies;
+      }
+    delivered *= spatial_between(spatial, uncoupled_, level, pair.child);
+    const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
+    if (to_compute) {
+      for (int d = 0; d < p.dims; ++d)
+        if (affine_ >> d & 1U) served *= p.size[d];
+      plain_ += w.served * served;  // affine dims are already counted in full
+      continue;
+    }
+    Part part;
+    part.served = w.served * served;
+    part.delivered = w.delivered * delivered;
+    if (per_sweep) {
+      part.first_parent = w.first_parent * parents;
+      part.first_child = w.first_child * children;
+    }
+    if (p.affine[x].empty()) {
+      plain_ += part.served + part.delivered;
+      constant_ += part.first_parent + part.first_child;
+      continue;
+    }
+    // Affine ranks: windows of the child, per combination of tiles.
+    const double inside_parent = pair.parent > level ? spatial_between(spatial, affine_, level, pair.parent) : 1;
+    part.served *= inside_parent;
+    if (per_sweep) part.first_parent *= inside_parent;
+    const double copies = spatial_between(spatial, affine_, level, pair.child);
+    part.delivered *= copies;
+    part.first_child *= copies;
+    for (const Problem::AffineRank& rank : p.affine[x]) {
+      RankTable table;
+      int size = 1;
+      std::vector<int> dims;
+      for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        dims.push_back(d);
+        table.stride[d] = size;
+        size *= static_cast<int>(axes[k][d].states.size());
+      }
+      table.served.resize(static_cast<std::size_t>(size));
+      table.delivered.resize(static_cast<std::size_t>(size));
+      for (int cell = 0; cell < size; ++cell) {
+        std::array<double, kMaxDims> child{};
+        child.fill(1);
+        for (const int d : dims) {
+          const int at = cell / table.stride[d] % static_cast<int>(axes[k][d].states.size());
+          const double inner = spatial_between(spatial, DimSet{1} << d, level, pair.child);
+          child[d] = std::max(1.0, static_cast<double>(axes[k][d].states[at].tile) / inner);
+          child[d] = std::min(child[d], p.size[d]);
+        }
+        // A window that slides past neighbours, or over holes, can only be bounded: by its distinct values.
+        const bool slides = slide >= 0 && table.stride[slide] != 0;
+        const double words = extent(p, rank, child, slides && !setting.one_loop);
+        double shared_words = words;
+        std::array<double, kMaxDims> below = child;
+        for (const auto& network : networks_between(p, std::max(pair.parent, level), pair.child)) {
+          const Sharing s = sharing(p, network);
+          if (s.partial && network.second == pair.child - 1) {
+            std::array<double, kMaxDims> united = child;
+            for (const int d : dims)
+              united[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
+            shared_words = extent(p, rank, united, true);
+          } else {
+            shared_words *= windows(spatial, rank, network, below, s.shared);
+          }
+          for (const int d : dims)
+            below[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
+        }
+        if (pair.parent < level) {
+          for (const auto& network : networks_between(p, pair.parent, level)) {
+            const Sharing s = sharing(p, network);
+            shared_words *= fewest_windows(spatial, rank, network, s.shared) /
+                            spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
+          }
+        }
+        table.served[static_cast<std::size_t>(cell)] = shared_words;
+        table.delivered[static_cast<std::size_t>(cell)] = words;
+      }
+      part.ranks.push_back(std::move(table));
+    }
+    parts_.push_back(std::move(part));
+  }
+}
+
+double ChargeTables::combine(double uncoupled, double affine, const std::array<int, kMaxDims>& node) const {
+  double total = constant_ + plain_ * uncoupled;
+  for (const Part& part : parts_) {
+    double served = affine, delivered = affine;
+    for (const RankTable& rank : part.ranks) {
+      int cell = 0;
+      for (int d = 0; d < dims_; ++d) cell += node[d] * rank.stride[d];
+      served *= rank.served[static_cast<std::size_t>(cell)];
+      delivered *= rank.delivered[static_cast<std::size_t>(cell)];
+    }
+    total += uncoupled * (part.served * served + part.delivered * delivered) + part.first_parent * served +
+             part.first_child * delivered;
+  }
+  return total;
+}
+
+double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
+  double uncoupled = 1, affine = 1;
+  for (int d = 0; d < dims_; ++d) {
+    const auto at = static_cast<std::size_t>(node[d]);
+    if (uncoupled_ >> d & 1U) uncoupled *= left_[d][at];
+    if (affine_ >> d & 1U) affine *= left_[d][at];
+  }
+  return combine(uncoupled, affine, node);
+}
+
+void ChargeTables::fill(const std::vector<int>& extent, std::vector<double>& values) const {
+  std::array<int, kMaxDims> node{};
+  // Partial products of the slower dims, refreshed only when those change.
+  std::array<double, kMaxDims + 1> uncoupled{}, affine{};
+  uncoupled[dims_] = affine[dims_] = 1;
+  const auto refresh = [&](int from) {
+    for (int d = from; d >= 0; --d) {
+      const double left = left_[d][static_cast<std::size_t>(node[d])];
+      uncoupled[d] = uncoupled[d + 1] * (uncoupled_ >> d & 1U ? left : 1.0);
+      affine[d] = affine[d + 1] * (affine_ >> d & 1U ? left : 1.0);
+    }
+  };
+  refresh(dims_ - 1);
+  for (double& value : values) {
+    value = parts_.empty() ? constant_ + plain_ * uncoupled[0] : combine(uncoupled[0], affine[0], node);
+    int d = 0;
+    while (d < dims_ && ++node[d] == extent[d]) node[d++] = 0;
+    if (d < dims_) refresh(d);
+  }
+}
+
+}  // namespace pliant::exact

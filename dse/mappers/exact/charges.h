@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it costs when a tensor meets its first coupled loop at a memory: words of its pending transfers as a function of
+// the node. Exact with perfect factors; a lower bound where the cost model's count is not a function of the node alone
+// (docs/mappers.md lists those corners; complete mappings are always priced by the model itself).
+#pragma once
+
+#include "dse/mappers/exact/lattice.h"
+
+namespace pliant::exact {
+
+/// Words of one pair: `varying` times the iterations left of the uncoupled dims at the node, in the linear cost of one
+/// functional. Split so that the node-dependent part is a product of small tables.
+class ChargeTables {
+ public:
+  ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes, const std::vector<Pair>& pairs,
+               const std::vector<int>& pending, int k, int tensor, int slide, const Functional& functional);
+
+  double at(const std::array<int, kMaxDims>& node) const;
+  /// Fills values for all nodes of a box with the given extents (dim 0 fastest).
+  void fill(const std::vector<int>& extent, std::vector<double>& values) const;
+
+ private:
+  struct RankTable {
+    std::array<int, kMaxDims> stride{};
+    std::vector<double> served, delivered;
+  };
+  struct Part {  // one pending pair
+    double served = 0, delivered = 0;              // times iterations left of uncoupled dims
+    double first_parent = 0, first_child = 0;      // not times them (quickflow's first time per sweep)
+    std::vector<RankTable> ranks;
+  };
+  double combine(double uncoupled, double affine, const std::array<int, kMaxDims>& node) const;
+
+  int dims_ = 0;
+  double constant_ = 0;
+  double plain_ = 0;  // all pairs without affine ranks, times uncoupled
+  DimSet uncoupled_ = 0, affine_ = 0;
+  std::array<std::vector<double>, kMaxDims> left_;
+  std::vector<Part> parts_;
+};
+
+/// Words between the innermost keeper of a tensor and the compute units when every step asks anew.
+double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair);
+
+/// Product of the spatial factors of some dims at fanouts strictly between two levels.
+double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside);
+
+}  // namespace pliant::exact

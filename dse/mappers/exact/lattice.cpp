@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/lattice.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/affine.h"
+#include "dse/mappers/exact/charges.h"
+
+namespace pliant::exact {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+DimSet all_dims(const Problem& problem) { return (DimSet{1} << problem.dims) - 1; }
+
+double extent(const Problem& problem, const Problem::AffineRank& rank, const std::array<Count, kMaxDims>& tile,
+              bool distinct) {
+  std::array<Stride, kMaxDims> strides;
+  std::size_t n = 0;
+  for (int i = 0; i < rank.terms; ++i)
+    if (tile[rank.dim[i]] > 1) strides[n++] = {rank.coefficient[i], tile[rank.dim[i]]};
+  const std::span<const Stride> all(strides.data(), n);
+  if (!distinct && problem.conventions.footprint == Conventions::Footprint::kBoundingBox)
+    return static_cast<double>(n == 0 ? 1 : bounding_extent(all));
+  if (n == 0) return 1;
+  if (n == 1) return static_cast<double>(strides[0].count);
+  return static_cast<double>(distinct_values(all));
+}
+
+}  // namespace
+
+Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps)
+    : setting_(setting), spatial_(spatial), keeps_(keeps) {
+  const Problem& p = setting_.problem;
+  double copies = 1;
+  for (int l = 0; l <= p.levels; ++l) {
+    instances_[l] = copies;
+    if (l < p.levels && !p.is_memory[l])
+      for (int d = 0; d < p.dims; ++d) copies *= static_cast<double>(spatial_.factor[l][d]);
+  }
+  // The tensors' pairs, inside out.
+  for (int x = 0; x < p.tensors; ++x) {
+    int child = p.levels;
+    for (const int l : setting_.memories) {
+      if (!(keeps_[l] >> x & 1U)) continue;
+      pairs_of_[x].push_back(static_cast<int>(pairs_.size()));
+      pairs_.push_back({x, l, child});
+      child = l;
+    }
+  }
+  axes_ = build_axes(setting_.task, p, spatial_, keeps_, setting_.memories, setting_.may_loop);
+  if (axes_.empty()) return;
+  build_boxes();
+  // Steps: iterations of every dim that are not spread over units.
+  steps_ = p.cycles_per_mac;
+  for (int d = 0; d < p.dims; ++d) {
+    Count left = setting_.task.layer.dims[d].size;
+    if (setting_.task.factorization == Factorization::kPerfect) {
+      for (int l = 0; l < p.levels; ++l) left /= spatial_.factor[l][d];
+    } else {
+      double least = static_cast<double>(left);
+      for (int l = 0; l < p.levels; ++l) least /= static_cast<double>(spatial_.factor[l][d]);
+      left = static_cast<Count>(std::ceil(least - 1e-9));
+    }
+    steps_ *= static_cast<double>(left);
+  }
+  // Towards compute, operands stay put only in quickflow's model, and only outside an innermost memory that does not
+  // keep the tensor.
+  for (int x = 0; x < p.tensors; ++x)
+    if (setting_.compute_runs && pairs_[pairs_of_[x].front()].parent != p.innermost_memory) initial_[x] = 1;
+  feasible_ = true;
+}
+
+int Lattice::index(int k, const std::array<int, kMaxDims>& at) const {
+  int node = 0;
+  for (int d = 0; d < setting_.problem.dims; ++d) node += at[d] * boxes_[k].stride[d];
+  return node;
+}
+
+void Lattice::unpack(int k, int node, std::array<int, kMaxDims>& at) const {
+  for (int d = 0; d < setting_.problem.dims; ++d) at[d] = node / boxes_[k].stride[d] % boxes_[k].extent[d];
+}
+
+void Lattice::build_boxes() {
+  const Problem& p = setting_.problem;
+  boxes_.resize(axes_.size());
+  for (int k = 0; k < stages(); ++k) {
+    Box& box = boxes_[k];
+    box.extent.resize(p.dims);
+    box.stride.resize(p.dims);
+    for (int d = 0; d < p.dims; ++d) {
+      box.extent[d] = static_cast<int>(axes_[k][d].states.size());
+      box.stride[d] = box.size;
+      box.size *= box.extent[d];
+    }
+    total_nodes_ += static_cast<std::size_t>(box.size);
+    // Which nodes may be held: capacity, hard partitions, fixed tiles.
+    const int level = setting_.memories[k];
+    const TileRule& rule = setting_.task.flexibility.levels[level].tile;
+    std::array<double, kRoles> share{};
+    double shares = 0;
+    if (rule.partition)
+      for (const double part : *rule.partition) shares += part;
+    for (int role = 0; role < kRoles; ++role)
+      share[role] = rule.partition ? (*rule.partition)[role] / shares * p.capacity[level] * (1 + 1e-12) : kInfinity;
+    box.fits.assign(static_cast<std::size_t>(box.size), true);
+    std::array<int, kMaxDims> at{};
+    std::array<Count, kMaxDims> tile{};
+    for (int node = 0; node < box.size; ++node) {
+      unpack(k, node, at);
+      bool fits = true;
+      for (int d = 0; d < p.dims; ++d) {
+        fits &= axes_[k][d].may_end[at[d]];
+        tile[d] = std::min(axes_[k][d].states[at[d]].tile, static_cast<Count>(p.size[d]));
+      }
+      if (fits && p.capacity[level] < kInfinity) {
+        double total = 0;
+        std::array<double, kRoles> by_role{};
+        for (int x = 0; x < p.tensors; ++x) {
+          if (!(keeps_[level] >> x & 1U)) continue;
+          double words = 1;
+          for (int d = 0; d < p.dims; ++d)
+            if (p.simple[x] >> d & 1U) words *= static_cast<double>(tile[d]);
+          for (const Problem::AffineRank& rank : p.affine[x]) words *= extent(p, rank, tile, false);
+          total += words;
+          by_role[static_cast<std::size_t>(p.layer.tensors[x].role)] += words;
+        }
+        fits = total <= p.capacity[level];
+        for (int role = 0; role < kRoles; ++role) fits &= by_role[role] <= share[role];
+      }
+      box.fits[node] = fits;
+    }
+  }
+}
+
+double Lattice::first_constant(int level) const {
+  // Upper bound (exact without windows): the model subtracts first arrivals.
+  const Problem& p = setting_.problem;
+  const int x = p.output;
+  double words = p.simple_words[x] * spatial_between(spatial_, all_dims(p) & ~p.coupled[x], -1, level);
+  for (const Problem::AffineRank& rank : p.affine[x]) {
+    std::array<Count, kMaxDims> whole{};
+    double instances = 1, points = 1;
+    for (int i = 0; i < rank.terms; ++i) {
+      const int d = rank.dim[i];
+      const double split = spatial_between(spatial_, DimSet{1} << d, -1, level);
+      whole[d] = static_cast<Count>(p.size[d]);
+      instances *= split;
+      points *= std::ceil(p.size[d] / split);
+    }
+    words *= instances * std::min(points, extent(p, rank, whole, false));
+  }
+  return words;
+}
+
+Functional Lattice::energy() const {
+  const Problem& p = setting_.problem;
+  Functional f;
+  f.weights.resize(pairs_.size());
+  f.constant = p.macs * p.mac_pj;
+  for (int x = 0; x < p.tensors; ++x) {
+    for (std::size_t j = 0; j < pairs_of_[x].size(); ++j) {
+      const Pair& pair = pairs_[pairs_of_[x][j]];
+      Functional::Weights& w = f.weights[pairs_of_[x][j]];
+      const bool to_memory = pair.child < p.levels;
+      w.served += p.read_pj[pair.parent];
+      if (to_memory) w.delivered += p.write_pj[pair.child];
+      if (x != p.output) continue;
+      w.served += p.update_pj[pair.parent];
+      w.first_parent -= p.read_pj[pair.parent];
+      if (!to_memory) continue;
+      w.first_child -= p.write_pj[pair.child];
+      if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += p.read_pj[pair.child];
+      if (p.conventions.drain == Conventions::Drain::kParentWrites) {
+        const double copies =
+            spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
+        w.served += copies * p.read_pj[pair.child];
+        if (j + 1 < pairs_of_[x].size()) {  // the parent's own fills from further out
+          f.weights[pairs_of_[x][j + 1]].delivered += copies * p.read_pj[pair.child];
+          f.weights[pairs_of_[x][j + 1]].first_child -= copies * p.read_pj[pair.child];
+        }
+      }
+    }
+  }
+  add_constants(f);
+  return f;
+}
+
+void Lattice::add_constants(Functional& f) const {
+  const Problem& p = setting_.problem;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    const Functional::Weights& w = f.weights[i];
+    const bool to_compute = pair.child == p.levels;
+    if (to_compute && initial_[pair.tensor] == 0) f.constant += w.served * compute_words(setting_, spatial_, pair);
+    if (pair.tensor != p.output) continue;
+    const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
+    if (per_sweep && !to_compute) continue;  // depends on the node: part of the charge
+    const double first = per_sweep ? first_per_sweep_at_compute(pair) : first_constant(pair.parent);
+    f.constant += w.first_parent * first;
+    if (!to_compute) f.constant += w.first_child * first_constant(pair.child);
+  }
+}
+
+double Lattice::first_per_sweep_at_compute(const Pair& pair) const {
+  const Problem& p = setting_.problem;
+  double words = p.simple_words[pair.tensor] *
+                 spatial_between(spatial_, all_dims(p) & ~p.coupled[pair.tensor], -1, pair.parent);
+  for (int d = 0; d < p.dims; ++d)
+    if (p.affine_dims[pair.tensor] >> d & 1U) words *= p.size[d];
+  return words;
+}
+
+Functional Lattice::port(int level, bool write) const {
+  const Problem& p = setting_.problem;
+  Functional f;
+  f.weights.resize(pairs_.size());
+  const double scale = 1 / ((write ? p.write_bandwidth[level] : p.read_bandwidth[level]) * instances_[level]);
+  for (int x = 0; x < p.tensors; ++x) {
+    for (std::size_t j = 0; j < pairs_of_[x].size(); ++j) {
+      const Pair& pair = pairs_[pairs_of_[x][j]];
+      Functional::Weights& w = f.weights[pairs_of_[x][j]];
+      const bool output = x == p.output;
+      if (pair.parent == level) {
+        if (!write || output) w.served += scale;
+        if (!write && output) w.first_parent -= scale;
+      }
+      if (pair.child != level) continue;
+      if (write) {
+        w.delivered += scale;
+        if (output) w.first_child -= scale;
+      } else if (output && p.conventions.drain == Conventions::Drain::kCounted) {
+        w.delivered += scale;
+      } else if (output && p.conventions.drain == Conventions::Drain::kParentWrites) {
+        const double copies =
+            spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
+        w.served += copies * scale;
+        if (j + 1 < pairs_of_[x].size()) {
+          f.weights[pairs_of_[x][j + 1]].delivered += copies * scale;
+          f.weights[pairs_of_[x][j + 1]].first_child -= copies * scale;
+        }
+      }
+    }
+  }
+  add_constants(f);
+  return f;
+}
+
+std::vector<int> Lattice::pending_pairs(int k, int tensor, int pending) const {
+  std::vector<int> found;
+  for (std::size_t j = static_cast<std::size_t>(pending) - 1; j < pairs_of_[tensor].size(); ++j)
+    if (pairs_[pairs_of_[tensor][j]].child > setting_.memories[k]) found.push_back(pairs_of_[tensor][j]);
+  return found;
+}
+
+TensorSet Lattice::alive(const Status& status) const {
+  TensorSet set = 0;
+  for (int x = 0; x < setting_.problem.tensors; ++x)
+    if (status[x] != 0) set |= TensorSet{1} << x;
+  return set;
+}
+
+Status Lattice::after_boundary(int k, Status status) const {
+  const int level = setting_.memories[k];
+  for (int x = 0; x < setting_.problem.tensors; ++x) {
+    if (!(keeps_[level] >> x & 1U) || status[x] != 0) continue;
+    for (std::size_t j = 0; j < pairs_of_[x].size(); ++j)
+      if (pairs_[pairs_of_[x][j]].child == level) status[x] = static_cast<std::int8_t>(j + 1);
+  }
+  return status;
+}
+
+std::vector<double> Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
+  const ChargeTables tables(setting_, spatial_, axes_, pairs_, pending_pairs(k, tensor, pending), k, tensor, slide,
+                            functional);
+  std::vector<double> values(static_cast<std::size_t>(boxes_[k].size));
+  tables.fill(boxes_[k].extent, values);
+  return values;
+}
+
+void Lattice::grow(int k, DimSet dims, std::vector<double>& values) const {
+  const Box& box = boxes_[k];
+  double* v = values.data();
+  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    const int stride = box.stride[d], block = stride * box.extent[d];
+    for (int base = 0; base < box.size; base += block) {
+      for (const auto& [from, to] : axes_[k][d].edges) {
+        const double* source = v + base + from * stride;
+        double* target = v + base + to * stride;
+        for (int i = 0; i < stride; ++i) target[i] = source[i] < target[i] ? source[i] : target[i];
+      }
+    }
+  }
+}
+
+void Lattice::run_group(int k, DimSet group, const Functional& functional,
+                        std::map<Status, std::vector<double>>& values,
+                        std::map<std::array<int, 3>, std::vector<double>>& cache) const {
+  const Problem& p = setting_.problem;
+  const auto charged = [&](int x, int pending, int slide) -> const std::vector<double>& {
+    auto [entry, fresh] = cache.try_emplace({x, pending, slide});
+    if (fresh) entry->second = charge(k, x, pending, slide, functional);
+    return entry->second;
+  };
+  // Statuses with more tensors pending lead to those with fewer.
+  for (int count = p.tensors; count >= 0; --count) {
+    std::vector<Status> now;
+    for (const auto& [status, array] : values)
+      if (std::popcount(alive(status)) == count) now.push_back(status);
+    for (const Status& status : now) {
+      const TensorSet tensors = alive(status);
+      DimSet still = group;
+      for (int x = 0; x < p.tensors; ++x)
+        if (tensors >> x & 1U) still &= ~p.coupled[x];
+      std::vector<double>& array = values.at(status);
+      grow(k, still, array);
+      if (tensors == 0) continue;
+      std::vector<TensorSet> plain_done;
+      for (DimSet rest = group & ~still; rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        TensorSet killed = 0, sliding = 0;
+        for (int x = 0; x < p.tensors; ++x) {
+          if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
+          killed |= TensorSet{1} << x;
+          const bool to_compute = pairs_[pairs_of_[x][status[x] - 1]].child == p.levels;
+          if ((p.sliding[x] >> d & 1U) && !to_compute) sliding |= TensorSet{1} << x;
+        }
+        if (sliding == 0) {
+          if (std::find(plain_done.begin(), plain_done.end(), killed) != plain_done.end()) continue;
+          plain_done.push_back(killed);
+        }
+        Status after = status;
+        std::vector<double> next = array;
+        if (sliding != 0) grow(k, DimSet{1} << d, next);
+        for (int x = 0; x < p.tensors; ++x) {
+          if (!(killed >> x & 1U)) continue;
+          const std::vector<double>& cost = charged(x, status[x], sliding >> x & 1U ? d : -1);
+          for (std::size_t i = 0; i < next.size(); ++i) next[i] += cost[i];
+          after[x] = 0;
+        }
+        auto [entry, fresh] = values.try_emplace(after);
+        if (fresh) {
+          entry->second = std::move(next);
+        } else {
+          for (std::size_t i = 0; i < next.size(); ++i) entry->second[i] = std::min(entry->second[i], next[i]);
+        }
+      }
+    }
+  }
+}
+
+int Lattice::initial_node() const {
+  std::array<int, kMaxDims> at{};
+  for (int d = 0; d < setting_.problem.dims; ++d) at[d] = axes_[0][d].start;
+  return index(0, at);
+}
+
+int Lattice::final_node() const {
+  // Every dim's only state with nothing left (imperfect chains may have several: the caller tries all that fit).
+  std::array<int, kMaxDims> at{};
+  const int k = stages() - 1;
+  for (int d = 0; d < setting_.problem.dims; ++d) {
+    at[d] = -1;
+    for (std::size_t i = 0; i < axes_[k][d].states.size(); ++i)
+      if (axes_[k][d].may_end[i]) at[d] = static_cast<int>(i);
+  }
+  return index(k, at);
+}
+
+Lattice::Tables Lattice::solve(const Functional& functional) const {
+  Tables tables;
+  tables.before.resize(static_cast<std::size_t>(stages()));
+  tables.best = kInfinity;
+  std::vector<double> start(static_cast<std::size_t>(boxes_[0].size), kInfinity);
+  start[static_cast<std::size_t>(initial_node())] = 0;
+  tables.before[0].emplace(initial_, std::move(start));
+  for (int k = 0; k < stages(); ++k) {
+    const int level = setting_.memories[k];
+    std::map<std::array<int, 3>, std::vector<double>> cache;
+    std::map<Status, std::vector<double>> done;
+    for (const std::vector<DimSet>& groups : setting_.orders[k]) {
+      std::map<Status, std::vector<double>> values = tables.before[k];
+      for (const DimSet group : groups) run_group(k, group, functional, values, cache);
+      for (auto& [status, array] : values) {
+        auto [entry, fresh] = done.try_emplace(status);
+        if (fresh) {
+          entry->second = std::move(array);
+        } else {
+          for (std::size_t i = 0; i < array.size(); ++i) entry->second[i] = std::min(entry->second[i], array[i]);
+        }
+      }
+    }
+    // The level's end: what does not fit goes; in quickflow's model runs end at the parent.
+    std::map<Status, std::vector<double>> ended;
+    for (auto& [status, array] : done) {
+      Status after = status;
+      for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
+        if (!(keeps_[level] >> x & 1U) || status[x] == 0) continue;
+        const std::vector<double> cost = charge(k, x, status[x], -1, functional);
+        for (std::size_t i = 0; i < array.size(); ++i) array[i] += cost[i];
+        after[x] = 0;
+      }
+      for (std::size_t i = 0; i < array.size(); ++i)
+        if (!boxes_[k].fits[i]) array[i] = kInfinity;
+      after = after_boundary(k, after);
+      auto [entry, fresh] = ended.try_emplace(after);
+      if (fresh) {
+        entry->second = std::move(array);
+      } else {
+        for (std::size_t i = 0; i < array.size(); ++i) entry->second[i] = std::min(entry->second[i], array[i]);
+      }
+    }
+    if (k + 1 == stages()) {
+      for (const auto& [status, array] : ended)
+        for (int node = 0; node < boxes_[k].size; ++node)
+          if (array[node] < kInfinity)
+            tables.best = std::min(tables.best, array[node] + pending_at_end(status, functional) + functional.constant);
+      break;
+    }
+    std::array<int, kMaxDims> at{};
+    for (const auto& [status, array] : ended) {
+      std::vector<double> outer(static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
+      bool any = false;
+      for (int node = 0; node < boxes_[k].size; ++node) {
+        if (array[node] == kInfinity) continue;
+        unpack(k, node, at);
+        bool leads = true;
+        for (int d = 0; d < setting_.problem.dims && leads; ++d) {
+          at[d] = axes_[k + 1][d].from_inside[at[d]];
+          leads = at[d] >= 0;
+        }
+        if (!leads) continue;
+        double& value = outer[static_cast<std::size_t>(index(k + 1, at))];
+        value = std::min(value, array[node]);
+        any = true;
+      }
+      if (any) tables.before[k + 1].emplace(status, std::move(outer));
+    }
+    if (tables.before[k + 1].empty()) return tables;
+  }
+  return tables;
+}
+
+double Lattice::pending_at_end(const Status& status, const Functional& functional) const {
+  // Nothing outside is left to move the tile: one delivery.
+  const int k = stages() - 1;
+  std::array<int, kMaxDims> at{};
+  unpack(k, final_node(), at);
+  double cost = 0;
+  for (int x = 0; x < setting_.problem.tensors; ++x) {
+    if (status[x] == 0) continue;
+    cost += ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional).at(at);
+  }
+  return cost;
+}
+
+void Lattice::nodes_under(int k, int node, std::vector<int>& found) const {
+  std::array<int, kMaxDims> at{};
+  unpack(k, node, at);
+  found.assign(1, 0);
+  std::vector<int> next;
+  for (int d = 0; d < setting_.problem.dims; ++d) {
+    next.clear();
+    const std::vector<int>& map = axes_[k][d].from_inside;
+    for (std::size_t i = 0; i < map.size(); ++i) {
+      if (map[i] != at[d]) continue;
+      for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k - 1].stride[d]);
+    }
+    found.swap(next);
+  }
+}
+
+void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const {
+  std::array<int, kMaxDims> a{}, b{};
+  unpack(k, from, a);
+  unpack(k, to, b);
+  for (int d = 0; d < setting_.problem.dims; ++d)
+    bound[d] = axes_[k][d].states[b[d]].tile / axes_[k][d].states[a[d]].tile;
+}
+
+void Lattice::steps_into(int k, int end, const Status& after, const std::vector<const Functional*>& functionals,
+                         const Tables& tables, double limit, std::vector<Step>& found) const {
+  const Problem& p = setting_.problem;
+  const int level = setting_.memories[k];
+  std::array<int, kMaxDims> last{}, at{};
+  unpack(k, end, last);
+  std::map<std::array<int, 4>, ChargeTables> cache;
+  const auto cost = [&](const std::array<int, kMaxDims>& node, int x, int pending, int slide, std::size_t f) {
+    auto entry = cache.find({x, pending, slide, static_cast<int>(f)});
+    if (entry == cache.end())
+      entry = cache
+                  .emplace(std::array<int, 4>{x, pending, slide, static_cast<int>(f)},
+                           ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, pending), k, x, slide,
+                                        *functionals[f]))
+                  .first;
+    return entry->second.at(node);
+  };
+  Step step;
+  step.charges.assign(functionals.size(), 0);
+  // One reuse-distinct order after the other for a given start and end.
+  const auto place = [&](auto&& self, const std::vector<DimSet>& groups, std::size_t g, DimSet active,
+                         const Status& status, std::array<int, kMaxDims> node, double table_value) -> void {
+    if (table_value + step.charges[0] >= limit) return;
+    while (g < groups.size() && (groups[g] & active) == 0) ++g;
+    if (active == 0 || g == groups.size()) {
+      Status final = status;
+      const std::vector<double> charges = step.charges;
+      for (int x = 0; x < p.tensors && setting_.within; ++x) {
+        if (!(keeps_[level] >> x & 1U) || final[x] == 0) continue;
+        for (std::size_t f = 0; f < functionals.size(); ++f) step.charges[f] += cost(node, x, final[x], -1, f);
+        final[x] = 0;
+      }
+      if (after_boundary(k, final) == after && table_value + step.charges[0] < limit) {
+        step.value = table_value + step.charges[0];
+        found.push_back(step);
+      }
+      step.charges = charges;
+      return;
+    }
+    const TensorSet tensors = alive(status);
+    const std::size_t placed = step.order.size();
+    // Loops that move nothing pending come first: they can only help.
+    for (DimSet rest = groups[g] & active; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      bool moves = false;
+      for (int x = 0; x < p.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p.is_coupled(x, d);
+      if (moves) continue;
+      node[d] = last[d];
+      active &= ~(DimSet{1} << d);
+      step.order.push_back(d);
+    }
+    if ((groups[g] & active) == 0) {
+      self(self, groups, g + 1, active, status, node, table_value);
+      step.order.resize(placed);
+      return;
+    }
+    std::vector<std::pair<TensorSet, TensorSet>> tried;
+    for (DimSet rest = groups[g] & active; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      TensorSet killed = 0, sliding = 0;
+      for (int x = 0; x < p.tensors; ++x) {
+        if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
+        killed |= TensorSet{1} << x;
+        if ((p.sliding[x] >> d & 1U) && pairs_[pairs_of_[x][status[x] - 1]].child != p.levels)
+          sliding |= TensorSet{1} << x;
+      }
+      if (sliding == 0) {
+        if (std::find(tried.begin(), tried.end(), std::pair{killed, sliding}) != tried.end()) continue;
+        tried.emplace_back(killed, sliding);
+      }
+      std::array<int, kMaxDims> next = node;
+      next[d] = last[d];
+      Status then = status;
+      const std::vector<double> charges = step.charges;
+      for (int x = 0; x < p.tensors; ++x) {
+        if (!(killed >> x & 1U)) continue;
+        for (std::size_t f = 0; f < functionals.size(); ++f)
+          step.charges[f] += cost(next, x, status[x], sliding >> x & 1U ? d : -1, f);
+        then[x] = 0;
+      }
+      step.order.push_back(d);
+      self(self, groups, g, active & ~(DimSet{1} << d), then, next, table_value);
+      step.order.pop_back();
+      step.charges = charges;
+    }
+    step.order.resize(placed);
+  };
+  for (const auto& [status, array] : tables.before[k]) {
+    // All starts below the end node.
+    const auto visit = [&](auto&& self, int d, int node, DimSet active) -> void {
+      if (d == p.dims) {
+        const double value = array[static_cast<std::size_t>(node)];
+        if (!(value < limit)) return;
+        step.before = status;
+        step.node = node;
+        for (const std::vector<DimSet>& groups : setting_.orders[k]) {
+          step.order.clear();
+          std::fill(step.charges.begin(), step.charges.end(), 0.0);
+          place(place, groups, 0, active, status, at, value);
+        }
+        return;
+      }
+      for (const int i : axes_[k][d].below[last[d]]) {
+        at[d] = i;
+        self(self, d + 1, node + i * boxes_[k].stride[d], i == last[d] ? active : active | DimSet{1} << d);
+      }
+    };
+    visit(visit, 0, 0, 0);
+  }
+}
+
+double Lattice::least(const Functional& functional) const {
+  const Problem& p = setting_.problem;
+  double total = functional.constant;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    const Functional::Weights& w = functional.weights[i];
+    if (pair.child == p.levels) continue;
+    const DimSet uncoupled = all_dims(p) & ~p.coupled[pair.tensor];
+    const double once = p.tensor_words[pair.tensor];
+    total += w.served * once * spatial_between(spatial_, uncoupled, -1, pair.parent);
+    total += w.delivered * once * spatial_between(spatial_, uncoupled, -1, pair.child);
+    if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && pair.tensor == p.output) {
+      total += w.first_parent * once * spatial_between(spatial_, uncoupled, -1, pair.parent);
+      total += w.first_child * once * spatial_between(spatial_, uncoupled, -1, pair.child);
+    }
+  }
+  return total;
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lattice of nested tiles for one choice of spatial factors and kept tensors.
+//
+// The nest is walked from the innermost memory outwards. A node is a tile vector; a status says, per tensor, since which
+// keeper its transfers are pending (no coupled loop met yet). A transfer is charged when its tensor meets its first
+// coupled loop, and the charge is a function of the node: words = elements(tile) * iterations left. "Best over all
+// factors of these dims" is a minimum over prefixes of the lattice, one prime at a time.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "dse/mappers/exact/axis.h"
+#include "dse/mappers/exact/choice.h"
+
+namespace pliant::exact {
+
+/// One transfer of a tensor between neighbouring keepers; child == Problem::levels is the compute units.
+struct Pair {
+  int tensor = 0, parent = 0, child = 0;
+};
+
+/// A linear cost of the words of every pair: energy, or the load of one port.
+struct Functional {
+  struct Weights {
+    double served = 0, delivered = 0, first_parent = 0, first_child = 0;
+  };
+  std::vector<Weights> weights;  ///< by pair
+  double constant = 0;           ///< pairs whose words do not depend on the temporal mapping, and the MACs
+};
+
+/// Per tensor: 0 = nothing pending, else 1 + index (within the tensor's pairs) of the innermost pending pair.
+using Status = std::array<std::int8_t, kMaxTensors>;
+
+/// What never changes for a task.
+struct Setting {
+  Setting(const Task& task, const Problem& problem);
+
+  const Task& task;
+  const Problem& problem;
+  std::vector<int> memories;     ///< levels, from the innermost outwards
+  std::vector<DimSet> may_loop;  ///< by memory
+  /// Loop orders by memory, as alternatives; each is a list of groups from the inside out, free order within a group.
+  std::vector<std::vector<std::vector<DimSet>>> orders;
+  bool within = false;      ///< stationarity ends at the parent
+  bool one_loop = false;    ///< quickflow's window rule
+  bool compute_runs = false;  ///< quickflow: operands may stay at the compute units
+};
+
+class Lattice {
+ public:
+  Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps);
+
+  bool feasible() const { return feasible_; }
+  std::size_t nodes() const { return total_nodes_; }
+  const std::vector<Pair>& pairs() const { return pairs_; }
+  double steps() const { return steps_; }
+  double instances(int level) const { return instances_[level]; }
+
+  Functional energy() const;
+  Functional port(int level, bool write) const;
+  /// Each tensor moved once between its keepers: a bound that needs no lattice.
+  double least(const Functional& functional) const;
+
+  /// Least cost of everything inside each memory's loops, by memory (before its loops), status and node.
+  struct Tables {
+    std::vector<std::map<Status, std::vector<double>>> before;
+    double best = 0;  ///< of a complete mapping, constants included
+  };
+  Tables solve(const Functional& functional) const;
+
+  /// Continue inwards from memory k: all ways to reach node `end` with the status `after` (as the next memory out sees
+  /// it), with a table value below the limit.
+  struct Step {
+    Status before{};
+    int node = 0;                ///< at memory k before its loops
+    double value = 0;            ///< table value + charges made at this memory
+    std::vector<double> charges;  ///< by functional
+    std::vector<int> order;      ///< dims of its loops, innermost first
+  };
+  void steps_into(int k, int end, const Status& after, const std::vector<const Functional*>& functionals,
+                  const Tables& tables, double limit, std::vector<Step>& found) const;
+  /// Nodes outside and inside: the node of memory k-1 (after its loops) that lies under a node of memory k; all of them.
+  void nodes_under(int k, int node, std::vector<int>& found) const;
+
+  int final_node() const;
+  const std::vector<Status>& final_statuses() const { return final_statuses_; }
+  /// Cost of what is still pending when the outermost memory's loops are done.
+  double pending_at_end(const Status& status, const Functional& functional) const;
+
+  /// Bounds of memory k's loops between two of its nodes.
+  void bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const;
+  const Setting& setting() const { return setting_; }
+  const Spatial& spatial() const { return spatial_; }
+  const Keeps& keeps() const { return keeps_; }
+  int stages() const { return static_cast<int>(setting_.memories.size()); }
+  Status initial_status() const { return initial_; }
+  int initial_node() const;
+
+ private:
+  struct Box {
+    std::vector<int> extent, stride;  // by dim
+    int size = 1;
+    std::vector<bool> fits;  // by node: capacity, partitions, fixed tiles
+  };
+  int index(int k, const std::array<int, kMaxDims>& at) const;
+  void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
+  void build_boxes();
+  Status after_boundary(int k, Status status) const;
+  /// Tensors alive in a status.
+  TensorSet alive(const Status& status) const;
+  /// Charge of killing one tensor at memory k, at every node; slide = dim whose windows overlap, or -1.
+  std::vector<double> charge(int k, int tensor, int pending, int slide, const Functional& functional) const;
+  double charge_at(int k, const std::array<int, kMaxDims>& at, int tensor, int pending, int slide,
+                   const Functional& functional) const;
+  void grow(int k, DimSet dims, std::vector<double>& values) const;
+  void run_group(int k, DimSet group, const Functional& functional, std::map<Status, std::vector<double>>& values,
+                 std::map<std::array<int, 3>, std::vector<double>>& cache) const;
+  std::vector<int> pending_pairs(int k, int tensor, int pending) const;
+  void add_constants(Functional& functional) const;
+  double first_constant(int level) const;
+  double first_per_sweep_at_compute(const Pair& pair) const;
+
+  const Setting& setting_;
+  Spatial spatial_;
+  Keeps keeps_;
+  bool feasible_ = false;
+  std::size_t total_nodes_ = 0;
+  double steps_ = 1;
+  std::array<double, kMaxLevels + 1> instances_{};
+  std::vector<Pair> pairs_;
+  std::array<std::vector<int>, kMaxTensors> pairs_of_;  // inside out, indices into pairs_
+  Axes axes_;
+  std::vector<Box> boxes_;
+  Status initial_{};
+  mutable std::vector<Status> final_statuses_;
+};
+
+}  // namespace pliant::exact
