@@ -42,6 +42,16 @@ void add_traffic(CostReport& report, const Nest& nest) {
 }  // namespace
 
 CostReport price(const Layer& layer, const Accelerator& accelerator, const Mapping& mapping) {
+  if (!mapping.padded.empty()) {
+    // Padding: the padded layer is executed and paid for; only the layer's own MACs are useful.
+    Layer executed = layer;
+    for (std::size_t d = 0; d < executed.dims.size(); ++d) executed.dims[d].size = mapping.padded[d];
+    Mapping unpadded = mapping;
+    unpadded.padded.clear();
+    CostReport report = price(executed, accelerator, unpadded);
+    report.totals.utilization *= static_cast<double>(layer.macs()) / report.macs;
+    return report;
+  }
   const Problem problem(layer, accelerator);
   Nest nest(problem);
   nest.load(flatten(problem, mapping));

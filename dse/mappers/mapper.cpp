@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/mapper.h"
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "core/legality.h"
+#include "costmodel/report.h"
+#include "dse/mappers/exhaustive_mapper.h"
+
+namespace pliant {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kObjectives = {"runtime", "energy",        "edp",
+                                                         "ed2p",    "perf-per-watt", "edp-over-utilization"};
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<Mapper> (*make)();
+};
+
+// The mappers, one line each; the first is the default.
+constexpr Entry kMappers[] = {
+    {"exhaustive", make_exhaustive_mapper},
+};
+
+}  // namespace
+
+std::string_view to_string(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
+
+std::optional<Objective> parse_objective(std::string_view text) {
+  for (std::size_t i = 0; i < kObjectives.size(); ++i)
+    if (kObjectives[i] == text) return static_cast<Objective>(i);
+  return std::nullopt;
+}
+
+const std::vector<std::string>& objective_names() {
+  static const std::vector<std::string> names(kObjectives.begin(), kObjectives.end());
+  return names;
+}
+
+double objective_value(Objective objective, const Totals& totals) {
+  switch (objective) {
+    case Objective::kRuntime: return totals.cycles;
+    case Objective::kEnergy:
+    case Objective::kPerfPerWatt: return totals.energy_pj;
+    case Objective::kEdp: return totals.energy_pj * totals.cycles;
+    case Objective::kEd2p: return totals.energy_pj * totals.cycles * totals.cycles;
+    case Objective::kEdpOverUtilization:
+      // QuickFlow's utilization is the share of units at work while none waits for data: useful steps over steps.
+      return totals.energy_pj * totals.cycles / (totals.utilization * (totals.cycles / totals.steps));
+  }
+  return 0;
+}
+
+double SearchResult::gap() const { return certified || value == 0 ? 0 : (value - lower_bound) / value; }
+
+std::unique_ptr<Mapper> make_mapper(std::string_view name) {
+  for (const Entry& entry : kMappers)
+    if (entry.name == name) return entry.make();
+  return nullptr;
+}
+
+const std::vector<std::string>& mapper_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Entry& entry : kMappers) all.emplace_back(entry.name);
+    return all;
+  }();
+  return names;
+}
+
+SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options) {
+  SearchResult result = mapper.search(task, options);
+  if (!result.mapping) return result;
+  const auto fail = [&](const std::string& what) {
+    throw std::logic_error(fmt::format("mapper {}, layer {}, accelerator {}: {}", mapper.name(), task.layer.name,
+                                       task.accelerator.name, what));
+  };
+  const std::vector<Violation> violations =
+      check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *result.mapping);
+  if (!violations.empty()) fail("illegal mapping: " + violations.front().message);
+  const Totals totals = price(task.layer, task.accelerator, *result.mapping).totals;
+  const double value = objective_value(task.objective, totals);
+  // Sums may be formed in another order; anything beyond rounding is a mistake.
+  if (std::abs(value - result.value) > 1e-9 * std::abs(value))
+    fail(fmt::format("objective {} priced as {}, the model says {}", to_string(task.objective), result.value, value));
+  if (result.lower_bound > value * (1 + 1e-9))
+    fail(fmt::format("lower bound {} above the value {} found", result.lower_bound, value));
+  result.totals = totals;
+  result.value = value;
+  if (result.certified) result.lower_bound = value;
+  return result;
+}
+
+}  // namespace pliant

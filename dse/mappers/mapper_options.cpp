@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/mapper_options.h"
+
+#include <charconv>
+#include <chrono>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/diagnostics.h"
+
+namespace pliant {
+
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+void read_mapper_options(std::string_view mapper, const SearchOptions& options,
+                         const std::vector<MapperOption>& known) {
+  std::vector<std::string> names;
+  for (const MapperOption& option : known) names.emplace_back(option.name);
+  for (const auto& [name, text] : options.extra) {
+    Diagnostic wrong;
+    wrong.file = "--mapper-option";
+    wrong.key = name;
+    const MapperOption* found = nullptr;
+    for (const MapperOption& option : known)
+      if (option.name == name) found = &option;
+    if (found == nullptr) {
+      wrong.what = fmt::format("mapper {} has no such option", mapper);
+      for (const std::string& each : names) wrong.expected += (wrong.expected.empty() ? "one of " : ", ") + each;
+      if (names.empty()) wrong.expected = "no options";
+      wrong.did_you_mean = nearest(name, names);
+      throw InputError(wrong);
+    }
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || at != end || !(value >= found->least && value <= found->most)) {
+      wrong.what = fmt::format("'{}' is not a value for it", text);
+      wrong.expected = fmt::format("a number from {} to {}", found->least, found->most);
+      throw InputError(wrong);
+    }
+    *found->value = value;
+  }
+}
+
+Deadline::Deadline(const SearchOptions& options, unsigned every)
+    : options_(options), start_ns_(now_ns()), every_(every) {}
+
+double Deadline::seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }
+
+bool Deadline::look() {
+  if (over_) return true;
+  stopped_ = options_.stop.stop_requested();
+  over_ = stopped_ || (options_.budget.seconds > 0 && seconds() >= options_.budget.seconds);
+  return over_;
+}
+
+}  // namespace pliant
