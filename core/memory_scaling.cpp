@@ -145,14 +145,10 @@ const Technology* MemoryScaling::table(const Cursor& where, const std::string& n
 
 double MemoryScaling::at(const Technology& table, Cost kind, Count words, int bits) {
   switch (kind) {
-    case Cost::kRead:
-      return table.read_pj(words, bits);
-    case Cost::kWrite:
-      return table.write_pj(words, bits);
-    case Cost::kLeak:
-      return table.leak_pj_per_cycle(words, bits);
-    case Cost::kArea:
-      return table.area_um2(words, bits);
+    case Cost::kRead: return table.read_pj(words, bits);
+    case Cost::kWrite: return table.write_pj(words, bits);
+    case Cost::kLeak: return table.leak_pj_per_cycle(words, bits);
+    case Cost::kArea: return table.area_um2(words, bits);
   }
   return 0;
 }

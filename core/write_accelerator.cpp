@@ -111,12 +111,9 @@ std::string parallel(const ParallelRule& rule) {
 
 std::string shape(const ShapeRule& rule) {
   switch (rule.kind) {
-    case ShapeRule::Kind::kFixed:
-      return "fixed";
-    case ShapeRule::Kind::kBlocks:
-      return fmt::format("{{block: [{}, {}]}}", rule.block_rows, rule.block_cols);
-    case ShapeRule::Kind::kFree:
-      return "free";
+    case ShapeRule::Kind::kFixed: return "fixed";
+    case ShapeRule::Kind::kBlocks: return fmt::format("{{block: [{}, {}]}}", rule.block_rows, rule.block_cols);
+    case ShapeRule::Kind::kFree: return "free";
   }
   return "";
 }

@@ -220,14 +220,10 @@ YamlNode& YamlNode::value_of(std::string_view key, const Position& where) {
 
 std::string YamlNode::describe() const {
   switch (kind) {
-    case Kind::kNull:
-      return "nothing";
-    case Kind::kScalar:
-      return fmt::format("`{}`", shorten(text, kMaxShownText));
-    case Kind::kSequence:
-      return "a list";
-    case Kind::kMap:
-      return "a map";
+    case Kind::kNull: return "nothing";
+    case Kind::kScalar: return fmt::format("`{}`", shorten(text, kMaxShownText));
+    case Kind::kSequence: return "a list";
+    case Kind::kMap: return "a map";
   }
   return "";
 }

@@ -12,9 +12,7 @@ namespace pliant::exact {
 
 namespace {
 
-bool temporal_imperfect(Factorization rule) {
-  return rule == Factorization::kRuby || rule == Factorization::kRubyT;
-}
+bool temporal_imperfect(Factorization rule) { return rule == Factorization::kRuby || rule == Factorization::kRubyT; }
 
 /// The fixed tile of a dim as the legality rule reads it, or 0 when none is fixed.
 Count fixed_tile(const Task& task, int level, int d) {

@@ -19,10 +19,10 @@ struct Axis {
   std::vector<State> states;
   /// Loops of prime bound: from one state to the next; sorted so that a single sweep closes chains.
   std::vector<std::pair<int, int>> edges;
-  std::vector<int> from_inside;    ///< state of the memory just inside -> state here after the fanouts between, or -1
-  std::vector<bool> may_end;       ///< allowed as the tile held here
+  std::vector<int> from_inside;  ///< state of the memory just inside -> state here after the fanouts between, or -1
+  std::vector<bool> may_end;     ///< allowed as the tile held here
   std::vector<std::vector<int>> below;  ///< for every state the states from which one loop leads to it, itself included
-  int start = 0;                   ///< innermost memory only: the state before its loops
+  int start = 0;                        ///< innermost memory only: the state before its loops
 };
 
 /// axes[k][d] for memories k from the innermost outwards. Empty when some dim cannot be completed.

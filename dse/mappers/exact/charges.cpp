@@ -63,8 +63,7 @@ double windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pai
   std::size_t n = 0;
   double product = 1;
   for (int i = 0; i < rank.terms; ++i) {
-    const double count =
-        spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
     if (count == 1) continue;
     product *= count;
     strides[n++] = {rank.coefficient[i] * static_cast<Count>(below[rank.dim[i]]), static_cast<Count>(count)};
@@ -78,8 +77,7 @@ double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, s
                       bool shared) {
   double product = 1, sum = 1;
   for (int i = 0; i < rank.terms; ++i) {
-    const double count =
-        spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
     product *= count;
     sum += count - 1;
   }
@@ -117,7 +115,8 @@ double compute_words(const Setting& setting, const Spatial& spatial, const Pair&
       const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
       const bool innermost = network.second == p.levels - 1;
       words *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared)
-                                        : fewest_windows(spatial, rank, network, s.shared || s.partial)) / all;
+                                        : fewest_windows(spatial, rank, network, s.shared || s.partial)) /
+               all;
     }
   }
   return words;

@@ -24,9 +24,9 @@ class ChargeTables {
     std::array<int, kMaxDims> stride{};
     std::vector<double> served, delivered;
   };
-  struct Part {  // one pending pair
-    double served = 0, delivered = 0;              // times iterations left of uncoupled dims
-    double first_parent = 0, first_child = 0;      // not times them (quickflow's first time per sweep)
+  struct Part {                                // one pending pair
+    double served = 0, delivered = 0;          // times iterations left of uncoupled dims
+    double first_parent = 0, first_child = 0;  // not times them (quickflow's first time per sweep)
     std::vector<RankTable> ranks;
   };
   double combine(double uncoupled, double affine, const std::array<int, kMaxDims>& node) const;

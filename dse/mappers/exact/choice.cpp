@@ -118,7 +118,8 @@ std::vector<Spatial> spatial_choices(const Task& task, const Problem& problem,
   std::array<Count, kMaxDims> left{};
   for (int d = 0; d < problem.dims; ++d) left[d] = task.layer.dims[d].size;
   // From the innermost fanout outwards: what is left of a dim bounds the next factor.
-  const auto extend = [&](auto&& self, int level, const Spatial& so_far, const std::array<Count, kMaxDims>& rest) -> void {
+  const auto extend = [&](auto&& self, int level, const Spatial& so_far,
+                          const std::array<Count, kMaxDims>& rest) -> void {
     while (level >= 0 && problem.is_memory[level]) --level;
     if (level < 0) {
       found.push_back(so_far);

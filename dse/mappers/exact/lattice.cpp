@@ -176,8 +176,7 @@ Functional Lattice::energy() const {
       w.first_child -= p.write_pj[pair.child];
       if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += p.read_pj[pair.child];
       if (p.conventions.drain == Conventions::Drain::kParentWrites) {
-        const double copies =
-            spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
+        const double copies = spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
         w.served += copies * p.read_pj[pair.child];
         if (j + 1 < pairs_of_[x].size()) {  // the parent's own fills from further out
           f.weights[pairs_of_[x][j + 1]].delivered += copies * p.read_pj[pair.child];
@@ -208,8 +207,8 @@ void Lattice::add_constants(Functional& f) const {
 
 double Lattice::first_per_sweep_at_compute(const Pair& pair) const {
   const Problem& p = setting_.problem;
-  double words = p.simple_words[pair.tensor] *
-                 spatial_between(spatial_, all_dims(p) & ~p.coupled[pair.tensor], -1, pair.parent);
+  double words =
+      p.simple_words[pair.tensor] * spatial_between(spatial_, all_dims(p) & ~p.coupled[pair.tensor], -1, pair.parent);
   for (int d = 0; d < p.dims; ++d)
     if (p.affine_dims[pair.tensor] >> d & 1U) words *= p.size[d];
   return words;
@@ -236,8 +235,7 @@ Functional Lattice::port(int level, bool write) const {
       } else if (output && p.conventions.drain == Conventions::Drain::kCounted) {
         w.delivered += scale;
       } else if (output && p.conventions.drain == Conventions::Drain::kParentWrites) {
-        const double copies =
-            spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
+        const double copies = spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
         w.served += copies * scale;
         if (j + 1 < pairs_of_[x].size()) {
           f.weights[pairs_of_[x][j + 1]].delivered += copies * scale;
@@ -454,7 +452,8 @@ double Lattice::pending_at_end(const Status& status, const Functional& functiona
   double cost = 0;
   for (int x = 0; x < setting_.problem.tensors; ++x) {
     if (status[x] == 0) continue;
-    cost += ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional).at(at);
+    cost +=
+        ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional).at(at);
   }
   return cost;
 }

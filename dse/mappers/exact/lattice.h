@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lattice of nested tiles for one choice of spatial factors and kept tensors.
 //
-// The nest is walked from the innermost memory outwards. A node is a tile vector; a status says, per tensor, since which
-// keeper its transfers are pending (no coupled loop met yet). A transfer is charged when its tensor meets its first
-// coupled loop, and the charge is a function of the node: words = elements(tile) * iterations left. "Best over all
-// factors of these dims" is a minimum over prefixes of the lattice, one prime at a time.
+// The nest is walked from the innermost memory outwards. A node is a tile vector; a status says, per tensor, since
+// which keeper its transfers are pending (no coupled loop met yet). A transfer is charged when its tensor meets its
+// first coupled loop, and the charge is a function of the node: words = elements(tile) * iterations left. "Best over
+// all factors of these dims" is a minimum over prefixes of the lattice, one prime at a time.
 #pragma once
 
 #include <array>
@@ -44,8 +44,8 @@ struct Setting {
   std::vector<DimSet> may_loop;  ///< by memory
   /// Loop orders by memory, as alternatives; each is a list of groups from the inside out, free order within a group.
   std::vector<std::vector<std::vector<DimSet>>> orders;
-  bool within = false;      ///< stationarity ends at the parent
-  bool one_loop = false;    ///< quickflow's window rule
+  bool within = false;        ///< stationarity ends at the parent
+  bool one_loop = false;      ///< quickflow's window rule
   bool compute_runs = false;  ///< quickflow: operands may stay at the compute units
 };
 
@@ -75,14 +75,15 @@ class Lattice {
   /// it), with a table value below the limit.
   struct Step {
     Status before{};
-    int node = 0;                ///< at memory k before its loops
-    double value = 0;            ///< table value + charges made at this memory
+    int node = 0;                 ///< at memory k before its loops
+    double value = 0;             ///< table value + charges made at this memory
     std::vector<double> charges;  ///< by functional
-    std::vector<int> order;      ///< dims of its loops, innermost first
+    std::vector<int> order;       ///< dims of its loops, innermost first
   };
   void steps_into(int k, int end, const Status& after, const std::vector<const Functional*>& functionals,
                   const Tables& tables, double limit, std::vector<Step>& found) const;
-  /// Nodes outside and inside: the node of memory k-1 (after its loops) that lies under a node of memory k; all of them.
+  /// Nodes outside and inside: the node of memory k-1 (after its loops) that lies under a node of memory k; all of
+  /// them.
   void nodes_under(int k, int node, std::vector<int>& found) const;
 
   int final_node() const;
