@@ -105,7 +105,7 @@ class Walk {
       const Count outside = grown_tile(inside, b, sizes_[d]);
       if (wanted > 0 && outside != wanted) continue;
       tiles_[d] = outside;
-      chosen_[d] = b;
+      chosen_[k][d] = b;
       go_on = temporal(k, d + 1, b > 1 ? looping | DimSet{1} << d : looping);
       if (!go_on) break;
     }
@@ -115,7 +115,7 @@ class Walk {
 
   bool keep(std::size_t k, DimSet looping) {
     const MemoryRules& memory = rules_.memories[static_cast<std::size_t>(rules_.memory_at[k])];
-    const std::array<Count, kMaxDims> chosen = chosen_;
+    const std::array<Count, kMaxDims>& chosen = chosen_[k];
     LevelMapping& here = mapping_.levels[k];
     bool go_on = true;
     for (const TensorSet kept : memory.keeps) {
@@ -183,7 +183,7 @@ class Walk {
   std::vector<int> outermost_;              ///< by dim: its outermost slot
   std::vector<std::vector<Count>> wanted_;  ///< by memory and dim: fixed tile, 0 = free
   std::vector<Count> tiles_;
-  std::array<Count, kMaxDims> chosen_{};
+  std::array<std::array<Count, kMaxDims>, kMaxLevels> chosen_{};  ///< by level and dim: temporal bounds
   Mapping mapping_;
 };
 
