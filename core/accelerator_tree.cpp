@@ -148,10 +148,12 @@ class TreeReader {
 
   std::vector<YamlNode> stages;
   std::vector<std::filesystem::path> open;  ///< files being read, outermost first
+  bool failed = false;                      ///< an include was not found: what it would give is missing everywhere
 
  private:
   void read_included(const Cursor& include, const std::filesystem::path& directory) {
     const auto wanted = include.text("a file or the name of a shipped accelerator");
+    failed = true;
     if (!wanted) return;
     std::filesystem::path path = directory / *wanted;
     std::error_code error;
@@ -178,6 +180,7 @@ class TreeReader {
       include.problem(fmt::format("more than {} files deep", kMaxIncludes), "fewer includes");
       return;
     }
+    failed = false;
     open.push_back(canonical);
     read(read_source(path), path.string(), path.parent_path());
     open.pop_back();
@@ -196,6 +199,7 @@ AcceleratorTree read_accelerator_tree(const Library& library, std::string_view t
   std::error_code error;
   reader.open.push_back(std::filesystem::weakly_canonical(std::filesystem::path(file), error));
   reader.read(text, file, directory);
+  if (reader.failed) problems.throw_if_any();
   AcceleratorTree tree{std::move(reader.stages)};
   if (!settings.empty()) {
     YamlNode set = tree.stages.back();

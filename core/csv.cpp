@@ -57,6 +57,7 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const
     for (std::size_t at = 0;; ++at) {
       bool good = true;
       row.fields.push_back(read_field(line, at, good));
+      row.good = row.good && good;
       if (!good) {
         problems.add({file, number, row.fields.back().column}, "", "a quoted field does not end",
                      "\"text\" and then a comma");

@@ -19,6 +19,7 @@ struct CsvField {
 struct CsvRow {
   int line = 1;
   std::vector<CsvField> fields;
+  bool good = true;  ///< false after a problem was noted
 };
 
 /// All rows, the header first; unclosed quotes are noted.

@@ -65,8 +65,9 @@ bool Cursor::only_keys(Keys keys, std::string_view expected) const {
   if (!expect_map(expected)) return false;
   for (const YamlEntry& entry : node_->entries) {
     if (std::ranges::find(keys, std::string_view(entry.key)) != keys.end()) continue;
-    problems_->add(entry.at, child_path(path_, entry.key), "unknown key", "one of " + join(keys),
-                   nearest(entry.key, to_words(keys)));
+    const std::string near = nearest(entry.key, to_words(keys));
+    problems_->add(entry.at, child_path(path_, entry.key), "unknown key", "one of " + join(keys), near);
+    if (!near.empty()) problems_->note_misspelt(*node_, near);
   }
   return true;
 }
@@ -79,7 +80,8 @@ std::optional<Cursor> Cursor::find(std::string_view key) const {
 
 std::optional<Cursor> Cursor::require(std::string_view key, std::string_view expected) const {
   auto found = find(key);
-  if (!found) problems_->add(node_->at, child_path(path_, key), "missing key", std::string(expected));
+  if (!found && !problems_->is_misspelt(*node_, std::string(key)))
+    problems_->add(node_->at, child_path(path_, key), "missing key", std::string(expected));
   return found;
 }
 

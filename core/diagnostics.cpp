@@ -75,6 +75,13 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
       best_distance = distance;
     }
   }
+  if (!best.empty() || word.size() < 3) return best;
+  // `45nm` for `cmos_45nm`: a name that holds the whole word, when only one does.
+  for (const std::string& candidate : candidates) {
+    if (candidate.find(word) == std::string::npos) continue;
+    if (!best.empty()) return "";
+    best = candidate;
+  }
   return best;
 }
 

@@ -30,7 +30,8 @@ class InputError : public std::runtime_error {
   std::vector<Diagnostic> diagnostics_;
 };
 
-/// The candidate nearest to a misspelt word (edit distance at most 2 or a third of its length), or "".
+/// The candidate nearest to a misspelt word (edit distance at most 2 or a third of its length), else the only one that
+/// contains it, else "".
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace pliant

@@ -50,7 +50,8 @@ YamlNode shape_tree(std::string_view text, std::size_t start, const Position& at
     if (equals == std::string_view::npos && key == "transposed") {
       value.text = "true";
     } else if (equals == std::string_view::npos) {
-      problems.add(key_at, std::string(operation), fmt::format("`{}` is not KEY=VALUE", shorten(item, 40)),
+      problems.add(key_at, std::string(operation),
+                   item.empty() ? "an empty item" : fmt::format("`{}` is not KEY=VALUE", shorten(item, 40)),
                    "KEY=VALUE, as in M=64");
       start = end + 1;
       continue;

@@ -21,7 +21,7 @@ class TableReader {
   TableReader(std::shared_ptr<const std::string> file, Problems& problems)
       : file_(std::move(file)), problems_(problems) {}
 
-  std::vector<Workload::Entry> read(std::string_view text) {
+  LayerTable read(std::string_view text) {
     const std::vector<CsvRow> rows = parse_csv(text, file_, problems_);
     if (rows.empty()) {
       problems_.add({file_, 1, 1}, "", "the table is empty", "a header such as name,M,N,K,B,count");
@@ -32,7 +32,7 @@ class TableReader {
       problems_.add({file_, rows.front().line, 1}, "", "a table without layers", "one row for each layer");
     }
     for (std::size_t i = 1; i < rows.size(); ++i) read_row(rows[i]);
-    return std::move(layers_);
+    return std::move(table_);
   }
 
  private:
@@ -70,11 +70,13 @@ class TableReader {
   }
 
   void read_row(const CsvRow& row) {
+    if (!row.good) return;
     if (row.fields.size() != columns_.size()) {
       const bool more = row.fields.size() > columns_.size();
       const int column = more ? row.fields[columns_.size()].column : row.fields.back().column;
-      problems_.add({file_, row.line, column}, "", fmt::format("{} fields", row.fields.size()),
-                    fmt::format("{}, as in the header", columns_.size()));
+      problems_.add({file_, row.line, column}, "",
+                    more ? "more fields than the header" : "fewer fields than the header",
+                    fmt::format("{} fields", columns_.size()));
       return;
     }
     // The row as the tree a YAML file would give.
@@ -107,7 +109,8 @@ class TableReader {
                                 : read_shape("gemm", Cursor(shape, "", problems_), layer_name.value_or("?"));
     if (layer) {
       entry.layer = *layer;
-      layers_.push_back(std::move(entry));
+      table_.layers.push_back(std::move(entry));
+      table_.positions.push_back(name.at);
     }
   }
 
@@ -166,7 +169,7 @@ class TableReader {
   Problems& problems_;
   std::vector<std::string> columns_;
   bool is_conv_ = false;
-  std::vector<Workload::Entry> layers_;
+  LayerTable table_;
 };
 
 }  // namespace
@@ -183,7 +186,7 @@ bool looks_like_csv(std::string_view text) {
   return false;
 }
 
-std::vector<Workload::Entry> read_layer_table(std::string_view text, std::string_view file, Problems& problems) {
+LayerTable read_layer_table(std::string_view text, std::string_view file, Problems& problems) {
   check_source_text(text, file);
   return TableReader(std::make_shared<const std::string>(file), problems).read(text);
 }

@@ -13,6 +13,10 @@ namespace pliant {
 /// True when the first line that is no comment is a header of fields rather than YAML.
 bool looks_like_csv(std::string_view text);
 
-std::vector<Workload::Entry> read_layer_table(std::string_view text, std::string_view file, Problems& problems);
+struct LayerTable {
+  std::vector<Workload::Entry> layers;
+  std::vector<Position> positions;  ///< of each layer's name
+};
+LayerTable read_layer_table(std::string_view text, std::string_view file, Problems& problems);
 
 }  // namespace pliant

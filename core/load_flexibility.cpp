@@ -77,8 +77,11 @@ class RuleReader {
     constexpr std::array<std::string_view, 2> kWords{"fixed", "free"};
     rule.shape = {};
     if (c.node().is_scalar()) {
-      const auto word = c.choice(kWords);
-      if (word) rule.shape.kind = *word == 0 ? ShapeRule::Kind::kFixed : ShapeRule::Kind::kFree;
+      if (c.node().text == kWords[1]) rule.shape.kind = ShapeRule::Kind::kFree;
+      if (std::ranges::find(kWords, std::string_view(c.node().text)) == kWords.end()) {
+        c.problem("unknown value " + c.node().describe(), "fixed, free or {block: [ROWS, COLS]}",
+                  nearest(c.node().text, to_words(kWords)));
+      }
       return;
     }
     if (!c.only_keys(keys::kShapeRule, "fixed, free or {block: [ROWS, COLS]}")) return;
@@ -198,7 +201,8 @@ class RuleReader {
       if (!shorthand_partition(c, shares))
         return c.problem(c.node().describe() + " is not a partition", std::string(kExpected));
     } else {
-      if (!c.only_keys(keys::kRoleNames, kExpected)) return;
+      const std::size_t before = c.problems().size();
+      if (!c.only_keys(keys::kRoleNames, kExpected) || c.problems().size() != before) return;
       for (std::size_t r = 0; r < kRoles; ++r) {
         if (const auto share = c.find(keys::kRoleNames[r])) {
           const auto value = memory.may_keep[r] ? share->positive_real() : share->real();

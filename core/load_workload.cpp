@@ -36,12 +36,13 @@ void check_layers(const std::vector<Workload::Entry>& layers,
 
 std::vector<Workload::Entry> read_table(std::string_view text, std::string_view file, Problems& problems) {
   const std::size_t before = problems.size();
-  std::vector<Workload::Entry> layers = read_layer_table(text, file, problems);
-  if (problems.size() != before) return layers;
-  check_layers(layers, [&](std::size_t i, std::string what, std::string expected) {
-    problems.add({std::string(file), 0, 0, layers[i].layer.name, std::move(what), std::move(expected), ""});
-  });
-  return layers;
+  LayerTable table = read_layer_table(text, file, problems);
+  if (problems.size() == before) {
+    check_layers(table.layers, [&](std::size_t i, std::string what, std::string expected) {
+      problems.add(table.positions[i], "name", std::move(what), std::move(expected));
+    });
+  }
+  return std::move(table.layers);
 }
 
 std::vector<Workload::Entry> read_layers(const Cursor& list) {

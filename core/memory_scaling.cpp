@@ -44,7 +44,10 @@ void MemoryScaling::read_costs(const Cursor& block, const std::string& level, Me
   const Technology* own = nullptr;
   const bool given = block.find("read_pj").has_value();
   if (!memory.technology.empty()) {
-    own = table(block, memory.technology);
+    const YamlNode* shared = tree_.stages.back().find("technology");
+    const auto named = block.find("technology");
+    own = table(named || shared == nullptr ? named.value_or(block) : Cursor(*shared, "technology", block.problems()),
+                memory.technology);
     if (own != nullptr && !memory.capacity_words && !given && block.find("capacity") &&
         block.find("capacity")->node().text == "unbounded") {
       block.require("read_pj", "pJ per word: no technology table prices an unbounded memory");

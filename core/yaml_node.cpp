@@ -7,8 +7,10 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -198,6 +200,16 @@ class TreeBuilder final : public YAML::EventHandler {
   std::size_t nodes_ = 0;
 };
 
+bool indented_by_tab(std::string_view text, int line) {
+  for (int i = 1; i < line; ++i) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  const std::size_t first = text.find_first_not_of(' ');
+  return first != std::string_view::npos && text[first] == '\t';
+}
+
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
@@ -245,6 +257,11 @@ void Problems::add(Diagnostic diagnostic) {
 void Problems::throw_if_any() const {
   if (diagnostics_.empty()) return;
   std::vector<Diagnostic> all = diagnostics_;
+  std::map<std::string_view, int> order;  // files in the order they were met
+  for (const Diagnostic& diagnostic : diagnostics_) order.emplace(diagnostic.file, static_cast<int>(order.size()));
+  std::ranges::stable_sort(all, {}, [&](const Diagnostic& diagnostic) {
+    return std::tuple(order.at(diagnostic.file), diagnostic.line, diagnostic.column);
+  });
   if (more_ > 0) {
     Diagnostic last = all.back();
     last.key.clear();
@@ -280,7 +297,9 @@ YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& prob
   } catch (const Refused& refused) {
     refuse(refused.at, refused.what, refused.expected);
   } catch (const YAML::Exception& error) {
-    refuse({name, error.mark.line + 1, error.mark.column + 1}, "not valid YAML: " + error.msg, "");
+    const Position at{name, error.mark.line + 1, error.mark.column + 1};
+    if (indented_by_tab(text, at.line)) refuse({name, at.line, 1}, "a tab in the indentation", "spaces");
+    refuse(at, "not valid YAML: " + error.msg, "");
   }
   return {};
 }

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/diagnostics.h"
@@ -62,10 +64,15 @@ class Problems {
   void add(Diagnostic diagnostic);
   bool empty() const { return diagnostics_.empty(); }
   std::size_t size() const { return diagnostics_.size(); }
+  /// Throws everything noted, in the order of the file.
   void throw_if_any() const;
+  /// An unknown key of this map seems to mean `key`, so a missing `key` is no news.
+  void note_misspelt(const YamlNode& map, std::string key) { misspelt_.emplace(&map, std::move(key)); }
+  bool is_misspelt(const YamlNode& map, const std::string& key) const { return misspelt_.contains({&map, key}); }
 
  private:
   std::vector<Diagnostic> diagnostics_;
+  std::set<std::pair<const YamlNode*, std::string>> misspelt_;
   std::size_t more_ = 0;  ///< beyond the limit
 };
 

@@ -73,7 +73,8 @@ std::string without_folder(std::string text) {
   for (const std::filesystem::path& folder :
        {kSource / "tests" / "cases" / "bad", kSource / "tests" / "cases" / "ok", kSource}) {
     const std::string prefix = folder.string() + "/";
-    for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix)) text.erase(at, prefix.size());
+    for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
+      text.erase(at, prefix.size());
   }
   return text;
 }
@@ -93,7 +94,8 @@ void compare(const std::filesystem::path& file, const std::string& actual) {
     std::ofstream(expected, std::ios::binary) << actual;
     return;
   }
-  ASSERT_TRUE(std::filesystem::exists(expected)) << "there is no " << expected.filename() << "; it would hold:\n" << actual;
+  ASSERT_TRUE(std::filesystem::exists(expected)) << "there is no " << expected.filename() << "; it would hold:\n"
+                                                 << actual;
   EXPECT_EQ(actual, slurp(expected)) << file.filename();
 }
 
