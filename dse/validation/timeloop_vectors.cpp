@@ -2,11 +2,11 @@
 #include "dse/validation/timeloop_vectors.h"
 
 #include <cmath>
+#include <functional>
+#include <map>
 
-#include <fmt/format.h>
-
-#include "core/diagnostics.h"
 #include "costmodel/report.h"
+#include "dse/validation/instance_zero.h"
 
 namespace pliant {
 
@@ -87,87 +87,142 @@ Mapping read_mapping(const json& record, const Layer& layer, const Accelerator& 
   return mapping;
 }
 
-}  // namespace
+ReferenceNest read_reference_nest(const json& record, const Layer& layer, const Accelerator& accelerator) {
+  ReferenceNest nest{&layer, &accelerator, {}, {}, {}};
+  for (const json& item : record) {
+    const int memory = static_cast<int>(nest.levels.size());
+    nest.levels.push_back(accelerator.find_level(item.at("level").get<std::string>()));
+    nest.keeps.push_back(0);
+    for (const json& keep : item.at("keep"))
+      nest.keeps.back() |= TensorSet{1} << layer.find_tensor(keep.get<std::string>());
+    for (const bool spatial : {false, true})
+      for (const json& loop : item.at(spatial ? "spatial" : "temporal"))
+        nest.loops.push_back({memory, spatial, layer.find_dim(loop.at("dim").get<std::string>()),
+                              loop.at("bound").get<Count>(), loop.at("residual").get<Count>()});
+  }
+  return nest;
+}
 
-void validate_timeloop_vector(const json& record, ValidationResult& result) {
-  const std::string id = record.at("id");
-  Accelerator accelerator = read_accelerator(record.at("arch"));
-  // The plain results walk two iterations of every loop; the full walk is given where it was run and differs.
-  if (!record.contains("results_full_walk")) accelerator.conventions.halo = Conventions::Halo::kTwoIterations;
-  const Layer layer = read_layer(record.at("problem"));
-  const Mapping mapping = read_mapping(record.at("mapping"), layer, accelerator);
-  const CostReport report = price(layer, accelerator, mapping);
-  const json& expected = record.contains("results_full_walk") ? record.at("results_full_walk") : record.at("results");
-  const bool perfect = record.at("factorization") == "perfect";
-  const std::string imperfect_at =
-      record.at("imperfect_at").is_null() ? "" : record.at("imperfect_at").get<std::string>();
-  const bool computes_exact = record.at("computes_exact");
-  const bool temporal = imperfect_at == "temporal" || imperfect_at == "both";
+/// A number of the prediction, given which habit is repaired.
+using Predicted = std::function<double(const Prediction&)>;
 
-  // Why a difference in this quantity is the reference's artefact and not ours; "" = it is not.
-  const auto excuse = [&](const std::string& kind) -> std::string {
-    if (perfect) return "";
-    if (!computes_exact) return "the reference miscounts its own operations here (computes_exact is false)";
-    if (temporal && (kind == "cycles" || kind == "utilization"))
-      return "the reference multiplies temporal bounds and ignores that last iterations are shorter";
-    if (kind == "fills" || kind == "energy")
-      return "the reference averages fills over the full fanout, then multiplies by the average active instances";
-    if (temporal) return "the reference follows instance 0 and its remainders only; ours is the walked loop nest";
-    return "";
-  };
-  bool wrong = false, excused = false;
-  const auto compare = [&](const std::string& quantity, const std::string& kind, double theirs, double ours,
-                           double tolerance) {
-    ++result.compared;
-    if (std::abs(theirs - ours) <= tolerance * std::max(1.0, std::abs(theirs))) return;
-    Mismatch mismatch{id, quantity, theirs, ours, excuse(kind)};
-    if (mismatch.excuse.empty()) {
-      wrong = true;
-      result.mismatches.push_back(std::move(mismatch));
-    } else {
-      excused = true;
-      result.excused.push_back(std::move(mismatch));
-    }
-  };
-
-  compare("computes", "computes", expected.at("computes"), report.macs, 0);
-  compare("cycles", "cycles", expected.at("cycles"), report.totals.cycles, 0);
-  compare("compute_cycles", "cycles", expected.at("compute_cycles"), report.totals.steps, 0);
-  compare("utilization", "utilization", expected.at("utilization"), report.totals.utilization, 1e-9);
-  compare("compute_energy_pj", "computes", expected.at("compute_energy_pj"), report.mac_energy_pj, 1e-9);
-  for (const json& item : expected.at("levels")) {
-    const std::string name = item.at("level");
-    const int l = accelerator.find_level(name);
-    if (l < 0 || !report.levels[l].memory) continue;
-    const LevelCost& level = report.levels[l];
-    compare(name + ".energy_pj", "energy", item.at("energy_pj"), level.energy_pj, 1e-9);
-    for (const auto& [tensor_name, counts] : item.at("tensors").items()) {
-      const int x = layer.find_tensor(tensor_name);
-      const TensorCost& tensor = level.tensors[x];
-      const std::string prefix = name + "." + tensor_name + ".";
-      compare(prefix + "kept", "kept", counts.at("kept").get<bool>() ? 1 : 0, tensor.kept ? 1 : 0, 0);
-      if (!tensor.kept) continue;
-      // The reference rounds to whole words per instance before it multiplies.
-      const double instances = level.instances_average;
-      const double rounding = perfect ? 0 : 0.5;
-      const auto count = [&](const char* kind, double ours) {
-        const double theirs = counts.at(kind);
-        const double slack = (rounding + 1e-9 * theirs) / std::max(1.0, theirs);
-        compare(prefix + kind, kind, theirs, ours / instances, perfect ? 0 : slack);
-      };
-      count("reads", tensor.reads);
-      count("fills", tensor.fills);
-      count("updates", tensor.updates);
-      compare(prefix + "tile_size", "tile_size", counts.at("tile_size"), tensor.tile_words, 0);
-      compare(prefix + "instances", "instances", counts.at("instances"), instances, 1e-9);
+/// Compares one vector number by number.
+class Comparison {
+ public:
+  Comparison(const json& record, ValidationResult& result)
+      : record_(record), result_(result), id_(record.at("id").get<std::string>()) {
+    perfect_ = record.at("factorization") == "perfect";
+    computes_exact_ = record.at("computes_exact");
+    accelerator_ = read_accelerator(record.at("arch"));
+    // The plain results walk two iterations of every loop; the full walk is given where it was run and differs.
+    full_walk_ = record.contains("results_full_walk");
+    if (!full_walk_) accelerator_.conventions.halo = Conventions::Halo::kTwoIterations;
+    layer_ = read_layer(record.at("problem"));
+    if (!perfect_) {
+      nest_ = read_reference_nest(record.at("mapping"), layer_, accelerator_);
+      predictions_[Habit::kNone] = predict_reference(nest_);
     }
   }
-  compare("energy_pj", "energy", expected.at("energy_pj"), report.totals.energy_pj, 1e-9);
-  ++result.vectors;
-  if (wrong)
-    ++result.mismatched_vectors;
-  else if (excused)
-    ++result.excused_vectors;
-}
+
+  void run() {
+    const CostReport report = price(layer_, accelerator_, read_mapping(record_.at("mapping"), layer_, accelerator_));
+    const json& expected = record_.at(full_walk_ ? "results_full_walk" : "results");
+    // The reference multiplies operations per instance with a fractional number of instances and cuts the fraction off.
+    const double one = perfect_ ? 0 : 1;
+    compare("computes", expected.at("computes"), report.macs, one, [](const Prediction& p) { return p.computes; });
+    compare("cycles", expected.at("cycles"), report.totals.cycles, 0, [](const Prediction& p) { return p.cycles; });
+    compare("compute_cycles", expected.at("compute_cycles"), report.totals.steps, 0,
+            [](const Prediction& p) { return p.compute_cycles; });
+    compare("utilization", expected.at("utilization"), report.totals.utilization, (1e-9 + one / report.macs),
+            [](const Prediction& p) { return p.utilization; });
+    compare("compute_energy_pj", expected.at("compute_energy_pj"), report.mac_energy_pj,
+            one * accelerator_.levels.back().compute().mac_pj + 1e-9 * report.mac_energy_pj,
+            [](const Prediction& p) { return p.compute_energy_pj; });
+    int memory = 0;
+    for (const json& item : expected.at("levels")) {
+      const int l = accelerator_.find_level(item.at("level").get<std::string>());
+      if (l < 0 || !report.levels[l].memory) continue;
+      compare_level(item, report.levels[l], memory++);
+    }
+    const double energy = expected.at("energy_pj");
+    compare("energy_pj", energy, report.totals.energy_pj, 1e-9 * energy,
+            [](const Prediction& p) { return p.energy_pj; });
+    ++result_.vectors;
+    if (wrong_) {
+      ++result_.mismatched_vectors;
+    } else if (excused_) {
+      ++result_.excused_vectors;
+    }
+  }
+
+ private:
+  void compare_level(const json& item, const LevelCost& level, int memory) {
+    const double energy = item.at("energy_pj");
+    compare(level.name + ".energy_pj", energy, level.energy_pj, 1e-9 * energy,
+            [memory](const Prediction& p) { return p.level_energy_pj[memory]; });
+    for (const auto& [name, counts] : item.at("tensors").items()) {
+      const int x = layer_.find_tensor(name);
+      const TensorCost& tensor = level.tensors[x];
+      const std::string prefix = level.name + "." + name + ".";
+      const auto of = [memory, x](double ReferenceCounts::*field) {
+        return [memory, x, field](const Prediction& p) { return p.counts[memory][x].*field; };
+      };
+      compare(prefix + "kept", counts.at("kept").get<bool>() ? 1 : 0, tensor.kept ? 1 : 0, 0, nullptr);
+      if (!tensor.kept) continue;
+      const double instances = level.instances_average;
+      // Remainders: the reference rounds to whole words per instance before it multiplies.
+      const auto slack = [this](double words) { return perfect_ ? 0 : 0.5 + 1e-9 * words; };
+      const double reads = counts.at("reads"), fills = counts.at("fills"), updates = counts.at("updates");
+      compare(prefix + "reads", reads, tensor.reads / instances, slack(reads), of(&ReferenceCounts::reads));
+      compare(prefix + "fills", fills, tensor.fills / instances, slack(fills), of(&ReferenceCounts::fills));
+      compare(prefix + "updates", updates, tensor.updates / instances, slack(updates), of(&ReferenceCounts::updates));
+      compare(prefix + "tile_size", counts.at("tile_size"), tensor.tile_words, 0, of(&ReferenceCounts::tile_words));
+      compare(prefix + "instances", counts.at("instances"), instances, 1e-9 * instances,
+              of(&ReferenceCounts::instances));
+    }
+  }
+
+  void compare(const std::string& quantity, double theirs, double ours, double tolerance, const Predicted& predicted) {
+    ++result_.compared;
+    if (std::abs(theirs - ours) <= tolerance) return;
+    Mismatch mismatch{id_, quantity, theirs, ours, excuse(theirs, predicted)};
+    (mismatch.excuse.empty() ? wrong_ : excused_) = true;
+    (mismatch.excuse.empty() ? result_.mismatches : result_.excused).push_back(std::move(mismatch));
+  }
+
+  /// Why a difference is the reference's and not ours; "" = nothing excuses it.
+  std::string excuse(double theirs, const Predicted& predicted) {
+    if (perfect_ || !predicted) return "";
+    const double all = predicted(predictions_[Habit::kNone]);
+    // Sums of products in another order; operations are cut to whole numbers.
+    const double tolerance = 1 / layer_macs() + 1e-9;
+    if (std::abs(theirs - all) > tolerance * std::abs(theirs))
+      return computes_exact_ ? "" : "the reference miscounts its own operations here (computes_exact is false)";
+    std::string reasons;
+    for (const Habit habit : kHabits) {
+      if (!predictions_.contains(habit)) predictions_[habit] = predict_reference(nest_, habit);
+      if (predicted(predictions_[habit]) == all) continue;
+      reasons += reasons.empty() ? "" : "; ";
+      reasons += describe(habit);
+    }
+    return reasons.empty() ? std::string(describe(Habit::kNone)) : reasons;
+  }
+
+  double layer_macs() const { return static_cast<double>(layer_.macs()); }
+
+  const json& record_;
+  ValidationResult& result_;
+  const std::string id_;
+  bool perfect_ = true, computes_exact_ = true, full_walk_ = false;
+  bool wrong_ = false, excused_ = false;
+  Accelerator accelerator_;
+  Layer layer_;
+  ReferenceNest nest_;
+  std::map<Habit, Prediction> predictions_;
+};
+
+}  // namespace
+
+void validate_timeloop_vector(const json& record, ValidationResult& result) { Comparison(record, result).run(); }
 
 }  // namespace pliant

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/validation/instance_zero.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace pliant {
+
+namespace {
+
+constexpr int kMaxRanks = 2 * kMaxDims;
+using Point = std::array<Count, kMaxRanks>;
+
+double round_half_up(double value) { return std::floor(value + 0.5); }
+
+/// Extent of a dim below loop `first`: with full bounds, or of the last iteration.
+Count full_extent(const ReferenceNest& nest, std::size_t first, int dim) {
+  Count extent = 1;
+  for (std::size_t i = first; i < nest.loops.size(); ++i)
+    if (nest.loops[i].dim == dim) extent *= nest.loops[i].bound;
+  return extent;
+}
+
+Count last_extent(const ReferenceNest& nest, std::size_t first, int dim) {
+  Count c = 0;
+  for (std::size_t i = first; i < nest.loops.size(); ++i)
+    if (nest.loops[i].dim == dim) c = c * nest.loops[i].bound + nest.loops[i].residual - 1;
+  return c + 1;
+}
+
+std::size_t first_loop_of(const ReferenceNest& nest, int memory) {
+  std::size_t i = 0;
+  while (i < nest.loops.size() && nest.loops[i].memory < memory) ++i;
+  return i;
+}
+
+/// Words of a tensor's bounding box below loop `first`, of the largest tile that occurs there.
+double box_words(const ReferenceNest& nest, const Tensor& tensor, std::size_t first) {
+  double words = 1;
+  for (const Rank& rank : tensor.ranks) {
+    Count extent = 1;
+    for (const Term& term : rank.terms) {
+      const bool only_once = std::none_of(nest.loops.begin(), nest.loops.begin() + static_cast<std::ptrdiff_t>(first),
+                                          [&](const ReferenceLoop& loop) { return loop.dim == term.dim; });
+      const Count tile = only_once ? last_extent(nest, first, term.dim) : full_extent(nest, first, term.dim);
+      extent += term.coefficient * (tile - 1);
+    }
+    words *= static_cast<double>(extent);
+  }
+  return words;
+}
+
+/// Words of one tensor from a memory to the next one in (child == number of memories: the compute units).
+struct Words {
+  double served = 0;     ///< read from instance 0 of the parent
+  double delivered = 0;  ///< to all active children together
+  double to_zero = 0;    ///< to child 0
+};
+
+class PairWalk {
+ public:
+  PairWalk(const ReferenceNest& nest, int child, const Tensor& tensor, bool sees_last)
+      : nest_(nest), tensor_(tensor), child_(child), sees_last_(sees_last), inside_(first_loop_of(nest, child)) {
+    to_compute_ = child == static_cast<int>(nest.keeps.size());
+    for (std::size_t i = 0; i < inside_; ++i) {
+      const ReferenceLoop& loop = nest.loops[i];
+      (loop.spatial && loop.memory == child - 1 ? siblings_ : outside_).push_back(i);
+      stride_.push_back(full_extent(nest, i + 1, loop.dim));
+    }
+    for (std::size_t d = 0; d < nest.layer->dims.size(); ++d) {
+      full_[d] = full_extent(nest, inside_, static_cast<int>(d));
+      last_[d] = last_extent(nest, inside_, static_cast<int>(d));
+    }
+  }
+
+  Words run() {
+    walk(0, 1, Point{}, ~DimSet{0});
+    return words_;
+  }
+
+ private:
+  Point moved(int dim, Count by) const {
+    Point point{};
+    for (std::size_t r = 0; r < tensor_.ranks.size(); ++r)
+      for (const Term& term : tensor_.ranks[r].terms)
+        if (term.dim == dim) point[r] += term.coefficient * by;
+    return point;
+  }
+
+  /// `last` has the dims all of whose loops so far stand at their last iteration.
+  void walk(std::size_t k, double weight, const Point& at, DimSet last) {
+    if (k == outside_.size()) {
+      step(weight, at, last);
+      return;
+    }
+    const std::size_t i = outside_[k];
+    const ReferenceLoop& loop = nest_.loops[i];
+    const DimSet bit = DimSet{1} << loop.dim;
+    const Count n = (last & bit) != 0 ? loop.residual : loop.bound;
+    if (loop.spatial) {  // instance 0: the last one only when it is alone
+      walk(k + 1, weight, at, n > 1 ? last & ~bit : last);
+      return;
+    }
+    const auto visit = [&](Count iteration, double times) {
+      Point there = at;
+      const Point step = moved(loop.dim, iteration * stride_[i]);
+      for (std::size_t r = 0; r < tensor_.ranks.size(); ++r) there[r] += step[r];
+      walk(k + 1, weight * times, there, iteration == n - 1 ? last : last & ~bit);
+    };
+    visit(0, 1);
+    if (n == 1) return;
+    const bool separate =
+        std::any_of(nest_.loops.begin() + static_cast<std::ptrdiff_t>(i) + 1, nest_.loops.end(),
+                    [&](const ReferenceLoop& inner) { return inner.dim == loop.dim && inner.bound != inner.residual; });
+    const bool just_outside = !to_compute_ && i + 1 == inside_ && loop.memory == child_ - 1;
+    if (!separate) {
+      visit(1, static_cast<double>(n - 1));
+    } else if (just_outside && !sees_last_) {
+      visit(1, static_cast<double>(n - 1));
+      if (n > 2) visit(n - 1, 0);  // moves the state, counts nothing
+    } else {
+      if (n > 2) visit(1, static_cast<double>(n - 2));
+      visit(n - 1, 1);
+    }
+  }
+
+  void step(double weight, const Point& at, DimSet last) {
+    // 1. Which children are active, and how many different displacements they have.
+    std::uint64_t shortened = 0;
+    for (std::size_t s = 0; s < siblings_.size(); ++s) {
+      const ReferenceLoop& loop = nest_.loops[siblings_[s]];
+      const DimSet bit = DimSet{1} << loop.dim;
+      const bool is_last = (last & bit) != 0;
+      if (is_last) shortened |= std::uint64_t{1} << s;
+      if ((is_last ? loop.residual : loop.bound) > 1) last &= ~bit;
+    }
+    auto [active, added] = active_.try_emplace(shortened);
+    if (added) active->second = count_children(shortened);
+    // 2. The new words of child 0.
+    const double delta = to_compute_ ? 1 : new_words(at, last);
+    words_.served += weight * delta * active->second.displacements;
+    words_.delivered += weight * delta * active->second.children;
+    words_.to_zero += weight * delta;
+  }
+
+  struct Children {
+    double children = 1, displacements = 1;
+  };
+
+  Children count_children(std::uint64_t shortened) const {
+    Children result;
+    std::set<Point> seen{Point{}};
+    for (std::size_t s = 0; s < siblings_.size(); ++s) {
+      const ReferenceLoop& loop = nest_.loops[siblings_[s]];
+      const Count width = (shortened >> s & 1U) != 0 ? loop.residual : loop.bound;
+      result.children *= static_cast<double>(width);
+      const Point by = moved(loop.dim, stride_[siblings_[s]]);
+      if (by == Point{}) continue;
+      std::set<Point> next;
+      for (Point point : seen)
+        for (Count k = 0; k < width; ++k) {
+          next.insert(point);
+          for (std::size_t r = 0; r < tensor_.ranks.size(); ++r) point[r] += by[r];
+        }
+      seen.swap(next);
+    }
+    result.displacements = static_cast<double>(seen.size());
+    return result;
+  }
+
+  double new_words(const Point& low, DimSet last) {
+    Point high = low;
+    double tile = 1;
+    const std::size_t ranks = tensor_.ranks.size();
+    for (std::size_t r = 0; r < ranks; ++r) {
+      for (const Term& term : tensor_.ranks[r].terms)
+        high[r] += term.coefficient * (((last >> term.dim & 1U) != 0 ? last_ : full_)[term.dim] - 1);
+      tile *= static_cast<double>(++high[r] - low[r]);
+    }
+    double delta = tile;
+    if (held_) {
+      Point by{};
+      for (std::size_t r = 0; r < ranks; ++r) by[r] = low[r] - held_->first[r];
+      if (by == Point{}) {
+        delta = 0;
+      } else if (!remembered_ || *remembered_ == by) {
+        delta = tile - overlap(low, high, tile);
+        remembered_ = by;
+      } else {
+        remembered_.reset();
+      }
+    }
+    held_ = {low, high};
+    return delta;
+  }
+
+  /// Recognised only when the two boxes differ along exactly one rank.
+  double overlap(const Point& low, const Point& high, double tile) const {
+    int differs = -1;
+    for (int r = 0; r < static_cast<int>(tensor_.ranks.size()); ++r) {
+      if (low[r] == held_->first[r] && high[r] == held_->second[r]) continue;
+      if (differs >= 0) return 0;
+      differs = r;
+    }
+    const Count shared =
+        std::min(high[differs], held_->second[differs]) - std::max(low[differs], held_->first[differs]);
+    return tile / static_cast<double>(high[differs] - low[differs]) * static_cast<double>(std::max<Count>(0, shared));
+  }
+
+  const ReferenceNest& nest_;
+  const Tensor& tensor_;
+  const int child_;
+  const bool sees_last_;
+  const std::size_t inside_;  // first loop of the child
+  bool to_compute_ = false;
+  std::vector<std::size_t> outside_, siblings_;
+  std::vector<Count> stride_;
+  std::array<Count, kMaxDims> full_{}, last_{};
+  std::map<std::uint64_t, Children> active_;
+  std::optional<std::pair<Point, Point>> held_;
+  std::optional<Point> remembered_;
+  Words words_;
+};
+
+/// Copies of a memory: on average over the run, and at most.
+std::pair<double, double> instances_of(const ReferenceNest& nest, int memory) {
+  double average = 1, most = 1;
+  for (std::size_t i = 0; i < nest.loops.size(); ++i) {
+    const ReferenceLoop& loop = nest.loops[i];
+    if (!loop.spatial || loop.memory >= memory) continue;
+    Count c = 0;
+    for (std::size_t j = 0; j < i; ++j)
+      if (nest.loops[j].dim == loop.dim) c = c * nest.loops[j].bound + nest.loops[j].residual - 1;
+    const auto rounds = static_cast<double>(c + 1);
+    average *= (static_cast<double>(loop.residual) + static_cast<double>(loop.bound) * (rounds - 1)) / rounds;
+    most *= static_cast<double>(loop.bound);
+  }
+  return {average, most};
+}
+
+}  // namespace
+
+std::string_view describe(Habit habit) {
+  switch (habit) {
+    case Habit::kNone:
+      return "only instance 0 is followed, through two iterations of each loop, and counts are rounded";
+    case Habit::kUnseenLast: return "tiles of the last iteration are counted in full (padded)";
+    case Habit::kAveragedFills: return "fills of the active children are averaged over the full fanout";
+    case Habit::kAveragedBypass: return "requests through a bypassed memory are scaled by averaged fills";
+    case Habit::kPartitionFloor: return "an instance's share of the outputs is a rounded quotient of bounding boxes";
+    case Habit::kTemporalBounds: return "cycles are the product of temporal bounds, whatever the remainders";
+  }
+  return "";
+}
+
+Prediction predict_reference(const ReferenceNest& nest, Habit repaired) {
+  const Layer& layer = *nest.layer;
+  const int memories = static_cast<int>(nest.keeps.size()), tensors = static_cast<int>(layer.tensors.size());
+  Prediction result;
+  result.counts.assign(memories, std::vector<ReferenceCounts>(tensors));
+  result.level_energy_pj.assign(memories, 0);
+
+  for (int x = 0; x < tensors; ++x) {
+    const Tensor& tensor = layer.tensors[x];
+    // 1. Every pair of adjacent memories as if nothing were bypassed.
+    std::vector<double> served(memories), delivered(memories, 0), to_zero(memories, 0), share(memories);
+    for (int child = 1; child <= memories; ++child) {
+      const Words words = PairWalk(nest, child, tensor, repaired == Habit::kUnseenLast).run();
+      served[child - 1] = words.served;
+      if (child == memories) {
+        result.computes = words.delivered * instances_of(nest, memories - 1).first;
+        continue;
+      }
+      double fanout = 1;
+      for (const ReferenceLoop& loop : nest.loops)
+        if (loop.spatial && loop.memory == child - 1) fanout *= static_cast<double>(loop.bound);
+      delivered[child] = words.delivered / fanout;
+      to_zero[child] = words.to_zero;
+    }
+    // 2. A bypassed memory's requests go to the memory outside it.
+    for (int b = memories - 1; b > 0; --b)
+      if ((nest.keeps[b] >> x & 1U) == 0)
+        served[b - 1] *= served[b] / (repaired == Habit::kAveragedBypass ? to_zero : delivered)[b];
+    // 3. The share of the tensor that one instance is responsible for.
+    share[0] = 1;
+    for (const Rank& rank : tensor.ranks) {
+      Count extent = 1;
+      for (const Term& term : rank.terms) extent += term.coefficient * (layer.dims[term.dim].size - 1);
+      share[0] *= static_cast<double>(extent);
+    }
+    for (int m = 1; m < memories; ++m) {
+      const std::size_t inside = first_loop_of(nest, m);
+      std::size_t outside = inside;
+      while (outside > 0 && nest.loops[outside - 1].spatial && nest.loops[outside - 1].memory == m - 1) --outside;
+      share[m] = share[m - 1];
+      if (outside == inside) continue;
+      share[m] = share[m] * box_words(nest, tensor, inside) / box_words(nest, tensor, outside);
+      if (repaired != Habit::kPartitionFloor) share[m] = std::floor(share[m]);
+    }
+    // 4. Reads, fills, updates.
+    bool outermost = true;
+    for (int m = 0; m < memories; ++m) {
+      if ((nest.keeps[m] >> x & 1U) == 0) continue;
+      ReferenceCounts& counts = result.counts[m][x];
+      std::tie(counts.instances, counts.instances_max) = instances_of(nest, m);
+      counts.tile_words = box_words(nest, tensor, first_loop_of(nest, m));
+      const double arriving = outermost ? 0 : (repaired == Habit::kAveragedFills ? to_zero : delivered)[m];
+      if (tensor.is_output()) {
+        counts.reads = std::max(0.0, round_half_up(served[m] - share[m]));
+        counts.fills = outermost ? 0 : std::max(0.0, round_half_up(arriving - share[m]));
+        counts.updates = round_half_up(served[m]);
+      } else {
+        counts.reads = round_half_up(served[m]);
+        counts.fills = std::floor(arriving + 1e-9);
+      }
+      outermost = false;
+    }
+  }
+
+  // 5. Cycles and energy.
+  result.compute_cycles = 1;
+  if (repaired == Habit::kTemporalBounds) {
+    for (int d = 0; d < static_cast<int>(layer.dims.size()); ++d) {
+      Count c = 0;
+      for (const ReferenceLoop& loop : nest.loops)
+        if (loop.dim == d && !loop.spatial) c = c * loop.bound + loop.residual - 1;
+      result.compute_cycles *= static_cast<double>(c + 1);
+    }
+  } else {
+    for (const ReferenceLoop& loop : nest.loops)
+      if (!loop.spatial) result.compute_cycles *= static_cast<double>(loop.bound);
+  }
+  result.cycles = result.compute_cycles;
+  const Compute& compute = nest.accelerator->levels.back().compute();
+  result.compute_energy_pj = result.computes * compute.mac_pj;
+  result.energy_pj = result.compute_energy_pj;
+  for (int m = 0; m < memories; ++m) {
+    const Memory& memory = nest.accelerator->levels[nest.levels[m]].memory();
+    double read_demand = 0, write_demand = 0;
+    for (int x = 0; x < tensors; ++x) {
+      if ((nest.keeps[m] >> x & 1U) == 0) continue;
+      const ReferenceCounts& counts = result.counts[m][x];
+      const double active = counts.instances / counts.instances_max;
+      const auto scaled = [active](double words) { return active == 1 ? words : std::ceil(words * active); };
+      read_demand += scaled(counts.reads) / result.compute_cycles;
+      write_demand += (scaled(counts.fills) + scaled(counts.updates)) / result.compute_cycles;
+      result.level_energy_pj[m] += counts.instances * (counts.reads * memory.read_pj + counts.fills * memory.write_pj +
+                                                       counts.updates * memory.update_pj);
+    }
+    double slowdown = 1;
+    if (memory.read_words_per_cycle && read_demand > *memory.read_words_per_cycle)
+      slowdown = std::min(slowdown, *memory.read_words_per_cycle / read_demand);
+    if (memory.write_words_per_cycle && write_demand > *memory.write_words_per_cycle)
+      slowdown = std::min(slowdown, *memory.write_words_per_cycle / write_demand);
+    result.cycles = std::max(result.cycles, std::ceil(result.compute_cycles / slowdown));
+    result.energy_pj += result.level_energy_pj[m];
+  }
+  result.utilization = result.computes / static_cast<double>(nest.accelerator->macs_units()) / result.cycles;
+  return result;
+}
+
+}  // namespace pliant
