@@ -47,7 +47,7 @@ class Enumeration {
     result.ended_by = complete ? "proof" : deadline_.stopped() ? "stopped" : "budget";
     result.infeasible = complete && total == 0;
     if (!found_) return result;
-    result.mapping = space_.mapping(best_);
+    result.mapping = best_;
     result.totals = best_totals_;
     result.value = best_value_;
     result.certified = complete;
@@ -73,7 +73,7 @@ class Enumeration {
     for (const Chain& chain : chains_[d]) {
       if (++chains_seen_ > limit_ * kWorkPerMapping) too_large_ = true;
       if (too_large_ || deadline_.reached()) return false;
-      now_.chain[d] = chain;
+      now_.chain[d] = &chain;
       if (!space_.fanouts_allowed(now_, d + 1)) continue;
       // A tile only grows when the dims still free are placed: what overflows now overflows for good.
       const bool fits = std::all_of(space_.memories.begin(), space_.memories.end(),
@@ -140,7 +140,7 @@ class Enumeration {
     ++mappings_;
     if (found_ && !better(value, totals, best_value_, best_totals_)) return true;
     found_ = true;
-    best_ = now_;
+    best_ = space_.mapping(now_);
     best_value_ = value;
     best_totals_ = totals;
     if (options_.on_progress) options_.on_progress({best_value_, 0, mappings_, deadline_.seconds()});
@@ -169,7 +169,7 @@ class Enumeration {
   Nest* nest_ = nullptr;
 
   bool found_ = false;
-  Candidate best_{};
+  Mapping best_;
   double best_value_ = 0;
   Totals best_totals_;
 };

@@ -158,7 +158,7 @@ bool Space::fanouts_allowed(const Candidate& candidate, int first_free) const {
     Count rows = 1, cols = 1;
     DimSet row_dims = 0, col_dims = 0;
     for (int d = 0; d < first_free; ++d) {
-      const Chain& chain = candidate.chain[d];
+      const Chain& chain = *candidate.chain[d];
       rows *= chain.rows[l];
       cols *= chain.cols[l];
       if (chain.rows[l] > 1) row_dims |= DimSet{1} << d;
@@ -176,7 +176,7 @@ double Space::footprint(int level, int tensor, const Candidate& candidate, int f
   for (const Rank& rank : task.layer.tensors[static_cast<std::size_t>(tensor)].ranks) {
     std::size_t n = 0;
     for (const Term& term : rank.terms)
-      strides[n++] = {term.coefficient, term.dim < first_free ? candidate.chain[term.dim].tile[level] : 1};
+      strides[n++] = {term.coefficient, term.dim < first_free ? candidate.chain[term.dim]->tile[level] : 1};
     if (n == 1) {
       words *= static_cast<double>(distinct ? strides[0].count : (strides[0].count - 1) * strides[0].stride + 1);
       continue;
@@ -236,20 +236,20 @@ std::vector<std::array<std::uint8_t, kMaxDims>> Space::orders(int level, DimSet 
 DimSet Space::loops_at(int level, const Candidate& candidate) const {
   DimSet loops = 0;
   for (int d = 0; d < dims; ++d)
-    if (candidate.chain[d].bound[level] > 1) loops |= DimSet{1} << d;
+    if (candidate.chain[d]->bound[level] > 1) loops |= DimSet{1} << d;
   return loops;
 }
 
 bool Space::legal(const Candidate& candidate) const {
   for (int d = 0; d < dims; ++d)
-    if (!tiles_allowed(d, candidate.chain[d])) return false;
+    if (!tiles_allowed(d, *candidate.chain[d])) return false;
   if (!fanouts_allowed(candidate, dims)) return false;
   for (const int l : memories) {
     if (!memory_allowed(l, candidate, candidate.keeps[l], dims)) return false;
     std::array<std::uint8_t, kMaxDims> loops;
     std::size_t n = 0;
     for (int i = 0; i < dims; ++i)
-      if (candidate.chain[candidate.order[l][i]].bound[l] > 1) loops[n++] = candidate.order[l][i];
+      if (candidate.chain[candidate.order[l][i]]->bound[l] > 1) loops[n++] = candidate.order[l][i];
     if (!order_allowed(l, {loops.data(), n})) return false;
   }
   return true;
@@ -258,7 +258,7 @@ bool Space::legal(const Candidate& candidate) const {
 FlatMapping Space::flat(const Candidate& candidate) const {
   FlatMapping flat{};
   for (int l = 0; l < levels; ++l) {
-    for (int d = 0; d < dims; ++d) flat.bound[l][d] = candidate.chain[d].bound[l];
+    for (int d = 0; d < dims; ++d) flat.bound[l][d] = candidate.chain[d]->bound[l];
     flat.order[l] = candidate.order[l];
     flat.keeps[l] = candidate.keeps[l];
   }
@@ -272,28 +272,29 @@ Mapping Space::mapping(const Candidate& candidate) const {
     level.keeps = candidate.keeps[l];
     for (int i = 0; i < dims; ++i) {
       const int d = candidate.order[l][i];
-      if (candidate.chain[d].bound[l] > 1) level.temporal.push_back({d, candidate.chain[d].bound[l]});
+      if (candidate.chain[d]->bound[l] > 1) level.temporal.push_back({d, candidate.chain[d]->bound[l]});
     }
   }
   for (const int l : fanouts) {
     LevelMapping& level = mapping.levels[static_cast<std::size_t>(l)];
     for (const Side side : {Side::kRows, Side::kCols})
       for (int d = 0; d < dims; ++d) {
-        const Count bound = (side == Side::kRows ? candidate.chain[d].rows : candidate.chain[d].cols)[l];
+        const Count bound = (side == Side::kRows ? candidate.chain[d]->rows : candidate.chain[d]->cols)[l];
         if (bound > 1) level.spatial.push_back({d, bound, side});
       }
   }
   if (task.factorization == Factorization::kPadding)
-    for (int d = 0; d < dims; ++d) mapping.padded.push_back(candidate.chain[d].size);
+    for (int d = 0; d < dims; ++d) mapping.padded.push_back(candidate.chain[d]->size);
   return mapping;
 }
 
 Pricer::Pricer(const Space& space) : space_(space), nest_(space.problem), current_(&nest_) {}
 
 Nest& Pricer::load(const Candidate& candidate) {
+  current_ = &nest_;  // a pricer may have been moved since
   if (space_.task.factorization == Factorization::kPadding) {
     std::array<Count, kMaxDims> sizes{};
-    for (int d = 0; d < space_.dims; ++d) sizes[static_cast<std::size_t>(d)] = candidate.chain[d].size;
+    for (int d = 0; d < space_.dims; ++d) sizes[static_cast<std::size_t>(d)] = candidate.chain[d]->size;
     std::unique_ptr<Padded>& padded = padded_[sizes];
     if (!padded) {
       Layer layer = space_.task.layer;

@@ -28,9 +28,9 @@ struct Chain {
   Count size = 1;                        ///< the dim's size, padded if need be
 };
 
-/// A mapping as the searches hold it.
+/// A mapping as the searches hold it. The chains are owned elsewhere and must outlive it.
 struct Candidate {
-  std::array<Chain, kMaxDims> chain;
+  std::array<const Chain*, kMaxDims> chain{};
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels> order{};  ///< all dims, outermost first
   std::array<TensorSet, kMaxLevels> keeps{};
 };

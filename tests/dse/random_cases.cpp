@@ -199,6 +199,14 @@ Flexibility draw_flexibility(Draw& draw, const Layer& layer, const Accelerator& 
   return flexibility;
 }
 
+/// Timeloop has neither outputs with holes in their bounding box nor networks that share overlapping windows.
+bool modelled(const Task& task) {
+  if (!(task.accelerator.conventions == Conventions::timeloop())) return true;
+  if (task.layer.written_as.find("transposed") != std::string::npos) return false;
+  return std::none_of(task.accelerator.levels.begin(), task.accelerator.levels.end(),
+                      [](const Level& level) { return level.is_fanout() && level.fanout().partial_multicast; });
+}
+
 std::string describe(const Task& task) {
   Accelerator shown = task.accelerator;
   shown.flexibility = task.flexibility;
@@ -216,10 +224,7 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
     task.factorization = draw.of(options.factorizations);
     task.layer = draw_layer(draw, task.factorization != Factorization::kPerfect);
     task.accelerator = draw_accelerator(draw);
-    // Timeloop has no outputs with holes in their bounding box.
-    const bool holes =
-        task.layer.operation == Operation::kConv && task.layer.written_as.find("transposed") != std::string::npos;
-    if (holes && task.accelerator.conventions.footprint == Conventions::Footprint::kBoundingBox) continue;
+    if (!modelled(task)) continue;
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     task.objective = static_cast<Objective>(draw.from(0, 5));
     BigCount chains = 1;
