@@ -45,8 +45,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string Diagnostic::text() const {
   std::string text = file;
   if (line > 0) text += fmt::format(":{}:{}", line, column);
-  if (!key.empty()) text += (text.empty() ? "" : ": ") + key;
-  text += (text.empty() ? "" : ": ") + what;
+  if (!key.empty()) text += fmt::format("{}{}", text.empty() ? "" : ": ", key);
+  text += fmt::format("{}{}", text.empty() ? "" : ": ", what);
   if (!expected.empty()) text += "; expected " + expected;
   if (!did_you_mean.empty()) text += fmt::format("; did you mean {}?", did_you_mean);
   return text;

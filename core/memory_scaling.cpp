@@ -84,6 +84,8 @@ std::optional<double> MemoryScaling::cost(const Cursor& block, std::string_view 
   const Geometry now{memory.capacity_words, memory.word_bits};
   const auto then = geometry_at(static_cast<std::size_t>(value->node().stage), level);
   if (!then || *then == now) return stated;
+  const auto capacity = block.find("capacity");
+  if (!now.words && (!capacity || capacity->node().text != "unbounded")) return stated;  // already noted as wrong
   if (!then->words || !now.words) {
     value->problem("the capacity was changed from or to unbounded, which no table can scale",
                    fmt::format("a value of its own, as in --set {}.{}=...", level, key));

@@ -70,6 +70,10 @@ class Setter {
   }
 
   bool parse_value() {
+    if (setting_.second.find_first_not_of(' ') == std::string::npos) {
+      problem("no value", "KEY=VALUE");
+      return false;
+    }
     try {
       value_ = parse_yaml(setting_.second, "", problems_);
     } catch (const InputError& error) {
@@ -184,12 +188,14 @@ class Setter {
     if (const YamlNode* parameters = root_.find("parameters"); parameters != nullptr) {
       for (const YamlEntry& entry : parameters->entries) known.push_back(entry.key);
     }
-    const std::string suffix = path.size() > 1 ? setting_.first.substr(setting_.first.find('.')) : ".KEY";
     if (const YamlNode* levels = root_.find("levels"); levels != nullptr) {
       for (const YamlNode& level : levels->items) {
         for (const LevelKind& kind : level_kinds()) {
-          if (const YamlNode* name = level.find(kind.key))
-            known.push_back(name->text + (path.size() > 1 ? suffix : ".KEY"));
+          const YamlNode* name = level.find(kind.key);
+          if (name == nullptr) continue;
+          const bool has =
+              path.size() == 2 && std::ranges::find(kind.keys, std::string_view(path[1])) != kind.keys.end();
+          known.push_back(fmt::format("{}.{}", name->text, has ? path[1] : "KEY"));
         }
       }
     }
@@ -241,6 +247,7 @@ class Substitution {
       std::vector<std::string> known;
       for (const YamlEntry& entry : parameters_.entries) known.push_back(entry.key);
       std::string near = nearest(name, known);
+      used.insert(near);
       if (!near.empty()) near = fmt::format("${}", near);
       problems_.add(node.at, path, fmt::format("unknown parameter `${}`", shorten(name, 40)),
                     known.empty() ? "a `parameters:` block that gives it" : "one of " + join(known), near);
@@ -253,6 +260,7 @@ class Substitution {
     node = *value;
     node.stage = stage;
     node.parameter = name;
+    node.noted = node.noted || !parameter_name(node).empty();
   }
 
   const YamlNode& parameters_;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/command.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <ostream>
+
+#include "core/diagnostics.h"
+#include "dse/cli/count_command.h"
+#include "dse/cli/show_command.h"
+#include "dse/cli/version_command.h"
+
+namespace pliant {
+namespace {
+
+void print_help(std::ostream& out) {
+  out << "usage: pliant COMMAND [options]\n\ncommands:\n";
+  for (const Command& command : commands()) out << fmt::format("  {:<10} {}\n", command.name, command.summary);
+  out << "\n  pliant COMMAND --help explains a command and shows an example; pliant --version names every library.\n"
+         "\nexample:\n  pliant show accelerator eyeriss\n";
+}
+
+int unknown_command(const std::string& name, std::ostream& err) {
+  std::vector<std::string> known;
+  for (const Command& command : commands()) known.emplace_back(command.name);
+  std::string list;
+  for (const std::string& word : known) list += fmt::format("{}{}", list.empty() ? "" : ", ", word);
+  err << Diagnostic{"pliant",
+                    0,
+                    0,
+                    "",
+                    fmt::format("unknown command `{}`", name),
+                    "one of " + list,
+                    nearest(name, known)}
+             .text()
+      << "\n";
+  return 2;
+}
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all{
+      {"show", "print what was understood of an accelerator, a workload or a layer", show_command},
+      {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
+  };
+  return all;
+}
+
+int run_pliant(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  if (args.empty()) {
+    print_help(err);
+    return 2;
+  }
+  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    print_help(out);
+    return 0;
+  }
+  if (args[0] == "--version") {
+    out << version_text();
+    return 0;
+  }
+  for (const Command& command : commands()) {
+    if (command.name != args[0]) continue;
+    try {
+      return command.run({args.begin() + 1, args.end()}, out, err);
+    } catch (const InputError& error) {
+      for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
+      return 2;
+    }
+  }
+  return unknown_command(args[0], err);
+}
+
+}  // namespace pliant

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/show_text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/load.h"
+#include "dse/cli/draw_chain.h"
+#include "dse/cli/text_table.h"
+
+namespace pliant {
+namespace {
+
+std::string number(double value) { return fmt::format("{:.5g}", value); }
+
+std::string bandwidth(const std::optional<double>& words) { return words ? number(*words) : "unlimited"; }
+
+std::string capacity(const Memory& m) {
+  if (!m.capacity_words) return "unbounded";
+  return fmt::format("{} ({})", *m.capacity_words,
+                     readable_bytes(static_cast<double>(*m.capacity_words) * m.word_bits / 8));
+}
+
+std::string memory_table(const Accelerator& a) {
+  TextTable table({"memory", "copies", "capacity, words", "bits", "keeps<", "read pJ", "write pJ", "update pJ",
+                   "read words/cycle", "write words/cycle", "leak pJ/cycle", "area um2", "technology<"});
+  for (std::size_t k = 0; k < a.levels.size(); ++k) {
+    if (!a.levels[k].is_memory()) continue;
+    const Memory& m = a.levels[k].memory();
+    table.add({a.levels[k].name, fmt::format("{}", a.instances(static_cast<int>(k))), capacity(m),
+               fmt::format("{}", m.word_bits), kept_roles(m), number(m.read_pj), number(m.write_pj),
+               number(m.update_pj), bandwidth(m.read_words_per_cycle), bandwidth(m.write_words_per_cycle),
+               number(m.leak_pj_per_cycle), number(m.area_um2), m.technology.empty() ? "-" : m.technology});
+  }
+  return table.text("  ");
+}
+
+std::string other_levels(const Accelerator& a) {
+  TextTable fanouts({"fanout", "copies", "rows", "cols", "multicast<", "reduction<", "area um2"});
+  bool any = false;
+  std::string compute;
+  for (std::size_t k = 0; k < a.levels.size(); ++k) {
+    const Level& level = a.levels[k];
+    const std::string copies = fmt::format("{}", a.instances(static_cast<int>(k)));
+    if (level.is_fanout()) {
+      const Fanout& f = level.fanout();
+      any = true;
+      fanouts.add({level.name, copies, fmt::format("{}", f.rows), fmt::format("{}", f.cols),
+                   !f.multicast ? "no" : (f.partial_multicast ? "partial" : "yes"), f.reduction ? "yes" : "no",
+                   number(f.area_um2)});
+    } else if (level.is_compute()) {
+      const Compute& c = level.compute();
+      TextTable table({"compute", "copies", "MAC pJ", "cycles/MAC", "leak pJ/cycle", "area um2"});
+      table.add({level.name, copies, number(c.mac_pj), number(c.cycles_per_mac), number(c.leak_pj_per_cycle),
+                 number(c.area_um2)});
+      compute = table.text("  ");
+    }
+  }
+  return (any ? fanouts.text("  ") + "\n" : "") + compute;
+}
+
+std::string flexibility(const Accelerator& a) {
+  const std::string yaml = write_flexibility(a);
+  const std::string rules = yaml.substr(yaml.find('\n') + 1);
+  if (rules.empty()) return "  full: any tiles that fit, any loop orders, any parallel dims; arrays as built\n";
+  std::string text;
+  std::string line;
+  for (const char c : rules) {
+    line += c;
+    if (c != '\n') continue;
+    text += fmt::format("  {}", line);
+    line.clear();
+  }
+  return text;
+}
+
+std::string expression(const Layer& layer, const Rank& rank) {
+  std::string text;
+  for (const Term& term : rank.terms) {
+    if (!text.empty()) text += " + ";
+    if (term.coefficient != 1) text += fmt::format("{}*", term.coefficient);
+    text += layer.dims[static_cast<std::size_t>(term.dim)].name;
+  }
+  return text;
+}
+
+std::string projection(const Layer& layer, const Tensor& tensor) {
+  std::string text;
+  for (const Rank& rank : tensor.ranks) text += fmt::format("{}{}", text.empty() ? "" : ", ", expression(layer, rank));
+  return fmt::format("[{}]", text);
+}
+
+/// The words of all tensors of one role.
+Count words_of(const Layer& layer, Role role) {
+  Count words = 0;
+  for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
+    if (layer.tensors[x].role == role) words += layer.tensor_words(static_cast<int>(x));
+  }
+  return words;
+}
+
+std::string sizes(const Layer& layer) {
+  if (!layer.written_as.empty()) return layer.written_as;
+  std::string text;
+  for (const Dim& dim : layer.dims) text += fmt::format("{}{}={}", text.empty() ? "" : ",", dim.name, dim.size);
+  return fmt::format("einsum {}", text);
+}
+
+}  // namespace
+
+std::string show_text(const Accelerator& a, bool ascii) {
+  std::string text = fmt::format("accelerator {}\n", a.name);
+  if (!a.description.empty()) text += fmt::format("  {}\n", a.description);
+  text += fmt::format("  {} MAC units, conventions {}\n", a.macs_units(), a.conventions.name());
+  text += "\n" + draw_chain(a, ascii) + "\n" + memory_table(a) + "\n" + other_levels(a);
+  if (a.base_area_um2 > 0) text += fmt::format("\nbase area {} um2\n", number(a.base_area_um2));
+  if (a.flexibility_area_um2 != std::array<double, 4>{}) {
+    const auto& o = a.flexibility_area_um2;
+    text += fmt::format("\narea of flexibility, um2: T {}, O {}, P {}, S {}\n", number(o[0]), number(o[1]),
+                        number(o[2]), number(o[3]));
+  }
+  text += "\nflexibility (what a mapping may do)\n" + flexibility(a);
+  if (a.hints.min_utilization > 0) {
+    text += fmt::format("\nhints (prune the search only): min_utilization {}\n", number(a.hints.min_utilization));
+  }
+  return text;
+}
+
+std::string show_text(const Workload& w, bool /*ascii*/) {
+  std::string text = fmt::format("workload {}\n", w.name);
+  if (!w.description.empty()) text += fmt::format("  {}\n", w.description);
+  TextTable table({"layer", "count", "MACs", "inputs", "weights", "outputs", "shape<"});
+  double macs = 0, weights = 0;
+  Count layers = 0;
+  for (const auto& [layer, count] : w.layers) {
+    table.add({layer.name, fmt::format("{}", count), readable_count(static_cast<double>(layer.macs())),
+               readable_count(static_cast<double>(words_of(layer, Role::kInput))),
+               readable_count(static_cast<double>(words_of(layer, Role::kWeight))),
+               readable_count(static_cast<double>(words_of(layer, Role::kOutput))), sizes(layer)});
+    macs += static_cast<double>(layer.macs()) * static_cast<double>(count);
+    weights += static_cast<double>(words_of(layer, Role::kWeight)) * static_cast<double>(count);
+    layers += count;
+  }
+  text += "\n" + table.text("  ");
+  text += fmt::format("\n{} shapes, {} layers, {} MACs, {} weights (words; MACs and words of one occurrence above)\n",
+                      w.layers.size(), layers, readable_count(macs), readable_count(weights));
+  return text;
+}
+
+std::string show_text(const Layer& layer, bool /*ascii*/) {
+  std::string text = fmt::format("layer {} ({})\n", layer.name, to_string(layer.operation));
+  if (!layer.written_as.empty()) text += fmt::format("  {}\n", layer.written_as);
+  text += fmt::format("  {} MACs\n\n", layer.macs());
+  TextTable dims({"dim", "size", "indexes<"});
+  for (std::size_t d = 0; d < layer.dims.size(); ++d) {
+    std::string coupled;
+    for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
+      if ((layer.coupled(static_cast<int>(x)) >> d & 1U) == 0) continue;
+      coupled += fmt::format("{}{}", coupled.empty() ? "" : ", ", layer.tensors[x].name);
+    }
+    dims.add({layer.dims[d].name, fmt::format("{}", layer.dims[d].size), coupled});
+  }
+  TextTable tensors({"tensor", "role<", "words", "MACs/word", "indices<"});
+  for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
+    const Count words = layer.tensor_words(static_cast<int>(x));
+    tensors.add({layer.tensors[x].name, std::string(to_string(layer.tensors[x].role)), fmt::format("{}", words),
+                 number(static_cast<double>(layer.macs()) / static_cast<double>(words)),
+                 projection(layer, layer.tensors[x])});
+  }
+  return text + dims.text("  ") + "\n" + tensors.text("  ");
+}
+
+}  // namespace pliant
