@@ -29,10 +29,18 @@ add_library(pliant_options INTERFACE)
 # No fast-math and no fused multiply-add: results are the same on x86-64 and arm64.
 target_compile_options(pliant_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -ffp-contract=off
-  # g++ guesses -Wmaybe-uninitialized after inlining; its false alarms about std::optional differ from version to version.
-  "$<$<BOOL:${PLIANT_WERROR}>:-Werror;-Wno-error=maybe-uninitialized>"
+  "$<$<BOOL:${PLIANT_WERROR}>:-Werror>"
   $<$<BOOL:${PLIANT_NATIVE}>:-march=native>)
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 and 13 raise false alarms inside std::string and std::optional after inlining (GCC bugs 105651, 105562), different ones in each version. These stay
+  # visible, but do not stop CI; -Wrestrict of g++ 12 fires on nearly every string concatenation and is off there.
+  target_compile_options(pliant_options INTERFACE
+    "$<$<BOOL:${PLIANT_WERROR}>:-Wno-error=maybe-uninitialized;-Wno-error=array-bounds;-Wno-error=stringop-overflow;-Wno-error=restrict>")
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(pliant_options INTERFACE -Wno-restrict)
+  endif()
+endif()
 if(PLIANT_SANITIZE)
   # Stack traces need frame pointers.
   target_compile_options(pliant_options INTERFACE -fsanitize=${PLIANT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
