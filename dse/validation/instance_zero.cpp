@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMaxRanks = 2 * kMaxDims;
 using Point = std::array<Count, kMaxRanks>;
+constexpr double kLongestWalk = 1e5;
 
 double round_half_up(double value) { return std::floor(value + 0.5); }
 
@@ -58,20 +59,24 @@ double box_words(const ReferenceNest& nest, const Tensor& tensor, std::size_t fi
 
 /// Words of one tensor from a memory to the next one in (child == number of memories: the compute units).
 struct Words {
-  double served = 0;     ///< read from instance 0 of the parent
-  double delivered = 0;  ///< to all active children together
-  double to_zero = 0;    ///< to child 0
+  double served = 0;      ///< read from instance 0 of the parent
+  double delivered = 0;   ///< to all active children together
+  double to_zero = 0;     ///< to child 0
+  double everywhere = 0;  ///< to all active instances of the child in the machine
 };
 
 class PairWalk {
  public:
-  PairWalk(const ReferenceNest& nest, int child, const Tensor& tensor, bool sees_last)
-      : nest_(nest), tensor_(tensor), child_(child), sees_last_(sees_last), inside_(first_loop_of(nest, child)) {
+  PairWalk(const ReferenceNest& nest, int child, const Tensor& tensor, Habit repaired)
+      : nest_(nest), tensor_(tensor), child_(child), repaired_(repaired), inside_(first_loop_of(nest, child)) {
     to_compute_ = child == static_cast<int>(nest.keeps.size());
     for (std::size_t i = 0; i < inside_; ++i) {
       const ReferenceLoop& loop = nest.loops[i];
       (loop.spatial && loop.memory == child - 1 ? siblings_ : outside_).push_back(i);
       stride_.push_back(full_extent(nest, i + 1, loop.dim));
+      if (loop.spatial) continue;
+      steps_ *= static_cast<double>(loop.bound);
+      if (moved(loop.dim, 1) != Point{}) kill_ = i;
     }
     for (std::size_t d = 0; d < nest.layer->dims.size(); ++d) {
       full_[d] = full_extent(nest, inside_, static_cast<int>(d));
@@ -80,7 +85,7 @@ class PairWalk {
   }
 
   Words run() {
-    walk(0, 1, Point{}, ~DimSet{0});
+    walk(0, 1, 1, Point{}, ~DimSet{0});
     return words_;
   }
 
@@ -93,10 +98,10 @@ class PairWalk {
     return point;
   }
 
-  /// `last` has the dims all of whose loops so far stand at their last iteration.
-  void walk(std::size_t k, double weight, const Point& at, DimSet last) {
+  /// `copies` of the parent are active; `last` has the dims all of whose loops so far stand at their last iteration.
+  void walk(std::size_t k, double weight, double copies, const Point& at, DimSet last) {
     if (k == outside_.size()) {
-      step(weight, at, last);
+      step(weight, copies, at, last);
       return;
     }
     const std::size_t i = outside_[k];
@@ -104,24 +109,29 @@ class PairWalk {
     const DimSet bit = DimSet{1} << loop.dim;
     const Count n = (last & bit) != 0 ? loop.residual : loop.bound;
     if (loop.spatial) {  // instance 0: the last one only when it is alone
-      walk(k + 1, weight, at, n > 1 ? last & ~bit : last);
+      walk(k + 1, weight, copies * static_cast<double>(n), at, n > 1 ? last & ~bit : last);
       return;
     }
     const auto visit = [&](Count iteration, double times) {
+      if (iteration > 0) advanced_ = std::min(advanced_, i);
       Point there = at;
       const Point step = moved(loop.dim, iteration * stride_[i]);
       for (std::size_t r = 0; r < tensor_.ranks.size(); ++r) there[r] += step[r];
-      walk(k + 1, weight * times, there, iteration == n - 1 ? last : last & ~bit);
+      walk(k + 1, weight * times, copies, there, iteration == n - 1 ? last : last & ~bit);
     };
     visit(0, 1);
     if (n == 1) return;
+    if (repaired_ == Habit::kTwoIterations && steps_ <= kLongestWalk) {
+      for (Count iteration = 1; iteration < n; ++iteration) visit(iteration, 1);
+      return;
+    }
     const bool separate =
         std::any_of(nest_.loops.begin() + static_cast<std::ptrdiff_t>(i) + 1, nest_.loops.end(),
                     [&](const ReferenceLoop& inner) { return inner.dim == loop.dim && inner.bound != inner.residual; });
     const bool just_outside = !to_compute_ && i + 1 == inside_ && loop.memory == child_ - 1;
     if (!separate) {
       visit(1, static_cast<double>(n - 1));
-    } else if (just_outside && !sees_last_) {
+    } else if (just_outside && repaired_ != Habit::kUnseenLast) {
       visit(1, static_cast<double>(n - 1));
       if (n > 2) visit(n - 1, 0);  // moves the state, counts nothing
     } else {
@@ -130,7 +140,7 @@ class PairWalk {
     }
   }
 
-  void step(double weight, const Point& at, DimSet last) {
+  void step(double weight, double copies, const Point& at, DimSet last) {
     // 1. Which children are active, and how many different displacements they have.
     std::uint64_t shortened = 0;
     for (std::size_t s = 0; s < siblings_.size(); ++s) {
@@ -147,6 +157,8 @@ class PairWalk {
     words_.served += weight * delta * active->second.displacements;
     words_.delivered += weight * delta * active->second.children;
     words_.to_zero += weight * delta;
+    words_.everywhere += weight * delta * copies * active->second.children;
+    advanced_ = inside_;
   }
 
   struct Children {
@@ -188,7 +200,7 @@ class PairWalk {
       Point by{};
       for (std::size_t r = 0; r < ranks; ++r) by[r] = low[r] - held_->first[r];
       if (by == Point{}) {
-        delta = 0;
+        if (repaired_ != Habit::kSameTile || advanced_ > kill_) delta = 0;
       } else if (!remembered_ || *remembered_ == by) {
         delta = tile - overlap(low, high, tile);
         remembered_ = by;
@@ -216,9 +228,12 @@ class PairWalk {
   const ReferenceNest& nest_;
   const Tensor& tensor_;
   const int child_;
-  const bool sees_last_;
+  const Habit repaired_;
   const std::size_t inside_;  // first loop of the child
   bool to_compute_ = false;
+  std::size_t kill_ = 0;      // innermost temporal loop that moves the tile
+  std::size_t advanced_ = 0;  // outermost loop that advanced since the last step
+  double steps_ = 1;
   std::vector<std::size_t> outside_, siblings_;
   std::vector<Count> stride_;
   std::array<Count, kMaxDims> full_{}, last_{};
@@ -228,12 +243,12 @@ class PairWalk {
   Words words_;
 };
 
-/// Copies of a memory: on average over the run, and at most.
-std::pair<double, double> instances_of(const ReferenceNest& nest, int memory) {
+/// Copies of a memory that spatial loops over these dims make: on average over the run, and at most.
+std::pair<double, double> instances_of(const ReferenceNest& nest, int memory, DimSet dims = ~DimSet{0}) {
   double average = 1, most = 1;
   for (std::size_t i = 0; i < nest.loops.size(); ++i) {
     const ReferenceLoop& loop = nest.loops[i];
-    if (!loop.spatial || loop.memory >= memory) continue;
+    if (!loop.spatial || loop.memory >= memory || (dims >> loop.dim & 1U) == 0) continue;
     Count c = 0;
     for (std::size_t j = 0; j < i; ++j)
       if (nest.loops[j].dim == loop.dim) c = c * nest.loops[j].bound + nest.loops[j].residual - 1;
@@ -248,12 +263,14 @@ std::pair<double, double> instances_of(const ReferenceNest& nest, int memory) {
 
 std::string_view describe(Habit habit) {
   switch (habit) {
-    case Habit::kNone:
-      return "only instance 0 is followed, through two iterations of each loop, and counts are rounded";
+    case Habit::kNone: return "only instance 0 is followed and stands for all; counts are rounded per instance";
     case Habit::kUnseenLast: return "tiles of the last iteration are counted in full (padded)";
-    case Habit::kAveragedFills: return "fills of the active children are averaged over the full fanout";
+    case Habit::kTwoIterations: return "windows are followed through two iterations of each loop";
+    case Habit::kSameTile: return "a tile that happens to be the old one is not fetched again (our control is static)";
+    case Habit::kAveragedFills:
+      return "fills are averaged over the full fanout, then multiplied by the average instances";
     case Habit::kAveragedBypass: return "requests through a bypassed memory are scaled by averaged fills";
-    case Habit::kPartitionFloor: return "an instance's share of the outputs is a rounded quotient of bounding boxes";
+    case Habit::kPartition: return "first arrivals of outputs are a rounded quotient of bounding boxes";
     case Habit::kTemporalBounds: return "cycles are the product of temporal bounds, whatever the remainders";
   }
   return "";
@@ -269,9 +286,10 @@ Prediction predict_reference(const ReferenceNest& nest, Habit repaired) {
   for (int x = 0; x < tensors; ++x) {
     const Tensor& tensor = layer.tensors[x];
     // 1. Every pair of adjacent memories as if nothing were bypassed.
-    std::vector<double> served(memories), delivered(memories, 0), to_zero(memories, 0), share(memories);
+    std::vector<double> served(memories), delivered(memories, 0), to_zero(memories, 0), to_each(memories, 0);
+    std::vector<double> share(memories);
     for (int child = 1; child <= memories; ++child) {
-      const Words words = PairWalk(nest, child, tensor, repaired == Habit::kUnseenLast).run();
+      const Words words = PairWalk(nest, child, tensor, repaired).run();
       served[child - 1] = words.served;
       if (child == memories) {
         result.computes = words.delivered * instances_of(nest, memories - 1).first;
@@ -282,6 +300,7 @@ Prediction predict_reference(const ReferenceNest& nest, Habit repaired) {
         if (loop.spatial && loop.memory == child - 1) fanout *= static_cast<double>(loop.bound);
       delivered[child] = words.delivered / fanout;
       to_zero[child] = words.to_zero;
+      to_each[child] = words.everywhere / instances_of(nest, child).first;
     }
     // 2. A bypassed memory's requests go to the memory outside it.
     for (int b = memories - 1; b > 0; --b)
@@ -301,8 +320,11 @@ Prediction predict_reference(const ReferenceNest& nest, Habit repaired) {
       share[m] = share[m - 1];
       if (outside == inside) continue;
       share[m] = share[m] * box_words(nest, tensor, inside) / box_words(nest, tensor, outside);
-      if (repaired != Habit::kPartitionFloor) share[m] = std::floor(share[m]);
+      share[m] = std::floor(share[m]);
     }
+    if (repaired == Habit::kPartition)
+      for (int m = 1; m < memories; ++m)
+        share[m] = share[0] * instances_of(nest, m, ~layer.coupled(x)).second / instances_of(nest, m).first;
     // 4. Reads, fills, updates.
     bool outermost = true;
     for (int m = 0; m < memories; ++m) {
@@ -310,7 +332,7 @@ Prediction predict_reference(const ReferenceNest& nest, Habit repaired) {
       ReferenceCounts& counts = result.counts[m][x];
       std::tie(counts.instances, counts.instances_max) = instances_of(nest, m);
       counts.tile_words = box_words(nest, tensor, first_loop_of(nest, m));
-      const double arriving = outermost ? 0 : (repaired == Habit::kAveragedFills ? to_zero : delivered)[m];
+      const double arriving = outermost ? 0 : (repaired == Habit::kAveragedFills ? to_each : delivered)[m];
       if (tensor.is_output()) {
         counts.reads = std::max(0.0, round_half_up(served[m] - share[m]));
         counts.fills = outermost ? 0 : std::max(0.0, round_half_up(arriving - share[m]));

@@ -33,15 +33,18 @@ struct ReferenceNest {
 
 /// Bookkeeping that departs from the walked loop nest when there are remainders.
 enum class Habit {
-  kNone,
+  kNone,            ///< the rest: instance 0 stands for all instances, counts are rounded
   kUnseenLast,      ///< the last iteration of the loop just outside a tile is not seen: short tiles count as full ones
-  kAveragedFills,   ///< words delivered to the active children are divided by the full fanout
+  kTwoIterations,   ///< two or three iterations of each loop are visited; windows jump over the others
+  kSameTile,        ///< a tile that happens to be the old one is not fetched again; our control is static
+  kAveragedFills,   ///< words for the active children are divided by the full fanout, then multiplied by the average
   kAveragedBypass,  ///< requests passing a bypassed memory are scaled by those averaged fills
-  kPartitionFloor,  ///< an instance's share of the outputs is a quotient of bounding boxes, rounded down
+  kPartition,       ///< an instance's share of the outputs is a quotient of bounding boxes, rounded down
   kTemporalBounds,  ///< cycles are the product of temporal bounds, remainders or not
 };
-inline constexpr Habit kHabits[] = {Habit::kUnseenLast, Habit::kAveragedFills, Habit::kAveragedBypass,
-                                    Habit::kPartitionFloor, Habit::kTemporalBounds};
+inline constexpr Habit kHabits[] = {Habit::kUnseenLast,    Habit::kTwoIterations,  Habit::kSameTile,
+                                    Habit::kAveragedFills, Habit::kAveragedBypass, Habit::kPartition,
+                                    Habit::kTemporalBounds};
 std::string_view describe(Habit habit);
 
 struct ReferenceCounts {
@@ -57,7 +60,8 @@ struct Prediction {
   std::vector<std::vector<ReferenceCounts>> counts;  ///< [memory][tensor]; zero where the tensor is not kept
 };
 
-/// The reference's numbers; with `repaired`, what they would be without that one habit.
+/// The reference's numbers; with `repaired`, what they would be without that one habit (a nest too long to walk in full
+/// keeps kTwoIterations).
 Prediction predict_reference(const ReferenceNest& nest, Habit repaired = Habit::kNone);
 
 }  // namespace pliant
