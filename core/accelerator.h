@@ -80,6 +80,10 @@ struct Accelerator {
   /// Flexibility by layer family: `flexibility` for all, overridden where an entry exists.
   Flexibility flexibility;
   std::map<Operation, Flexibility> flexibility_for;
+  /// What classes such as PartFlex-1011 are made of (core/flexibility_class.h): the one choice of every axis that a
+  /// class leaves inflexible, and the partial settings, by variant ("" = the plain one).
+  ClassSettings baseline;
+  std::map<std::string, ClassSettings> partial;
   /// Area of the parts that no level owns (control, I/O).
   double base_area_um2 = 0;
   /// Area of full flexibility on each axis T, O, P, S (um2), already scaled to this design.

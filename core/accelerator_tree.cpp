@@ -62,7 +62,8 @@ void merge_flexibility(YamlNode& base, const YamlNode& over) {
   }
   for (const YamlEntry& entry : over.entries) {
     YamlNode* value = base.find(entry.key);
-    const bool family = std::ranges::find(keys::kFamilies, std::string_view(entry.key)) != keys::kFamilies.end();
+    const bool family = std::ranges::find(keys::kFamilies, std::string_view(entry.key)) != keys::kFamilies.end() ||
+                        entry.key == "variants";
     if (value == nullptr) {
       base.entries.push_back(entry);
     } else {
@@ -119,7 +120,7 @@ void merge_files(YamlNode& base, const YamlNode& over, Problems& problems) {
       base.entries.push_back(entry);
     } else if (entry.key == "levels") {
       merge_levels(*value, entry.value, problems);
-    } else if (entry.key == "flexibility") {
+    } else if (entry.key == "flexibility" || entry.key == "baseline" || entry.key == "partial") {
       merge_flexibility(*value, entry.value);
     } else {
       merge(*value, entry.value, merge_depth(entry.key));

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,13 @@
 namespace pliant {
 
 enum class Freedom : std::uint8_t { kFixed, kPartial, kFull };
+
+/// The four axes T, O, P, S, in the order of a class's bits.
+enum class Axis : std::uint8_t { kTiles, kOrders, kParallel, kShape };
+inline constexpr int kAxisCount = 4;
+/// One of something for each axis.
+template <class T>
+using PerAxis = std::array<T, kAxisCount>;
 
 /// T at one memory.
 struct TileRule {
@@ -89,6 +97,25 @@ struct Flexibility {
   std::string name;  ///< "FullFlex-1011", a preset's name, or empty
   std::vector<LevelFlexibility> levels;
   bool operator==(const Flexibility&) const = default;
+};
+
+/// What an accelerator offers to classes for some of its axes: the fixed choice of its baseline, or its partial
+/// settings. Only the axes given count.
+struct AxisSettings {
+  Flexibility rules;
+  PerAxis<bool> given{};
+  bool operator==(const AxisSettings&) const = default;
+};
+
+/// For all families, and for those that have settings of their own.
+struct ClassSettings {
+  AxisSettings all;
+  std::map<Operation, AxisSettings> by_family;
+  const AxisSettings& of(Operation operation) const {
+    const auto own = by_family.find(operation);
+    return own == by_family.end() ? all : own->second;
+  }
+  bool operator==(const ClassSettings&) const = default;
 };
 
 }  // namespace pliant

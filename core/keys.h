@@ -14,9 +14,9 @@ using Keys = std::span<const std::string_view>;
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 12> kAccelerator{"pliant",    "include",     "name",        "description",
-                                                               "word_bits", "conventions", "technology",  "parameters",
-                                                               "levels",    "area",        "flexibility", "hints"};
+inline constexpr std::array<std::string_view, 14> kAccelerator{
+    "pliant",     "include", "name", "description", "word_bits", "conventions", "technology",
+    "parameters", "levels",  "area", "flexibility", "baseline",  "partial",     "hints"};
 inline constexpr std::array<std::string_view, 15> kMemory{
     "memory",   "capacity",          "keeps",     "may_bypass",     "read_pj",
     "write_pj", "update_pj",         "bandwidth", "read_bandwidth", "write_bandwidth",
@@ -37,6 +37,11 @@ inline constexpr std::array<std::string_view, 9> kFlexibility{"class", "tiles", 
 inline constexpr std::array<std::string_view, 12> kFlexibilityFile{"pliant", "name",   "description", "class",
                                                                    "tiles",  "orders", "loops",       "parallel",
                                                                    "shape",  "conv",   "gemm",        "einsum"};
+inline constexpr std::array<std::string_view, 4> kClassAxes{"tiles", "orders", "parallel", "shape"};
+inline constexpr std::array<std::string_view, 7> kBaseline{"tiles", "orders", "parallel", "shape",
+                                                           "conv",  "gemm",   "einsum"};
+inline constexpr std::array<std::string_view, 8> kPartial{"tiles", "orders", "parallel", "shape",
+                                                          "conv",  "gemm",   "einsum",   "variants"};
 inline constexpr std::array<std::string_view, 2> kTileRule{"fixed", "partition"};
 inline constexpr std::array<std::string_view, 4> kParallelRule{"rows", "cols", "any_of", "max_dims_per_side"};
 inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};

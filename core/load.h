@@ -47,6 +47,8 @@ Accelerator load_accelerator(const Library& library, std::string_view name_or_pa
                              const std::vector<Setting>& settings = {});
 /// The accelerator with the rules of a flexibility file instead of its own.
 Accelerator load_flexibility(const Library& library, std::string_view name_or_path, Accelerator accelerator);
+/// What --flexibility accepts: a class such as PartFlex-1011, a shipped flexibility's name, or a file.
+Accelerator choose_flexibility(const Library& library, std::string_view class_or_file, Accelerator accelerator);
 Technology load_technology(const Library& library, std::string_view name);
 Workload load_workload(const Library& library, std::string_view name_or_path);
 Layer load_layer(const std::filesystem::path& file);

@@ -9,6 +9,7 @@
 
 #include "core/accelerator_tree.h"
 #include "core/cursor.h"
+#include "core/flexibility_class.h"
 #include "core/keys.h"
 #include "core/load.h"
 #include "core/load_flexibility.h"
@@ -47,6 +48,8 @@ class AcceleratorReader {
       }
     }
     result_.flexibility = full_flexibility(result_);
+    if (const auto c = root_.find("baseline"); c && chain_known_) read_baseline(*c, result_);
+    if (const auto c = root_.find("partial"); c && chain_known_) read_partial(*c, result_);
     if (const auto c = root_.find("flexibility"); c && chain_known_) {
       read_flexibility(*c, keys::kFlexibility, result_);
     }
@@ -335,6 +338,21 @@ Accelerator parse_flexibility_text(std::string_view text, std::string_view name,
   for (auto& [operation, own] : accelerator.flexibility_for) own.name = accelerator.flexibility.name;
   problems.throw_if_any();
   return accelerator;
+}
+
+Accelerator choose_flexibility(const Library& library, std::string_view class_or_file, Accelerator accelerator) {
+  if (!looks_like_class(class_or_file)) return load_flexibility(library, class_or_file, std::move(accelerator));
+  const auto refuse = [](std::string what, std::string expected) {
+    return InputError(Diagnostic{.file = "--flexibility",
+                                 .key = "class",
+                                 .what = std::move(what),
+                                 .expected = std::move(expected),
+                                 .did_you_mean = {}});
+  };
+  const auto wanted = parse_flexibility_class(class_or_file);
+  if (!wanted) throw refuse(fmt::format("`{}` is not a class", class_or_file), std::string(kClassSpelling));
+  if (const auto problem = class_problem(accelerator, *wanted)) throw refuse(problem->what, problem->expected);
+  return apply_class(std::move(accelerator), *wanted);
 }
 
 Accelerator load_flexibility(const Library& library, std::string_view name_or_path, Accelerator accelerator) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 
+#include "core/flexibility_class.h"
 #include "core/source_text.h"
 #include "core/units.h"
 
@@ -46,7 +47,13 @@ class RuleReader {
     if (!c.expect_list("any, or a list of orders such as [[M, C], weight-stationary]")) return;
     if (c.node().items.empty()) return c.problem("no order at all", "any, or at least one order");
     for (const Cursor& item : c.items()) {
-      if (auto pattern = order(item)) rule.order.allowed.push_back(std::move(*pattern));
+      auto pattern = order(item);
+      if (!pattern) continue;
+      if (std::ranges::find(rule.order.allowed, *pattern) != rule.order.allowed.end()) {
+        item.problem("an order that is already in the list", "each order once");
+        continue;
+      }
+      rule.order.allowed.push_back(std::move(*pattern));
     }
   }
 
@@ -58,7 +65,7 @@ class RuleReader {
 
   void parallel(const Cursor& c, const Level&, LevelFlexibility& rule) const {
     constexpr std::string_view kExpected = "any, {rows: [DIM], cols: [DIM]}, or a list of such";
-    rule.parallel = {};
+    const std::vector<Assignment> before = std::exchange(rule.parallel, {}).assignments;
     if (c.node().is_scalar() && c.node().text == "any") return;
     if (c.node().is_sequence()) return assignments(c, rule.parallel);
     if (!c.only_keys(keys::kParallelRule, kExpected)) return;
@@ -70,10 +77,11 @@ class RuleReader {
     if (sides && any_of) return c.problem("both any_of and rows or cols", "one or the other");
     if (any_of && any_of->expect_list("a list of {rows: [DIM], cols: [DIM]}")) assignments(*any_of, rule.parallel);
     if (sides) rule.parallel.assignments.push_back(assignment(c));
+    if (!sides && !any_of) rule.parallel.assignments = before;
     if (!sides && !any_of && !c.find("max_dims_per_side")) c.problem("an empty rule", std::string(kExpected));
   }
 
-  void shape(const Cursor& c, const Level& level, LevelFlexibility& rule) const {
+  void shape(const Cursor& c, const Level&, LevelFlexibility& rule) const {
     constexpr std::array<std::string_view, 2> kWords{"fixed", "free"};
     rule.shape = {};
     if (c.node().is_scalar()) {
@@ -91,12 +99,6 @@ class RuleReader {
     if (sides.size() != 2) return block->problem(fmt::format("{} numbers", sides.size()), "[ROWS, COLS]");
     const auto rows = sides[0].count(), cols = sides[1].count();
     if (!rows || !cols) return;
-    const Count units = level.fanout().units();
-    const auto product = checked_multiply(*rows, *cols);
-    if (!product || *product > units || units % *product != 0) {
-      return block->problem(fmt::format("{} units are not made of {}x{} blocks", units, *rows, *cols),
-                            "a block that divides the array");
-    }
     rule.shape = {ShapeRule::Kind::kBlocks, *rows, *cols};
   }
 
@@ -250,7 +252,13 @@ class RuleReader {
     if (list.node().items.empty())
       return list.problem("no assignment at all", "any, or at least one {rows: [DIM], cols: [DIM]}");
     for (const Cursor& item : list.items()) {
-      if (item.only_keys(keys::kAssignment, "{rows: [DIM], cols: [DIM]}")) rule.assignments.push_back(assignment(item));
+      if (!item.only_keys(keys::kAssignment, "{rows: [DIM], cols: [DIM]}")) continue;
+      Assignment one = assignment(item);
+      if (std::ranges::find(rule.assignments, one) != rule.assignments.end()) {
+        item.problem("an assignment that is already in the list", "each assignment once");
+        continue;
+      }
+      rule.assignments.push_back(std::move(one));
     }
   }
 
@@ -258,10 +266,13 @@ class RuleReader {
   Keys dims_;
 };
 
-/// The five axis keys of a block; a key present replaces all rules of its axis.
-void read_axes(const Cursor& block, const Accelerator& accelerator, Keys dims, Flexibility& flexibility) {
+/// The five axis keys of a block. A key present replaces all rules of its axis; those of a class only at the levels it
+/// names.
+void read_axes(const Cursor& block, const Accelerator& accelerator, Keys dims, bool keep_others,
+               Flexibility& flexibility) {
   const RuleReader reader(accelerator, dims);
   const auto reset = [&](auto LevelFlexibility::*axis) {
+    if (keep_others) return;
     for (LevelFlexibility& rule : flexibility.levels) rule.*axis = {};
   };
   if (const auto c = block.find("tiles")) {
@@ -286,19 +297,93 @@ void read_axes(const Cursor& block, const Accelerator& accelerator, Keys dims, F
   }
 }
 
-std::string read_class(const Cursor& c) {
-  const auto text = c.text("four bits T O P S such as \"1011\", FullFlex-1011, PartFlex-1011 or InFlex-0000");
-  if (!text) return "";
-  const auto is_bits = [](std::string_view bits) {
-    return bits.size() == 4 && std::ranges::all_of(bits, [](char b) { return b == '0' || b == '1'; });
-  };
-  if (is_bits(*text)) return "FullFlex-" + *text;
-  for (const std::string_view prefix : {"FullFlex-", "PartFlex-", "InFlex-"}) {
-    if (text->starts_with(prefix) && is_bits(std::string_view(*text).substr(prefix.size()))) return *text;
+Keys dims_of(Operation operation) {
+  switch (operation) {
+    case Operation::kConv: return kConvDims;
+    case Operation::kGemm: return kGemmDims;
+    case Operation::kEinsum: return {};
   }
-  c.problem(fmt::format("{} is not a class", c.node().describe()),
-            "four bits T O P S such as \"1011\", FullFlex-1011, PartFlex-1011 or InFlex-0000");
-  return "";
+  return {};
+}
+
+/// The place of a rule in a block, as near as it exists.
+Cursor place_of(const Cursor& block, const RuleProblem& problem) {
+  const auto axis = block.find(axis_key(problem.axis));
+  if (!axis) return block;
+  const auto level = problem.level.empty() ? std::nullopt : axis->find(problem.level);
+  return level ? *level : *axis;
+}
+
+std::optional<FlexibilityClass> read_class(const Cursor& c, const Accelerator& accelerator) {
+  const auto text = c.text(kClassSpelling);
+  if (!text) return std::nullopt;
+  const auto wanted = parse_flexibility_class(*text);
+  if (!wanted) {
+    c.problem(fmt::format("{} is not a class", c.node().describe()), std::string(kClassSpelling));
+    return std::nullopt;
+  }
+  if (const auto problem = class_problem(accelerator, *wanted)) {
+    c.problem(problem->what, problem->expected);
+    return std::nullopt;
+  }
+  return wanted;
+}
+
+/// The entries refine a class; they may not make a fixed axis flexible or the other way round.
+void check_class(const Cursor& block, const Accelerator& accelerator, const FlexibilityClass& wanted,
+                 const Flexibility& rules) {
+  const PerAxis<Freedom> freedom = axis_freedom(accelerator, rules);
+  for (std::size_t a = 0; a < kAxisCount; ++a) {
+    const auto axis = static_cast<Axis>(a);
+    const auto entry = block.find(axis_key(axis));
+    const bool said = wanted.flexible[a] && wanted.degree != FlexibilityClass::Degree::kInFlex;
+    const bool is = freedom[a] != Freedom::kFixed;
+    if (!entry || said == is) continue;
+    FlexibilityClass meant = class_of(accelerator, rules);
+    entry->problem(fmt::format("the class {} says that the {} {}, and this entry {}", wanted.name(), axis_name(axis),
+                               said ? "can change" : "cannot change", is ? "leaves a choice" : "leaves none"),
+                   fmt::format("an entry that agrees, or class {}", meant.bits()));
+  }
+}
+
+AxisSettings read_settings(const Cursor& block, const Accelerator& accelerator, Keys dims, AxisSettings start) {
+  start.rules.levels.resize(accelerator.levels.size());
+  read_axes(block, accelerator, dims, false, start.rules);
+  for (std::size_t a = 0; a < kAxisCount; ++a)
+    if (block.find(axis_key(static_cast<Axis>(a)))) start.given[a] = true;
+  return start;
+}
+
+ClassSettings read_class_settings(const Cursor& block, const Accelerator& accelerator) {
+  ClassSettings settings;
+  settings.all = read_settings(block, accelerator, {}, {});
+  for (std::size_t f = 0; f < keys::kFamilies.size(); ++f) {
+    const auto family = block.find(keys::kFamilies[f]);
+    if (!family || !family->only_keys(keys::kClassAxes, "a map of rules")) continue;
+    const auto operation = static_cast<Operation>(f);
+    settings.by_family[operation] = read_settings(*family, accelerator, dims_of(operation), settings.all);
+  }
+  return settings;
+}
+
+/// A baseline has one choice on every axis that it gives.
+void check_baseline(const Cursor& block, const AxisSettings& settings, const Accelerator& accelerator) {
+  for (std::size_t k = 0; k < settings.rules.levels.size(); ++k) {
+    const LevelFlexibility& rules = settings.rules.levels[k];
+    const std::string& level = accelerator.levels[k].name;
+    const auto complain = [&](Axis axis, std::string what, std::string expected) {
+      const Cursor place = place_of(block, {axis, level, "", ""});
+      if (place.path() != block.path()) place.problem(std::move(what), std::move(expected));
+    };
+    if (rules.tile.partition) complain(Axis::kTiles, "a baseline with any tile in a partition", "{fixed: {DIM: SIZE}}");
+    if (rules.order.allowed.size() > 1 || (!rules.order.allowed.empty() && rules.order.allowed[0].stationary))
+      complain(Axis::kOrders, "a baseline with several orders", "one list of dims, outermost first");
+    const auto& ways = rules.parallel.assignments;
+    if (ways.size() > 1 || (!ways.empty() && std::max(ways[0].rows.size(), ways[0].cols.size()) > 1))
+      complain(Axis::kParallel, "a baseline with several assignments", "one dim for each side");
+    if (rules.shape.kind != ShapeRule::Kind::kFixed)
+      complain(Axis::kShape, "a baseline whose array has no fixed shape", "fixed");
+  }
 }
 
 }  // namespace
@@ -309,22 +394,68 @@ Flexibility full_flexibility(const Accelerator& accelerator) {
   return full;
 }
 
+void read_baseline(const Cursor& block, Accelerator& accelerator) {
+  if (!block.only_keys(keys::kBaseline, "a map of rules")) return;
+  accelerator.baseline = read_class_settings(block, accelerator);
+  check_baseline(block, accelerator.baseline.all, accelerator);
+  for (const auto& [operation, own] : accelerator.baseline.by_family)
+    check_baseline(*block.find(to_string(operation)), own, accelerator);
+}
+
+void read_partial(const Cursor& block, Accelerator& accelerator) {
+  if (!block.only_keys(keys::kPartial, "a map of rules")) return;
+  accelerator.partial[""] = read_class_settings(block, accelerator);
+  const auto variants = block.find("variants");
+  if (!variants || !variants->expect_map("a map from names such as B to rules")) return;
+  const std::vector<Cursor> values = variants->entries();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string& name = variants->entry(i).key;
+    if (!is_name(name)) {
+      variants->problems().add(variants->entry(i).at, values[i].path(), "not a name", "letters and digits such as B");
+      continue;
+    }
+    if (values[i].only_keys(keys::kBaseline, "a map of rules"))
+      accelerator.partial[name] = read_class_settings(values[i], accelerator);
+  }
+}
+
 void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerator) {
+  Accelerator own = accelerator;
   accelerator.flexibility = full_flexibility(accelerator);
   accelerator.flexibility_for.clear();
   if (!block.only_keys(allowed, "a map of rules")) return;
-  if (const auto name = block.find("class")) accelerator.flexibility.name = read_class(*name);
-  read_axes(block, accelerator, {}, accelerator.flexibility);
+  const std::size_t before = block.problems().size();
+  std::optional<FlexibilityClass> wanted;
+  if (const auto name = block.find("class")) wanted = read_class(*name, accelerator);
+  if (wanted) {
+    // What is no axis comes from the accelerator as it was.
+    own = apply_class(std::move(own), *wanted);
+    accelerator.flexibility = std::move(own.flexibility);
+    accelerator.flexibility_for = std::move(own.flexibility_for);
+  }
+  read_axes(block, accelerator, {}, wanted.has_value(), accelerator.flexibility);
+  if (block.problems().size() != before) return;
+  for (auto& [operation, rules] : accelerator.flexibility_for)
+    read_axes(block, accelerator, {}, wanted.has_value(), rules);
   for (std::size_t f = 0; f < keys::kFamilies.size(); ++f) {
     const auto family = block.find(keys::kFamilies[f]);
     if (!family || !family->only_keys(keys::kAxisRules, "a map of rules")) continue;
     const auto operation = static_cast<Operation>(f);
-    Keys dims;
-    if (operation == Operation::kConv) dims = kConvDims;
-    if (operation == Operation::kGemm) dims = kGemmDims;
-    Flexibility own = accelerator.flexibility;
-    read_axes(*family, accelerator, dims, own);
-    accelerator.flexibility_for[operation] = std::move(own);
+    const auto known = accelerator.flexibility_for.find(operation);
+    Flexibility rules = known == accelerator.flexibility_for.end() ? accelerator.flexibility : known->second;
+    read_axes(*family, accelerator, dims_of(operation), wanted.has_value(), rules);
+    accelerator.flexibility_for[operation] = std::move(rules);
+  }
+  if (block.problems().size() != before) return;
+  for (const RuleProblem& problem : rule_problems(accelerator, accelerator.flexibility))
+    place_of(block, problem).problem(problem.what, problem.expected);
+  if (wanted) check_class(block, accelerator, *wanted, accelerator.flexibility);
+  for (const auto& [operation, rules] : accelerator.flexibility_for) {
+    const auto family = block.find(to_string(operation));
+    if (!family || block.problems().size() != before) continue;
+    for (const RuleProblem& problem : rule_problems(accelerator, rules))
+      place_of(*family, problem).problem(problem.what, problem.expected);
+    if (wanted) check_class(*family, accelerator, *wanted, rules);
   }
 }
 

@@ -10,6 +10,10 @@ namespace pliant {
 /// Keys outside `allowed` are problems.
 void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerator);
 
+/// Reads the blocks `baseline:` and `partial:`, from which classes are made.
+void read_baseline(const Cursor& block, Accelerator& accelerator);
+void read_partial(const Cursor& block, Accelerator& accelerator);
+
 /// Everything full: any tile that fits, any order, any dims; the array as built.
 Flexibility full_flexibility(const Accelerator& accelerator);
 

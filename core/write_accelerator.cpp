@@ -162,6 +162,52 @@ std::string flexibility(const Accelerator& accelerator, const std::string& inden
   return text;
 }
 
+/// The axes that settings give; a given axis without any rule is written as an empty map.
+std::string settings(const Accelerator& accelerator, const AxisSettings& own, const AxisSettings* differs_from,
+                     const std::string& indent) {
+  using L = LevelFlexibility;
+  const Flexibility none{"", std::vector<LevelFlexibility>(accelerator.levels.size())};
+  const auto given = [&](std::size_t a) {
+    if (!own.given[a]) return false;
+    return differs_from == nullptr || !differs_from->given[a] || !(differs_from->rules == own.rules);
+  };
+  const auto write = [&](std::size_t a, std::string_view key, auto rule, auto writer) -> std::string {
+    if (!given(a)) return "";
+    const std::string text = axis(accelerator, own.rules, &none, key, rule, writer, indent);
+    return text.empty() ? fmt::format("{}{}: {{}}\n", indent, key) : text;
+  };
+  return write(0, "tiles", &L::tile, tile) + write(1, "orders", &L::order, order) +
+         write(2, "parallel", &L::parallel, parallel) + write(3, "shape", &L::shape, shape);
+}
+
+std::string class_settings(const Accelerator& accelerator, const ClassSettings& from, const std::string& indent) {
+  std::string text = settings(accelerator, from.all, nullptr, indent);
+  for (const auto& [operation, own] : from.by_family) {
+    const std::string lines = settings(accelerator, own, &from.all, indent + "  ");
+    text += fmt::format("{}{}:{}", indent, to_string(operation), lines.empty() ? " {}\n" : "\n" + lines);
+  }
+  return text;
+}
+
+/// `baseline:` and `partial:`.
+std::string classes(const Accelerator& accelerator) {
+  std::string text;
+  const std::string baseline = class_settings(accelerator, accelerator.baseline, "  ");
+  if (!baseline.empty()) text += "baseline:\n" + baseline;
+  if (accelerator.partial.empty()) return text;
+  std::string partial, variants;
+  for (const auto& [name, own] : accelerator.partial) {
+    const std::string lines = class_settings(accelerator, own, name.empty() ? "  " : "      ");
+    if (name.empty()) {
+      partial = lines;
+    } else {
+      variants += fmt::format("    {}:{}", yaml_text(name), lines.empty() ? " {}\n" : "\n" + lines);
+    }
+  }
+  if (!variants.empty()) partial += "  variants:\n" + variants;
+  return text + "partial:" + (partial.empty() ? " {}\n" : "\n" + partial);
+}
+
 }  // namespace
 
 std::string write_accelerator(const Accelerator& a) {
@@ -179,6 +225,7 @@ std::string write_accelerator(const Accelerator& a) {
   }
   text +=
       fmt::format("area: {{base_um2: {}, flexibility_um2: {}}}\n", yaml_number(a.base_area_um2), yaml_map(overheads));
+  text += classes(a);
   const std::string rules = flexibility(a, "  ");
   if (!rules.empty()) text += "flexibility:\n" + rules;
   text += fmt::format("hints: {{min_utilization: {}}}\n", yaml_number(a.hints.min_utilization));
