@@ -48,6 +48,7 @@ bool overflows(const Problem& problem, int level, TensorSet keeps, int d, Count 
 Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
                 const std::vector<int>& memories, const std::vector<DimSet>& may_loop) {
   const bool loose = temporal_imperfect(task.factorization);
+  const bool dividing = task.factorization == Factorization::kPerfect || task.factorization == Factorization::kRubyT;
   const int stages = static_cast<int>(memories.size());
   Axes axes(stages, std::vector<Axis>(problem.dims));
   for (int d = 0; d < problem.dims; ++d) {
@@ -59,11 +60,13 @@ Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial
       Count factor = 1;
       for (int l = level - 1; l > memories[k]; --l) factor *= spatial.factor[l][d];
       std::vector<Axis::State> starts;
-      for (const Axis::State& state : reached)
+      std::set<Axis::State> all;
+      for (const Axis::State& state : reached) {
         starts.push_back({state.tile * factor, (state.left + factor - 1) / factor});
-      std::set<Axis::State> all(starts.begin(), starts.end());
+        if (!dividing || state.left % factor == 0) all.insert(starts.back());
+      }
       if (may_loop[k] >> d & 1U) {
-        for (const Axis::State& state : starts) {
+        for (const Axis::State& state : std::vector<Axis::State>(all.begin(), all.end())) {
           if (loose) {
             for (Count b = 2; b <= state.left; ++b) all.insert({state.tile * b, (state.left + b - 1) / b});
           } else {
@@ -80,6 +83,7 @@ Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial
       }
       axis.from_inside.assign(reached.size(), -1);
       for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (dividing && reached[i].left % factor != 0) continue;
         const auto at = std::lower_bound(axis.states.begin(), axis.states.end(), starts[i]);
         if (at != axis.states.end() && *at == starts[i])
           axis.from_inside[i] = static_cast<int>(at - axis.states.begin());

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/affine.h"
+#include "dse/mappers/exact/kernels.h"
 
 namespace pliant::exact {
 
@@ -124,7 +125,7 @@ double compute_words(const Setting& setting, const Spatial& spatial, const Pair&
 
 ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes,
                            const std::vector<Pair>& pairs, const std::vector<int>& pending, int k, int tensor,
-                           int slide, const Functional& functional) {
+                           int slide, const Functional& functional, double repetitions) {
   const Problem& p = setting.problem;
   const int level = setting.memories[k], x = tensor;
   dims_ = p.dims;
@@ -157,7 +158,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
     if (to_compute) {
       for (int d = 0; d < p.dims; ++d)
         if (affine_ >> d & 1U) served *= p.size[d];
-      plain_ += w.served * served;  // affine dims are already counted in full
+      plain_ += w.served * served * repetitions;  // affine dims are already counted in full
       continue;
     }
     Part part;
@@ -260,24 +261,52 @@ double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
   return combine(uncoupled, affine, node);
 }
 
-void ChargeTables::fill(const std::vector<int>& extent, std::vector<double>& values) const {
-  std::array<int, kMaxDims> node{};
-  // Partial products of the slower dims, refreshed only when those change.
-  std::array<double, kMaxDims + 1> uncoupled{}, affine{};
-  uncoupled[dims_] = affine[dims_] = 1;
-  const auto refresh = [&](int from) {
-    for (int d = from; d >= 0; --d) {
-      const double left = left_[d][static_cast<std::size_t>(node[d])];
-      uncoupled[d] = uncoupled[d + 1] * (uncoupled_ >> d & 1U ? left : 1.0);
-      affine[d] = affine[d + 1] * (affine_ >> d & 1U ? left : 1.0);
+void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_by_dim, std::span<double> values) const {
+  std::fill(values.begin(), values.end(), constant_);
+  std::vector<Factor> uncoupled, affine;
+  for (int d = 0; d < dims_; ++d) {
+    if (left_[d].size() == 1 && left_[d][0] == 1) continue;
+    Factor factor;
+    factor.stride[d] = 1;
+    factor.values = left_[d].data();
+    if (uncoupled_ >> d & 1U) uncoupled.push_back(factor);
+    if (affine_ >> d & 1U) affine.push_back(factor);
+  }
+  if (plain_ != 0) add_product(dims, extent_by_dim, plain_, uncoupled, values.data());
+  for (const Part& part : parts_) {
+    // Iterations left along an affine dim always come with its rank's table: fold them in.
+    std::vector<std::vector<double>> tables;
+    const auto add = [&](double scale, bool served, bool repeated) {
+      if (scale == 0) return;
+      tables.clear();
+      std::vector<Factor> factors = repeated ? uncoupled : std::vector<Factor>{};
+      DimSet folded = 0;
+      for (const RankTable& rank : part.ranks) {
+        tables.push_back(served ? rank.served : rank.delivered);
+        Factor factor;
+        factor.stride = rank.stride;
+        for (int d = 0; d < dims_; ++d) {
+          if (rank.stride[d] == 0 || folded >> d & 1U) continue;
+          folded |= DimSet{1} << d;
+          for (std::size_t cell = 0; cell < tables.back().size(); ++cell)
+            tables.back()[cell] *= left_[d][cell / static_cast<std::size_t>(rank.stride[d]) % left_[d].size()];
+        }
+        factors.push_back(factor);
+      }
+      for (std::size_t i = 0; i < tables.size(); ++i) factors[factors.size() - tables.size() + i].values = tables[i].data();
+      add_product(dims, extent_by_dim, scale, factors, values.data());
+    };
+    bool same = true;
+    for (const RankTable& rank : part.ranks) same &= rank.served == rank.delivered;
+    if (same) {
+      add(part.served + part.delivered, true, true);
+      add(part.first_parent + part.first_child, true, false);
+    } else {
+      add(part.served, true, true);
+      add(part.delivered, false, true);
+      add(part.first_parent, true, false);
+      add(part.first_child, false, false);
     }
-  };
-  refresh(dims_ - 1);
-  for (double& value : values) {
-    value = parts_.empty() ? constant_ + plain_ * uncoupled[0] : combine(uncoupled[0], affine[0], node);
-    int d = 0;
-    while (d < dims_ && ++node[d] == extent[d]) node[d++] = 0;
-    if (d < dims_) refresh(d);
   }
 }
 

@@ -4,6 +4,8 @@
 // (docs/mappers.md lists those corners; complete mappings are always priced by the model itself).
 #pragma once
 
+#include <span>
+
 #include "dse/mappers/exact/lattice.h"
 
 namespace pliant::exact {
@@ -13,11 +15,11 @@ namespace pliant::exact {
 class ChargeTables {
  public:
   ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes, const std::vector<Pair>& pairs,
-               const std::vector<int>& pending, int k, int tensor, int slide, const Functional& functional);
+               const std::vector<int>& pending, int k, int tensor, int slide, const Functional& functional, double repetitions);
 
   double at(const std::array<int, kMaxDims>& node) const;
-  /// Fills values for all nodes of a box with the given extents (dim 0 fastest).
-  void fill(const std::vector<int>& extent, std::vector<double>& values) const;
+  /// Fills values for all nodes of a box; dims fastest first.
+  void fill(std::span<const int> dims, std::span<const int> extent_by_dim, std::span<double> values) const;
 
  private:
   struct RankTable {

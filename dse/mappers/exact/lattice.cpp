@@ -8,6 +8,7 @@
 
 #include "core/affine.h"
 #include "dse/mappers/exact/charges.h"
+#include "dse/mappers/exact/kernels.h"
 
 namespace pliant::exact {
 
@@ -52,9 +53,6 @@ Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& ke
       child = l;
     }
   }
-  axes_ = build_axes(setting_.task, p, spatial_, keeps_, setting_.memories, setting_.may_loop);
-  if (axes_.empty()) return;
-  build_boxes();
   // Steps: iterations of every dim that are not spread over units.
   steps_ = p.cycles_per_mac;
   for (int d = 0; d < p.dims; ++d) {
@@ -70,9 +68,20 @@ Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& ke
   }
   // Towards compute, operands stay put only in quickflow's model, and only outside an innermost memory that does not
   // keep the tensor.
-  for (int x = 0; x < p.tensors; ++x)
-    if (setting_.compute_runs && pairs_[pairs_of_[x].front()].parent != p.innermost_memory) initial_[x] = 1;
-  feasible_ = true;
+  for (int x = 0; x < p.tensors && setting_.compute_runs; ++x) {
+    const int keeper = pairs_[pairs_of_[x].front()].parent;
+    DimSet growable = 0;
+    for (int k = 1; k < stages() && setting_.memories[k] >= (setting_.within ? keeper : 0); ++k)
+      growable |= setting_.may_loop[k];
+    if (keeper != p.innermost_memory && (growable & ~p.coupled[x]) != 0) initial_[x] = 1;
+  }
+}
+
+bool Lattice::build() {
+  axes_ = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories, setting_.may_loop);
+  if (axes_.empty()) return false;
+  build_boxes();
+  return true;
 }
 
 int Lattice::index(int k, const std::array<int, kMaxDims>& at) const {
@@ -88,53 +97,117 @@ void Lattice::unpack(int k, int node, std::array<int, kMaxDims>& at) const {
 void Lattice::build_boxes() {
   const Problem& p = setting_.problem;
   boxes_.resize(axes_.size());
+  // Long dims vary fastest: their loops are the ones that vectorise.
+  fastest_first_.resize(p.dims);
+  for (int d = 0; d < p.dims; ++d) fastest_first_[d] = d;
+  std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [&](int a, int b) {
+    return axes_.back()[a].states.size() > axes_.back()[b].states.size();
+  });
   for (int k = 0; k < stages(); ++k) {
     Box& box = boxes_[k];
     box.extent.resize(p.dims);
     box.stride.resize(p.dims);
-    for (int d = 0; d < p.dims; ++d) {
+    for (const int d : fastest_first_) {
       box.extent[d] = static_cast<int>(axes_[k][d].states.size());
       box.stride[d] = box.size;
       box.size *= box.extent[d];
     }
     total_nodes_ += static_cast<std::size_t>(box.size);
-    // Which nodes may be held: capacity, hard partitions, fixed tiles.
-    const int level = setting_.memories[k];
-    const TileRule& rule = setting_.task.flexibility.levels[level].tile;
-    std::array<double, kRoles> share{};
-    double shares = 0;
-    if (rule.partition)
-      for (const double part : *rule.partition) shares += part;
-    for (int role = 0; role < kRoles; ++role)
-      share[role] = rule.partition ? (*rule.partition)[role] / shares * p.capacity[level] * (1 + 1e-12) : kInfinity;
-    box.fits.assign(static_cast<std::size_t>(box.size), true);
+    build_misfits(k);
+  }
+  for (int k = 0; k + 1 < stages(); ++k) {
+    Box& box = boxes_[k];
+    box.outside.resize(static_cast<std::size_t>(box.size));
     std::array<int, kMaxDims> at{};
-    std::array<Count, kMaxDims> tile{};
     for (int node = 0; node < box.size; ++node) {
-      unpack(k, node, at);
-      bool fits = true;
-      for (int d = 0; d < p.dims; ++d) {
-        fits &= axes_[k][d].may_end[at[d]];
-        tile[d] = std::min(axes_[k][d].states[at[d]].tile, static_cast<Count>(p.size[d]));
+      int outside = 0;
+      for (const int d : fastest_first_) {
+        const int up = axes_[k + 1][d].from_inside[at[d]];
+        outside = up < 0 || outside < 0 ? -1 : outside + up * boxes_[k + 1].stride[d];
       }
-      if (fits && p.capacity[level] < kInfinity) {
-        double total = 0;
-        std::array<double, kRoles> by_role{};
-        for (int x = 0; x < p.tensors; ++x) {
-          if (!(keeps_[level] >> x & 1U)) continue;
-          double words = 1;
-          for (int d = 0; d < p.dims; ++d)
-            if (p.simple[x] >> d & 1U) words *= static_cast<double>(tile[d]);
-          for (const Problem::AffineRank& rank : p.affine[x]) words *= extent(p, rank, tile, false);
-          total += words;
-          by_role[static_cast<std::size_t>(p.layer.tensors[x].role)] += words;
-        }
-        fits = total <= p.capacity[level];
-        for (int role = 0; role < kRoles; ++role) fits &= by_role[role] <= share[role];
+      box.outside[node] = outside;
+      for (const int d : fastest_first_) {
+        if (++at[d] < box.extent[d]) break;
+        at[d] = 0;
       }
-      box.fits[node] = fits;
     }
   }
+}
+
+void Lattice::build_misfits(int k) {
+  // Which nodes may be held: capacity, hard partitions, fixed tiles.
+  const Problem& p = setting_.problem;
+  Box& box = boxes_[k];
+  const int level = setting_.memories[k];
+  const auto size = static_cast<std::size_t>(box.size);
+  box.misfit.assign(size, 0);
+  std::array<std::vector<double>, kMaxDims> tiles, ends;
+  for (int d = 0; d < p.dims; ++d) {
+    bool all = true;
+    for (std::size_t i = 0; i < axes_[k][d].states.size(); ++i) {
+      tiles[d].push_back(std::min(static_cast<double>(axes_[k][d].states[i].tile), p.size[d]));
+      ends[d].push_back(axes_[k][d].may_end[i] ? 0 : kInfinity);
+      all &= axes_[k][d].may_end[i];
+    }
+    if (all) continue;
+    Factor factor;
+    factor.stride[d] = 1;
+    factor.values = ends[d].data();
+    add_product(fastest_first_, box.extent, 1, {&factor, 1}, box.misfit.data());
+  }
+  if (p.capacity[level] == kInfinity) return;
+  const TileRule& rule = setting_.task.flexibility.levels[level].tile;
+  std::vector<double> total(size, 0), part(size);
+  for (int role = 0; role < kRoles; ++role) {
+    double share = kInfinity, shares = 0;
+    if (rule.partition) {
+      for (const double s : *rule.partition) shares += s;
+      share = (*rule.partition)[role] / shares * p.capacity[level] * (1 + 1e-12);
+    }
+    std::fill(part.begin(), part.end(), 0.0);
+    bool any = false;
+    for (int x = 0; x < p.tensors; ++x) {
+      if (!(keeps_[level] >> x & 1U) || static_cast<int>(p.layer.tensors[x].role) != role) continue;
+      any = true;
+      std::vector<Factor> factors;
+      std::vector<std::vector<double>> tables;
+      for (int d = 0; d < p.dims; ++d) {
+        if (!(p.simple[x] >> d & 1U)) continue;
+        Factor factor;
+        factor.stride[d] = 1;
+        factor.values = tiles[d].data();
+        factors.push_back(factor);
+      }
+      for (const Problem::AffineRank& rank : p.affine[x]) {
+        Factor factor;
+        int cells = 1;
+        for (int i = 0; i < rank.terms; ++i) {
+          factor.stride[rank.dim[i]] = cells;
+          cells *= box.extent[rank.dim[i]];
+        }
+        std::vector<double> table(static_cast<std::size_t>(cells));
+        std::array<Count, kMaxDims> tile{};
+        for (int cell = 0; cell < cells; ++cell) {
+          for (int i = 0; i < rank.terms; ++i) {
+            const int d = rank.dim[i];
+            tile[d] = static_cast<Count>(tiles[d][static_cast<std::size_t>(cell / factor.stride[d] % box.extent[d])]);
+          }
+          table[static_cast<std::size_t>(cell)] = extent(p, rank, tile, false);
+        }
+        tables.push_back(std::move(table));
+        factors.push_back(factor);
+      }
+      for (std::size_t i = 0; i < tables.size(); ++i) factors[factors.size() - tables.size() + i].values = tables[i].data();
+      add_product(fastest_first_, box.extent, 1, factors, part.data());
+    }
+    if (!any) continue;
+    for (std::size_t i = 0; i < size; ++i) {
+      total[i] += part[i];
+      if (part[i] > share) box.misfit[i] = kInfinity;
+    }
+  }
+  for (std::size_t i = 0; i < size; ++i)
+    if (total[i] > p.capacity[level]) box.misfit[i] = kInfinity;
 }
 
 double Lattice::first_constant(int level) const {
@@ -250,7 +323,7 @@ Functional Lattice::port(int level, bool write) const {
 
 std::vector<int> Lattice::pending_pairs(int k, int tensor, int pending) const {
   std::vector<int> found;
-  for (std::size_t j = static_cast<std::size_t>(pending) - 1; j < pairs_of_[tensor].size(); ++j)
+  for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j)
     if (pairs_[pairs_of_[tensor][j]].child > setting_.memories[k]) found.push_back(pairs_of_[tensor][j]);
   return found;
 }
@@ -262,8 +335,28 @@ TensorSet Lattice::alive(const Status& status) const {
   return set;
 }
 
-Status Lattice::after_boundary(int k, Status status) const {
+double Lattice::repetitions(int tensor, int pending) const {
+  return pending >= kStaying ? repeated_[tensor][static_cast<std::size_t>(pending - kStaying)] : 1;
+}
+
+Status Lattice::after_boundary(int k, Status status, int node) const {
   const int level = setting_.memories[k];
+  if (k == 0 && setting_.compute_runs) {
+    // Loops of the innermost memory give no reuse: remember how often they repeat an operand that stays.
+    std::array<int, kMaxDims> at{};
+    unpack(k, node, at);
+    for (int x = 0; x < setting_.problem.tensors; ++x) {
+      if (status[x] != 1 || initial_[x] != 1) continue;
+      double product = 1;
+      for (int d = 0; d < setting_.problem.dims; ++d)
+        if (!setting_.problem.is_coupled(x, d))
+          product *= static_cast<double>(axes_[0][d].states[at[d]].tile / axes_[0][d].states[axes_[0][d].start].tile);
+      auto& known = repeated_[x];
+      const auto found = std::find(known.begin(), known.end(), product);
+      status[x] = static_cast<std::int8_t>(kStaying + (found - known.begin()));
+      if (found == known.end()) known.push_back(product);
+    }
+  }
   for (int x = 0; x < setting_.problem.tensors; ++x) {
     if (!(keeps_[level] >> x & 1U) || status[x] != 0) continue;
     for (std::size_t j = 0; j < pairs_of_[x].size(); ++j)
@@ -274,25 +367,17 @@ Status Lattice::after_boundary(int k, Status status) const {
 
 std::vector<double> Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
   const ChargeTables tables(setting_, spatial_, axes_, pairs_, pending_pairs(k, tensor, pending), k, tensor, slide,
-                            functional);
+                            functional, repetitions(tensor, pending));
   std::vector<double> values(static_cast<std::size_t>(boxes_[k].size));
-  tables.fill(boxes_[k].extent, values);
+  tables.fill(fastest_first_, boxes_[k].extent, values);
   return values;
 }
 
 void Lattice::grow(int k, DimSet dims, std::vector<double>& values) const {
   const Box& box = boxes_[k];
-  double* v = values.data();
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    const int stride = box.stride[d], block = stride * box.extent[d];
-    for (int base = 0; base < box.size; base += block) {
-      for (const auto& [from, to] : axes_[k][d].edges) {
-        const double* source = v + base + from * stride;
-        double* target = v + base + to * stride;
-        for (int i = 0; i < stride; ++i) target[i] = source[i] < target[i] ? source[i] : target[i];
-      }
-    }
+    if (box.extent[d] > 1) close_chains(values.data(), box.size, box.stride[d], box.extent[d], axes_[k][d].edges);
   }
 }
 
@@ -305,6 +390,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional,
     if (fresh) entry->second = charge(k, x, pending, slide, functional);
     return entry->second;
   };
+  std::vector<double> work;
   // Statuses with more tensors pending lead to those with fewer.
   for (int count = p.tensors; count >= 0; --count) {
     std::vector<Status> now;
@@ -325,7 +411,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional,
         for (int x = 0; x < p.tensors; ++x) {
           if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
           killed |= TensorSet{1} << x;
-          const bool to_compute = pairs_[pairs_of_[x][status[x] - 1]].child == p.levels;
+          const bool to_compute = pairs_[pairs_of_[x][first_pending(status[x])]].child == p.levels;
           if ((p.sliding[x] >> d & 1U) && !to_compute) sliding |= TensorSet{1} << x;
         }
         if (sliding == 0) {
@@ -333,20 +419,26 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional,
           plain_done.push_back(killed);
         }
         Status after = status;
-        std::vector<double> next = array;
-        if (sliding != 0) grow(k, DimSet{1} << d, next);
-        for (int x = 0; x < p.tensors; ++x) {
-          if (!(killed >> x & 1U)) continue;
-          const std::vector<double>& cost = charged(x, status[x], sliding >> x & 1U ? d : -1);
-          for (std::size_t i = 0; i < next.size(); ++i) next[i] += cost[i];
-          after[x] = 0;
-        }
+        for (int x = 0; x < p.tensors; ++x)
+          if (killed >> x & 1U) after[x] = 0;
         auto [entry, fresh] = values.try_emplace(after);
-        if (fresh) {
-          entry->second = std::move(next);
-        } else {
-          for (std::size_t i = 0; i < next.size(); ++i) entry->second[i] = std::min(entry->second[i], next[i]);
+        if (fresh) entry->second.assign(array.size(), kInfinity);
+        std::vector<double>& target = entry->second;
+        // The last charge is added while taking the minimum; the others, and a slide, need a copy.
+        const double* source = array.data();
+        TensorSet rest_killed = killed;
+        if (sliding != 0 || std::popcount(killed) > 1) {
+          work = array;
+          if (sliding != 0) grow(k, DimSet{1} << d, work);
+          while (std::popcount(rest_killed) > 1) {
+            const int x = std::countr_zero(rest_killed);
+            add_into(work.data(), charged(x, status[x], sliding >> x & 1U ? d : -1).data(), work.size());
+            rest_killed &= rest_killed - 1;
+          }
+          source = work.data();
         }
+        const int x = std::countr_zero(rest_killed);
+        min_sum_into(target.data(), source, charged(x, status[x], sliding >> x & 1U ? d : -1).data(), target.size());
       }
     }
   }
@@ -370,7 +462,41 @@ int Lattice::final_node() const {
   return index(k, at);
 }
 
-Lattice::Tables Lattice::solve(const Functional& functional) const {
+std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
+  const Problem& p = setting_.problem;
+  std::vector<double> least;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    const Functional::Weights& w = functional.weights[i];
+    double cost = 0;
+    if (pair.child != p.levels) {
+      const DimSet uncoupled = all_dims(p) & ~p.coupled[pair.tensor];
+      const double once = p.tensor_words[pair.tensor];
+      const double parents = once * spatial_between(spatial_, uncoupled, -1, pair.parent);
+      const double children = once * spatial_between(spatial_, uncoupled, -1, pair.child);
+      cost = w.served * parents + w.delivered * children;
+      if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && pair.tensor == p.output)
+        cost += w.first_parent * parents + w.first_child * children;
+    }
+    least.push_back(cost);
+  }
+  return least;
+}
+
+double Lattice::still_to_pay(int k, const Status& status, const std::vector<double>& least) const {
+  double cost = 0;
+  for (int x = 0; x < setting_.problem.tensors; ++x) {
+    for (std::size_t j = 0; j < pairs_of_[x].size(); ++j) {
+      const int pair = pairs_of_[x][j];
+      const bool pending = status[x] != 0 && static_cast<int>(j) >= first_pending(status[x]);
+      if (pending || pairs_[pair].child <= setting_.memories[k]) cost += least[pair];
+    }
+  }
+  return cost;
+}
+
+Lattice::Tables Lattice::solve(const Functional& functional, double limit) const {
+  const std::vector<double> least = least_by_pair(functional);
   Tables tables;
   tables.before.resize(static_cast<std::size_t>(stages()));
   tables.best = kInfinity;
@@ -386,58 +512,53 @@ Lattice::Tables Lattice::solve(const Functional& functional) const {
       for (const DimSet group : groups) run_group(k, group, functional, values, cache);
       for (auto& [status, array] : values) {
         auto [entry, fresh] = done.try_emplace(status);
-        if (fresh) {
-          entry->second = std::move(array);
-        } else {
-          for (std::size_t i = 0; i < array.size(); ++i) entry->second[i] = std::min(entry->second[i], array[i]);
-        }
+        if (fresh) entry->second = std::move(array);
+        else min_into(entry->second.data(), array.data(), array.size());
       }
     }
     // The level's end: what does not fit goes; in quickflow's model runs end at the parent.
     std::map<Status, std::vector<double>> ended;
+    const auto size = static_cast<std::size_t>(boxes_[k].size);
     for (auto& [status, array] : done) {
       Status after = status;
       for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
         if (!(keeps_[level] >> x & 1U) || status[x] == 0) continue;
-        const std::vector<double> cost = charge(k, x, status[x], -1, functional);
-        for (std::size_t i = 0; i < array.size(); ++i) array[i] += cost[i];
+        const auto known = cache.find({x, status[x], -1});
+        if (known != cache.end()) add_into(array.data(), known->second.data(), size);
+        else add_into(array.data(), charge(k, x, status[x], -1, functional).data(), size);
         after[x] = 0;
       }
-      for (std::size_t i = 0; i < array.size(); ++i)
-        if (!boxes_[k].fits[i]) array[i] = kInfinity;
-      after = after_boundary(k, after);
-      auto [entry, fresh] = ended.try_emplace(after);
-      if (fresh) {
-        entry->second = std::move(array);
-      } else {
-        for (std::size_t i = 0; i < array.size(); ++i) entry->second[i] = std::min(entry->second[i], array[i]);
+      add_into(array.data(), boxes_[k].misfit.data(), size);
+      if (k == 0 && setting_.compute_runs) {  // the status depends on the node
+        for (int node = 0; node < boxes_[k].size; ++node) {
+          if (array[node] == kInfinity) continue;
+          auto [entry, fresh] = ended.try_emplace(after_boundary(k, after, node));
+          if (fresh) entry->second.assign(size, kInfinity);
+          entry->second[node] = std::min(entry->second[node], array[node]);
+        }
+        continue;
       }
+      auto [entry, fresh] = ended.try_emplace(after_boundary(k, after, 0));
+      if (fresh) entry->second = std::move(array);
+      else min_into(entry->second.data(), array.data(), size);
     }
     if (k + 1 == stages()) {
-      for (const auto& [status, array] : ended)
-        for (int node = 0; node < boxes_[k].size; ++node)
-          if (array[node] < kInfinity)
-            tables.best = std::min(tables.best, array[node] + pending_at_end(status, functional) + functional.constant);
+      for (const auto& [status, array] : ended) {
+        const double pending = pending_at_end(status, functional) + functional.constant;
+        for (const double value : array) tables.best = std::min(tables.best, value + pending);
+      }
       break;
     }
-    std::array<int, kMaxDims> at{};
     for (const auto& [status, array] : ended) {
-      std::vector<double> outer(static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
-      bool any = false;
+      const double most = limit - functional.constant - still_to_pay(k, status, least);
+      std::vector<double> outer;
       for (int node = 0; node < boxes_[k].size; ++node) {
-        if (array[node] == kInfinity) continue;
-        unpack(k, node, at);
-        bool leads = true;
-        for (int d = 0; d < setting_.problem.dims && leads; ++d) {
-          at[d] = axes_[k + 1][d].from_inside[at[d]];
-          leads = at[d] >= 0;
-        }
-        if (!leads) continue;
-        double& value = outer[static_cast<std::size_t>(index(k + 1, at))];
-        value = std::min(value, array[node]);
-        any = true;
+        const int outside = boxes_[k].outside[node];
+        if (outside < 0 || !(array[node] < most)) continue;
+        if (outer.empty()) outer.assign(static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
+        outer[outside] = std::min(outer[outside], array[node]);
       }
-      if (any) tables.before[k + 1].emplace(status, std::move(outer));
+      if (!outer.empty()) tables.before[k + 1].emplace(status, std::move(outer));
     }
     if (tables.before[k + 1].empty()) return tables;
   }
@@ -452,8 +573,9 @@ double Lattice::pending_at_end(const Status& status, const Functional& functiona
   double cost = 0;
   for (int x = 0; x < setting_.problem.tensors; ++x) {
     if (status[x] == 0) continue;
-    cost +=
-        ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional).at(at);
+    cost += ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional,
+                         repetitions(x, status[x]))
+                .at(at);
   }
   return cost;
 }
@@ -495,7 +617,7 @@ void Lattice::steps_into(int k, int end, const Status& after, const std::vector<
       entry = cache
                   .emplace(std::array<int, 4>{x, pending, slide, static_cast<int>(f)},
                            ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, pending), k, x, slide,
-                                        *functionals[f]))
+                                        *functionals[f], repetitions(x, pending)))
                   .first;
     return entry->second.at(node);
   };
@@ -514,7 +636,7 @@ void Lattice::steps_into(int k, int end, const Status& after, const std::vector<
         for (std::size_t f = 0; f < functionals.size(); ++f) step.charges[f] += cost(node, x, final[x], -1, f);
         final[x] = 0;
       }
-      if (after_boundary(k, final) == after && table_value + step.charges[0] < limit) {
+      if (after_boundary(k, final, end) == after && table_value + step.charges[0] < limit) {
         step.value = table_value + step.charges[0];
         found.push_back(step);
       }
@@ -545,7 +667,7 @@ void Lattice::steps_into(int k, int end, const Status& after, const std::vector<
       for (int x = 0; x < p.tensors; ++x) {
         if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
         killed |= TensorSet{1} << x;
-        if ((p.sliding[x] >> d & 1U) && pairs_[pairs_of_[x][status[x] - 1]].child != p.levels)
+        if ((p.sliding[x] >> d & 1U) && pairs_[pairs_of_[x][first_pending(status[x])]].child != p.levels)
           sliding |= TensorSet{1} << x;
       }
       if (sliding == 0) {
@@ -594,21 +716,8 @@ void Lattice::steps_into(int k, int end, const Status& after, const std::vector<
 }
 
 double Lattice::least(const Functional& functional) const {
-  const Problem& p = setting_.problem;
   double total = functional.constant;
-  for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const Pair& pair = pairs_[i];
-    const Functional::Weights& w = functional.weights[i];
-    if (pair.child == p.levels) continue;
-    const DimSet uncoupled = all_dims(p) & ~p.coupled[pair.tensor];
-    const double once = p.tensor_words[pair.tensor];
-    total += w.served * once * spatial_between(spatial_, uncoupled, -1, pair.parent);
-    total += w.delivered * once * spatial_between(spatial_, uncoupled, -1, pair.child);
-    if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && pair.tensor == p.output) {
-      total += w.first_parent * once * spatial_between(spatial_, uncoupled, -1, pair.parent);
-      total += w.first_child * once * spatial_between(spatial_, uncoupled, -1, pair.child);
-    }
-  }
+  for (const double cost : least_by_pair(functional)) total += cost;
   return total;
 }
 

@@ -31,7 +31,9 @@ struct Functional {
   double constant = 0;           ///< pairs whose words do not depend on the temporal mapping, and the MACs
 };
 
-/// Per tensor: 0 = nothing pending, else 1 + index (within the tensor's pairs) of the innermost pending pair.
+/// Per tensor: 0 = nothing pending, else 1 + index (within the tensor's pairs) of the innermost pending pair; from
+/// kStaying on, operands that stay at the compute units, with the innermost memory's repetitions (quickflow only).
+inline constexpr int kStaying = 64;
 using Status = std::array<std::int8_t, kMaxTensors>;
 
 /// What never changes for a task.
@@ -53,7 +55,8 @@ class Lattice {
  public:
   Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps);
 
-  bool feasible() const { return feasible_; }
+  /// Everything above needs only the choice; what follows build() needs the lattice itself. False: nothing fits.
+  bool build();
   std::size_t nodes() const { return total_nodes_; }
   const std::vector<Pair>& pairs() const { return pairs_; }
   double steps() const { return steps_; }
@@ -69,7 +72,8 @@ class Lattice {
     std::vector<std::map<Status, std::vector<double>>> before;
     double best = 0;  ///< of a complete mapping, constants included
   };
-  Tables solve(const Functional& functional) const;
+  /// Nodes whose cost and what must follow exceed the limit are left out.
+  Tables solve(const Functional& functional, double limit) const;
 
   /// Continue inwards from memory k: all ways to reach node `end` with the status `after` (as the next memory out sees
   /// it), with a table value below the limit.
@@ -99,24 +103,30 @@ class Lattice {
   int stages() const { return static_cast<int>(setting_.memories.size()); }
   Status initial_status() const { return initial_; }
   int initial_node() const;
+  std::size_t repetition_kinds(int tensor) const { return repeated_[tensor].size(); }
 
  private:
   struct Box {
     std::vector<int> extent, stride;  // by dim
     int size = 1;
-    std::vector<bool> fits;  // by node: capacity, partitions, fixed tiles
+    std::vector<double> misfit;  // by node: 0, or infinity where capacity, partition or fixed tile is violated
+    std::vector<int> outside;    // by node: the node of the next memory out above it, or -1
   };
   int index(int k, const std::array<int, kMaxDims>& at) const;
   void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
   void build_boxes();
-  Status after_boundary(int k, Status status) const;
+  void build_misfits(int k);
+  Status after_boundary(int k, Status status, int node) const;
+  int first_pending(int pending) const { return pending >= kStaying ? 0 : pending - 1; }
+  double repetitions(int tensor, int pending) const;
   /// Tensors alive in a status.
   TensorSet alive(const Status& status) const;
   /// Charge of killing one tensor at memory k, at every node; slide = dim whose windows overlap, or -1.
   std::vector<double> charge(int k, int tensor, int pending, int slide, const Functional& functional) const;
-  double charge_at(int k, const std::array<int, kMaxDims>& at, int tensor, int pending, int slide,
-                   const Functional& functional) const;
   void grow(int k, DimSet dims, std::vector<double>& values) const;
+  /// Least cost of all pairs that are not charged yet at memory k.
+  double still_to_pay(int k, const Status& status, const std::vector<double>& least_by_pair) const;
+  std::vector<double> least_by_pair(const Functional& functional) const;
   void run_group(int k, DimSet group, const Functional& functional, std::map<Status, std::vector<double>>& values,
                  std::map<std::array<int, 3>, std::vector<double>>& cache) const;
   std::vector<int> pending_pairs(int k, int tensor, int pending) const;
@@ -127,15 +137,16 @@ class Lattice {
   const Setting& setting_;
   Spatial spatial_;
   Keeps keeps_;
-  bool feasible_ = false;
   std::size_t total_nodes_ = 0;
   double steps_ = 1;
   std::array<double, kMaxLevels + 1> instances_{};
   std::vector<Pair> pairs_;
   std::array<std::vector<int>, kMaxTensors> pairs_of_;  // inside out, indices into pairs_
   Axes axes_;
+  std::vector<int> fastest_first_;  // dims in the order of their strides
   std::vector<Box> boxes_;
   Status initial_{};
+  mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
   mutable std::vector<Status> final_statuses_;
 };
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Closes one choice of spatial factors and kept tensors: from the lattice's bounds to the best complete mapping.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "dse/mappers/exact/lattice.h"
+
+namespace pliant::exact {
+
+/// Value of an objective from its two ingredients, with leakage: a lower bound when both are lower bounds.
+double objective_bound(const Problem& problem, Objective objective, double dynamic_energy, double cycles);
+
+struct Incumbent {
+  std::optional<Mapping> mapping;
+  Totals totals;
+  double value = std::numeric_limits<double>::infinity();
+};
+
+/// Stops a search from outside; also counts what was done.
+struct Meter {
+  std::stop_token stop;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::uint64_t priced = 0, expanded = 0;
+  bool expired = false;
+  bool out_of_time();
+};
+
+/// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
+/// at least the incumbent's value unless the meter ran out.
+double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter);
+
+}  // namespace pliant::exact

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact_mapper.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "dse/mappers/exact/search.h"
+
+namespace pliant {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class ExactMapper final : public Mapper {
+ public:
+  std::string_view name() const override { return "exact"; }
+
+  SearchResult search(const Task& task, const SearchOptions& options) const override {
+    const auto started = Clock::now();
+    Accelerator accelerator = task.accelerator;
+    const Problem problem(task.layer, accelerator);
+    const exact::Setting setting(task, problem);
+    exact::Meter meter;
+    meter.stop = options.stop;
+    if (options.budget.seconds > 0)
+      meter.deadline = started + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(options.budget.seconds));
+    // 1. All spatial and keep choices, most promising first.
+    std::vector<std::vector<exact::Unrolling>> by_level(static_cast<std::size_t>(problem.levels));
+    for (int l = 0; l < problem.levels; ++l)
+      if (!problem.is_memory[l]) by_level[l] = exact::unrollings(task, problem, l);
+    const std::vector<exact::Spatial> spatial = exact::spatial_choices(task, problem, by_level);
+    const std::vector<exact::Keeps> keeps = exact::keep_choices(problem);
+    struct Candidate {
+      double bound;
+      std::size_t spatial, keeps;
+    };
+    std::vector<Candidate> candidates;
+    for (std::size_t i = 0; i < spatial.size(); ++i)
+      for (std::size_t j = 0; j < keeps.size(); ++j) {
+        const exact::Lattice lattice(setting, spatial[i], keeps[j]);
+        double cycles = lattice.steps();
+        for (int l = 0; l < problem.levels; ++l) {
+          if (!problem.is_memory[l]) continue;
+          for (const bool write : {false, true})
+            if ((write ? problem.write_bandwidth[l] : problem.read_bandwidth[l]) < 1e300)
+              cycles = std::max(cycles, lattice.least(lattice.port(l, write)));
+        }
+        candidates.push_back(
+            {exact::objective_bound(problem, task.objective, lattice.least(lattice.energy()), cycles), i, j});
+      }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+    // 2. One lattice after the other until the bound says the rest cannot be better.
+    exact::Incumbent incumbent;
+    double lower = std::numeric_limits<double>::infinity();
+    std::size_t solved = 0;
+    for (const Candidate& candidate : candidates) {
+      if (candidate.bound >= incumbent.value || meter.expired) {
+        lower = std::min(lower, candidate.bound);
+        break;
+      }
+      exact::Lattice lattice(setting, spatial[candidate.spatial], keeps[candidate.keeps]);
+      lower = std::min(lower, exact::close_choice(lattice, incumbent, meter));
+      ++solved;
+    }
+    SearchResult result;
+    result.evaluations = meter.priced;
+    result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    result.mapping = incumbent.mapping;
+    result.totals = incumbent.totals;
+    result.value = incumbent.value;
+    result.infeasible = !incumbent.mapping && !meter.expired;
+    result.certified = incumbent.mapping && !meter.expired;
+    result.lower_bound = result.certified ? incumbent.value : std::min(lower, incumbent.value);
+    result.ended_by = meter.expired ? "budget" : "proof";
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Mapper> make_exact_mapper() { return std::make_unique<ExactMapper>(); }
+
+}  // namespace pliant
