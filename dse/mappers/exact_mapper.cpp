@@ -24,8 +24,8 @@ class ExactMapper final : public Mapper {
     exact::Meter meter;
     meter.stop = options.stop;
     if (options.budget.seconds > 0)
-      meter.deadline = started + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(options.budget.seconds));
+      meter.deadline =
+          started + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget.seconds));
     // 1. All spatial and keep choices, most promising first.
     std::vector<std::vector<exact::Unrolling>> by_level(static_cast<std::size_t>(problem.levels));
     for (int l = 0; l < problem.levels; ++l)

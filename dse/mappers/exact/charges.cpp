@@ -293,7 +293,8 @@ void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_b
         }
         factors.push_back(factor);
       }
-      for (std::size_t i = 0; i < tables.size(); ++i) factors[factors.size() - tables.size() + i].values = tables[i].data();
+      for (std::size_t i = 0; i < tables.size(); ++i)
+        factors[factors.size() - tables.size() + i].values = tables[i].data();
       add_product(dims, extent_by_dim, scale, factors, values.data());
     };
     bool same = true;

@@ -15,7 +15,8 @@ namespace pliant::exact {
 class ChargeTables {
  public:
   ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes, const std::vector<Pair>& pairs,
-               const std::vector<int>& pending, int k, int tensor, int slide, const Functional& functional, double repetitions);
+               const std::vector<int>& pending, int k, int tensor, int slide, const Functional& functional,
+               double repetitions);
 
   double at(const std::array<int, kMaxDims>& node) const;
   /// Fills values for all nodes of a box; dims fastest first.

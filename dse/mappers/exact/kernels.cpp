@@ -106,8 +106,10 @@ void add_product(std::span<const int> dims, std::span<const int> extent_by_dim, 
     for (std::size_t at = 0; at < dims.size(); ++at) {
       if (!factors[f].depends_on(dims[at])) continue;
       Level& level = product.level[at];
-      if (last) level.known[static_cast<std::size_t>(level.knowns++)] = static_cast<int>(f);
-      else level.moving[static_cast<std::size_t>(level.movings++)] = static_cast<int>(f);
+      if (last)
+        level.known[static_cast<std::size_t>(level.knowns++)] = static_cast<int>(f);
+      else
+        level.moving[static_cast<std::size_t>(level.movings++)] = static_cast<int>(f);
       last = false;
     }
   }

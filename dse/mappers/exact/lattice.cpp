@@ -100,9 +100,8 @@ void Lattice::build_boxes() {
   // Long dims vary fastest: their loops are the ones that vectorise.
   fastest_first_.resize(p.dims);
   for (int d = 0; d < p.dims; ++d) fastest_first_[d] = d;
-  std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [&](int a, int b) {
-    return axes_.back()[a].states.size() > axes_.back()[b].states.size();
-  });
+  std::stable_sort(fastest_first_.begin(), fastest_first_.end(),
+                   [&](int a, int b) { return axes_.back()[a].states.size() > axes_.back()[b].states.size(); });
   for (int k = 0; k < stages(); ++k) {
     Box& box = boxes_[k];
     box.extent.resize(p.dims);
@@ -197,7 +196,8 @@ void Lattice::build_misfits(int k) {
         tables.push_back(std::move(table));
         factors.push_back(factor);
       }
-      for (std::size_t i = 0; i < tables.size(); ++i) factors[factors.size() - tables.size() + i].values = tables[i].data();
+      for (std::size_t i = 0; i < tables.size(); ++i)
+        factors[factors.size() - tables.size() + i].values = tables[i].data();
       add_product(fastest_first_, box.extent, 1, factors, part.data());
     }
     if (!any) continue;
@@ -512,8 +512,10 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       for (const DimSet group : groups) run_group(k, group, functional, values, cache);
       for (auto& [status, array] : values) {
         auto [entry, fresh] = done.try_emplace(status);
-        if (fresh) entry->second = std::move(array);
-        else min_into(entry->second.data(), array.data(), array.size());
+        if (fresh)
+          entry->second = std::move(array);
+        else
+          min_into(entry->second.data(), array.data(), array.size());
       }
     }
     // The level's end: what does not fit goes; in quickflow's model runs end at the parent.
@@ -524,8 +526,10 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
         if (!(keeps_[level] >> x & 1U) || status[x] == 0) continue;
         const auto known = cache.find({x, status[x], -1});
-        if (known != cache.end()) add_into(array.data(), known->second.data(), size);
-        else add_into(array.data(), charge(k, x, status[x], -1, functional).data(), size);
+        if (known != cache.end())
+          add_into(array.data(), known->second.data(), size);
+        else
+          add_into(array.data(), charge(k, x, status[x], -1, functional).data(), size);
         after[x] = 0;
       }
       add_into(array.data(), boxes_[k].misfit.data(), size);
@@ -539,8 +543,10 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
         continue;
       }
       auto [entry, fresh] = ended.try_emplace(after_boundary(k, after, 0));
-      if (fresh) entry->second = std::move(array);
-      else min_into(entry->second.data(), array.data(), size);
+      if (fresh)
+        entry->second = std::move(array);
+      else
+        min_into(entry->second.data(), array.data(), size);
     }
     if (k + 1 == stages()) {
       for (const auto& [status, array] : ended) {

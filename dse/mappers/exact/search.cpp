@@ -15,9 +15,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A label of the search, from the outermost memory inwards: what was decided outside.
 struct Suffix {
-  std::vector<double> cost;                                   // by functional, constants included
-  std::vector<std::array<Count, kMaxDims>> bound;             // by memory from the outside
-  std::vector<std::vector<int>> order;                        // innermost first
+  std::vector<double> cost;                        // by functional, constants included
+  std::vector<std::array<Count, kMaxDims>> bound;  // by memory from the outside
+  std::vector<std::vector<int>> order;             // innermost first
 };
 
 class Closing {
