@@ -10,6 +10,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/mappers/exhaustive_mapper.h"
+#include "dse/mappers/local_mapper.h"
 #include "dse/mappers/random_mapper.h"
 
 namespace pliant {
@@ -26,6 +27,7 @@ struct Entry {
 
 // The mappers, one line each; the first is the default.
 constexpr Entry kMappers[] = {
+    {"local", make_local_mapper},
     {"random", make_random_mapper},
     {"exhaustive", make_exhaustive_mapper},
 };

@@ -57,9 +57,7 @@ class Sampler {
 };
 
 /// A number below n, the same on every platform.
-inline std::size_t below(std::mt19937_64& random, std::size_t n) {
-  return static_cast<std::size_t>((static_cast<unsigned __int128>(random()) * n) >> 64);
-}
+inline std::size_t below(std::mt19937_64& random, std::size_t n) { return static_cast<std::size_t>(random() % n); }
 /// In [0, 1).
 inline double unit(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 /// A generator of its own for each stream of a seed.

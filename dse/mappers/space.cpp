@@ -171,17 +171,19 @@ bool Space::fanouts_allowed(const Candidate& candidate, int first_free) const {
 
 double Space::footprint(int level, int tensor, const Candidate& candidate, int first_free) const {
   const bool distinct = problem.conventions.footprint == Conventions::Footprint::kDistinct;
+  const auto tile = [&](int d) { return d < first_free ? candidate.chain[d]->tile[level] : 1; };
   double words = 1;
-  std::array<Stride, kMaxDims> strides;
-  for (const Rank& rank : task.layer.tensors[static_cast<std::size_t>(tensor)].ranks) {
-    std::size_t n = 0;
-    for (const Term& term : rank.terms)
-      strides[n++] = {term.coefficient, term.dim < first_free ? candidate.chain[term.dim]->tile[level] : 1};
-    if (n == 1) {
-      words *= static_cast<double>(distinct ? strides[0].count : (strides[0].count - 1) * strides[0].stride + 1);
+  for (DimSet plain = problem.simple[tensor]; plain != 0; plain &= plain - 1)
+    words *= static_cast<double>(tile(std::countr_zero(plain)));
+  for (const Problem::AffineRank& rank : problem.affine[tensor]) {
+    if (rank.terms == 2 && distinct) {
+      words *= static_cast<double>(
+          distinct_values(rank.coefficient[0], tile(rank.dim[0]), rank.coefficient[1], tile(rank.dim[1])));
       continue;
     }
-    const std::span<const Stride> all(strides.data(), n);
+    std::array<Stride, kMaxDims> strides;
+    for (int i = 0; i < rank.terms; ++i) strides[i] = {rank.coefficient[i], tile(rank.dim[i])};
+    const std::span<const Stride> all(strides.data(), static_cast<std::size_t>(rank.terms));
     words *= static_cast<double>(distinct ? distinct_values(all) : bounding_extent(all));
   }
   return words;
@@ -218,18 +220,31 @@ bool Space::order_allowed(int level, std::span<const std::uint8_t> loops) const 
 }
 
 std::vector<std::array<std::uint8_t, kMaxDims>> Space::orders(int level, DimSet loops) const {
-  std::array<std::uint8_t, kMaxDims> order{};
-  int n = 0;
-  for (int d = 0; d < dims; ++d)
-    if (loops >> d & 1U) order[n++] = static_cast<std::uint8_t>(d);
-  const auto count = static_cast<std::size_t>(n);
-  for (int d = 0; d < dims; ++d)
-    if ((loops >> d & 1U) == 0) order[n++] = static_cast<std::uint8_t>(d);
   std::vector<std::array<std::uint8_t, kMaxDims>> all;
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
-  do {
-    if (order_allowed(level, {order.data(), count})) all.push_back(order);
-  } while (std::next_permutation(order.begin(), end));
+  std::array<std::uint8_t, kMaxDims> order{};
+  const int count = std::popcount(loops);
+  int last = count;
+  for (int d = 0; d < dims; ++d)
+    if ((loops >> d & 1U) == 0) order[last++] = static_cast<std::uint8_t>(d);
+  // Outermost first; `open` are the patterns that what is placed so far respects.
+  const auto place = [&](auto&& self, int n, DimSet placed, const std::vector<const Precedence*>& open) -> void {
+    if (n == count) {
+      all.push_back(order);
+      return;
+    }
+    for (int d = 0; d < dims; ++d) {
+      if (((loops & ~placed) >> d & 1U) == 0) continue;
+      std::vector<const Precedence*> still;
+      for (const Precedence* before : open)
+        if (((*before)[d] & loops & ~placed) == 0) still.push_back(before);
+      if (still.empty() && !order_rules_[level].empty()) continue;
+      order[n] = static_cast<std::uint8_t>(d);
+      self(self, n + 1, placed | DimSet{1} << d, still);
+    }
+  };
+  std::vector<const Precedence*> patterns;
+  for (const Precedence& before : order_rules_[level]) patterns.push_back(&before);
+  place(place, 0, 0, patterns);
   return all;
 }
 
