@@ -9,7 +9,9 @@
 
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/mappers/exact_mapper.h"
 #include "dse/mappers/exhaustive_mapper.h"
+#include "dse/mappers/genetic_mapper.h"
 #include "dse/mappers/local_mapper.h"
 #include "dse/mappers/random_mapper.h"
 
@@ -27,9 +29,8 @@ struct Entry {
 
 // The mappers, one line each; the first is the default.
 constexpr Entry kMappers[] = {
-    {"local", make_local_mapper},
-    {"random", make_random_mapper},
-    {"exhaustive", make_exhaustive_mapper},
+    {"exact", make_exact_mapper},   {"local", make_local_mapper},           {"genetic", make_genetic_mapper},
+    {"random", make_random_mapper}, {"exhaustive", make_exhaustive_mapper},
 };
 
 }  // namespace

@@ -66,6 +66,29 @@ class Space {
   /// Every allowed order of the given loops, each a full list of dims with the loops first.
   std::vector<std::array<std::uint8_t, kMaxDims>> orders(int level, DimSet loops) const;
 
+  /// One allowed order of the given loops: any dim that a (randomly chosen) rule lets stand next, chosen by `below`,
+  /// which returns a number less than its argument. A full list of dims with the loops first.
+  template <typename Below>
+  std::array<std::uint8_t, kMaxDims> choose_order(int level, DimSet loops, Below below) const {
+    const Precedence none{};
+    const std::vector<Precedence>& rules = order_rules_[level];
+    const Precedence& before = rules.empty() ? none : rules[below(rules.size())];
+    std::array<std::uint8_t, kMaxDims> order{}, ready;
+    int n = 0;
+    for (DimSet placed = 0; placed != loops;) {
+      std::size_t count = 0;
+      for (int d = 0; d < dims; ++d)
+        if (((loops & ~placed) >> d & 1U) != 0 && (before[d] & loops & ~placed) == 0)
+          ready[count++] = static_cast<std::uint8_t>(d);
+      if (count == 0) break;  // rules that contradict themselves; the caller checks
+      order[n] = ready[below(count)];
+      placed |= DimSet{1} << order[n++];
+    }
+    for (int d = 0; d < dims; ++d)
+      if ((loops >> d & 1U) == 0) order[n++] = static_cast<std::uint8_t>(d);
+    return order;
+  }
+
   /// Everything that ties dims together.
   bool legal(const Candidate& candidate) const;
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/infeasible.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/factors.h"
+#include "dse/mappers/sampler.h"
+#include "dse/mappers/space.h"
+
+namespace pliant {
+
+namespace {
+
+constexpr std::uint64_t kMostSteps = 2'000'000;  ///< of the search for a legal mapping
+constexpr Count kHugeArray = Count{1} << 20;
+
+/// Is there a legal mapping? Chains by growing tiles, dims one after the other; dims not placed yet count with their
+/// smallest tiles, so a branch ends as soon as those overflow.
+class Existence {
+ public:
+  explicit Existence(const Task& task) : space_(task) {
+    for (int d = 0; d < space_.dims && empty_dim_ < 0; ++d) {
+      list(d);
+      if (chains_[d].empty()) empty_dim_ = d;
+    }
+  }
+
+  bool exists() {
+    if (empty_dim_ >= 0) return false;
+    for (int d = 0; d < space_.dims; ++d) {
+      smallest_[d] = chains_[d].front();
+      for (const Chain& chain : chains_[d])
+        for (int l = 0; l < space_.levels; ++l) smallest_[d].tile[l] = std::min(smallest_[d].tile[l], chain.tile[l]);
+      smallest_[d].rows.fill(1);
+      smallest_[d].cols.fill(1);
+      candidate_.chain[d] = &smallest_[d];
+    }
+    return place(0);
+  }
+
+  /// Each dim with its own smallest tiles, whether the whole is legal or not.
+  std::optional<Mapping> smallest() {
+    if (empty_dim_ >= 0) return std::nullopt;
+    for (int d = 0; d < space_.dims; ++d) candidate_.chain[d] = &chains_[d].front();
+    for (const int l : space_.memories) {
+      candidate_.keeps[l] = least_kept(l);
+      const auto orders = space_.orders(l, space_.loops_at(l, candidate_));
+      for (int d = 0; d < space_.dims; ++d)
+        candidate_.order[l][static_cast<std::size_t>(d)] = static_cast<std::uint8_t>(d);
+      if (!orders.empty()) candidate_.order[l] = orders.front();
+    }
+    return space_.mapping(candidate_);
+  }
+
+ private:
+  void list(int d) {
+    const Count size = space_.task.layer.dims[static_cast<std::size_t>(d)].size;
+    // Perfect chains are legal under every rule and can be few where the others are millions; fixed tiles under
+    // ruby-t and ruby need not divide, and only then the imperfect ones are listed.
+    const auto collect = [&](Factorization rule, std::size_t most) {
+      for_each_chain(size, space_.slots[d].slots, rule, [&](std::span<const Count> bounds) {
+        const Chain chain = space_.make_chain(d, bounds);
+        if (space_.tiles_allowed(d, chain)) chains_[d].push_back(chain);
+        return chains_[d].size() < most;
+      });
+    };
+    collect(Factorization::kPerfect, 20'000);
+    if (chains_[d].empty() && space_.task.factorization != Factorization::kPerfect)
+      collect(space_.task.factorization, 20'000);
+    const auto weight = [&](const Chain& chain) {
+      double tiles = 0, units = 0;
+      for (const int l : space_.memories) tiles += static_cast<double>(chain.tile[l]);
+      for (const int l : space_.fanouts) units += static_cast<double>(chain.bound[l]);
+      return std::pair(tiles, units);
+    };
+    std::stable_sort(chains_[d].begin(), chains_[d].end(),
+                     [&](const Chain& a, const Chain& b) { return weight(a) < weight(b); });
+  }
+
+  TensorSet least_kept(int level) const {
+    TensorSet least = ~TensorSet{0};
+    for (const TensorSet keeps : space_.keep_sets[level]) least &= keeps;
+    return least;
+  }
+
+  bool fits() const {
+    if (!space_.fanouts_allowed(candidate_, space_.dims)) return false;
+    return std::all_of(space_.memories.begin(), space_.memories.end(),
+                       [&](int l) { return space_.memory_allowed(l, candidate_, least_kept(l), space_.dims); });
+  }
+
+  bool place(int d) {
+    if (++steps_ > kMostSteps || !fits()) return false;
+    if (d == space_.dims)
+      return std::all_of(space_.memories.begin(), space_.memories.end(), [&](int l) {
+        return space_.any_order(l) || !space_.orders(l, space_.loops_at(l, candidate_)).empty();
+      });
+    for (const Chain& chain : chains_[d]) {
+      candidate_.chain[static_cast<std::size_t>(d)] = &chain;
+      if (place(d + 1)) return true;
+    }
+    candidate_.chain[static_cast<std::size_t>(d)] = &smallest_[d];
+    return false;
+  }
+
+  Space space_;
+  std::array<std::vector<Chain>, kMaxDims> chains_;
+  std::array<Chain, kMaxDims> smallest_;
+  Candidate candidate_;
+  int empty_dim_ = -1;
+  std::uint64_t steps_ = 0;
+};
+
+bool exists(const Task& task) { return Existence(task).exists(); }
+
+struct Liftable {
+  Limit limit;
+  std::function<void(Task&)> lift;
+};
+
+std::vector<Liftable> limits_of(const Task& task) {
+  std::vector<Liftable> all;
+  const auto add = [&](const std::string& level, Violation::Rule rule, std::string text,
+                       std::function<void(Task&)> lift) {
+    all.push_back({{level, std::string(to_string(rule)), std::move(text)}, std::move(lift)});
+  };
+  for (std::size_t l = 0; l < task.accelerator.levels.size(); ++l) {
+    const Level& level = task.accelerator.levels[l];
+    if (level.is_memory() && level.memory().capacity_words) {
+      const Memory& memory = level.memory();
+      add(level.name, Violation::Rule::kCapacity,
+          fmt::format("{} holds {} words{}", level.name, *memory.capacity_words / std::max(1, memory.buffers),
+                      memory.buffers > 1 ? fmt::format(" at a time ({} buffers of them)", memory.buffers) : ""),
+          [l](Task& t) { t.accelerator.levels[l].memory().capacity_words.reset(); });
+    }
+    if (level.is_fanout())
+      add(level.name, Violation::Rule::kFanout,
+          fmt::format("{} has {} x {} units", level.name, level.fanout().rows, level.fanout().cols), [l](Task& t) {
+            t.accelerator.levels[l].fanout().rows = kHugeArray;
+            t.accelerator.levels[l].fanout().cols = kHugeArray;
+          });
+    if (l >= task.flexibility.levels.size()) continue;
+    const LevelFlexibility& rules = task.flexibility.levels[l];
+    if (level.is_memory()) {
+      if (!rules.tile.fixed.empty()) {
+        std::string tiles;
+        for (const TileRule::Tile& tile : rules.tile.fixed)
+          tiles += fmt::format("{}{}={}", tiles.empty() ? "" : ", ", tile.dim, tile.size);
+        add(level.name, Violation::Rule::kTile, fmt::format("tiles at {} are fixed: {}", level.name, tiles),
+            [l](Task& t) { t.flexibility.levels[l].tile.fixed.clear(); });
+      }
+      if (rules.tile.partition)
+        add(level.name, Violation::Rule::kTile,
+            fmt::format("{} is partitioned {}:{}:{} between inputs, weights and outputs", level.name,
+                        (*rules.tile.partition)[0], (*rules.tile.partition)[1], (*rules.tile.partition)[2]),
+            [l](Task& t) { t.flexibility.levels[l].tile.partition.reset(); });
+      if (rules.loops.dims) {
+        std::string dims;
+        for (const std::string& name : *rules.loops.dims) dims += (dims.empty() ? "" : ", ") + name;
+        add(level.name, Violation::Rule::kLoops,
+            fmt::format("only {} may loop at {}", dims.empty() ? "nothing" : dims, level.name),
+            [l](Task& t) { t.flexibility.levels[l].loops.dims.reset(); });
+      }
+      if (!rules.order.allowed.empty())
+        add(level.name, Violation::Rule::kOrder, fmt::format("{} runs its loops in given orders", level.name),
+            [l](Task& t) { t.flexibility.levels[l].order.allowed.clear(); });
+    } else if (level.is_fanout()) {
+      if (!rules.parallel.assignments.empty() || rules.parallel.max_dims_per_side > 0)
+        add(level.name, Violation::Rule::kParallel, fmt::format("{} takes given dims only", level.name),
+            [l](Task& t) { t.flexibility.levels[l].parallel = {}; });
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<Infeasibility> why_nothing_fits(const Task& task) {
+  if (exists(task)) return std::nullopt;
+  Infeasibility why;
+  Existence space(task);
+  if (why.nearest = space.smallest(); why.nearest)
+    why.nearest_miss = check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *why.nearest);
+  // Deletion filter: lift one limit after the other; what stays impossible without it did not need it.
+  Task reduced = task;
+  for (const Liftable& one : limits_of(task)) {
+    Task without = reduced;
+    one.lift(without);
+    if (exists(without)) {
+      why.conflict.push_back(one.limit);
+    } else {
+      reduced = std::move(without);
+    }
+  }
+  return why;
+}
+
+}  // namespace pliant
