@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/accelerator.h"
 
+#include <cmath>
+
 namespace pliant {
 
 int Accelerator::find_level(std::string_view wanted) const {
@@ -23,6 +25,23 @@ Count Accelerator::macs_units() const { return instances(static_cast<int>(levels
 const Flexibility& Accelerator::flexibility_of(const Layer& layer) const {
   const auto own = flexibility_for.find(layer.operation);
   return own == flexibility_for.end() ? flexibility : own->second;
+}
+
+std::array<double, 4> flexibility_growth(const Accelerator& accelerator) {
+  std::array<double, 4> growth{};
+  for (std::size_t k = 0; k < accelerator.levels.size(); ++k) {
+    const Level& level = accelerator.levels[k];
+    if (level.is_memory() && level.memory().capacity_words) {
+      growth[0] += std::ceil(std::log2(static_cast<double>(*level.memory().capacity_words)));
+      growth[1] += 1;
+    } else if (level.is_fanout()) {
+      const double copies = static_cast<double>(accelerator.instances(static_cast<int>(k)));
+      const double units = static_cast<double>(level.fanout().units());
+      growth[2] += copies * units * std::log2(units);
+      growth[3] += copies * units;
+    }
+  }
+  return growth;
 }
 
 }  // namespace pliant

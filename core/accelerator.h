@@ -86,7 +86,8 @@ struct Accelerator {
   std::map<std::string, ClassSettings> partial;
   /// Area of the parts that no level owns (control, I/O).
   double base_area_um2 = 0;
-  /// Area of full flexibility on each axis T, O, P, S (um2), already scaled to this design.
+  /// Area of full flexibility on each axis T, O, P, S (um2) of this design; the reader has scaled what the file says of
+  /// the design it describes to the one that --set made of it.
   std::array<double, 4> flexibility_area_um2{};
   Hints hints;
 
@@ -96,5 +97,10 @@ struct Accelerator {
   const Flexibility& flexibility_of(const Layer& layer) const;
   bool operator==(const Accelerator&) const = default;
 };
+
+/// What the area of flexibility on each axis T, O, P, S grows with (docs/model.md, "Area"); only ratios mean anything:
+///   T  address bits of the on-chip memories          P  sum over fanouts of units * log2(units)
+///   O  on-chip memories, each with its sequencer     S  sum over fanouts of units
+std::array<double, 4> flexibility_growth(const Accelerator& accelerator);
 
 }  // namespace pliant

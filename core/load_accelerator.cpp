@@ -27,7 +27,11 @@ constexpr Count kMaxUnits = Count{1} << 40;
 class AcceleratorReader {
  public:
   AcceleratorReader(const Library& library, const AcceleratorTree& tree, Problems& problems)
-      : tree_(tree), root_(tree.stages.back(), "", problems), scaling_(library, tree), problems_(problems) {}
+      : library_(library),
+        tree_(tree),
+        root_(tree.stages.back(), "", problems),
+        scaling_(library, tree),
+        problems_(problems) {}
 
   Accelerator read() {
     if (!root_.only_keys(keys::kAccelerator, "an accelerator: a map with name and levels")) return {};
@@ -286,10 +290,22 @@ class AcceleratorReader {
     if (!axes || !axes->only_keys(keys::kAxes, "{T: um2, O: um2, P: um2, S: um2}")) return;
     for (std::size_t axis = 0; axis < keys::kAxes.size(); ++axis) {
       if (const auto value = axes->find(keys::kAxes[axis]))
-        result_.flexibility_area_um2[axis] = value->real().value_or(0);
+        result_.flexibility_area_um2[axis] = value->real().value_or(0) * growth_since(value->node().stage, axis);
     }
   }
 
+  /// How much larger this design is than the one a stage described, in what the axis' area grows with.
+  double growth_since(int stage, std::size_t axis) const {
+    if (static_cast<std::size_t>(stage) + 1 >= tree_.stages.size() || !chain_known_) return 1;
+    AcceleratorTree then;
+    then.stages.assign(tree_.stages.begin(), tree_.stages.begin() + stage + 1);
+    Problems ignored;
+    const Accelerator described = AcceleratorReader(library_, then, ignored).read();
+    const double before = flexibility_growth(described)[axis], now = flexibility_growth(result_)[axis];
+    return ignored.empty() && before > 0 && now > 0 ? now / before : 1;
+  }
+
+  const Library& library_;
   const AcceleratorTree& tree_;
   Cursor root_;
   MemoryScaling scaling_;

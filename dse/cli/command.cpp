@@ -8,7 +8,9 @@
 
 #include "core/diagnostics.h"
 #include "dse/cli/count_command.h"
+#include "dse/cli/eval_command.h"
 #include "dse/cli/show_command.h"
+#include "dse/cli/validate_command.h"
 #include "dse/cli/version_command.h"
 
 namespace pliant {
@@ -43,7 +45,9 @@ int unknown_command(const std::string& name, std::ostream& err) {
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
       {"show", "print what was understood of an accelerator, a workload or a layer", show_command},
+      {"eval", "price one mapping: where energy and time go", eval_command},
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
+      {"validate", "compare the cost model with reference vectors of other models", validate_command},
   };
   return all;
 }

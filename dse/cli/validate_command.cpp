@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/validate_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "core/diagnostics.h"
+#include "dse/cli/shipped_configs.h"
+#include "dse/cli/text_table.h"
+#include "dse/validation/vectors.h"
+
+namespace pliant {
+namespace {
+
+namespace options = boost::program_options;
+using nlohmann::ordered_json;
+
+constexpr const char* kUsage = R"(usage: pliant validate FILE [options]
+
+Prices the mappings of a file of reference vectors and compares every number: Timeloop's (JSON lines, under the
+conventions `timeloop`) or those of QuickFlow's model (one JSON object, under `quickflow`). With perfect factors nothing
+is excused. With remainders a difference is excused only when the reference's number is the one its own bookkeeping is
+predicted to yield; the reason names the habit. docs/model.md has the list.
+
+Exit code 0 when nothing differs without an excuse, else 1.
+
+examples:
+  pliant validate tests/data/oracle_perfect.jsonl
+  pliant validate tests/data/oracle_imperfect.jsonl --excused
+  pliant validate tests/data/quickflow_vectors.json --json
+
+)";
+
+options::options_description described_options() {
+  options::options_description all("options");
+  auto add = all.add_options();
+  add("show", options::value<int>()->default_value(20), "print at most this many mismatches");
+  add("excused", "also list the excused differences");
+  add("json", "print JSON (schema 1)");
+  add("help", "print this");
+  return all;
+}
+
+ordered_json differences_json(const std::vector<Mismatch>& differences) {
+  ordered_json list = ordered_json::array();
+  for (const Mismatch& difference : differences) {
+    ordered_json item{{"vector", difference.vector},
+                      {"quantity", difference.quantity},
+                      {"expected", difference.expected},
+                      {"ours", difference.ours}};
+    if (!difference.excuse.empty()) item["reason"] = difference.excuse;
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+void print_json(const ValidationResult& result, bool excused, std::ostream& out) {
+  ordered_json json{{"schema", 1},
+                    {"vectors", result.vectors},
+                    {"mismatches", result.mismatched_vectors},
+                    {"excused", result.excused_vectors},
+                    {"numbers_compared", result.compared}};
+  json["differences"] = differences_json(result.mismatches);
+  if (excused) json["excused_differences"] = differences_json(result.excused);
+  out << json.dump(2) << "\n";
+}
+
+std::string table(const std::vector<Mismatch>& differences, std::size_t limit) {
+  TextTable rows({"vector", "quantity<", "expected", "ours", "reason<"});
+  for (std::size_t i = 0; i < std::min(limit, differences.size()); ++i) {
+    const Mismatch& one = differences[i];
+    rows.add(
+        {one.vector, one.quantity, fmt::format("{:.10g}", one.expected), fmt::format("{:.10g}", one.ours), one.excuse});
+  }
+  return rows.text("  ");
+}
+
+void print_text(const ValidationResult& result, const options::variables_map& values, std::ostream& out) {
+  const auto show = static_cast<std::size_t>(std::max(0, values["show"].as<int>()));
+  if (!result.mismatches.empty()) {
+    out << fmt::format("mismatches ({} numbers, the first {})\n", result.mismatches.size(),
+                       std::min(show, result.mismatches.size()))
+        << table(result.mismatches, show) << "\n";
+  }
+  if (values.count("excused") && !result.excused.empty())
+    out << "excused differences\n" << table(result.excused, result.excused.size()) << "\n";
+  if (!result.excused.empty()) {
+    std::map<std::string, int> by_reason;
+    for (const Mismatch& one : result.excused) ++by_reason[one.excuse];
+    out << "why differences are excused (how many numbers)\n";
+    TextTable reasons({"numbers", "what the reference does<"});
+    std::vector<std::pair<int, std::string>> sorted;
+    for (const auto& [reason, count] : by_reason) sorted.emplace_back(count, reason);
+    std::sort(sorted.rbegin(), sorted.rend());
+    for (const auto& [count, reason] : sorted) reasons.add({fmt::format("{}", count), reason});
+    out << reasons.text("  ") << "\n";
+  }
+  out << fmt::format("{} numbers compared, {} differ with an excuse\n", result.compared, result.excused.size());
+  out << fmt::format("{} vectors, {} mismatches, {} excused\n", result.vectors, result.mismatched_vectors,
+                     result.excused_vectors);
+}
+
+}  // namespace
+
+int validate_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const options::options_description visible = described_options();
+  options::options_description all;
+  all.add(visible).add_options()("file", options::value<std::string>());
+  options::positional_options_description positional;
+  positional.add("file", 1);
+  try {
+    options::variables_map values;
+    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
+    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
+    options::notify(values);
+    if (values.count("help")) {
+      out << kUsage << visible;
+      return 0;
+    }
+    if (!values.count("file"))
+      throw InputError(Diagnostic{.file = "pliant validate", .what = "no file named", .expected = "one file"});
+    const ValidationResult result =
+        validate_vectors(values["file"].as<std::string>(), shipped_configs().value_or("configs"));
+    if (values.count("json")) {
+      print_json(result, values.count("excused") > 0, out);
+    } else {
+      print_text(result, values, out);
+    }
+    return result.mismatched_vectors == 0 ? 0 : 1;
+  } catch (const options::error& error) {
+    err << "pliant validate: " << error.what() << "; see pliant validate --help\n";
+  } catch (const InputError& error) {
+    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
+  }
+  return 2;
+}
+
+}  // namespace pliant
