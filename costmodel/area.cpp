@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/flexibility_class.h"
+
 namespace pliant {
 
 double Area::total() const {
@@ -20,32 +22,6 @@ double overhead_share(Freedom freedom) {
   return 1;
 }
 
-std::array<Freedom, 4> axis_freedom(const Accelerator& accelerator, const Flexibility& flexibility) {
-  std::array<Freedom, 4> axis{};
-  axis.fill(Freedom::kFixed);
-  const auto raise = [](Freedom& freedom, Freedom to) { freedom = std::max(freedom, to); };
-  for (std::size_t l = 0; l + 1 < accelerator.levels.size() && l < flexibility.levels.size(); ++l) {
-    const LevelFlexibility& rules = flexibility.levels[l];
-    if (accelerator.levels[l].is_memory()) {
-      if (!accelerator.levels[l].memory().capacity_words) continue;  // off chip: nothing to build
-      raise(axis[0], !rules.tile.fixed.empty() ? Freedom::kFixed
-                     : rules.tile.partition    ? Freedom::kPartial
-                                               : Freedom::kFull);
-      raise(axis[1], rules.order.allowed.empty()       ? Freedom::kFull
-                     : rules.order.allowed.size() == 1 ? Freedom::kFixed
-                                                       : Freedom::kPartial);
-    } else if (accelerator.levels[l].is_fanout() && accelerator.levels[l].fanout().units() > 1) {
-      raise(axis[2], rules.parallel.assignments.empty()       ? Freedom::kFull
-                     : rules.parallel.assignments.size() == 1 ? Freedom::kFixed
-                                                              : Freedom::kPartial);
-      raise(axis[3], rules.shape.kind == ShapeRule::Kind::kFixed    ? Freedom::kFixed
-                     : rules.shape.kind == ShapeRule::Kind::kBlocks ? Freedom::kPartial
-                                                                    : Freedom::kFull);
-    }
-  }
-  return axis;
-}
-
 Area area_um2(const Accelerator& accelerator) {
   Area area;
   area.base = accelerator.base_area_um2;
@@ -56,9 +32,14 @@ Area area_um2(const Accelerator& accelerator) {
                                            : level.compute().area_um2;
     area.levels.push_back(one * static_cast<double>(accelerator.instances(static_cast<int>(l))));
   }
-  const std::array<Freedom, 4> axis = axis_freedom(accelerator, accelerator.flexibility);
-  for (std::size_t a = 0; a < 4; ++a)
-    area.flexibility[a] = accelerator.flexibility_area_um2[a] * overhead_share(axis[a]);
+  // Hardware is built for the freest family of layers it serves.
+  PerAxis<Freedom> freedom = axis_freedom(accelerator, accelerator.flexibility);
+  for (const auto& [operation, own] : accelerator.flexibility_for) {
+    const PerAxis<Freedom> other = axis_freedom(accelerator, own);
+    for (std::size_t a = 0; a < kAxisCount; ++a) freedom[a] = std::max(freedom[a], other[a]);
+  }
+  for (std::size_t a = 0; a < kAxisCount; ++a)
+    area.flexibility[a] = accelerator.flexibility_area_um2[a] * overhead_share(freedom[a]);
   return area;
 }
 

@@ -20,9 +20,7 @@ struct Area {
 /// How much of an axis' full overhead each freedom costs.
 double overhead_share(Freedom freedom);
 
-/// Freedom of each axis T, O, P, S: the most flexible level decides.
-std::array<Freedom, 4> axis_freedom(const Accelerator& accelerator, const Flexibility& flexibility);
-
+/// Components as built, plus the overhead of every axis (docs/model.md, "Area").
 Area area_um2(const Accelerator& accelerator);
 
 }  // namespace pliant
