@@ -45,18 +45,18 @@ bool overflows(const Problem& problem, int level, TensorSet keeps, int d, Count 
 
 }  // namespace
 
-Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
-                const std::vector<int>& memories, const std::vector<DimSet>& may_loop) {
+static Chain build_chain(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
+                         const std::vector<int>& memories, const std::vector<DimSet>& may_loop, int d) {
   const bool loose = temporal_imperfect(task.factorization);
   const bool dividing = task.factorization == Factorization::kPerfect || task.factorization == Factorization::kRubyT;
   const int stages = static_cast<int>(memories.size());
-  Axes axes(stages, std::vector<Axis>(problem.dims));
-  for (int d = 0; d < problem.dims; ++d) {
+  Chain axes(stages);
+  {
     // 1. Outwards: every state that can be reached.
     std::vector<Axis::State> reached{{1, task.layer.dims[d].size}};
     int level = problem.levels;
     for (int k = 0; k < stages; ++k) {
-      Axis& axis = axes[k][d];
+      Axis& axis = axes[k];
       Count factor = 1;
       for (int l = level - 1; l > memories[k]; --l) factor *= spatial.factor[l][d];
       std::vector<Axis::State> starts;
@@ -93,9 +93,9 @@ Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial
       if (reached.empty()) return {};
     }
     // 2. Inwards: drop what cannot be completed.
-    std::vector<bool> useful(axes[stages - 1][d].states.size(), true);
+    std::vector<bool> useful(axes[stages - 1].states.size(), true);
     for (int k = stages - 1; k >= 0; --k) {
-      Axis& axis = axes[k][d];
+      Axis& axis = axes[k];
       const int n = static_cast<int>(axis.states.size());
       const bool loops = (may_loop[k] >> d & 1U) != 0;
       std::vector<bool> ends(n), alive(n);
@@ -159,15 +159,30 @@ Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial
       axis = std::move(kept);
       if (k + 1 < stages) {
         // The outer axis was renumbered already; its map from here must follow our renumbering.
-        Axis& outer = axes[k + 1][d];
+        Axis& outer = axes[k + 1];
         std::vector<int> map(axis.states.size(), -1);
         for (int i = 0; i < n; ++i)
           if (renumber[i] >= 0) map[renumber[i]] = outer.from_inside[i];
         outer.from_inside = std::move(map);
       }
     }
-    if (axes[0][d].from_inside[0] < 0) return {};
-    axes[0][d].start = axes[0][d].from_inside[0];
+    if (axes[0].from_inside[0] < 0) return {};
+    axes[0].start = axes[0].from_inside[0];
+  }
+  return axes;
+}
+
+Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
+                const std::vector<int>& memories, const std::vector<DimSet>& may_loop, AxisCache& cache) {
+  Axes axes;
+  for (int d = 0; d < problem.dims; ++d) {
+    std::vector<Count> key{d};
+    for (int l = 0; l < problem.levels; ++l)
+      key.push_back(problem.is_memory[l] ? static_cast<Count>(keeps[l]) : spatial.factor[l][d]);
+    auto [entry, fresh] = cache.try_emplace(std::move(key));
+    if (fresh) entry->second = build_chain(task, problem, spatial, keeps, memories, may_loop, d);
+    if (entry->second.empty()) return {};
+    axes.push_back(&entry->second);
   }
   return axes;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "dse/mappers/exact/choice.h"
@@ -25,9 +26,15 @@ struct Axis {
   int start = 0;                        ///< innermost memory only: the state before its loops
 };
 
-/// axes[k][d] for memories k from the innermost outwards. Empty when some dim cannot be completed.
-using Axes = std::vector<std::vector<Axis>>;
+/// One dim at all memories, from the innermost outwards; empty when the dim cannot be completed.
+using Chain = std::vector<Axis>;
+
+/// Chains by dim, its spatial factors and the kept tensors: choices that differ elsewhere share them.
+using AxisCache = std::map<std::vector<Count>, Chain>;
+
+/// axes[d][k]. Empty when some dim cannot be completed.
+using Axes = std::vector<const Chain*>;
 Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
-                const std::vector<int>& memories_inside_out, const std::vector<DimSet>& may_loop);
+                const std::vector<int>& memories_inside_out, const std::vector<DimSet>& may_loop, AxisCache& cache);
 
 }  // namespace pliant::exact

@@ -132,7 +132,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
   uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[x];
   affine_ = p.affine_dims[x];
   for (int d = 0; d < p.dims; ++d)
-    for (const Axis::State& state : axes[k][d].states) left_[d].push_back(static_cast<double>(state.left));
+    for (const Axis::State& state : (*axes[d])[k].states) left_[d].push_back(static_cast<double>(state.left));
   for (const int index : pending) {
     const Pair& pair = pairs[index];
     const Functional::Weights& w = functional.weights[index];
@@ -188,7 +188,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
         const int d = std::countr_zero(rest);
         dims.push_back(d);
         table.stride[d] = size;
-        size *= static_cast<int>(axes[k][d].states.size());
+        size *= static_cast<int>((*axes[d])[k].states.size());
       }
       table.served.resize(static_cast<std::size_t>(size));
       table.delivered.resize(static_cast<std::size_t>(size));
@@ -196,9 +196,9 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
         std::array<double, kMaxDims> child{};
         child.fill(1);
         for (const int d : dims) {
-          const int at = cell / table.stride[d] % static_cast<int>(axes[k][d].states.size());
+          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
           const double inner = spatial_between(spatial, DimSet{1} << d, level, pair.child);
-          child[d] = std::max(1.0, static_cast<double>(axes[k][d].states[at].tile) / inner);
+          child[d] = std::max(1.0, static_cast<double>((*axes[d])[k].states[at].tile) / inner);
           child[d] = std::min(child[d], p.size[d]);
         }
         // A window that slides past neighbours, or over holes, can only be bounded: by its distinct values.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/affine.h"
@@ -73,12 +74,14 @@ Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& ke
     DimSet growable = 0;
     for (int k = 1; k < stages() && setting_.memories[k] >= (setting_.within ? keeper : 0); ++k)
       growable |= setting_.may_loop[k];
-    if (keeper != p.innermost_memory && (growable & ~p.coupled[x]) != 0) initial_[x] = 1;
+    stays_[x] = growable & ~p.coupled[x];
+    if (keeper != p.innermost_memory && stays_[x] != 0) initial_[x] = 1;
   }
 }
 
 bool Lattice::build() {
-  axes_ = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories, setting_.may_loop);
+  axes_ = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories, setting_.may_loop,
+                     setting_.axis_cache);
   if (axes_.empty()) return false;
   build_boxes();
   return true;
@@ -96,32 +99,37 @@ void Lattice::unpack(int k, int node, std::array<int, kMaxDims>& at) const {
 
 void Lattice::build_boxes() {
   const Problem& p = setting_.problem;
-  boxes_.resize(axes_.size());
+  boxes_.resize(static_cast<std::size_t>(stages()));
   // Long dims vary fastest: their loops are the ones that vectorise.
   fastest_first_.resize(p.dims);
   for (int d = 0; d < p.dims; ++d) fastest_first_[d] = d;
-  std::stable_sort(fastest_first_.begin(), fastest_first_.end(),
-                   [&](int a, int b) { return axes_.back()[a].states.size() > axes_.back()[b].states.size(); });
+  std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [&](int a, int b) {
+    return axis(stages() - 1, a).states.size() > axis(stages() - 1, b).states.size();
+  });
   for (int k = 0; k < stages(); ++k) {
     Box& box = boxes_[k];
     box.extent.resize(p.dims);
     box.stride.resize(p.dims);
     for (const int d : fastest_first_) {
-      box.extent[d] = static_cast<int>(axes_[k][d].states.size());
+      box.extent[d] = static_cast<int>(axis(k, d).states.size());
       box.stride[d] = box.size;
       box.size *= box.extent[d];
     }
     total_nodes_ += static_cast<std::size_t>(box.size);
-    build_misfits(k);
   }
-  for (int k = 0; k + 1 < stages(); ++k) {
-    Box& box = boxes_[k];
+}
+
+void Lattice::complete_box(int k) const {
+  Box& box = boxes_[k];
+  if (!box.misfit.empty()) return;
+  build_misfits(k);
+  if (k + 1 < stages()) {
     box.outside.resize(static_cast<std::size_t>(box.size));
     std::array<int, kMaxDims> at{};
     for (int node = 0; node < box.size; ++node) {
       int outside = 0;
       for (const int d : fastest_first_) {
-        const int up = axes_[k + 1][d].from_inside[at[d]];
+        const int up = axis(k + 1, d).from_inside[at[d]];
         outside = up < 0 || outside < 0 ? -1 : outside + up * boxes_[k + 1].stride[d];
       }
       box.outside[node] = outside;
@@ -133,7 +141,7 @@ void Lattice::build_boxes() {
   }
 }
 
-void Lattice::build_misfits(int k) {
+void Lattice::build_misfits(int k) const {
   // Which nodes may be held: capacity, hard partitions, fixed tiles.
   const Problem& p = setting_.problem;
   Box& box = boxes_[k];
@@ -143,10 +151,10 @@ void Lattice::build_misfits(int k) {
   std::array<std::vector<double>, kMaxDims> tiles, ends;
   for (int d = 0; d < p.dims; ++d) {
     bool all = true;
-    for (std::size_t i = 0; i < axes_[k][d].states.size(); ++i) {
-      tiles[d].push_back(std::min(static_cast<double>(axes_[k][d].states[i].tile), p.size[d]));
-      ends[d].push_back(axes_[k][d].may_end[i] ? 0 : kInfinity);
-      all &= axes_[k][d].may_end[i];
+    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i) {
+      tiles[d].push_back(std::min(static_cast<double>(axis(k, d).states[i].tile), p.size[d]));
+      ends[d].push_back(axis(k, d).may_end[i] ? 0 : kInfinity);
+      all &= axis(k, d).may_end[i];
     }
     if (all) continue;
     Factor factor;
@@ -350,7 +358,7 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
       double product = 1;
       for (int d = 0; d < setting_.problem.dims; ++d)
         if (!setting_.problem.is_coupled(x, d))
-          product *= static_cast<double>(axes_[0][d].states[at[d]].tile / axes_[0][d].states[axes_[0][d].start].tile);
+          product *= static_cast<double>(axis(0, d).states[at[d]].tile / axis(0, d).states[axis(0, d).start].tile);
       auto& known = repeated_[x];
       const auto found = std::find(known.begin(), known.end(), product);
       status[x] = static_cast<std::int8_t>(kStaying + (found - known.begin()));
@@ -377,7 +385,7 @@ void Lattice::grow(int k, DimSet dims, std::vector<double>& values) const {
   const Box& box = boxes_[k];
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (box.extent[d] > 1) close_chains(values.data(), box.size, box.stride[d], box.extent[d], axes_[k][d].edges);
+    if (box.extent[d] > 1) close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
   }
 }
 
@@ -411,7 +419,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional,
         for (int x = 0; x < p.tensors; ++x) {
           if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
           killed |= TensorSet{1} << x;
-          const bool to_compute = pairs_[pairs_of_[x][first_pending(status[x])]].child == p.levels;
+          const bool to_compute = towards_compute(x, status[x]);
           if ((p.sliding[x] >> d & 1U) && !to_compute) sliding |= TensorSet{1} << x;
         }
         if (sliding == 0) {
@@ -446,7 +454,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional,
 
 int Lattice::initial_node() const {
   std::array<int, kMaxDims> at{};
-  for (int d = 0; d < setting_.problem.dims; ++d) at[d] = axes_[0][d].start;
+  for (int d = 0; d < setting_.problem.dims; ++d) at[d] = axis(0, d).start;
   return index(0, at);
 }
 
@@ -456,8 +464,8 @@ int Lattice::final_node() const {
   const int k = stages() - 1;
   for (int d = 0; d < setting_.problem.dims; ++d) {
     at[d] = -1;
-    for (std::size_t i = 0; i < axes_[k][d].states.size(); ++i)
-      if (axes_[k][d].may_end[i]) at[d] = static_cast<int>(i);
+    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
+      if (axis(k, d).may_end[i]) at[d] = static_cast<int>(i);
   }
   return index(k, at);
 }
@@ -477,6 +485,13 @@ std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
       cost = w.served * parents + w.delivered * children;
       if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && pair.tensor == p.output)
         cost += w.first_parent * parents + w.first_child * children;
+    } else if (initial_[pair.tensor] != 0) {
+      // Operands that stay can stay through all loops that do not move them, no longer.
+      cost = w.served * compute_words(setting_, spatial_, pair);
+      for (DimSet rest = stays_[pair.tensor]; rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        cost /= p.size[d] / spatial_between(spatial_, DimSet{1} << d, -1, p.levels);
+      }
     }
     least.push_back(cost);
   }
@@ -505,6 +520,7 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
   tables.before[0].emplace(initial_, std::move(start));
   for (int k = 0; k < stages(); ++k) {
     const int level = setting_.memories[k];
+    complete_box(k);
     std::map<std::array<int, 3>, std::vector<double>> cache;
     std::map<Status, std::vector<double>> done;
     for (const std::vector<DimSet>& groups : setting_.orders[k]) {
@@ -593,7 +609,7 @@ void Lattice::nodes_under(int k, int node, std::vector<int>& found) const {
   std::vector<int> next;
   for (int d = 0; d < setting_.problem.dims; ++d) {
     next.clear();
-    const std::vector<int>& map = axes_[k][d].from_inside;
+    const std::vector<int>& map = axis(k, d).from_inside;
     for (std::size_t i = 0; i < map.size(); ++i) {
       if (map[i] != at[d]) continue;
       for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k - 1].stride[d]);
@@ -607,118 +623,187 @@ void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound
   unpack(k, from, a);
   unpack(k, to, b);
   for (int d = 0; d < setting_.problem.dims; ++d)
-    bound[d] = axes_[k][d].states[b[d]].tile / axes_[k][d].states[a[d]].tile;
+    bound[d] = axis(k, d).states[b[d]].tile / axis(k, d).states[a[d]].tile;
 }
 
-void Lattice::steps_into(int k, int end, const Status& after, const std::vector<const Functional*>& functionals,
-                         const Tables& tables, double limit, std::vector<Step>& found) const {
-  const Problem& p = setting_.problem;
-  const int level = setting_.memories[k];
-  std::array<int, kMaxDims> last{}, at{};
-  unpack(k, end, last);
-  std::map<std::array<int, 4>, ChargeTables> cache;
-  const auto cost = [&](const std::array<int, kMaxDims>& node, int x, int pending, int slide, std::size_t f) {
-    auto entry = cache.find({x, pending, slide, static_cast<int>(f)});
-    if (entry == cache.end())
-      entry = cache
-                  .emplace(std::array<int, 4>{x, pending, slide, static_cast<int>(f)},
-                           ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, pending), k, x, slide,
-                                        *functionals[f], repetitions(x, pending)))
-                  .first;
-    return entry->second.at(node);
-  };
-  Step step;
-  step.charges.assign(functionals.size(), 0);
-  // One reuse-distinct order after the other for a given start and end.
-  const auto place = [&](auto&& self, const std::vector<DimSet>& groups, std::size_t g, DimSet active,
-                         const Status& status, std::array<int, kMaxDims> node, double table_value) -> void {
-    if (table_value + step.charges[0] >= limit) return;
-    while (g < groups.size() && (groups[g] & active) == 0) ++g;
-    if (active == 0 || g == groups.size()) {
-      Status final = status;
-      const std::vector<double> charges = step.charges;
-      for (int x = 0; x < p.tensors && setting_.within; ++x) {
-        if (!(keeps_[level] >> x & 1U) || final[x] == 0) continue;
-        for (std::size_t f = 0; f < functionals.size(); ++f) step.charges[f] += cost(node, x, final[x], -1, f);
-        final[x] = 0;
+namespace {
+
+/// Enumerates the starts and orders of one memory for steps_into.
+class StepSearch {
+ public:
+  StepSearch(const Lattice& lattice, const Lattice::StepQuery& query, std::vector<Lattice::Step>& found)
+      : lattice_(lattice), p_(lattice.setting().problem), query_(query), found_(found) {
+    lattice_.unpack(query_.k, query_.end, last_);
+  }
+
+  void run() {
+    const int k = query_.k;
+    for (const auto& [status, array] : query_.tables->before[static_cast<std::size_t>(k)]) {
+      array_ = &array;
+      step_.before = status;
+      visit(0, 0, 0);
+    }
+  }
+
+ private:
+  using At = std::array<int, kMaxDims>;
+
+  double charge(const At& node, int x, int pending, int slide, int f) {
+    const int slot = ((f * kMaxTensors + x) * 128 + pending) * (kMaxDims + 1) + slide + 1;
+    auto& cache = *query_.cache;
+    const auto at = static_cast<std::size_t>(slot);
+    if (cache.size() <= at) cache.resize(at + 1);
+    if (!cache[at])
+      cache[at] = std::make_unique<ChargeTables>(
+          lattice_.charge_tables(query_.k, x, pending, slide, *query_.functionals[static_cast<std::size_t>(f)]));
+    return cache[at]->at(node);
+  }
+
+  bool slides(int x, int d, const Status& status) const {
+    return (p_.sliding[x] >> d & 1U) != 0 && !lattice_.towards_compute(x, status[x]);
+  }
+
+  /// What the pending tensors must pay at least between this start and the end: each alone, at its best.
+  double least_charge(DimSet active) {
+    double total = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      const int pending = step_.before[x];
+      if (pending == 0 || (active & p_.coupled[x]) == 0) continue;
+      At best = at_;
+      for (int d = 0; d < p_.dims; ++d)
+        if (!p_.is_coupled(x, d)) best[d] = last_[d];
+      double least = charge(best, x, pending, -1, 0);
+      for (DimSet rest = active & p_.sliding[x]; rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        if (!slides(x, d, step_.before)) continue;
+        At slid = best;
+        slid[d] = last_[d];
+        least = std::min(least, charge(slid, x, pending, d, 0));
       }
-      if (after_boundary(k, final, end) == after && table_value + step.charges[0] < limit) {
-        step.value = table_value + step.charges[0];
-        found.push_back(step);
+      total += least;
+    }
+    return total;
+  }
+
+  void visit(int d, int node, DimSet active) {
+    if (d == p_.dims) {
+      const double value = (*array_)[static_cast<std::size_t>(node)];
+      if (!(value < query_.limit)) return;
+      if (query_.worth && !query_.worth(step_.before, node)) return;
+      if (!(value + least_charge(active) < query_.limit)) return;
+      step_.node = node;
+      value_ = value;
+      for (const std::vector<DimSet>& groups : lattice_.setting().orders[static_cast<std::size_t>(query_.k)]) {
+        step_.loops = 0;
+        step_.charges.fill(0);
+        place(groups, 0, active, step_.before, at_);
       }
-      step.charges = charges;
       return;
     }
-    const TensorSet tensors = alive(status);
-    const std::size_t placed = step.order.size();
+    for (const int i : lattice_.axis(query_.k, d).below[static_cast<std::size_t>(last_[d])]) {
+      at_[d] = i;
+      visit(d + 1, node + i * lattice_.stride(query_.k, d), i == last_[d] ? active : active | DimSet{1} << d);
+    }
+  }
+
+  void add_charges(const At& node, int x, int pending, int slide) {
+    for (std::size_t f = 0; f < query_.functionals.size(); ++f)
+      step_.charges[f] += charge(node, x, pending, slide, static_cast<int>(f));
+  }
+
+  void finish(const Status& status, const At& node) {
+    const Setting& setting = lattice_.setting();
+    const int level = setting.memories[static_cast<std::size_t>(query_.k)];
+    const auto charges = step_.charges;
+    Status final = status;
+    for (int x = 0; x < p_.tensors && setting.within; ++x) {
+      if (!(lattice_.keeps()[level] >> x & 1U) || final[x] == 0) continue;
+      add_charges(node, x, final[x], -1);
+      final[x] = 0;
+    }
+    step_.after = lattice_.after_boundary(query_.k, final, query_.end);
+    if ((query_.after == nullptr || step_.after == *query_.after) && value_ + step_.charges[0] < query_.limit)
+      found_.push_back(step_);
+    step_.charges = charges;
+  }
+
+  /// One reuse-distinct order after the other for a given start and end.
+  void place(const std::vector<DimSet>& groups, std::size_t g, DimSet active, const Status& status, At node) {
+    if (!(value_ + step_.charges[0] < query_.limit)) return;
+    while (g < groups.size() && (groups[g] & active) == 0) ++g;
+    if (active == 0 || g == groups.size()) return finish(status, node);
+    const int placed = step_.loops;
+    const TensorSet tensors = lattice_.alive(status);
     // Loops that move nothing pending come first: they can only help.
     for (DimSet rest = groups[g] & active; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
       bool moves = false;
-      for (int x = 0; x < p.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p.is_coupled(x, d);
+      for (int x = 0; x < p_.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p_.is_coupled(x, d);
       if (moves) continue;
-      node[d] = last[d];
+      node[d] = last_[d];
       active &= ~(DimSet{1} << d);
-      step.order.push_back(d);
+      step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
     }
     if ((groups[g] & active) == 0) {
-      self(self, groups, g + 1, active, status, node, table_value);
-      step.order.resize(placed);
+      place(groups, g + 1, active, status, node);
+      step_.loops = placed;
       return;
     }
-    std::vector<std::pair<TensorSet, TensorSet>> tried;
+    std::array<TensorSet, kMaxDims> tried{};
+    int tries = 0;
     for (DimSet rest = groups[g] & active; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
-      TensorSet killed = 0, sliding = 0;
-      for (int x = 0; x < p.tensors; ++x) {
-        if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
+      TensorSet killed = 0;
+      bool sliding = false;
+      for (int x = 0; x < p_.tensors; ++x) {
+        if (!(tensors >> x & 1U) || !p_.is_coupled(x, d)) continue;
         killed |= TensorSet{1} << x;
-        if ((p.sliding[x] >> d & 1U) && pairs_[pairs_of_[x][first_pending(status[x])]].child != p.levels)
-          sliding |= TensorSet{1} << x;
+        sliding |= slides(x, d, status);
       }
-      if (sliding == 0) {
-        if (std::find(tried.begin(), tried.end(), std::pair{killed, sliding}) != tried.end()) continue;
-        tried.emplace_back(killed, sliding);
+      if (!sliding) {
+        if (std::find(tried.begin(), tried.begin() + tries, killed) != tried.begin() + tries) continue;
+        tried[static_cast<std::size_t>(tries++)] = killed;
       }
-      std::array<int, kMaxDims> next = node;
-      next[d] = last[d];
+      At next = node;
+      next[d] = last_[d];
       Status then = status;
-      const std::vector<double> charges = step.charges;
-      for (int x = 0; x < p.tensors; ++x) {
+      const auto charges = step_.charges;
+      for (int x = 0; x < p_.tensors; ++x) {
         if (!(killed >> x & 1U)) continue;
-        for (std::size_t f = 0; f < functionals.size(); ++f)
-          step.charges[f] += cost(next, x, status[x], sliding >> x & 1U ? d : -1, f);
+        add_charges(next, x, status[x], slides(x, d, status) ? d : -1);
         then[x] = 0;
       }
-      step.order.push_back(d);
-      self(self, groups, g, active & ~(DimSet{1} << d), then, next, table_value);
-      step.order.pop_back();
-      step.charges = charges;
+      step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
+      place(groups, g, active & ~(DimSet{1} << d), then, next);
+      --step_.loops;
+      step_.charges = charges;
     }
-    step.order.resize(placed);
-  };
-  for (const auto& [status, array] : tables.before[k]) {
-    // All starts below the end node.
-    const auto visit = [&](auto&& self, int d, int node, DimSet active) -> void {
-      if (d == p.dims) {
-        const double value = array[static_cast<std::size_t>(node)];
-        if (!(value < limit)) return;
-        step.before = status;
-        step.node = node;
-        for (const std::vector<DimSet>& groups : setting_.orders[k]) {
-          step.order.clear();
-          std::fill(step.charges.begin(), step.charges.end(), 0.0);
-          place(place, groups, 0, active, status, at, value);
-        }
-        return;
-      }
-      for (const int i : axes_[k][d].below[last[d]]) {
-        at[d] = i;
-        self(self, d + 1, node + i * boxes_[k].stride[d], i == last[d] ? active : active | DimSet{1} << d);
-      }
-    };
-    visit(visit, 0, 0, 0);
+    step_.loops = placed;
   }
+
+  const Lattice& lattice_;
+  const Problem& p_;
+  const Lattice::StepQuery& query_;
+  std::vector<Lattice::Step>& found_;
+  const std::vector<double>* array_ = nullptr;
+  Lattice::Step step_;
+  double value_ = 0;
+  At last_{}, at_{};
+};
+
+}  // namespace
+
+ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
+  return {setting_, spatial_, axes_, pairs_,     pending_pairs(k, tensor, pending),
+          k,        tensor,   slide, functional, repetitions(tensor, pending)};
+}
+
+bool Lattice::towards_compute(int tensor, int pending) const {
+  return pairs_[pairs_of_[tensor][static_cast<std::size_t>(first_pending(pending))]].child == setting_.problem.levels;
+}
+
+void Lattice::steps_into(const StepQuery& query, std::vector<Step>& found) const {
+  StepSearch(*this, query, found).run();
 }
 
 double Lattice::least(const Functional& functional) const {

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dse/mappers/exact/axis.h"
@@ -36,6 +38,10 @@ struct Functional {
 inline constexpr int kStaying = 64;
 using Status = std::array<std::int8_t, kMaxTensors>;
 
+inline constexpr int kMaxFunctionals = 12;
+
+class ChargeTables;
+
 /// What never changes for a task.
 struct Setting {
   Setting(const Task& task, const Problem& problem);
@@ -49,6 +55,7 @@ struct Setting {
   bool within = false;        ///< stationarity ends at the parent
   bool one_loop = false;      ///< quickflow's window rule
   bool compute_runs = false;  ///< quickflow: operands may stay at the compute units
+  mutable AxisCache axis_cache;
 };
 
 class Lattice {
@@ -75,23 +82,29 @@ class Lattice {
   /// Nodes whose cost and what must follow exceed the limit are left out.
   Tables solve(const Functional& functional, double limit) const;
 
-  /// Continue inwards from memory k: all ways to reach node `end` with the status `after` (as the next memory out sees
-  /// it), with a table value below the limit.
+  /// Continue inwards from memory k: all reuse-distinct ways to reach node `end`.
   struct Step {
-    Status before{};
-    int node = 0;                 ///< at memory k before its loops
-    double value = 0;             ///< table value + charges made at this memory
-    std::vector<double> charges;  ///< by functional
-    std::vector<int> order;       ///< dims of its loops, innermost first
+    Status before{}, after{};  ///< as this memory sees it before its loops, as the next one out sees it after them
+    int node = 0;              ///< before its loops
+    std::array<double, kMaxFunctionals> charges{};  ///< made at this memory, by functional
+    std::array<std::int8_t, kMaxDims> order{};      ///< dims of its loops, innermost first
+    int loops = 0;
   };
-  void steps_into(int k, int end, const Status& after, const std::vector<const Functional*>& functionals,
-                  const Tables& tables, double limit, std::vector<Step>& found) const;
+  struct StepQuery {
+    int k = 0, end = 0;
+    const Status* after = nullptr;  ///< nullptr = any
+    std::span<const Functional* const> functionals;
+    const Tables* tables = nullptr;                 ///< of functional 0
+    double limit = 0;                               ///< on table value + charges of functional 0 (+ what `after` pends)
+    std::function<bool(const Status&, int)> worth;  ///< asked per start; empty = always
+    std::vector<std::unique_ptr<ChargeTables>>* cache = nullptr;
+  };
+  void steps_into(const StepQuery& query, std::vector<Step>& found) const;
   /// Nodes outside and inside: the node of memory k-1 (after its loops) that lies under a node of memory k; all of
   /// them.
   void nodes_under(int k, int node, std::vector<int>& found) const;
 
   int final_node() const;
-  const std::vector<Status>& final_statuses() const { return final_statuses_; }
   /// Cost of what is still pending when the outermost memory's loops are done.
   double pending_at_end(const Status& status, const Functional& functional) const;
 
@@ -103,7 +116,15 @@ class Lattice {
   int stages() const { return static_cast<int>(setting_.memories.size()); }
   Status initial_status() const { return initial_; }
   int initial_node() const;
-  std::size_t repetition_kinds(int tensor) const { return repeated_[tensor].size(); }
+
+  // What the enumeration of steps needs.
+  const Axis& axis(int k, int d) const { return (*axes_[d])[k]; }
+  int stride(int k, int d) const { return boxes_[k].stride[d]; }
+  void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
+  TensorSet alive(const Status& status) const;
+  Status after_boundary(int k, Status status, int node) const;
+  bool towards_compute(int tensor, int pending) const;
+  ChargeTables charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const;
 
  private:
   struct Box {
@@ -113,14 +134,11 @@ class Lattice {
     std::vector<int> outside;    // by node: the node of the next memory out above it, or -1
   };
   int index(int k, const std::array<int, kMaxDims>& at) const;
-  void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
   void build_boxes();
-  void build_misfits(int k);
-  Status after_boundary(int k, Status status, int node) const;
+  void build_misfits(int k) const;
+  void complete_box(int k) const;
   int first_pending(int pending) const { return pending >= kStaying ? 0 : pending - 1; }
   double repetitions(int tensor, int pending) const;
-  /// Tensors alive in a status.
-  TensorSet alive(const Status& status) const;
   /// Charge of killing one tensor at memory k, at every node; slide = dim whose windows overlap, or -1.
   std::vector<double> charge(int k, int tensor, int pending, int slide, const Functional& functional) const;
   void grow(int k, DimSet dims, std::vector<double>& values) const;
@@ -144,10 +162,10 @@ class Lattice {
   std::array<std::vector<int>, kMaxTensors> pairs_of_;  // inside out, indices into pairs_
   Axes axes_;
   std::vector<int> fastest_first_;  // dims in the order of their strides
-  std::vector<Box> boxes_;
+  mutable std::vector<Box> boxes_;  // filled when a search first gets there
   Status initial_{};
+  std::array<DimSet, kMaxTensors> stays_{};  // dims whose loops may leave an operand at the compute units
   mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
-  mutable std::vector<Status> final_statuses_;
 };
 
 }  // namespace pliant::exact

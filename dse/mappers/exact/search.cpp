@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dse/mappers/exact/charges.h"
+
 namespace pliant::exact {
 
 namespace {
@@ -13,235 +15,281 @@ constexpr double kRounding = 1e-11;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A label of the search, from the outermost memory inwards: what was decided outside.
+/// What was decided outside, from the outermost memory inwards.
 struct Suffix {
-  std::vector<double> cost;                        // by functional, constants included
-  std::vector<std::array<Count, kMaxDims>> bound;  // by memory from the outside
-  std::vector<std::vector<int>> order;             // innermost first
+  std::array<double, kMaxFunctionals> cost{};  // by functional, constants included
+  struct Loops {
+    std::array<Count, kMaxDims> bound{};
+    Lattice::Step step;
+  };
+  std::vector<Loops> loops;
 };
 
 class Closing {
  public:
   Closing(Lattice& lattice, Incumbent& incumbent, Meter& meter)
-      : lattice_(lattice), p_(lattice.setting().problem), incumbent_(incumbent), meter_(meter), nest_(p_) {}
+      : lattice_(lattice),
+        p_(lattice.setting().problem),
+        objective_(lattice.setting().task.objective),
+        incumbent_(incumbent),
+        meter_(meter),
+        nest_(p_) {}
 
   double run() {
-    functionals_.push_back(lattice_.energy());
     // 1. Each tensor moved once: no lattice needed.
-    double cycles = lattice_.steps();
     for (int l = 0; l < p_.levels; ++l) {
       if (!p_.is_memory[l]) continue;
-      for (const bool write : {false, true}) {
-        if ((write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) == kInfinity) continue;
-        ports_.push_back(lattice_.port(l, write));
-        cycles = std::max(cycles, lattice_.least(ports_.back()));
-      }
+      for (const bool write : {false, true})
+        if ((write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) < kInfinity)
+          ports_.push_back({lattice_.port(l, write), {l, write}, false, 0});
     }
-    double bound = value(lattice_.least(functionals_[0]), cycles);
+    const Functional energy = lattice_.energy();
+    least_cycles_ = lattice_.steps();
+    for (const Port& port : ports_) least_cycles_ = std::max(least_cycles_, lattice_.least(port.functional));
+    double bound = value(lattice_.least(energy), least_cycles_);
     if (hopeless(bound)) return bound;
-    // 2. The least energy over the lattice.
+    // 2. The least energy over the lattice, and its mapping; where no port binds that is the optimum.
     if (!lattice_.build()) return kInfinity;
-    floor_cycles_ = cycles;
-    tables_.push_back(lattice_.solve(functionals_[0], energy_limit(0, cycles)));
+    add_table(energy, Kind::kEnergy, 0, energy_limit(0, least_cycles_));
     if (tables_[0].best == kInfinity) return incumbent_.mapping ? std::max(bound, incumbent_.value) : kInfinity;
-    bound = value(tables_[0].best, cycles);
+    bound = value(tables_[0].best, least_cycles_);
     if (hopeless(bound)) return bound;
-    // 3. The mapping of least energy; where no port binds it is the optimum.
-    const double before = incumbent_.value;
-    floor_cycles_ = cycles;
-    greedy();
+    descend(0);
     if (hopeless(bound) || meter_.out_of_time()) return bound;
-    // 4. Otherwise bound the ports too, and search.
-    for (const Functional& port : ports_) {
-      functionals_.push_back(port);
-      tables_.push_back(lattice_.solve(port, kInfinity));
-      cycles = std::max(cycles, tables_.back().best);
+    // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
+    for (std::uint64_t patience = 64;; patience *= 8) {
+      if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
+      if (least_cycles_ == kInfinity) return incumbent_.value;
+      bound = region(nullptr).least(p_, objective_);
+      if (hopeless(bound)) return bound;
+      expansions_left_ = patience;
+      explore();
+      if (meter_.expired) return bound;
+      if (expansions_left_ > 0) return std::max(bound, incumbent_.value);
     }
-    floor_cycles_ = cycles;
-    bound = value(tables_[0].best, cycles);
-    (void)before;
-    if (hopeless(bound)) return bound;
-    explore();
-    return meter_.expired ? bound : std::max(bound, incumbent_.value);
   }
 
  private:
-  double value(double energy, double cycles) const {
-    return objective_bound(p_, lattice_.setting().task.objective, energy, cycles);
-  }
+  enum class Kind : std::uint8_t { kEnergy, kCycles, kSum };
+  struct Port {
+    Functional functional;
+    Bound bound;
+    bool tabled;
+    int bound_count;  // priced mappings it bound
+  };
+
+  double value(double energy, double cycles) const { return objective_bound(p_, objective_, energy, cycles); }
   bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
 
-  /// Follow the energy table inwards; every step is the best one.
-  void greedy() {
-    const int k = lattice_.stages() - 1;
-    Suffix suffix = empty_suffix(1);
-    const double target = tables_[0].best - functionals_[0].constant;
-    descend_greedily(k, target, suffix);
+  void add_table(Functional functional, Kind kind, double slope, double limit) {
+    functionals_.push_back(std::move(functional));
+    kinds_.push_back(kind);
+    slopes_.push_back(slope);
+    tables_.push_back(lattice_.solve(functionals_.back(), limit));
+    for (auto& stage : cache_) stage.clear();
+    cache_.resize(static_cast<std::size_t>(lattice_.stages()));
+    pointers_.clear();
+    for (const Functional& f : functionals_) pointers_.push_back(&f);
   }
 
-  Suffix empty_suffix(std::size_t functionals) const {
-    Suffix suffix;
-    for (std::size_t f = 0; f < functionals; ++f) suffix.cost.push_back(functionals_[f].constant);
-    return suffix;
-  }
-
-  /// Statuses that the outermost memory can end with.
-  std::vector<Status> ends() const {
-    std::vector<Status> found{lattice_.initial_status()};
-    std::vector<Status> all;
-    // Any combination of pending transfers is tried; those that cannot occur have no steps.
-    Status status{};
-    const auto extend = [&](auto&& self, int x) -> void {
-      if (x == p_.tensors) {
-        all.push_back(status);
-        return;
-      }
-      int count = 0;
-      for (const Pair& pair : lattice_.pairs()) count += pair.tensor == x ? 1 : 0;
-      for (int j = 0; j <= count; ++j) {
-        status[x] = static_cast<std::int8_t>(j);
-        self(self, x + 1);
-      }
-      // Staying operands end at their keeper, or (custom conventions) may last to the end.
-      if (!lattice_.setting().within)
-        for (std::size_t r = 0; r < lattice_.repetition_kinds(x); ++r) {
-          status[x] = static_cast<std::int8_t>(kStaying + static_cast<int>(r));
-          self(self, x + 1);
-        }
-      status[x] = 0;
-    };
-    extend(extend, 0);
-    return all;
-  }
-
-  void descend_greedily(int k, double target, Suffix& suffix) {
-    std::vector<const Functional*> functional{&functionals_[0]};
-    std::vector<Lattice::Step> steps;
-    Lattice::Step best;
-    best.value = kInfinity;
-    const double slack = std::abs(target) * 1e-12 + 1e-9;
-    for (const Status& end : ends()) {
-      const double pending = lattice_.pending_at_end(end, functionals_[0]);
-      steps.clear();
-      lattice_.steps_into(k, lattice_.final_node(), end, functional, tables_[0], target - pending + slack, steps);
-      for (Lattice::Step& step : steps) {
-        step.value += pending;
-        if (step.value < best.value) best = std::move(step);
-      }
+  /// Tables for the port that bound most of the mappings priced so far: its load, and energy plus its load at the
+  /// slope where neither corner of the region of improvements dominates.
+  bool add_binding_port() {
+    Port* most = nullptr;
+    for (Port& port : ports_)
+      if (!port.tabled && port.bound_count > 0 && (most == nullptr || port.bound_count > most->bound_count))
+        most = &port;
+    if (most == nullptr || functionals_.size() + 2 > kMaxFunctionals) return false;
+    most->tabled = true;
+    const double least_energy = tables_[0].best;
+    add_table(most->functional, Kind::kCycles, 0, cycle_limit(least_energy));
+    least_cycles_ = std::max(least_cycles_, tables_.back().best);
+    if (least_cycles_ == kInfinity || hopeless(value(least_energy, least_cycles_))) return true;
+    const double slope = least_energy / least_cycles_;
+    Functional sum = functionals_[0];
+    for (std::size_t i = 0; i < sum.weights.size(); ++i) {
+      sum.weights[i].served += slope * most->functional.weights[i].served;
+      sum.weights[i].delivered += slope * most->functional.weights[i].delivered;
+      sum.weights[i].first_parent += slope * most->functional.weights[i].first_parent;
+      sum.weights[i].first_child += slope * most->functional.weights[i].first_child;
     }
-    if (best.value == kInfinity) return;
-    int end = lattice_.final_node();
+    sum.constant += slope * most->functional.constant;
+    const double limit = std::max(least_energy + slope * cycle_limit(least_energy),
+                                  energy_limit(0, least_cycles_) + slope * least_cycles_) *
+                         (1 + 1e-9);
+    add_table(std::move(sum), Kind::kSum, slope, limit);
+    if (tables_.back().best == kInfinity) {
+      least_cycles_ = kInfinity;
+      return true;
+    }
+    if (!hopeless(region(nullptr).least(p_, objective_))) descend(functionals_.size() - 1);
+    return true;
+  }
+
+  /// The energies and cycles that are left for complete mappings: suffix + what is inside at least.
+  Region region(const double* inside_by_functional) const {
+    const auto at = [&](std::size_t f) {
+      return inside_by_functional != nullptr ? inside_by_functional[f] : tables_[f].best;
+    };
+    Region left(at(0), least_cycles_);
+    for (std::size_t f = 1; f < functionals_.size(); ++f) {
+      if (kinds_[f] == Kind::kCycles) left.cycles_at_least(at(f));
+      if (kinds_[f] == Kind::kSum) left.cut(slopes_[f], at(f));
+    }
+    return left;
+  }
+
+  double table_value(std::size_t f, int k, const Status& status, int node) const {
+    const auto& before = tables_[f].before[static_cast<std::size_t>(k)];
+    const auto entry = before.find(status);
+    return entry == before.end() ? kInfinity : entry->second[static_cast<std::size_t>(node)];
+  }
+
+  double pending(const Status& status, std::size_t f) {
+    auto [entry, fresh] = pending_.try_emplace({status, f});
+    if (fresh) entry->second = lattice_.pending_at_end(status, functionals_[f]);
+    return entry->second;
+  }
+
+  /// Follow one table inwards, the best step at every memory, and price what comes out.
+  void descend(std::size_t f) {
+    Suffix suffix;
+    int k = lattice_.stages() - 1, end = lattice_.final_node();
+    double target = tables_[f].best - functionals_[f].constant;
+    const Status* after = nullptr;
+    Lattice::Step best;
+    std::vector<int> nodes{end};
+    std::vector<Lattice::Step> steps;
+    std::array<const Functional*, 1> one{&functionals_[f]};
+    std::vector<std::vector<std::unique_ptr<ChargeTables>>> cache(static_cast<std::size_t>(lattice_.stages()));
     while (true) {
-      suffix.bound.emplace_back();
-      lattice_.bounds(k, best.node, end, suffix.bound.back());
-      suffix.order.push_back(best.order);
-      if (k == 0) break;
-      const double left = table_value(k, best.before, best.node);
-      std::vector<int> under;
-      lattice_.nodes_under(k, best.node, under);
-      Lattice::Step next;
-      next.value = kInfinity;
-      int next_end = 0;
-      for (const int node : under) {
+      double least = kInfinity;
+      Lattice::Step chosen;
+      int chosen_end = -1;
+      for (const int node : nodes) {
+        Lattice::StepQuery query;
+        query.k = k;
+        query.end = node;
+        query.after = after;
+        query.functionals = one;
+        query.tables = &tables_[f];
+        query.limit = target + std::abs(target) * 1e-12 + 1e-9;
+        query.cache = &cache[static_cast<std::size_t>(k)];
         steps.clear();
-        lattice_.steps_into(k - 1, node, best.before, functional, tables_[0], left + std::abs(left) * 1e-12 + 1e-9,
-                            steps);
-        for (Lattice::Step& step : steps)
-          if (step.value < next.value) {
-            next = std::move(step);
-            next_end = node;
+        lattice_.steps_into(query, steps);
+        for (const Lattice::Step& step : steps) {
+          const double total = table_value(f, k, step.before, step.node) + step.charges[0] +
+                               (after == nullptr ? pending(step.after, f) : 0);
+          if (total < least) {
+            least = total;
+            chosen = step;
+            chosen_end = node;
           }
+        }
       }
-      if (next.value == kInfinity) return;
-      best = std::move(next);
-      end = next_end;
+      if (chosen_end < 0) return;
+      best = chosen;
+      suffix.loops.emplace_back();
+      suffix.loops.back().step = best;
+      lattice_.bounds(k, best.node, chosen_end, suffix.loops.back().bound);
+      if (k == 0) break;
+      target = table_value(f, k, best.before, best.node);
+      after = &best.before;
+      lattice_.nodes_under(k, best.node, nodes);
       --k;
     }
     price(suffix);
   }
 
-  double table_value(int k, const Status& status, int node, std::size_t f = 0) const {
-    const auto entry = tables_[f].before[k].find(status);
-    return entry == tables_[f].before[k].end() ? kInfinity : entry->second[static_cast<std::size_t>(node)];
-  }
-
-  double suffix_bound(const Suffix& suffix, const std::vector<double>& inside) const {
-    double cycles = floor_cycles_;
-    for (std::size_t f = 1; f < functionals_.size(); ++f) cycles = std::max(cycles, suffix.cost[f] + inside[f]);
-    return value(suffix.cost[0] + inside[0], cycles);
-  }
-
   void explore() {
-    Suffix suffix = empty_suffix(functionals_.size());
-    for (const Status& end : ends()) {
-      Suffix start = suffix;
-      for (std::size_t f = 0; f < functionals_.size(); ++f)
-        start.cost[f] += lattice_.pending_at_end(end, functionals_[f]);
-      expand(lattice_.stages() - 1, lattice_.final_node(), end, start);
-      if (meter_.expired) return;
-    }
+    Suffix suffix;
+    for (std::size_t f = 0; f < functionals_.size(); ++f) suffix.cost[f] = functionals_[f].constant;
+    expand(lattice_.stages() - 1, lattice_.final_node(), nullptr, suffix);
   }
 
   /// Depth first, best bound first: everything inside memory k, given what was decided outside.
-  void expand(int k, int end, const Status& after, Suffix& suffix) {
-    if (meter_.out_of_time()) return;
+  void expand(int k, int end, const Status* after, Suffix& suffix) {
+    if (expansions_left_ == 0 || meter_.out_of_time()) return;
+    --expansions_left_;
     ++meter_.expanded;
-    std::vector<const Functional*> all;
-    for (const Functional& functional : functionals_) all.push_back(&functional);
+    std::array<double, kMaxFunctionals> inside{};
+    Lattice::StepQuery query;
+    query.k = k;
+    query.end = end;
+    query.after = after;
+    query.functionals = pointers_;
+    query.tables = &tables_[0];
+    query.limit = energy_limit(suffix.cost[0], cycles_so_far(suffix));
+    query.cache = &cache_[static_cast<std::size_t>(k)];
+    if (functionals_.size() > 1) {
+      query.worth = [&](const Status& status, int node) {
+        for (std::size_t f = 0; f < functionals_.size(); ++f) {
+          inside[f] = suffix.cost[f] + table_value(f, k, status, node);
+          if (inside[f] == kInfinity) return false;
+        }
+        return !hopeless(region(inside.data()).least(p_, objective_));
+      };
+    }
     std::vector<Lattice::Step> steps;
-    lattice_.steps_into(k, end, after, all, tables_[0], energy_limit(suffix), steps);
-    struct Candidate {
-      double bound;
-      std::size_t step;
-    };
-    std::vector<Candidate> candidates;
-    std::vector<double> inside(functionals_.size());
+    lattice_.steps_into(query, steps);
+    std::vector<std::pair<double, std::size_t>> candidates;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       for (std::size_t f = 0; f < functionals_.size(); ++f)
-        inside[f] = steps[i].charges[f] + table_value(k, steps[i].before, steps[i].node, f);
-      const double bound = suffix_bound(suffix, inside);
-      if (!hopeless(bound)) candidates.push_back({bound, i});
+        inside[f] = suffix.cost[f] + steps[i].charges[f] + table_value(f, k, steps[i].before, steps[i].node) +
+                    (after == nullptr ? pending(steps[i].after, f) : 0);
+      const double bound = region(inside.data()).least(p_, objective_);
+      if (!hopeless(bound)) candidates.emplace_back(bound, i);
     }
-    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.bound != b.bound ? a.bound < b.bound : a.step < b.step;
-    });
-    std::vector<int> under;
-    for (const Candidate& candidate : candidates) {
-      if (hopeless(candidate.bound)) break;
-      const Lattice::Step& step = steps[candidate.step];
-      suffix.bound.emplace_back();
-      lattice_.bounds(k, step.node, end, suffix.bound.back());
-      suffix.order.push_back(step.order);
-      for (std::size_t f = 0; f < functionals_.size(); ++f) suffix.cost[f] += step.charges[f];
+    std::sort(candidates.begin(), candidates.end());
+    std::vector<int> nodes;
+    for (const auto& [bound, i] : candidates) {
+      if (hopeless(bound)) break;
+      const Lattice::Step& step = steps[i];
+      const auto cost = suffix.cost;
+      for (std::size_t f = 0; f < functionals_.size(); ++f)
+        suffix.cost[f] += step.charges[f] + (after == nullptr ? pending(step.after, f) : 0);
+      suffix.loops.emplace_back();
+      suffix.loops.back().step = step;
+      lattice_.bounds(k, step.node, end, suffix.loops.back().bound);
       if (k == 0) {
         price(suffix);
       } else {
-        std::vector<int> nodes;
         lattice_.nodes_under(k, step.node, nodes);
-        for (const int node : nodes) expand(k - 1, node, step.before, suffix);
+        const std::vector<int> under = nodes;
+        for (const int node : under) expand(k - 1, node, &step.before, suffix);
       }
-      for (std::size_t f = 0; f < functionals_.size(); ++f) suffix.cost[f] -= step.charges[f];
-      suffix.order.pop_back();
-      suffix.bound.pop_back();
-      if (meter_.expired) return;
+      suffix.loops.pop_back();
+      suffix.cost = cost;
+      if (meter_.expired || expansions_left_ == 0) return;
     }
   }
 
-  /// Largest energy inside that could still improve on the incumbent.
-  double energy_limit(const Suffix& suffix) const {
-    double cycles = floor_cycles_;
-    for (std::size_t f = 1; f < functionals_.size(); ++f) cycles = std::max(cycles, suffix.cost[f]);
-    return energy_limit(suffix.cost[0], cycles);
+  double cycles_so_far(const Suffix& suffix) const {
+    double cycles = least_cycles_;
+    for (std::size_t f = 1; f < functionals_.size(); ++f)
+      if (kinds_[f] == Kind::kCycles) cycles = std::max(cycles, suffix.cost[f]);
+    return cycles;
   }
+
+  /// Largest energy (of what is still to come) that could improve on the incumbent.
   double energy_limit(double spent, double cycles) const {
+    return limit([&](double energy) { return value(energy, cycles); }) - spent;
+  }
+  /// Cycles from which on even this energy cannot improve on the incumbent.
+  double cycle_limit(double energy) const {
+    return limit([&](double cycles) { return value(energy, cycles); }) * (1 + 1e-9) + 1;
+  }
+  template <typename F>
+  double limit(F objective) const {
     if (incumbent_.value == kInfinity) return kInfinity;
     double low = 0, high = 1;
-    while (value(high, cycles) < incumbent_.value && high < 1e300) high *= 2;
-    for (int i = 0; i < 60 && low < high; ++i) {
+    while (objective(high) < incumbent_.value && high < 1e300) high *= 16;
+    if (high >= 1e300) return kInfinity;
+    for (int i = 0; i < 60; ++i) {
       const double middle = (low + high) / 2;
-      (value(middle, cycles) < incumbent_.value ? low : high) = middle;
+      (objective(middle) < incumbent_.value ? low : high) = middle;
     }
-    return high - spent;
+    return high;
   }
 
   void price(const Suffix& suffix) {
@@ -253,15 +301,20 @@ class Closing {
       mapping.levels[l].keeps = lattice_.keeps()[l];
       if (!p_.is_memory[l]) mapping.levels[l].spatial = lattice_.spatial().unrolling[l]->loops;
     }
-    for (std::size_t i = 0; i < suffix.bound.size(); ++i) {
+    for (std::size_t i = 0; i < suffix.loops.size(); ++i) {
       const int k = lattice_.stages() - 1 - static_cast<int>(i);
       auto& loops = mapping.levels[setting.memories[k]].temporal;
-      for (auto d = suffix.order[i].rbegin(); d != suffix.order[i].rend(); ++d)
-        loops.push_back({*d, suffix.bound[i][*d]});
+      const Suffix::Loops& level = suffix.loops[i];
+      for (int at = level.step.loops - 1; at >= 0; --at) {
+        const int d = level.step.order[static_cast<std::size_t>(at)];
+        loops.push_back({d, level.bound[d]});
+      }
     }
     nest_.load(flatten(p_, mapping));
     const Totals totals = nest_.price();
-    const double found = objective_value(setting.task.objective, totals);
+    for (Port& port : ports_)
+      if (totals.bound.level == port.bound.level && totals.bound.write == port.bound.write) ++port.bound_count;
+    const double found = objective_value(objective_, totals);
     if (found < incumbent_.value) {
       incumbent_.value = found;
       incumbent_.totals = totals;
@@ -271,12 +324,20 @@ class Closing {
 
   Lattice& lattice_;
   const Problem& p_;
+  Objective objective_;
   Incumbent& incumbent_;
   Meter& meter_;
   Nest nest_;
-  std::vector<Functional> functionals_, ports_;
+  std::vector<Port> ports_;
+  double least_cycles_ = 0;
+  std::vector<Functional> functionals_;
+  std::vector<const Functional*> pointers_;
+  std::vector<Kind> kinds_;
+  std::vector<double> slopes_;
   std::vector<Lattice::Tables> tables_;
-  double floor_cycles_ = 0;
+  std::vector<std::vector<std::unique_ptr<ChargeTables>>> cache_;  // by memory
+  std::map<std::pair<Status, std::size_t>, double> pending_;
+  std::uint64_t expansions_left_ = 0;
 };
 
 }  // namespace
@@ -285,14 +346,6 @@ bool Meter::out_of_time() {
   if (expired) return true;
   expired = stop.stop_requested() || (deadline && std::chrono::steady_clock::now() >= *deadline);
   return expired;
-}
-
-double objective_bound(const Problem& problem, Objective objective, double dynamic_energy, double cycles) {
-  Totals totals;
-  totals.cycles = std::ceil(cycles * (1 - 1e-12));
-  totals.energy_pj = dynamic_energy + problem.leak_pj_per_cycle_total * totals.cycles;
-  totals.utilization = problem.macs * problem.cycles_per_mac / (problem.built[problem.levels] * totals.cycles);
-  return objective_value(objective, totals);
 }
 
 double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {

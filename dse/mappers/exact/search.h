@@ -5,12 +5,10 @@
 #include <chrono>
 #include <optional>
 
+#include "dse/mappers/exact/bound.h"
 #include "dse/mappers/exact/lattice.h"
 
 namespace pliant::exact {
-
-/// Value of an objective from its two ingredients, with leakage: a lower bound when both are lower bounds.
-double objective_bound(const Problem& problem, Objective objective, double dynamic_energy, double cycles);
 
 struct Incumbent {
   std::optional<Mapping> mapping;
