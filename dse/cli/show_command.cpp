@@ -35,7 +35,8 @@ options::options_description described_options() {
   auto add = all.add_options();
   add("set", options::value<std::vector<std::string>>()->composing(),
       "KEY=VALUE: a parameter (rows=8) or a level's key (GLB.capacity=64KiB) of the accelerator");
-  add("flexibility", options::value<std::string>(), "file or shipped name of rules that replace the accelerator's own");
+  add("flexibility", options::value<std::string>(),
+      "a class (PartFlex-1011), a file or a shipped name: rules in place of the accelerator's own");
   add("workload", options::value<std::string>(), "shipped name or file; where `show layer` finds names");
   add("json", "print JSON (schema 1)");
   add("yaml", "print it as an input file with everything resolved");
@@ -80,7 +81,7 @@ class ShowCommand {
     }
     Accelerator shown = load_accelerator(library_, name, settings);
     if (values_.count("flexibility")) {
-      shown = load_flexibility(library_, values_["flexibility"].as<std::string>(), std::move(shown));
+      shown = choose_flexibility(library_, values_["flexibility"].as<std::string>(), std::move(shown));
     }
     return print(shown, write_accelerator(shown));
   }

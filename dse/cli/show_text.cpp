@@ -12,7 +12,9 @@
 namespace pliant {
 namespace {
 
-std::string number(double value) { return fmt::format("{:.5g}", value); }
+std::string number(double value) {
+  return value >= 1e5 && value < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
+}
 
 std::string bandwidth(const std::optional<double>& words) { return words ? number(*words) : "unlimited"; }
 
@@ -113,7 +115,8 @@ std::string show_text(const Accelerator& a, bool ascii) {
   std::string text = fmt::format("accelerator {}\n", a.name);
   if (!a.description.empty()) text += fmt::format("  {}\n", a.description);
   text += fmt::format("  {} MAC units, conventions {}\n", a.macs_units(), a.conventions.name());
-  text += "\n" + draw_chain(a, ascii) + "\n" + memory_table(a) + "\n" + other_levels(a);
+  text += "\n" + draw_chain(a, ascii) + "\n" + memory_table(a) +
+          "  (I inputs, W weights, O outputs; in parentheses: a mapping may leave it out)\n\n" + other_levels(a);
   if (a.base_area_um2 > 0) text += fmt::format("\nbase area {} um2\n", number(a.base_area_um2));
   if (a.flexibility_area_um2 != std::array<double, 4>{}) {
     const auto& o = a.flexibility_area_um2;
