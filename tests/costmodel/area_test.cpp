@@ -39,9 +39,9 @@ TEST_F(AreaTest, ReferencePointOfThePaper) {
 TEST_F(AreaTest, ComponentsAddUp) {
   const Area area = area_um2(flexref());
   ASSERT_EQ(area.levels.size(), 5);
-  EXPECT_EQ(area.levels[0], 0);                 // DRAM is not on the chip
-  EXPECT_NEAR(area.levels[1], 172060, 0.5);     // Buffer
-  EXPECT_EQ(area.levels[4], 1024 * 512);        // PEs
+  EXPECT_EQ(area.levels[0], 0);              // DRAM is not on the chip
+  EXPECT_NEAR(area.levels[1], 172060, 0.5);  // Buffer
+  EXPECT_EQ(area.levels[4], 1024 * 512);     // PEs
   EXPECT_EQ(area.base, 40495);
   EXPECT_EQ(area.flexibility, (std::array<double, 4>{31, 1615, 877, 212}));
 }

@@ -19,7 +19,8 @@
 namespace pliant {
 namespace {
 
-// Axes x, y, z of the paper are our M, N, K; the tensor with normal x is B (Weights), y is A (Inputs), z is P (Outputs).
+// Axes x, y, z of the paper are our M, N, K; the tensor with normal x is B (Weights), y is A (Inputs), z is P
+// (Outputs).
 constexpr int kX = 0, kY = 1, kZ = 2;
 
 struct GomaMapping {
@@ -221,8 +222,8 @@ TEST(Goma, WalkingAxisOfTheDramStage) {
   const Layer gemm = make_gemm("gemm", {.M = 8, .N = 8, .K = 8});
   const CostReport report = price(gemm, goma_template({}), to_mapping(m, gemm));
   const auto reads = [&](int level, const char* name) { return report.levels[level].tensors[gemm.find_tensor(name)]; };
-  EXPECT_EQ(reads(0, "Inputs").reads, 512 / 4);    // V / L^(1)_y
-  EXPECT_EQ(reads(0, "Weights").reads, 512 / 4);   // V / L^(1)_x
+  EXPECT_EQ(reads(0, "Inputs").reads, 512 / 4);     // V / L^(1)_y
+  EXPECT_EQ(reads(0, "Weights").reads, 512 / 4);    // V / L^(1)_x
   EXPECT_EQ(reads(0, "Outputs").updates, 512 / 8);  // V / L^(0)_z
   EXPECT_EQ(reads(0, "Outputs").reads, 0);
   EXPECT_EQ(reads(1, "Outputs").updates, 512 / (1 * 2 * 2));  // V / (L^(3)_z L^(1-2)_z) / spatial z

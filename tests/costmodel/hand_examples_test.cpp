@@ -2,6 +2,9 @@
 // Small cases whose numbers can be worked out on paper: the papers' own examples and one line of the model each.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+
 #include "core/affine.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
@@ -110,7 +113,8 @@ TEST(Ruby, PrimesOnSixteenUnits) {
     const CostReport ruby = nest.priced();
     nest.mapping.padded.assign(nest.layer.dims.size(), 1);
     nest.mapping.padded[nest.layer.find_dim("M")] = 128;
-    EXPECT_TRUE(check_legality(nest.layer, sixteen, sixteen.flexibility, Factorization::kPadding, nest.mapping).empty());
+    EXPECT_TRUE(
+        check_legality(nest.layer, sixteen, sixteen.flexibility, Factorization::kPadding, nest.mapping).empty());
     const CostReport padded = nest.priced();
     EXPECT_EQ(ruby.totals.cycles, 8);
     EXPECT_EQ(padded.totals.cycles, 8);
@@ -136,15 +140,15 @@ TEST(Quickflow, AffineExtents) {
   EXPECT_EQ(distinct_values(1, 56, 1, 3), 58);
   EXPECT_EQ(distinct_values(2, 112, 1, 7), 229);  // stride 2, seven taps
   EXPECT_EQ(distinct_values(3, 224, 4, 3), 3 * 223 + 4 * 2 - 2 * 3 + 1);
-  EXPECT_EQ(distinct_values(3, 2, 4, 2), 4);      // too few steps to interleave
+  EXPECT_EQ(distinct_values(3, 2, 4, 2), 4);                          // too few steps to interleave
   EXPECT_EQ(distinct_values(4, 5, 6, 4), 2 * 4 + 3 * 3 - 1 * 2 + 1);  // common factor 2 cancels
 }
 
 TEST(Quickflow, FootprintsOfStridedTiles) {
   // A 1x1 convolution with stride 2 reads every other input: 4 words, a bounding box of 7.
   for (const bool box : {false, true}) {
-    const Accelerator a = chain({memory("DRAM"), memory("Buffer"), mac()},
-                                box ? Conventions::timeloop() : Conventions::physical());
+    const Accelerator a =
+        chain({memory("DRAM"), memory("Buffer"), mac()}, box ? Conventions::timeloop() : Conventions::physical());
     Nested nest(conv_1d(4, 1, 1, 1, 2), a);
     nest.temporal("Buffer", "P", 4);
     EXPECT_EQ(nest.priced().levels[1].tensors[nest.layer.find_tensor("Inputs")].tile_words, box ? 7 : 4);
@@ -293,8 +297,7 @@ TEST(Conventions, NoMulticastAndNoReduction) {
 }
 
 TEST(Conventions, EqualWindowsSharedOrSeparate) {
-  Nested nest(conv_1d(3, 2),
-              chain({memory("DRAM"), array("PEs", 2, 3), memory("RF"), mac()}, Conventions::physical()));
+  Nested nest(conv_1d(3, 2), chain({memory("DRAM"), array("PEs", 2, 3), memory("RF"), mac()}, Conventions::physical()));
   nest.spatial("PEs", "R", 2, Side::kRows).spatial("PEs", "P", 3);
   EXPECT_EQ(triple(nest, nest.priced(), "DRAM", "Inputs")[0], 4);
   nest.accelerator.conventions.equal_windows = Conventions::EqualWindows::kSeparate;

@@ -120,15 +120,22 @@ std::vector<std::vector<Counts>> by_the_rules(const Layer& layer, const Accelera
   return counts;
 }
 
-/// Every prime of every dim to a random slot, orders at random; capacities do not matter here.
+/// Every prime of every dim to a random slot with room for it, orders at random; capacities do not matter here.
 Mapping random_mapping(const Layer& layer, const Accelerator& accelerator, std::mt19937& random) {
   Mapping mapping = empty_mapping(layer, accelerator);
   const std::size_t levels = accelerator.levels.size() - 1;
   std::vector<std::vector<Count>> bound(levels, std::vector<Count>(layer.dims.size(), 1));
+  std::vector<Count> used(levels, 1);
   for (std::size_t d = 0; d < layer.dims.size(); ++d) {
     Count rest = layer.dims[d].size;
     for (Count prime = 2; rest > 1; ++prime)
-      for (; rest % prime == 0; rest /= prime) bound[random() % levels][d] *= prime;
+      for (; rest % prime == 0; rest /= prime) {
+        std::size_t l = random() % levels;
+        const bool fanout = accelerator.levels[l].is_fanout();
+        if (fanout && used[l] * prime > accelerator.levels[l].fanout().units()) l = 0;
+        used[l] *= prime;
+        bound[l][d] *= prime;
+      }
   }
   for (std::size_t l = 0; l < levels; ++l) {
     std::vector<int> order(layer.dims.size());

@@ -80,8 +80,9 @@ TEST_F(ShapeStudy, LayersOfFigure11) {
   for (const Row& row : {Row{"L15", {6, 4, 3, 3}, {32, 48, 24, 24}}, Row{"L16", {8, 6, 5, 5}, {32, 16, 40, 40}},
                          Row{"L25", {45, 40, 40, 39}, {32, 16, 16, 27}}}) {
     const Layer& layer = mnasnet_.find(row.layer)->layer;
-    const double positions = static_cast<double>(layer.macs()) /
-                             static_cast<double>(layer.dims[layer.find_dim("M")].size * layer.dims[layer.find_dim("C")].size);
+    const double positions =
+        static_cast<double>(layer.macs()) /
+        static_cast<double>(layer.dims[layer.find_dim("M")].size * layer.dims[layer.find_dim("C")].size);
     const std::array<const std::vector<Count>*, 4> sets{&in_flex_, &a_, &b_, &full_};
     for (int i = 0; i < 4; ++i) {
       Count chosen = 0;

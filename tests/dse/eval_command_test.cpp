@@ -37,9 +37,11 @@ class EvalCommand : public ::testing::Test {
   static std::string mapping(Count n_at_dram = 8) {
     return written("mapping" + std::to_string(n_at_dram) + ".yaml",
                    "pliant: mapping\nlevels:\n"
-                   "  - level: DRAM\n    temporal: [{K: 4}, {N: " + std::to_string(n_at_dram) + "}]\n"
-                   "  - level: GlobalBuffer\n    temporal: [{M: 16}, {K: 4}]\n"
-                   "  - level: SACols\n    cols: [{N: 8}]\n");
+                   "  - level: DRAM\n    temporal: [{K: 4}, {N: " +
+                       std::to_string(n_at_dram) +
+                       "}]\n"
+                       "  - level: GlobalBuffer\n    temporal: [{M: 16}, {K: 4}]\n"
+                       "  - level: SACols\n    cols: [{N: 8}]\n");
   }
   static std::vector<std::string> with(const std::string& file, std::vector<std::string> more = {}) {
     std::vector<std::string> args{"--accelerator", "eyeriss", "--layer", "gemm:M=16,N=64,K=16", "--mapping", file};
@@ -107,9 +109,10 @@ TEST_F(EvalCommand, IllegalMappingsNameEveryLimit) {
 }
 
 TEST_F(EvalCommand, RemaindersNeedTheirRule) {
-  const std::string file = written("odd.yaml",
-                                   "pliant: mapping\nlevels:\n  - level: DRAM\n    temporal: [{K: 16}, {M: 16}, {N: 5}]\n"
-                                   "  - level: SACols\n    cols: [{N: 14}]\n");
+  const std::string file =
+      written("odd.yaml",
+              "pliant: mapping\nlevels:\n  - level: DRAM\n    temporal: [{K: 16}, {M: 16}, {N: 5}]\n"
+              "  - level: SACols\n    cols: [{N: 14}]\n");
   EXPECT_EQ(run(with(file)).code, 3);
   EXPECT_EQ(run(with(file, {"--factorization", "ruby-s"})).code, 0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our model against vectors of other models, and the validator against itself: an excuse must not cover a real mismatch.
+// Our model against vectors of other models, and the validator against itself: an excuse must not cover a real
+// mismatch.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -71,7 +72,9 @@ TEST(Validation, OperationsAreNeverExcusedWhereTheReferenceCountsThem) {
   for (const json& record : records("oracle_imperfect.jsonl"))
     if (!record.at("computes_exact").get<bool>()) miscounted.insert(record.at("id"));
   for (const Mismatch& one : validate_vectors(kData / "oracle_imperfect.jsonl", kConfigs).excused) {
-    if (one.quantity == "computes") { EXPECT_TRUE(miscounted.contains(one.vector)) << one.vector; }
+    if (one.quantity == "computes") {
+      EXPECT_TRUE(miscounted.contains(one.vector)) << one.vector;
+    }
   }
 }
 
@@ -154,8 +157,7 @@ TEST(Validation, BadFilesAreExplained) {
     return json{{"vectors",
                  {{{"arch", arch},
                    {"kernel", kernel},
-                   {"mapping",
-                    {{{"level", level}, {"factors", {{dim, 2}}}, {"loop_order_outer_to_inner", {dim}}}}}}}}}
+                   {"mapping", {{{"level", level}, {"factors", {{dim, 2}}}, {"loop_order_outer_to_inner", {dim}}}}}}}}}
         .dump();
   };
   EXPECT_NE(refused(written("a.json", quickflow("Nothing", "I", "DRAM", "M"))), "");
@@ -163,8 +165,7 @@ TEST(Validation, BadFilesAreExplained) {
             std::string::npos);
   EXPECT_NE(refused(written("l.json", quickflow("Eyeriss", "I", "L7", "M"))).find("has no level L7"),
             std::string::npos);
-  EXPECT_NE(refused(written("d.json", quickflow("Eyeriss", "I", "DRAM", "Z"))).find("has no dim Z"),
-            std::string::npos);
+  EXPECT_NE(refused(written("d.json", quickflow("Eyeriss", "I", "DRAM", "Z"))).find("has no dim Z"), std::string::npos);
 }
 
 struct Ran {
