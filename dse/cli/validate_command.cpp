@@ -91,13 +91,18 @@ void print_text(const ValidationResult& result, const options::variables_map& va
     out << "excused differences\n" << table(result.excused, result.excused.size()) << "\n";
   if (!result.excused.empty()) {
     std::map<std::string, int> by_reason;
-    for (const Mismatch& one : result.excused) ++by_reason[one.excuse];
-    out << "why differences are excused (how many numbers)\n";
-    TextTable reasons({"numbers", "what the reference does<"});
+    for (const Mismatch& one : result.excused)
+      for (std::size_t from = 0; from < one.excuse.size();) {
+        const std::size_t to = std::min(one.excuse.find("; ", from), one.excuse.size());
+        ++by_reason[one.excuse.substr(from, to - from)];
+        from = to + 2;
+      }
     std::vector<std::pair<int, std::string>> sorted;
     for (const auto& [reason, count] : by_reason) sorted.emplace_back(count, reason);
     std::sort(sorted.rbegin(), sorted.rend());
-    for (const auto& [count, reason] : sorted) reasons.add({fmt::format("{}", count), reason});
+    out << "why differences are excused (a number may have several reasons)\n";
+    TextTable reasons({"what the reference does", "numbers"});
+    for (const auto& [count, reason] : sorted) reasons.add({reason, fmt::format("{}", count)});
     out << reasons.text("  ") << "\n";
   }
   out << fmt::format("{} numbers compared, {} differ with an excuse\n", result.compared, result.excused.size());
