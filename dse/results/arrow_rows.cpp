@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/results/arrow_rows.h"
+
+#include <arrow/builder.h>
+#include <arrow/type.h>
+#include <arrow/util/key_value_metadata.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/version.h"
+#include "dse/results/arrow_status.h"
+#include "dse/results/columns.h"
+
+namespace pliant {
+namespace {
+
+// Only memory can run out here.
+void must(const arrow::Status& status) { require_ok(status, "building a table"); }
+
+const auto kText = arrow::utf8();
+
+std::shared_ptr<arrow::DataType> loops_type() {
+  return arrow::list(arrow::struct_({arrow::field("dim", kText), arrow::field("bound", arrow::int64())}));
+}
+
+std::shared_ptr<arrow::DataType> mapping_type() {
+  return arrow::list(arrow::struct_({
+      arrow::field("level", kText),
+      arrow::field("temporal", loops_type()),
+      arrow::field("rows", loops_type()),
+      arrow::field("cols", loops_type()),
+      arrow::field("keeps", arrow::list(kText)),
+      arrow::field("padded", loops_type()),
+  }));
+}
+
+std::shared_ptr<arrow::DataType> certificate_type() {
+  return arrow::struct_({
+      arrow::field("value", arrow::float64()),
+      arrow::field("lower_bound", arrow::float64()),
+      arrow::field("gap", arrow::float64()),
+      arrow::field("certified", arrow::boolean()),
+      arrow::field("mappings_covered", kText),
+      arrow::field("evaluations", arrow::int64()),
+      arrow::field("ended_by", kText),
+  });
+}
+
+std::shared_ptr<arrow::DataType> energies_type() {
+  return arrow::list(arrow::struct_({arrow::field("level", kText), arrow::field("energy_pj", arrow::float64())}));
+}
+
+template <class Builder>
+Builder& child(arrow::StructBuilder& parent, int index) {
+  return static_cast<Builder&>(*parent.field_builder(index));
+}
+
+/// Gathers columns, each with its unit and meaning.
+class Columns {
+ public:
+  explicit Columns(TableKind table) : infos_(column_infos(table)), table_(table) {}
+
+  /// Appends one value per row: `append(builder, row)`.
+  template <class Builder, class Rows, class Append>
+  void add(const std::string& name, const std::shared_ptr<arrow::DataType>& type, const Rows& rows, Append append,
+           const ColumnInfo* info = nullptr) {
+    std::unique_ptr<arrow::ArrayBuilder> builder;
+    must(arrow::MakeBuilder(arrow::default_memory_pool(), type, &builder));
+    must(builder->Reserve(static_cast<std::int64_t>(rows.size())));
+    for (const auto& row : rows) append(static_cast<Builder&>(*builder), row);
+    std::shared_ptr<arrow::Array> array;
+    must(builder->Finish(&array));
+    if (info == nullptr) {
+      const auto known = std::ranges::find(infos_, name, &ColumnInfo::name);
+      if (known == infos_.end()) throw std::logic_error("a column that columns.cpp does not explain: " + name);
+      info = &*known;
+    }
+    auto metadata = arrow::key_value_metadata({"unit", "meaning"}, {std::string(info->unit), std::string(info->meaning)});
+    fields_.push_back(arrow::field(name, type, true, std::move(metadata)));
+    arrays_.push_back(std::move(array));
+  }
+
+  std::shared_ptr<arrow::Table> table(const Provenance& provenance) {
+    auto metadata = arrow::key_value_metadata(
+        {"pliant.schema", "pliant.version", "pliant.table", "pliant.sweep", "pliant.sweep_sha256", "pliant.part"},
+        {std::to_string(kTableSchema), version(), std::string(to_string(table_)), provenance.sweep_name,
+         provenance.sweep_sha256, std::to_string(provenance.part)});
+    return arrow::Table::Make(arrow::schema(fields_, std::move(metadata)), arrays_);
+  }
+
+ private:
+  std::span<const ColumnInfo> infos_;
+  TableKind table_;
+  std::vector<std::shared_ptr<arrow::Field>> fields_;
+  std::vector<std::shared_ptr<arrow::Array>> arrays_;
+};
+
+template <class Row>
+class RowColumns : public Columns {
+ public:
+  RowColumns(TableKind table, const std::vector<Row>& rows) : Columns(table), rows_(rows) {}
+
+  template <class Get>
+  void text(const std::string& name, Get get) {
+    add<arrow::StringBuilder>(name, kText, rows_, [&](arrow::StringBuilder& b, const Row& row) { must(b.Append(get(row))); });
+  }
+  /// Empty texts are nulls.
+  template <class Get>
+  void optional_text(const std::string& name, Get get) {
+    add<arrow::StringBuilder>(name, kText, rows_, [&](arrow::StringBuilder& b, const Row& row) {
+      const std::string value = get(row);
+      must(value.empty() ? b.AppendNull() : b.Append(value));
+    });
+  }
+  template <class Get>
+  void integer(const std::string& name, Get get) {
+    add<arrow::Int64Builder>(name, arrow::int64(), rows_,
+                             [&](arrow::Int64Builder& b, const Row& row) { must(b.Append(get(row))); });
+  }
+  /// `holder(row)` gives something like a pointer to what `get` reads; null when the row has none.
+  template <class Holder, class Get>
+  void real_of(const std::string& name, Holder holder, Get get) {
+    add<arrow::DoubleBuilder>(name, arrow::float64(), rows_, [&](arrow::DoubleBuilder& b, const Row& row) {
+      const auto* held = holder(row);
+      must(held == nullptr ? b.AppendNull() : b.Append(get(*held)));
+    });
+  }
+
+  /// What identifies the design, and then the workload.
+  void design(const Provenance& provenance) {
+    integer("design_id", [](const Row& row) { return row.design->design_id; });
+    for (std::size_t i = 0; i < provenance.axes.size(); ++i) axis(provenance.axes[i], i);
+    text("flexibility", [](const Row& row) { return row.design->flexibility; });
+    optional_text("class", [](const Row& row) { return row.design->class_bits; });
+    text("factorization", [](const Row& row) { return row.design->factorization; });
+    text("objective", [](const Row& row) { return row.design->objective; });
+    text("mapper", [](const Row& row) { return row.design->mapper; });
+    text("workload", [](const Row& row) { return row.workload; });
+  }
+
+ private:
+  void axis(const AxisColumn& axis, std::size_t i) {
+    const std::string meaning = "the value of " + axis.key + " in this design";
+    const ColumnInfo info{axis.column, "", meaning};
+    switch (axis.kind) {
+      case AxisColumn::Kind::kInteger:
+        return add<arrow::Int64Builder>(
+            axis.column, arrow::int64(), rows_,
+            [&](arrow::Int64Builder& b, const Row& row) { must(b.Append(std::get<std::int64_t>(row.design->axes[i]))); },
+            &info);
+      case AxisColumn::Kind::kReal:
+        return add<arrow::DoubleBuilder>(
+            axis.column, arrow::float64(), rows_,
+            [&](arrow::DoubleBuilder& b, const Row& row) { must(b.Append(std::get<double>(row.design->axes[i]))); },
+            &info);
+      case AxisColumn::Kind::kText:
+        return add<arrow::StringBuilder>(
+            axis.column, kText, rows_,
+            [&](arrow::StringBuilder& b, const Row& row) { must(b.Append(std::get<std::string>(row.design->axes[i]))); },
+            &info);
+    }
+  }
+
+  const std::vector<Row>& rows_;
+};
+
+const TaskResult* solved(const LayerRow& row) {
+  return row.result->status == TaskStatus::kSolved ? row.result.get() : nullptr;
+}
+
+void append_loop(arrow::ListBuilder& list, const std::string& dim, Count bound) {
+  auto& loop = static_cast<arrow::StructBuilder&>(*list.value_builder());
+  must(loop.Append());
+  must(child<arrow::StringBuilder>(loop, 0).Append(dim));
+  must(child<arrow::Int64Builder>(loop, 1).Append(bound));
+}
+
+void append_mapping(arrow::ListBuilder& list, const LayerRow& row) {
+  if (solved(row) == nullptr) return must(list.AppendNull());
+  must(list.Append());
+  auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
+  const Mapping& mapping = row.result->mapping;
+  const Layer& layer = *row.layer;
+  for (std::size_t l = 0; l < mapping.levels.size(); ++l) {
+    const LevelMapping& level = mapping.levels[l];
+    must(entry.Append());
+    must(child<arrow::StringBuilder>(entry, 0).Append(row.accelerator->levels[l].name));
+    auto& temporal = child<arrow::ListBuilder>(entry, 1);
+    must(temporal.Append());
+    for (const Loop& loop : level.temporal) append_loop(temporal, layer.dims[loop.dim].name, loop.bound);
+    for (const Side side : {Side::kRows, Side::kCols}) {
+      auto& loops = child<arrow::ListBuilder>(entry, side == Side::kRows ? 2 : 3);
+      must(loops.Append());
+      for (const SpatialLoop& loop : level.spatial)
+        if (loop.side == side) append_loop(loops, layer.dims[loop.dim].name, loop.bound);
+    }
+    auto& keeps = child<arrow::ListBuilder>(entry, 4);
+    must(keeps.Append());
+    for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
+      if (level.keeps >> t & 1U)
+        must(static_cast<arrow::StringBuilder&>(*keeps.value_builder()).Append(layer.tensors[t].name));
+    }
+    // Padding belongs to the whole mapping; it is told where the dims are whole, at the outermost level.
+    auto& padded = child<arrow::ListBuilder>(entry, 5);
+    must(padded.Append());
+    if (l > 0) continue;
+    for (std::size_t d = 0; d < mapping.padded.size(); ++d)
+      if (mapping.padded[d] != layer.dims[d].size) append_loop(padded, layer.dims[d].name, mapping.padded[d]);
+  }
+}
+
+void append_certificate(arrow::StructBuilder& b, const LayerRow& row) {
+  const TaskResult& r = *row.result;
+  const bool found = r.status == TaskStatus::kSolved;
+  must(b.Append());
+  const auto real = [&](int i, double value) {
+    auto& column = child<arrow::DoubleBuilder>(b, i);
+    must(found ? column.Append(value) : column.AppendNull());
+  };
+  real(0, r.value);
+  real(1, r.lower_bound);
+  real(2, r.gap);
+  // That there is no legal mapping is proven as well.
+  must(child<arrow::BooleanBuilder>(b, 3).Append(found ? r.certified : r.status == TaskStatus::kNoLegalMapping));
+  auto& covered = child<arrow::StringBuilder>(b, 4);
+  must(r.mappings_covered.empty() ? covered.AppendNull() : covered.Append(r.mappings_covered));
+  must(child<arrow::Int64Builder>(b, 5).Append(static_cast<std::int64_t>(r.evaluations)));
+  auto& ended = child<arrow::StringBuilder>(b, 6);
+  must(r.ended_by.empty() ? ended.AppendNull() : ended.Append(r.ended_by));
+}
+
+void append_energies(arrow::ListBuilder& list, const LayerRow& row) {
+  if (solved(row) == nullptr) return must(list.AppendNull());
+  must(list.Append());
+  auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
+  for (const TaskResult::LevelEnergy& level : row.result->energy_by_level) {
+    must(entry.Append());
+    must(child<arrow::StringBuilder>(entry, 0).Append(level.level));
+    must(child<arrow::DoubleBuilder>(entry, 1).Append(level.energy_pj));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<arrow::Table> layers_table(const Provenance& provenance, const std::vector<LayerRow>& rows) {
+  RowColumns<LayerRow> all(TableKind::kLayers, rows);
+  all.design(provenance);
+  all.integer("layer_index", [](const LayerRow& row) { return row.layer_index; });
+  all.text("layer", [](const LayerRow& row) { return row.layer->name; });
+  all.integer("count", [](const LayerRow& row) { return row.count; });
+  all.integer("macs", [](const LayerRow& row) { return row.layer->macs(); });
+  all.text("status", [](const LayerRow& row) { return std::string(to_string(row.result->status)); });
+  all.optional_text("reason", [](const LayerRow& row) { return row.result->reason; });
+  all.real_of("energy_pj", solved, [](const TaskResult& r) { return r.energy_pj; });
+  all.real_of("runtime_cycles", solved, [](const TaskResult& r) { return r.runtime_cycles; });
+  all.real_of("compute_cycles", solved, [](const TaskResult& r) { return r.compute_cycles; });
+  all.real_of("edp_pj_cycles", solved, [](const TaskResult& r) { return r.energy_pj * r.runtime_cycles; });
+  all.real_of("utilization", solved, [](const TaskResult& r) { return r.utilization; });
+  all.optional_text("bound_by", [](const LayerRow& row) { return row.result->bound_by; });
+  all.add<arrow::ListBuilder>("energy_by_level", energies_type(), rows, append_energies);
+  all.add<arrow::StructBuilder>("certificate", certificate_type(), rows, append_certificate);
+  all.add<arrow::ListBuilder>("mapping", mapping_type(), rows, append_mapping);
+  all.text("task_key", [](const LayerRow& row) { return row.key.text(); });
+  return all.table(provenance);
+}
+
+std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const std::vector<DesignRow>& rows) {
+  RowColumns<DesignRow> all(TableKind::kDesigns, rows);
+  all.design(provenance);
+  all.integer("layers", [](const DesignRow& row) { return row.layers; });
+  all.integer("layers_without_mapping", [](const DesignRow& row) { return row.layers_without_mapping; });
+  all.integer("macs", [](const DesignRow& row) { return row.macs; });
+  all.text("status", [](const DesignRow& row) { return row.status; });
+  all.optional_text("reason", [](const DesignRow& row) { return row.reason; });
+  const auto cost = [](const DesignRow& row) { return row.cost ? &*row.cost : nullptr; };
+  using Cost = DesignRow::Cost;
+  all.real_of("energy_pj", cost, [](const Cost& c) { return c.energy_pj; });
+  all.real_of("runtime_cycles", cost, [](const Cost& c) { return c.runtime_cycles; });
+  all.real_of("edp_pj_cycles", cost, [](const Cost& c) { return c.edp_pj_cycles; });
+  all.real_of("sum_layer_edp_pj_cycles", cost, [](const Cost& c) { return c.sum_layer_edp_pj_cycles; });
+  all.real_of("utilization", cost, [](const Cost& c) { return c.utilization; });
+  all.add<arrow::BooleanBuilder>("certified", arrow::boolean(), rows, [](arrow::BooleanBuilder& b, const DesignRow& row) {
+    must(row.cost ? b.Append(row.cost->certified) : b.AppendNull());
+  });
+  all.real_of("max_gap", cost, [](const Cost& c) { return c.max_gap; });
+  const auto hardware = [](const DesignRow& row) { return row.hardware ? &*row.hardware : nullptr; };
+  all.real_of("area_um2", hardware, [](const DesignRow::Hardware& h) { return h.area_um2; });
+  all.add<arrow::Int64Builder>("compute_units", arrow::int64(), rows, [](arrow::Int64Builder& b, const DesignRow& row) {
+    must(row.hardware ? b.Append(row.hardware->compute_units) : b.AppendNull());
+  });
+  all.real_of("buffer_bits", hardware, [](const DesignRow::Hardware& h) { return h.buffer_bits; });
+  const auto flexion = [](const DesignRow& row) { return row.flexion ? &*row.flexion : nullptr; };
+  constexpr std::array<const char*, 5> kSuffix = {"_t", "_o", "_p", "_s", ""};
+  for (std::size_t i = 0; i < kSuffix.size(); ++i)
+    all.real_of(fmt::format("h_f{}", kSuffix[i]), flexion, [i](const DesignRow::Flexion& f) { return f.h_f[i]; });
+  for (std::size_t i = 0; i < kSuffix.size(); ++i)
+    all.real_of(fmt::format("w_f{}", kSuffix[i]), flexion, [i](const DesignRow::Flexion& f) { return f.w_f[i]; });
+  return all.table(provenance);
+}
+
+}  // namespace pliant

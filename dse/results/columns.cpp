@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/results/columns.h"
+
+#include <array>
+
+namespace pliant {
+namespace {
+
+constexpr std::array<ColumnInfo, 23> kLayers = {{
+    {"design_id", "1", "place of the design in the full product of the sweep's axes"},
+    {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
+    {"class", "", "bits T O P S of the flexibility in force"},
+    {"factorization", "", "pfm, ruby-s, ruby-t, ruby or padding"},
+    {"objective", "", "what the mapper minimises"},
+    {"mapper", "", "the mapper that searched"},
+    {"workload", "", "network"},
+    {"layer_index", "1", "place of the layer in the workload, from 0"},
+    {"layer", "", "name of the layer"},
+    {"count", "1", "how often the workload repeats the layer"},
+    {"macs", "1", "multiply-accumulates of one repetition"},
+    {"status", "", "solved, no_legal_mapping, nothing_found, invalid_design or failed"},
+    {"reason", "", "why there is no mapping"},
+    {"energy_pj", "pJ", "energy of one repetition"},
+    {"runtime_cycles", "cycles", "cycles of one repetition"},
+    {"compute_cycles", "cycles", "cycles if bandwidth were unlimited"},
+    {"edp_pj_cycles", "pJ*cycles", "energy_pj * runtime_cycles"},
+    {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
+    {"bound_by", "", "what limits the runtime: compute, or a memory's port"},
+    {"energy_by_level", "pJ", "energy of every level, leakage included; the last is the compute level"},
+    {"certificate", "", "value and lower_bound (of the objective), gap, certified, mappings_covered, evaluations, ended_by"},
+    {"mapping", "", "by level, outermost first: temporal, rows and cols loops (dim, bound), kept tensors, padded sizes"},
+    {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
+}};
+
+constexpr std::array<ColumnInfo, 32> kDesigns = {{
+    {"design_id", "1", "place of the design in the full product of the sweep's axes"},
+    {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
+    {"class", "", "bits T O P S of the flexibility in force"},
+    {"factorization", "", "pfm, ruby-s, ruby-t, ruby or padding"},
+    {"objective", "", "what the mapper minimises, layer by layer"},
+    {"mapper", "", "the mapper that searched"},
+    {"workload", "", "network"},
+    {"layers", "1", "layers of the workload in this sweep"},
+    {"layers_without_mapping", "1", "layers for which no mapping was found"},
+    {"macs", "1", "multiply-accumulates of the workload, repetitions included"},
+    {"status", "", "solved; else the status of the first layer without a mapping"},
+    {"reason", "", "that layer and why"},
+    {"energy_pj", "pJ", "sum over layers and repetitions; empty when a layer has no mapping, as the next six"},
+    {"runtime_cycles", "cycles", "sum over layers and repetitions"},
+    {"edp_pj_cycles", "pJ*cycles", "energy_pj * runtime_cycles of the whole workload"},
+    {"sum_layer_edp_pj_cycles", "pJ*cycles", "sum over layers and repetitions of each layer's own product"},
+    {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
+    {"certified", "", "every layer's mapping is proven optimal"},
+    {"max_gap", "1", "largest gap of a layer between value and proven lower bound, as a share of the value"},
+    {"area_um2", "um2", "area of the design, flexibility included"},
+    {"compute_units", "1", "MAC units"},
+    {"buffer_bits", "bit", "capacity of all on-chip memories, all instances"},
+    {"h_f_t", "1", "hardware flexion of tile sizes (by volume), mean over layers and repetitions"},
+    {"h_f_o", "1", "hardware flexion of loop orders"},
+    {"h_f_p", "1", "hardware flexion of parallel dims"},
+    {"h_f_s", "1", "hardware flexion of array shapes"},
+    {"h_f", "1", "hardware flexion of the four axes together: mean of the layers' products"},
+    {"w_f_t", "1", "workload flexion of tile sizes (by volume), mean over layers and repetitions"},
+    {"w_f_o", "1", "workload flexion of loop orders"},
+    {"w_f_p", "1", "workload flexion of parallel dims"},
+    {"w_f_s", "1", "workload flexion of array shapes"},
+    {"w_f", "1", "workload flexion of the four axes together: mean of the layers' products"},
+}};
+
+}  // namespace
+
+std::string_view to_string(TableKind table) { return table == TableKind::kLayers ? "layers" : "designs"; }
+
+std::span<const ColumnInfo> column_infos(TableKind table) {
+  if (table == TableKind::kLayers) return kLayers;
+  return kDesigns;
+}
+
+}  // namespace pliant

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every column of the two tables with its unit and meaning. The part files carry units and meanings in their metadata;
+// results/README.md is checked against this table.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace pliant {
+
+/// Raised whenever a column changes its name, type or meaning.
+inline constexpr int kTableSchema = 1;
+
+enum class TableKind { kLayers, kDesigns };
+std::string_view to_string(TableKind table);  ///< "layers", "designs"
+
+struct ColumnInfo {
+  std::string_view name;
+  std::string_view unit;  ///< "pJ", "1" for ratios and counts, "" for texts
+  std::string_view meaning;
+};
+
+/// In the order of the file, without the set_ columns, which follow design_id.
+std::span<const ColumnInfo> column_infos(TableKind table);
+
+}  // namespace pliant

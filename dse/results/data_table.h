@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flat columns in memory: what the Pareto analysis and other readers see of a dataset without knowing Arrow.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "dse/results/columns.h"
+
+namespace pliant {
+
+/// monostate = empty.
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+struct DataColumn {
+  std::string name;
+  std::vector<Cell> cells;
+};
+
+struct DataTable {
+  std::vector<DataColumn> columns;
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().cells.size(); }
+  const DataColumn* find(std::string_view name) const;
+  std::vector<std::string> names() const;
+  /// The rows with these numbers, in that order.
+  DataTable pick(const std::vector<std::size_t>& rows) const;
+};
+
+/// Text for people and CSV: shortest digits that read back as the same number, "" when empty.
+std::string to_text(const Cell& cell);
+
+/// What a dataset (a sweep's folder, or one Parquet file) holds of a table, parts in order; nested columns are left
+/// out. Parts that cannot be read are left out and described in `damaged`.
+DataTable read_table(const std::filesystem::path& dataset, TableKind table, std::vector<std::string>& damaged);
+
+/// By the file's ending: .parquet or .csv. StorageError when the disk refuses.
+void write_table(const DataTable& table, const std::filesystem::path& file);
+
+}  // namespace pliant

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/results/manifest.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+
+#include "dse/results/atomic_file.h"
+#include "dse/results/columns.h"
+
+namespace pliant {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::array<const char*, 3> kKinds = {"integer", "real", "text"};
+
+AxisColumn::Kind parse_kind(const std::string& text) {
+  for (std::size_t i = 0; i < kKinds.size(); ++i)
+    if (text == kKinds[i]) return static_cast<AxisColumn::Kind>(i);
+  return AxisColumn::Kind::kText;
+}
+
+}  // namespace
+
+fs::path manifest_path(const fs::path& dataset) { return dataset / "manifest.json"; }
+
+void write_manifest(const fs::path& dataset, const Manifest& m) {
+  ordered_json all;
+  all["pliant"] = "dataset";
+  all["schema"] = kTableSchema;
+  all["sweep"] = m.sweep_name;
+  all["sweep_sha256"] = m.sweep_sha256;
+  all["start"] = m.start;
+  all["end"] = m.end.empty() ? ordered_json() : ordered_json(m.end);
+  all["designs"] = m.designs;
+  all["designs_raw"] = m.designs_raw;
+  all["designs_in_part"] = m.designs_in_part;
+  all["parts"] = m.parts;
+  all["layers_per_design"] = m.layers;
+  all["seed"] = m.seed;
+  for (const auto& [key, value] : m.options) all["options"][key] = value;
+  all["axes"] = ordered_json::array();
+  for (const AxisColumn& axis : m.axes)
+    all["axes"].push_back({{"key", axis.key}, {"column", axis.column}, {"kind", kKinds[static_cast<int>(axis.kind)]}});
+  all["inputs"] = ordered_json::array();
+  for (const Manifest::Input& input : m.inputs)
+    all["inputs"].push_back({{"what", input.what}, {"name", input.name}, {"sha256", input.sha256}});
+  all["versions"]["pliant"] = m.pliant_version;
+  all["versions"]["compiler"] = m.compiler;
+  for (const Manifest::Library& library : m.libraries) all["versions"][library.name] = library.version;
+  write_atomically(manifest_path(dataset), all.dump(2) + "\n");
+}
+
+std::optional<Manifest> read_manifest(const fs::path& dataset) {
+  const fs::path file = manifest_path(dataset);
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  try {
+    const ordered_json all = ordered_json::parse(text.str());
+    if (all.at("pliant") != "dataset" || all.at("schema") != kTableSchema)
+      throw StorageError(fmt::format("{}: not of a dataset that this version of Pliant writes", file.string()));
+    Manifest m;
+    m.sweep_name = all.at("sweep").get<std::string>();
+    m.sweep_sha256 = all.at("sweep_sha256").get<std::string>();
+    m.start = all.at("start").get<std::string>();
+    m.end = all.at("end").is_null() ? "" : all.at("end").get<std::string>();
+    m.designs = all.at("designs").get<std::int64_t>();
+    m.designs_raw = all.at("designs_raw").get<std::int64_t>();
+    m.designs_in_part = all.at("designs_in_part").get<std::int64_t>();
+    m.parts = all.at("parts").get<std::int64_t>();
+    m.layers = all.at("layers_per_design").get<std::int64_t>();
+    m.seed = all.at("seed").get<std::uint64_t>();
+    if (all.contains("options"))
+      for (const auto& [key, value] : all.at("options").items()) m.options.emplace_back(key, value.get<std::string>());
+    for (const auto& axis : all.at("axes"))
+      m.axes.push_back({axis.at("key").get<std::string>(), axis.at("column").get<std::string>(),
+                        parse_kind(axis.at("kind").get<std::string>())});
+    for (const auto& input : all.at("inputs"))
+      m.inputs.push_back({input.at("what").get<std::string>(), input.at("name").get<std::string>(),
+                          input.at("sha256").get<std::string>()});
+    for (const auto& [name, value] : all.at("versions").items()) {
+      if (name == "pliant") {
+        m.pliant_version = value.get<std::string>();
+      } else if (name == "compiler") {
+        m.compiler = value.get<std::string>();
+      } else {
+        m.libraries.push_back({name, value.get<std::string>()});
+      }
+    }
+    return m;
+  } catch (const ordered_json::exception& problem) {
+    throw StorageError(fmt::format("{}: damaged: {}", file.string(), problem.what()));
+  }
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace pliant

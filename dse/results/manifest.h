@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// manifest.json of a dataset: what it was made from and how far it is. Written when a sweep starts and when it ends.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dse/results/rows.h"
+
+namespace pliant {
+
+struct Manifest {
+  struct Input {
+    std::string what;  ///< "sweep", "accelerator", "workload", "flexibility", "technology"
+    std::string name;  ///< a shipped name or a file's name, without its folder
+    std::string sha256;
+    bool operator==(const Input&) const = default;
+  };
+  struct Library {
+    std::string name, version;
+    bool operator==(const Library&) const = default;
+  };
+
+  std::string sweep_name;
+  std::string sweep_sha256;
+  std::vector<Input> inputs;
+  std::vector<std::pair<std::string, std::string>> options;  ///< what decides the rows, as text
+  std::uint64_t seed = 1;
+  std::vector<AxisColumn> axes;
+  std::int64_t designs = 0;         ///< that meet the constraints
+  std::int64_t designs_raw = 0;     ///< in the full product of the axes
+  std::int64_t designs_in_part = 0; ///< of the full product
+  std::int64_t parts = 0;
+  std::int64_t layers = 0;  ///< of each design, all workloads
+  std::string pliant_version, compiler;
+  std::vector<Library> libraries;
+  std::string start, end;  ///< UTC, ISO 8601; end is empty until every part is there
+  bool operator==(const Manifest&) const = default;
+};
+
+std::filesystem::path manifest_path(const std::filesystem::path& dataset);
+void write_manifest(const std::filesystem::path& dataset, const Manifest& manifest);
+/// nullopt when there is none; StorageError when there is one that cannot be understood.
+std::optional<Manifest> read_manifest(const std::filesystem::path& dataset);
+
+/// "2026-01-31T12:00:00Z".
+std::string utc_now();
+
+}  // namespace pliant

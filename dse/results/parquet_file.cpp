@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/results/parquet_file.h"
+
+#include <arrow/io/file.h>
+#include <arrow/util/compression.h>
+#include <fmt/format.h>
+#include <parquet/arrow/writer.h>
+#include <parquet/exception.h>
+
+#include <exception>
+#include <system_error>
+
+#include "dse/results/arrow_status.h"
+
+namespace pliant {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t kRowGroup = 64 * 1024;
+
+std::shared_ptr<parquet::WriterProperties> writer_properties() {
+  parquet::WriterProperties::Builder builder;
+  for (const auto codec : {parquet::Compression::ZSTD, parquet::Compression::SNAPPY}) {
+    if (!arrow::util::Codec::IsAvailable(codec)) continue;
+    builder.compression(codec);
+    break;
+  }
+  return builder.enable_dictionary()->enable_page_checksum()->build();
+}
+
+}  // namespace
+
+void write_parquet(const arrow::Table& table, const fs::path& file) {
+  const fs::path temporary = temporary_name(file);
+  const std::string doing = fmt::format("{}: cannot write it", file.string());
+  try {
+    auto out = require_value(arrow::io::FileOutputStream::Open(temporary.string()), doing);
+    // The Arrow schema goes along, so that units and meanings come back with the columns.
+    const auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
+    require_ok(parquet::arrow::WriteTable(table, arrow::default_memory_pool(), out, kRowGroup, writer_properties(),
+                                          arrow_properties),
+               doing);
+    require_ok(out->Close(), doing);
+  } catch (const std::exception& error) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    if (dynamic_cast<const StorageError*>(&error) != nullptr) throw;
+    throw StorageError(fmt::format("{}: {}", doing, error.what()));
+  }
+  put_in_place(temporary, file);
+}
+
+std::unique_ptr<parquet::arrow::FileReader> open_parquet(const fs::path& file) {
+  const std::string doing = fmt::format("{}: cannot read it", file.string());
+  try {
+    auto in = require_value(arrow::io::ReadableFile::Open(file.string()), doing);
+    parquet::ReaderProperties properties = parquet::default_reader_properties();
+    properties.set_page_checksum_verification(true);
+    parquet::arrow::FileReaderBuilder builder;
+    require_ok(builder.Open(std::move(in), properties), doing);
+    std::unique_ptr<parquet::arrow::FileReader> reader;
+    require_ok(builder.Build(&reader), doing);
+    return reader;
+  } catch (const parquet::ParquetException& error) {
+    throw StorageError(fmt::format("{}: {}", doing, error.what()));
+  }
+}
+
+std::shared_ptr<arrow::Table> read_parquet(parquet::arrow::FileReader& reader, const std::vector<std::string>& columns,
+                                           const fs::path& file) {
+  const std::string doing = fmt::format("{}: cannot read it", file.string());
+  try {
+    std::shared_ptr<arrow::Table> table;
+    if (columns.empty()) {
+      require_ok(reader.ReadTable(&table), doing);
+    } else {
+      // Leaves of the wanted top-level columns.
+      std::vector<int> leaves;
+      const auto& schema = *reader.parquet_reader()->metadata()->schema();
+      for (int i = 0; i < schema.num_columns(); ++i) {
+        const std::string root = schema.GetColumnRoot(i)->name();
+        for (const std::string& name : columns)
+          if (root == name) leaves.push_back(i);
+      }
+      require_ok(reader.ReadTable(leaves, &table), doing);
+    }
+    return table;
+  } catch (const parquet::ParquetException& error) {
+    throw StorageError(fmt::format("{}: {}", doing, error.what()));
+  }
+}
+
+}  // namespace pliant

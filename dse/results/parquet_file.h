@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parquet files: dictionary-encoded, compressed with zstd, every page with a checksum.
+#pragma once
+
+#include <arrow/table.h>
+#include <parquet/arrow/reader.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pliant {
+
+/// In one step, by atomic_file.h. StorageError when the disk refuses.
+void write_parquet(const arrow::Table& table, const std::filesystem::path& file);
+
+/// StorageError when it is no Parquet file.
+std::unique_ptr<parquet::arrow::FileReader> open_parquet(const std::filesystem::path& file);
+
+/// The named top-level columns (all when none is named), checked against their checksums. StorageError when damaged.
+std::shared_ptr<arrow::Table> read_parquet(parquet::arrow::FileReader& reader, const std::vector<std::string>& columns,
+                                           const std::filesystem::path& file);
+
+}  // namespace pliant

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One part of a dataset: the rows of a fixed range of designs, as two Parquet files that are put in place in one step
+// each. The layers' file comes first; a part is done when both are there.
+//
+//     DIR/layers/part-000012.parquet    DIR/designs/part-000012.parquet
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dse/results/columns.h"
+#include "dse/results/rows.h"
+
+namespace pliant {
+
+std::filesystem::path part_path(const std::filesystem::path& dataset, TableKind table, std::int64_t part);
+
+/// StorageError when the disk refuses; nothing is left behind then.
+void write_part(const std::filesystem::path& dataset, const Provenance& provenance, const std::vector<LayerRow>& layers,
+                const std::vector<DesignRow>& designs);
+
+enum class PartState {
+  kMissing,
+  kDone,
+  kForeign,  ///< readable, of another sweep (or of the same with other inputs)
+  kDamaged,
+};
+struct PartCheck {
+  PartState state = PartState::kMissing;
+  std::string what;  ///< what is wrong with it
+  std::int64_t layer_rows = 0, design_rows = 0;
+};
+/// Both files of a part. `thorough` reads every page against its checksum, else only the footers are looked at.
+PartCheck check_part(const std::filesystem::path& dataset, std::int64_t part, const std::string& sweep_sha256,
+                     bool thorough);
+
+/// The numbers of the part files there are of either table, ascending.
+std::vector<std::int64_t> list_parts(const std::filesystem::path& dataset);
+void remove_part(const std::filesystem::path& dataset, std::int64_t part);
+
+}  // namespace pliant

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a dataset as the sweep hands them over, before they become Arrow columns. columns.h says what every
+// column means.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/accelerator.h"
+#include "core/layer.h"
+#include "dse/results/task_result.h"
+#include "dse/results/task_store.h"
+
+namespace pliant {
+
+/// Something that varies in a sweep becomes a column of its own: `Buffer.capacity` is set_Buffer_capacity.
+struct AxisColumn {
+  enum class Kind : std::uint8_t { kInteger, kReal, kText };
+  std::string key;     ///< as in --set
+  std::string column;  ///< set_...
+  Kind kind = Kind::kText;
+  bool operator==(const AxisColumn&) const = default;
+};
+/// Holds what its column's kind says.
+using AxisValue = std::variant<std::int64_t, double, std::string>;
+
+/// What the rows of one design have in common.
+struct DesignKey {
+  std::int64_t design_id = 0;  ///< its place in the full product of the sweep's axes
+  std::vector<AxisValue> axes;
+  std::string flexibility;    ///< as the sweep names it; "own" = the accelerator file's
+  std::string class_bits;     ///< "1011"; empty when the design is invalid
+  std::string factorization;  ///< "pfm", ...
+  std::string objective;      ///< "edp", ...
+  std::string mapper;
+};
+
+struct LayerRow {
+  std::shared_ptr<const DesignKey> design;
+  std::string workload;
+  std::int32_t layer_index = 0;  ///< in the workload
+  std::int64_t count = 1;        ///< repetitions in the workload
+  std::shared_ptr<const Layer> layer;
+  std::shared_ptr<const Accelerator> accelerator;  ///< null when the design is invalid
+  std::shared_ptr<const TaskResult> result;
+  TaskKey key;
+};
+
+struct DesignRow {
+  std::shared_ptr<const DesignKey> design;
+  std::string workload;
+  std::int32_t layers = 0, layers_without_mapping = 0;
+  std::int64_t macs = 0;
+  std::string status, reason;
+  /// Sums over the layers with their repetitions; only when every layer has a mapping.
+  struct Cost {
+    double energy_pj = 0, runtime_cycles = 0, edp_pj_cycles = 0, sum_layer_edp_pj_cycles = 0, utilization = 0;
+    bool certified = false;
+    double max_gap = 0;
+  };
+  std::optional<Cost> cost;
+  /// Only when the design is valid.
+  struct Hardware {
+    double area_um2 = 0;
+    std::int64_t compute_units = 0;
+    double buffer_bits = 0;  ///< all bounded memories, all instances
+  };
+  std::optional<Hardware> hardware;
+  /// Means over the layers as often as they are repeated; H-F and W-F of T, O, P, S and of all four.
+  struct Flexion {
+    std::array<double, 5> h_f{}, w_f{};
+  };
+  std::optional<Flexion> flexion;
+};
+
+/// What every part file says about itself.
+struct Provenance {
+  std::string sweep_name;
+  std::string sweep_sha256;  ///< of everything that decides the rows
+  std::vector<AxisColumn> axes;
+  std::int64_t part = 0;
+};
+
+}  // namespace pliant

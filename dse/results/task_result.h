@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep keeps of one solved task: the mapping, what it costs, and what is proven about it. The same for every
+// layer and design that ask the same question, so it names neither.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/mapping.h"
+
+namespace pliant {
+
+enum class TaskStatus : std::uint8_t {
+  kSolved,
+  kNoLegalMapping,  ///< proven: the layer fits nowhere
+  kNothingFound,    ///< the search ended without a legal mapping, and without a proof that there is none
+  kInvalidDesign,   ///< the design itself contradicts a rule
+  kFailed,          ///< the mapper reported an error of its own
+};
+std::string_view to_string(TaskStatus status);  ///< "solved", "no_legal_mapping", ...
+std::optional<TaskStatus> parse_task_status(std::string_view text);
+
+struct TaskResult {
+  TaskStatus status = TaskStatus::kNothingFound;
+  std::string reason;  ///< why there is no mapping; empty when solved
+
+  // Only when solved.
+  Mapping mapping;
+  double energy_pj = 0, runtime_cycles = 0, compute_cycles = 0, utilization = 0;
+  std::string bound_by;
+  struct LevelEnergy {
+    std::string level;
+    double energy_pj = 0;  ///< accesses (or MACs) and leakage
+    bool operator==(const LevelEnergy&) const = default;
+  };
+  std::vector<LevelEnergy> energy_by_level;
+
+  // The certificate.
+  double value = 0, lower_bound = 0, gap = 0;
+  bool certified = false;
+  std::string mappings_covered;  ///< decimal; empty when nothing is covered
+  std::uint64_t evaluations = 0;
+  std::string ended_by;
+
+  double solve_seconds = 0;  ///< of the run that solved it; in no table, for it differs from run to run
+  bool operator==(const TaskResult&) const = default;
+};
+
+/// JSON on one line; every number reads back as the same number.
+std::string write_task_result(const TaskResult& result);
+/// nullopt when the text is no task result.
+std::optional<TaskResult> parse_task_result(std::string_view text);
+
+}  // namespace pliant

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/results/task_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <system_error>
+
+#include "dse/results/atomic_file.h"
+
+namespace pliant {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// "00001234 89abcdef01234567 <32 digits> " and the text and a line end.
+constexpr std::size_t kHead = 8 + 1 + 16 + 1 + 32 + 1;
+constexpr std::size_t kMaxText = std::size_t{16} << 20;
+
+/// FNV-1a, 64 bit: finds accidents, not intent.
+std::uint64_t checksum(std::string_view text) {
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return sum;
+}
+
+template <class Number>
+bool parse_hex(std::string_view text, Number& value) {
+  return std::from_chars(text.data(), text.data() + text.size(), value, 16).ptr == text.data() + text.size();
+}
+
+std::string record(const TaskKey& key, std::string_view text) {
+  const std::string tail = fmt::format("{} {}", key.text(), text);
+  return fmt::format("{:08x} {:016x} {}\n", text.size(), checksum(tail), tail);
+}
+
+/// The record at the start of `bytes`: its key and text, or nothing when it is damaged.
+struct Record {
+  TaskKey key;
+  std::string_view text;
+  std::size_t length = 0;
+};
+std::optional<Record> parse_record(std::string_view bytes) {
+  if (bytes.size() < kHead) return std::nullopt;
+  std::uint32_t size = 0;
+  std::uint64_t sum = 0;
+  if (!parse_hex(bytes.substr(0, 8), size) || !parse_hex(bytes.substr(9, 16), sum)) return std::nullopt;
+  if (size > kMaxText || bytes.size() < kHead + size + 1 || bytes[kHead + size] != '\n') return std::nullopt;
+  if (checksum(bytes.substr(26, 33 + size)) != sum) return std::nullopt;
+  const auto key = TaskKey::parse(bytes.substr(26, 32));
+  if (!key) return std::nullopt;
+  return Record{*key, bytes.substr(kHead, size), kHead + size + 1};
+}
+
+std::string read_at(int fd, std::uint64_t offset, std::size_t length) {
+  std::string bytes(length, '\0');
+  std::size_t have = 0;
+  while (have < length) {
+    const ssize_t got = ::pread(fd, bytes.data() + have, length - have, static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<TaskKey> TaskKey::parse(std::string_view hex) {
+  TaskKey key;
+  if (hex.size() < 32 || !parse_hex(hex.substr(0, 16), key.words[0]) || !parse_hex(hex.substr(16, 16), key.words[1]))
+    return std::nullopt;
+  return key;
+}
+
+std::string TaskKey::text() const { return fmt::format("{:016x}{:016x}", words[0], words[1]); }
+
+TaskStore::TaskStore(fs::path folder, bool writable) : folder_(std::move(folder)), writable_(writable) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder_, error))
+    if (entry.path().extension() == ".tasks") files.push_back(entry.path());
+  std::ranges::sort(files);
+  for (const fs::path& file : files) scan(file);
+}
+
+TaskStore::~TaskStore() {
+  for (const int fd : descriptors_) ::close(fd);
+}
+
+void TaskStore::scan(const fs::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    ++damaged_;
+    return;
+  }
+  const auto index = static_cast<std::uint32_t>(descriptors_.size());
+  descriptors_.push_back(fd);
+  // A window over the file; it grows only for a record that does not fit.
+  std::uint64_t at = 0;
+  std::size_t window = std::size_t{1} << 20;
+  bool skipping = false;
+  while (true) {
+    const std::string bytes = read_at(fd, at, window);
+    if (bytes.empty()) break;
+    std::size_t used = 0;
+    while (used < bytes.size()) {
+      const std::string_view rest = std::string_view(bytes).substr(used);
+      if (const auto found = parse_record(rest)) {
+        places_.try_emplace(found->key, Place{index, static_cast<std::uint32_t>(found->length), at + used});
+        used += found->length;
+        skipping = false;
+        continue;
+      }
+      const bool last = bytes.size() < window;
+      const std::size_t line = rest.find('\n');
+      if (line == std::string_view::npos && !last) break;  // read on
+      if (!skipping) ++damaged_;
+      skipping = true;
+      used += line == std::string_view::npos ? rest.size() : line + 1;
+    }
+    at += used;
+    window = used == 0 ? window * 4 : std::size_t{1} << 20;
+    if (window > 4 * kMaxText) break;
+  }
+}
+
+bool TaskStore::contains(const TaskKey& key) const {
+  const std::lock_guard lock(mutex_);
+  return places_.contains(key);
+}
+
+std::optional<TaskResult> TaskStore::get(const TaskKey& key) const {
+  Place place;
+  int fd = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(key);
+    if (found == places_.end()) return std::nullopt;
+    place = found->second;
+    fd = descriptors_[place.file];
+  }
+  const std::string bytes = read_at(fd, place.offset, place.length);
+  const auto found = parse_record(bytes);
+  if (!found || found->key != key) return std::nullopt;
+  return parse_task_result(found->text);
+}
+
+void TaskStore::open_own() {
+  make_folder(folder_);
+  // Process ids come again after a reboot and on other machines; the file must be new.
+  for (unsigned attempt = 0;; ++attempt) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto stamp = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    const fs::path file = folder_ / fmt::format("{:016x}-{:x}.tasks", stamp, ::getpid());
+    const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      own_ = static_cast<int>(descriptors_.size());
+      descriptors_.push_back(fd);
+      return;
+    }
+    if (errno != EEXIST || attempt > 100)
+      throw StorageError(fmt::format("{}: cannot create it: {}", file.string(), std::generic_category().message(errno)));
+  }
+}
+
+void TaskStore::put(const TaskKey& key, const TaskResult& result) {
+  const std::string bytes = record(key, write_task_result(result));
+  const std::lock_guard lock(mutex_);
+  if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
+  if (places_.contains(key)) return;
+  if (own_ < 0) open_own();
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written = ::write(descriptors_[own_], bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int error = errno;
+      // What was written of it is damaged, and said to be so by its checksum.
+      own_size_ += done;
+      throw StorageError(
+          fmt::format("{}: cannot keep a result: {}", folder_.string(), std::generic_category().message(error)));
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  places_.emplace(key, Place{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(bytes.size()), own_size_});
+  own_size_ += bytes.size();
+}
+
+void TaskStore::flush() {
+  int fd = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    if (own_ < 0) return;
+    fd = descriptors_[own_];
+  }
+  if (::fsync(fd) != 0 && errno != EINVAL)
+    throw StorageError(
+        fmt::format("{}: cannot flush results: {}", folder_.string(), std::generic_category().message(errno)));
+}
+
+std::size_t TaskStore::size() const {
+  const std::lock_guard lock(mutex_);
+  return places_.size();
+}
+
+}  // namespace pliant

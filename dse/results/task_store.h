@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Solved tasks on disk, found by content: what makes a rerun short and a kill harmless.
+//
+// A folder of append-only files, one per process that ever wrote there, so that processes need no agreement. A record
+// is a line `LENGTH CHECKSUM KEY TEXT`; one that is cut short or damaged is skipped, and the reader finds the next.
+// In memory there is only where each record lies: 48 bytes a task.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "dse/results/task_result.h"
+
+namespace pliant {
+
+/// Half of a SHA-256.
+struct TaskKey {
+  std::array<std::uint64_t, 2> words{};
+  static std::optional<TaskKey> parse(std::string_view hex);  ///< at least 32 digits; the first 32 count
+  std::string text() const;                                   ///< 32 hexadecimal digits
+  bool operator==(const TaskKey&) const = default;
+};
+
+struct TaskKeyHash {
+  std::size_t operator()(const TaskKey& key) const { return key.words[0]; }
+};
+
+/// Safe to use from several threads.
+class TaskStore {
+ public:
+  /// Reads what is there. With `writable`, the first put() creates a file of this process.
+  TaskStore(std::filesystem::path folder, bool writable);
+  ~TaskStore();
+  TaskStore(const TaskStore&) = delete;
+  TaskStore& operator=(const TaskStore&) = delete;
+
+  bool contains(const TaskKey& key) const;
+  /// nullopt when unknown, or when the record no longer reads back.
+  std::optional<TaskResult> get(const TaskKey& key) const;
+  /// Appends; StorageError when the disk refuses. A key that is there stays as it is.
+  void put(const TaskKey& key, const TaskResult& result);
+  void flush();  ///< to the disk
+
+  std::size_t size() const;
+  std::uint64_t damaged() const { return damaged_; }  ///< records skipped while reading
+
+ private:
+  struct Place {
+    std::uint32_t file = 0;
+    std::uint32_t length = 0;
+    std::uint64_t offset = 0;  ///< of the whole record
+  };
+  void scan(const std::filesystem::path& file);
+  void open_own();
+
+  std::filesystem::path folder_;
+  bool writable_;
+  mutable std::mutex mutex_;
+  std::unordered_map<TaskKey, Place, TaskKeyHash> places_;
+  std::vector<int> descriptors_;  ///< by Place::file
+  int own_ = -1;                  ///< index of the own file
+  std::uint64_t own_size_ = 0;
+  std::uint64_t damaged_ = 0;
+};
+
+}  // namespace pliant

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/sweep/constraint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/units.h"
+
+namespace pliant {
+
+/// sum ::= product {(+|-) product}; product ::= factor {(*|/) factor}; factor ::= number | name | ( sum ).
+class ConstraintParser {
+ public:
+  explicit ConstraintParser(std::string_view text) : text_(text) {}
+
+  std::variant<Constraint, std::string> parse() {
+    Constraint all;
+    all.text_ = std::string(text_);
+    sum(all.left_);
+    all.comparison_ = comparison();
+    sum(all.right_);
+    skip_blanks();
+    if (error_.empty() && at_ < text_.size()) fail(fmt::format("`{}` is left over", text_.substr(at_)));
+    if (!error_.empty()) return error_;
+    for (const Constraint::Steps* steps : {&all.left_, &all.right_}) {
+      for (const Constraint::Step& step : *steps) {
+        if (step.kind == Constraint::Step::Kind::kName &&
+            std::ranges::find(all.names_, step.name) == all.names_.end())
+          all.names_.push_back(step.name);
+      }
+    }
+    if (all.names_.empty()) return std::string("it names nothing that varies");
+    return all;
+  }
+
+ private:
+  using Kind = Constraint::Step::Kind;
+
+  void fail(std::string what) {
+    if (error_.empty()) error_ = std::move(what);
+  }
+  void skip_blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool take(char c) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  std::string comparison() {
+    skip_blanks();
+    for (const std::string_view sign : {"<=", ">=", "==", "!=", "<", ">"}) {
+      if (!text_.substr(at_).starts_with(sign)) continue;
+      at_ += sign.size();
+      return std::string(sign);
+    }
+    fail("no comparison");
+    return "";
+  }
+
+  void sum(Constraint::Steps& steps) {
+    product(steps);
+    while (error_.empty()) {
+      const Kind kind = take('+') ? Kind::kAdd : take('-') ? Kind::kSubtract : Kind::kNumber;
+      if (kind == Kind::kNumber) return;
+      product(steps);
+      steps.push_back({kind, 0, ""});
+    }
+  }
+
+  void product(Constraint::Steps& steps) {
+    factor(steps);
+    while (error_.empty()) {
+      const Kind kind = take('*') ? Kind::kMultiply : take('/') ? Kind::kDivide : Kind::kNumber;
+      if (kind == Kind::kNumber) return;
+      factor(steps);
+      steps.push_back({kind, 0, ""});
+    }
+  }
+
+  void factor(Constraint::Steps& steps) {
+    skip_blanks();
+    if (take('(')) {
+      if (++depth_ > 50) return fail("too many parentheses");
+      sum(steps);
+      if (!take(')')) fail("a parenthesis is not closed");
+      --depth_;
+      return;
+    }
+    const std::size_t start = at_;
+    const auto current = [&] { return at_ < text_.size() ? text_[at_] : '\0'; };
+    const auto word = [&] {
+      return std::isalnum(static_cast<unsigned char>(current())) != 0 || current() == '_' || current() == '.';
+    };
+    const bool number = std::isdigit(static_cast<unsigned char>(current())) != 0;
+    while (word() || (number && (current() == '-' || current() == '+') && at_ > start &&
+                      (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')))
+      ++at_;
+    const std::string token(text_.substr(start, at_ - start));
+    if (token.empty())
+      return fail(at_ < text_.size() ? fmt::format("`{}` where a name or a number belongs", current()) : "it ends early");
+    if (!number) return steps.push_back({Kind::kName, 0, token});
+    if (const auto count = parse_count(token); std::holds_alternative<Count>(count))
+      return steps.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(count)), ""});
+    if (const auto real = parse_real(token); std::holds_alternative<double>(real))
+      return steps.push_back({Kind::kNumber, std::get<double>(real), ""});
+    fail(fmt::format("`{}` is no number", token));
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  std::string error_;
+};
+
+std::variant<Constraint, std::string> Constraint::parse(std::string_view text) {
+  return ConstraintParser(text).parse();
+}
+
+std::optional<double> Constraint::value(const Steps& steps, const Lookup& lookup) {
+  std::vector<double> stack;
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::kNumber) {
+      stack.push_back(step.number);
+      continue;
+    }
+    if (step.kind == Step::Kind::kName) {
+      const auto found = lookup(step.name);
+      if (!found) return std::nullopt;
+      stack.push_back(*found);
+      continue;
+    }
+    const double right = stack.back();
+    stack.pop_back();
+    double& left = stack.back();
+    switch (step.kind) {
+      case Step::Kind::kAdd: left += right; break;
+      case Step::Kind::kSubtract: left -= right; break;
+      case Step::Kind::kMultiply: left *= right; break;
+      default: left /= right; break;
+    }
+  }
+  return stack.back();
+}
+
+std::optional<bool> Constraint::holds(const Lookup& lookup) const {
+  const auto left = value(left_, lookup), right = value(right_, lookup);
+  if (!left || !right) return std::nullopt;
+  if (comparison_ == "<=") return *left <= *right;
+  if (comparison_ == ">=") return *left >= *right;
+  if (comparison_ == "<") return *left < *right;
+  if (comparison_ == ">") return *left > *right;
+  if (comparison_ == "==") return *left == *right;
+  return *left != *right;
+}
+
+}  // namespace pliant

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits between the parameters of a design: `rows*cols <= 256`, `area_um2 <= 2e6`, `Buffer.capacity + L1.capacity <=
+// 64Ki`. Two sums of products, one comparison; names are looked up by whoever asks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace pliant {
+
+class Constraint {
+ public:
+  /// Gives the value of a name; nullopt when it has none.
+  using Lookup = std::function<std::optional<double>(const std::string&)>;
+
+  /// A text is the reason why it cannot be understood.
+  static std::variant<Constraint, std::string> parse(std::string_view text);
+
+  const std::string& text() const { return text_; }
+  const std::vector<std::string>& names() const { return names_; }
+  /// nullopt when a name has no value.
+  std::optional<bool> holds(const Lookup& lookup) const;
+
+ private:
+  friend class ConstraintParser;
+  /// Postfix: a number, a name, or an operator.
+  struct Step {
+    enum class Kind { kNumber, kName, kAdd, kSubtract, kMultiply, kDivide } kind = Kind::kNumber;
+    double number = 0;
+    std::string name;
+  };
+  using Steps = std::vector<Step>;
+  static std::optional<double> value(const Steps& steps, const Lookup& lookup);
+
+  std::string text_, comparison_;
+  Steps left_, right_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace pliant

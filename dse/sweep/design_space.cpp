@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/sweep/design_space.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/flexibility_class.h"
+#include "core/units.h"
+#include "costmodel/area.h"
+
+namespace pliant {
+namespace {
+
+std::optional<double> as_number(const std::string& text) {
+  if (const auto count = parse_count(text); std::holds_alternative<Count>(count))
+    return static_cast<double>(std::get<Count>(count));
+  if (const auto real = parse_real(text); std::holds_alternative<double>(real)) return std::get<double>(real);
+  return std::nullopt;
+}
+
+std::optional<double> level_number(const Accelerator& accelerator, const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return std::nullopt;
+  const int found = accelerator.find_level(name.substr(0, dot));
+  if (found < 0) return std::nullopt;
+  const Level& level = accelerator.levels[static_cast<std::size_t>(found)];
+  const std::string what = name.substr(dot + 1);
+  if (what == "instances") return static_cast<double>(accelerator.instances(found));
+  if (level.is_memory() && level.memory().capacity_words) {
+    const auto words = static_cast<double>(*level.memory().capacity_words);
+    if (what == "capacity") return words;
+    if (what == "capacity_bits") return words * level.memory().word_bits;
+    if (what == "capacity_bytes") return words * level.memory().word_bits / 8;
+  }
+  if (level.is_fanout()) {
+    if (what == "rows") return static_cast<double>(level.fanout().rows);
+    if (what == "cols") return static_cast<double>(level.fanout().cols);
+    if (what == "units") return static_cast<double>(level.fanout().units());
+  }
+  return std::nullopt;
+}
+
+std::string first_line(const InputError& error) {
+  const Diagnostic& d = error.diagnostics().front();
+  std::string text = d.key.empty() ? d.what : fmt::format("{}: {}", d.key, d.what);
+  if (!d.expected.empty()) text += "; expected " + d.expected;
+  return text;
+}
+
+}  // namespace
+
+double buffer_bits(const Accelerator& accelerator) {
+  double bits = 0;
+  for (std::size_t l = 0; l < accelerator.levels.size(); ++l) {
+    const Level& level = accelerator.levels[l];
+    if (!level.is_memory() || !level.memory().capacity_words) continue;
+    bits += static_cast<double>(*level.memory().capacity_words) * level.memory().word_bits *
+            static_cast<double>(accelerator.instances(static_cast<int>(l)));
+  }
+  return bits;
+}
+
+DesignSpace::DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep)
+    : library_(library), sweep_(std::move(sweep)) {
+  for (const SweepAxis& axis : sweep_->axes) hardware_ *= static_cast<std::int64_t>(axis.values.size());
+  variants_ = static_cast<std::int64_t>(sweep_->factorizations.size() * sweep_->objectives.size());
+  inner_ = static_cast<std::int64_t>(sweep_->flexibilities.size()) * variants_;
+}
+
+void DesignSpace::seek(std::int64_t hardware) {
+  if (current_.number == hardware) return;
+  current_ = Hardware{};
+  current_.number = hardware;
+  current_.settings = sweep_->settings;
+  std::vector<std::size_t> digits(sweep_->axes.size());
+  for (std::size_t a = sweep_->axes.size(); a-- > 0;) {
+    const auto base = static_cast<std::int64_t>(sweep_->axes[a].values.size());
+    digits[a] = static_cast<std::size_t>(hardware % base);
+    hardware /= base;
+  }
+  for (std::size_t a = 0; a < digits.size(); ++a) {
+    const SweepAxis& axis = sweep_->axes[a];
+    for (std::size_t k = 0; k < axis.keys.size(); ++k) {
+      current_.settings.emplace_back(axis.keys[k], axis.values[digits[a]][k]);
+      current_.cells.push_back(sweep_->cells[a][digits[a]][k]);
+    }
+  }
+}
+
+void DesignSpace::load() {
+  if (current_.loaded) return;
+  current_.loaded = true;
+  try {
+    current_.accelerator = load_accelerator(library_, sweep_->accelerator, current_.settings);
+  } catch (const InputError& error) {
+    current_.problem = first_line(error);
+  }
+}
+
+std::shared_ptr<const Accelerator> DesignSpace::flexible(std::size_t flexibility, std::string& problem) {
+  const std::int64_t wanted =
+      current_.number * static_cast<std::int64_t>(sweep_->flexibilities.size()) + static_cast<std::int64_t>(flexibility);
+  if (flexible_for_ != wanted) {
+    flexible_for_ = wanted;
+    flexible_.reset();
+    flexible_problem_.clear();
+    load();
+    if (!current_.accelerator) {
+      flexible_problem_ = current_.problem;
+    } else {
+      const std::string& name = sweep_->flexibilities[flexibility];
+      try {
+        flexible_ = std::make_shared<const Accelerator>(
+            name == "own" ? *current_.accelerator : choose_flexibility(library_, name, *current_.accelerator));
+      } catch (const InputError& error) {
+        flexible_problem_ = first_line(error);
+      }
+    }
+  }
+  problem = flexible_problem_;
+  return flexible_;
+}
+
+std::optional<double> DesignSpace::number(const std::string& name, const Accelerator* accelerator) const {
+  if (accelerator != nullptr) {
+    if (name == "area_um2") return area_um2(*accelerator).total();
+    if (name == "compute_units") return static_cast<double>(accelerator->macs_units());
+    if (name == "buffer_bits") return buffer_bits(*accelerator);
+    if (name == "buffer_bytes") return buffer_bits(*accelerator) / 8;
+    if (const auto found = level_number(*accelerator, name)) return found;
+  }
+  // Later settings win; a capacity means words only once the accelerator is known.
+  for (auto it = current_.settings.rbegin(); it != current_.settings.rend(); ++it)
+    if (it->first == name) return as_number(it->second);
+  const auto parameter = sweep_->parameters.find(name);
+  return parameter == sweep_->parameters.end() ? std::nullopt : as_number(parameter->second);
+}
+
+bool DesignSpace::allowed(std::int64_t i) {
+  if (sweep_->constraints.empty()) return true;
+  seek(i / inner_);
+  std::vector<const Constraint*> later;
+  for (const Constraint& constraint : sweep_->constraints) {
+    const auto holds = constraint.holds([&](const std::string& name) -> std::optional<double> {
+      return name.find('.') == std::string::npos ? number(name, nullptr) : std::nullopt;
+    });
+    if (holds == false) return false;
+    if (!holds) later.push_back(&constraint);
+  }
+  if (later.empty()) return true;
+  std::string problem;
+  const auto accelerator = flexible(static_cast<std::size_t>(i % inner_ / variants_), problem);
+  if (!accelerator) return true;
+  for (const Constraint* constraint : later) {
+    if (constraint->holds([&](const std::string& name) { return number(name, accelerator.get()); }) == false)
+      return false;
+  }
+  return true;
+}
+
+Design DesignSpace::design(std::int64_t i) {
+  seek(i / inner_);
+  const auto rest = static_cast<std::size_t>(i % inner_);
+  const std::size_t flexibility = rest / static_cast<std::size_t>(variants_);
+  const std::size_t variant = rest % static_cast<std::size_t>(variants_);
+  Design design;
+  design.factorization = sweep_->factorizations[variant / sweep_->objectives.size()];
+  design.objective = sweep_->objectives[variant % sweep_->objectives.size()];
+  design.accelerator = flexible(flexibility, design.problem);
+  DesignKey key;
+  key.design_id = i;
+  key.axes = current_.cells;
+  const std::string& name = sweep_->flexibilities[flexibility];
+  const auto wanted = looks_like_class(name) ? parse_flexibility_class(name) : std::nullopt;
+  // A file's name, not its folder, which differs from machine to machine.
+  key.flexibility = wanted ? wanted->name() : std::filesystem::path(name).stem().string();
+  if (design.accelerator) {
+    key.class_bits = wanted && wanted->degree != FlexibilityClass::Degree::kInFlex
+                         ? wanted->bits()
+                         : class_of(*design.accelerator, design.accelerator->flexibility).bits();
+  }
+  key.factorization = to_string(design.factorization);
+  key.objective = to_string(design.objective);
+  key.mapper = sweep_->mapper;
+  design.key = std::make_shared<const DesignKey>(std::move(key));
+  return design;
+}
+
+}  // namespace pliant

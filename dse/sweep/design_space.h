@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The designs of a sweep by number. Nothing is listed in advance: design i is read off the axes like the digits of i, so
+// memory does not grow with the sweep.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dse/results/rows.h"
+#include "dse/sweep/sweep.h"
+
+namespace pliant {
+
+/// One point of the outer loop.
+struct Design {
+  std::shared_ptr<const DesignKey> key;
+  std::shared_ptr<const Accelerator> accelerator;  ///< null when it contradicts itself
+  std::string problem;                             ///< why
+  Factorization factorization = Factorization::kPerfect;
+  Objective objective = Objective::kEdp;
+};
+
+/// Hardware outermost, then flexibility, factorization and objective. Remembers the last hardware point it read, so it
+/// is not for several threads at once; make one for each.
+class DesignSpace {
+ public:
+  DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep);
+
+  const Sweep& sweep() const { return *sweep_; }
+  std::int64_t size() const { return hardware_ * inner_; }  ///< the full product, constraints or not
+  std::int64_t hardware_points() const { return hardware_; }
+  /// Designs with the same hardware and flexibility: constraints cannot tell them apart.
+  std::int64_t variants() const { return variants_; }
+
+  /// Does design i meet the constraints? A design that contradicts itself does: its rows tell why.
+  bool allowed(std::int64_t i);
+  Design design(std::int64_t i);
+
+ private:
+  struct Hardware {
+    std::int64_t number = -1;
+    std::vector<Setting> settings;
+    std::vector<AxisValue> cells;
+    std::optional<Accelerator> accelerator;
+    bool loaded = false;
+    std::string problem;
+  };
+  void seek(std::int64_t hardware);
+  void load();
+  std::optional<double> number(const std::string& name, const Accelerator* accelerator) const;
+  std::shared_ptr<const Accelerator> flexible(std::size_t flexibility, std::string& problem);
+
+  const Library& library_;
+  std::shared_ptr<const Sweep> sweep_;
+  std::int64_t hardware_ = 1, inner_ = 1, variants_ = 1;
+  Hardware current_;
+  std::int64_t flexible_for_ = -1;  ///< hardware * flexibilities + flexibility of what follows
+  std::shared_ptr<const Accelerator> flexible_;
+  std::string flexible_problem_;
+};
+
+/// Capacity of all bounded memories, all instances.
+double buffer_bits(const Accelerator& accelerator);
+
+}  // namespace pliant

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep as its file describes it, everything resolved and checked. docs/sweeps.md is the reference of the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/load.h"
+#include "dse/mappers/mapper.h"
+#include "dse/results/manifest.h"
+#include "dse/results/rows.h"
+#include "dse/sweep/constraint.h"
+
+namespace pliant {
+
+/// Settings that vary together: one key, or several zipped.
+struct SweepAxis {
+  std::vector<std::string> keys;                 ///< as in --set
+  std::vector<std::vector<std::string>> values;  ///< each a value for every key
+};
+
+struct Sweep {
+  std::string name, description;
+  std::string accelerator;  ///< a shipped name or a path
+  std::vector<Setting> settings;
+  std::vector<Workload> workloads;  ///< with only the layers asked for
+  std::vector<SweepAxis> axes;      ///< the last varies fastest
+  std::vector<AxisColumn> columns;  ///< one for each key of the axes, in order
+  /// Every value of every key as its column holds it: cells[axis][position][key].
+  std::vector<std::vector<std::vector<AxisValue>>> cells;
+  std::vector<std::string> flexibilities;  ///< classes, names, paths; "own" = the accelerator's
+  std::vector<Factorization> factorizations;
+  std::vector<Objective> objectives;
+  std::string mapper;
+  std::vector<std::pair<std::string, std::string>> mapper_options;
+  double budget_seconds = 0;  ///< of one task; 0 = none
+  std::uint64_t seed = 1;
+  bool flexion = true;
+  std::vector<Constraint> constraints;
+  std::map<std::string, std::string> parameters;  ///< of the accelerator, with the values of `set:`
+
+  std::vector<Manifest::Input> inputs;
+  std::vector<std::pair<std::string, std::string>> options() const;  ///< for the manifest
+};
+
+/// What the command line may say instead of the file.
+struct SweepOverrides {
+  std::optional<std::string> mapper;
+  std::optional<double> budget_seconds;
+  std::optional<std::uint64_t> seed;
+  std::vector<Setting> settings;
+};
+
+/// InputError with everything that is wrong in the file.
+Sweep load_sweep(const Library& library, const std::filesystem::path& file, const SweepOverrides& overrides = {});
+/// `name` stands for the file in diagnostics; files it names are looked for beside it.
+Sweep parse_sweep_text(const Library& library, std::string_view text, std::string_view name,
+                       const SweepOverrides& overrides = {});
+
+}  // namespace pliant

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/sweep/sweep_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "core/source_text.h"
+#include "core/version.h"
+#include "costmodel/area.h"
+#include "costmodel/report.h"
+#include "dse/results/content_hash.h"
+#include "flex/flexion.h"
+
+namespace pliant {
+namespace {
+
+/// Without what no answer depends on.
+std::string essential(const Accelerator& accelerator, const Layer& layer) {
+  Accelerator plain = accelerator;
+  plain.name = "a";
+  plain.description.clear();
+  plain.flexibility = accelerator.flexibility_of(layer);
+  plain.flexibility.name.clear();
+  plain.flexibility_for.clear();
+  plain.baseline = {};
+  plain.partial.clear();
+  plain.base_area_um2 = 0;
+  plain.flexibility_area_um2 = {};
+  for (Level& level : plain.levels) {
+    if (level.is_memory()) {
+      level.memory().area_um2 = 0;
+      level.memory().technology.clear();
+    } else if (level.is_fanout()) {
+      level.fanout().area_um2 = 0;
+    } else {
+      level.compute().area_um2 = 0;
+    }
+  }
+  return write_accelerator(plain);
+}
+
+}  // namespace
+
+TaskNamer::TaskNamer(const Sweep& sweep) {
+  mapper_ = fmt::format("task 1\npliant {}\nmapper {}\nseed {}\nbudget {}\n", version(), sweep.mapper, sweep.seed,
+                        sweep.budget_seconds);
+  for (const auto& [key, value] : sweep.mapper_options) mapper_ += fmt::format("option {}={}\n", key, value);
+}
+
+TaskKey TaskNamer::key(const Design& design, const Layer& layer) {
+  if (last_ != design.accelerator.get()) {
+    held_ = design.accelerator;
+    last_ = held_.get();
+    accelerator_text_.clear();
+  }
+  std::string& accelerator = accelerator_text_[layer.operation];
+  if (accelerator.empty()) accelerator = essential(*design.accelerator, layer);
+  std::string& text = layer_text_[&layer];
+  if (text.empty()) {
+    Layer plain = layer;
+    plain.name = "l";
+    text = write_layer(plain);
+  }
+  return *TaskKey::parse(sha256(fmt::format("{}factorization {}\nobjective {}\n{}{}", mapper_,
+                                            to_string(design.factorization), to_string(design.objective), accelerator,
+                                            text)));
+}
+
+TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer,
+                      const std::stop_token& stop) {
+  TaskResult result;
+  try {
+    const Task task{layer, *design.accelerator, design.accelerator->flexibility_of(layer), design.factorization,
+                    design.objective};
+    SearchOptions options;
+    options.budget.seconds = sweep.budget_seconds;
+    options.seed = sweep.seed;
+    options.stop = stop;
+    options.extra = sweep.mapper_options;
+    const SearchResult found = run_mapper(mapper, task, options);
+    result.mappings_covered = found.mappings_covered;
+    result.evaluations = found.evaluations;
+    result.ended_by = found.ended_by;
+    result.solve_seconds = found.seconds;
+    if (!found.mapping) {
+      result.status = found.infeasible ? TaskStatus::kNoLegalMapping : TaskStatus::kNothingFound;
+      result.reason = found.infeasible
+                          ? "proven: no mapping meets all limits of this design"
+                          : fmt::format("the {} mapper found no legal mapping (ended by {})", mapper.name(), found.ended_by);
+      return result;
+    }
+    const CostReport report = price(layer, *design.accelerator, *found.mapping);
+    result.status = TaskStatus::kSolved;
+    result.mapping = *found.mapping;
+    result.energy_pj = found.totals.energy_pj;
+    result.runtime_cycles = found.totals.cycles;
+    result.compute_cycles = found.totals.steps;
+    result.utilization = found.totals.utilization;
+    result.bound_by = report.bound_by;
+    for (const LevelCost& level : report.levels)
+      if (level.memory) result.energy_by_level.push_back({level.name, level.energy_pj + level.leakage_pj});
+    result.energy_by_level.push_back(
+        {design.accelerator->levels.back().name, report.mac_energy_pj + report.compute_leakage_pj});
+    result.value = found.value;
+    result.lower_bound = found.lower_bound;
+    result.gap = found.gap();
+    result.certified = found.certified;
+  } catch (const InputError&) {
+    throw;  // a mapper's option: the same for every task
+  } catch (const std::exception& error) {
+    result = {};
+    result.status = TaskStatus::kFailed;
+    result.reason = error.what();
+  }
+  return result;
+}
+
+std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const Design& design) {
+  if (!design.accelerator) return std::nullopt;
+  FlexionOptions options;
+  options.tile_tuples = false;
+  const WorkloadFlexion all = workload_flexion(workload, *design.accelerator, options);
+  DesignRow::Flexion flexion;
+  constexpr std::array kAxes = {Measure::kTileVolume, Measure::kOrders, Measure::kPairs, Measure::kShapes};
+  for (std::size_t i = 0; i < kAxes.size(); ++i) {
+    flexion.h_f[i] = all.of(kAxes[i]).h_f;
+    flexion.w_f[i] = all.of(kAxes[i]).w_f;
+  }
+  double repetitions = 0, h_f = 0, w_f = 0;
+  for (const LayerFlexion& layer : all.layers) {
+    const auto count = static_cast<double>(layer.count);
+    repetitions += count;
+    h_f += count * layer.h_f({true, true, true, true});
+    w_f += count * layer.w_f({true, true, true, true});
+  }
+  flexion.h_f[4] = h_f / repetitions;
+  flexion.w_f[4] = w_f / repetitions;
+  return flexion;
+}
+
+DesignRow summarize(const Design& design, const Workload& workload, const LayerRow* rows, std::size_t count) {
+  DesignRow all;
+  all.design = design.key;
+  all.workload = workload.name;
+  all.layers = static_cast<std::int32_t>(count);
+  all.status = to_string(TaskStatus::kSolved);
+  DesignRow::Cost cost;
+  cost.certified = true;
+  double busy = 0;
+  for (const LayerRow* row = rows; row != rows + count; ++row) {
+    all.macs += row->layer->macs() * row->count;
+    const TaskResult& result = *row->result;
+    if (result.status != TaskStatus::kSolved) {
+      if (all.layers_without_mapping++ == 0) {
+        all.status = to_string(result.status);
+        all.reason = result.status == TaskStatus::kInvalidDesign ? result.reason
+                                                                 : fmt::format("{}: {}", row->layer->name, result.reason);
+      }
+      continue;
+    }
+    const auto times = static_cast<double>(row->count);
+    cost.energy_pj += times * result.energy_pj;
+    cost.runtime_cycles += times * result.runtime_cycles;
+    cost.sum_layer_edp_pj_cycles += times * result.energy_pj * result.runtime_cycles;
+    busy += times * result.utilization * result.runtime_cycles;
+    cost.certified = cost.certified && result.certified;
+    cost.max_gap = std::max(cost.max_gap, result.gap);
+  }
+  if (all.layers_without_mapping == 0) {
+    cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;
+    cost.utilization = busy / cost.runtime_cycles;
+    all.cost = cost;
+  }
+  if (design.accelerator) {
+    all.hardware = DesignRow::Hardware{area_um2(*design.accelerator).total(), design.accelerator->macs_units(),
+                                       buffer_bits(*design.accelerator)};
+  }
+  return all;
+}
+
+}  // namespace pliant

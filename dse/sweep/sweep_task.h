@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// One question of a sweep, the best mapping of a layer on a design: its name by content, and its answer.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "dse/results/rows.h"
+#include "dse/results/task_store.h"
+#include "dse/sweep/design_space.h"
+
+namespace pliant {
+
+/// Names tasks by everything that can change the answer and nothing else: neither names nor areas count. Equal keys are
+/// equal questions, in one sweep and across sweeps.
+class TaskNamer {
+ public:
+  explicit TaskNamer(const Sweep& sweep);
+  TaskKey key(const Design& design, const Layer& layer);
+
+ private:
+  std::string mapper_;
+  const Accelerator* last_ = nullptr;
+  std::shared_ptr<const Accelerator> held_;  ///< keeps `last_` from being another one at the same place
+  std::map<Operation, std::string> accelerator_text_;
+  std::map<const Layer*, std::string> layer_text_;
+};
+
+/// Layers passed to key() live as long as the namer.
+TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer,
+                      const std::stop_token& stop);
+
+/// H-F and W-F of a workload on a design; nullopt when the design is invalid.
+std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const Design& design);
+
+/// Sums of a workload's rows.
+DesignRow summarize(const Design& design, const Workload& workload, const LayerRow* rows, std::size_t count);
+
+}  // namespace pliant
