@@ -9,7 +9,9 @@
 #include "core/diagnostics.h"
 #include "dse/cli/count_command.h"
 #include "dse/cli/eval_command.h"
+#include "dse/cli/pareto_command.h"
 #include "dse/cli/show_command.h"
+#include "dse/cli/sweep_command.h"
 #include "dse/cli/validate_command.h"
 #include "dse/cli/version_command.h"
 
@@ -48,6 +50,8 @@ const std::vector<Command>& commands() {
       {"eval", "price one mapping: where energy and time go", eval_command},
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
       {"validate", "compare the cost model with reference vectors of other models", validate_command},
+      {"sweep", "explore designs: the best mapping of every layer on each, as Parquet tables", sweep_command},
+      {"pareto", "find the designs of a sweep that no other beats", pareto_command},
   };
   return all;
 }

@@ -195,6 +195,11 @@ void TaskStore::put(const TaskKey& key, const TaskResult& result) {
   own_size_ += bytes.size();
 }
 
+void TaskStore::forget(const TaskKey& key) {
+  const std::lock_guard lock(mutex_);
+  places_.erase(key);
+}
+
 void TaskStore::flush() {
   int fd = -1;
   {

@@ -46,7 +46,8 @@ class TaskStore {
   std::optional<TaskResult> get(const TaskKey& key) const;
   /// Appends; StorageError when the disk refuses. A key that is there stays as it is.
   void put(const TaskKey& key, const TaskResult& result);
-  void flush();  ///< to the disk
+  void forget(const TaskKey& key);  ///< a record that no longer reads back makes room for a new one
+  void flush();                     ///< to the disk
 
   std::size_t size() const;
   std::uint64_t damaged() const { return damaged_; }  ///< records skipped while reading

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/pareto_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "core/diagnostics.h"
+#include "core/source_text.h"
+#include "dse/cli/text_table.h"
+#include "dse/results/atomic_file.h"
+#include "dse/results/data_table.h"
+#include "dse/results/pareto.h"
+
+namespace pliant {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage = R"(usage: pliant pareto DIR [--minimize COLUMNS] [--maximize COLUMNS] [options]
+
+The designs of a dataset that no other design of their group is better than in every column named. With each group: the
+hypervolume they dominate up to a reference point, and the knee, the design with the least sum of columns, each scaled
+to 0..1 over the frontier. DIR is what `pliant sweep` wrote, or one Parquet file.
+
+examples:
+  pliant pareto results/demo --minimize area_um2,edp_pj_cycles
+  pliant pareto results/demo --minimize runtime_cycles --maximize w_f --group-by workload,class
+  pliant pareto results/demo --minimize area_um2,edp_pj_cycles -o frontier.csv
+
+)";
+
+options::options_description described_options() {
+  options::options_description all("options");
+  auto add = all.add_options();
+  add("minimize", options::value<std::string>(), "columns, comma-separated (area_um2,edp_pj_cycles)");
+  add("maximize", options::value<std::string>(), "columns, comma-separated");
+  add("group-by", options::value<std::string>()->default_value("workload"),
+      "columns, comma-separated; each group has its own frontier; none = one group");
+  add("reference", options::value<std::string>(),
+      "reference point of the hypervolume, one number per column (the worst of each column in the group)");
+  add("table", options::value<std::string>()->default_value("designs"), "designs or layers");
+  add("columns", options::value<std::string>(), "further columns to show");
+  add("output,o", options::value<std::string>(), "write the frontiers to a .parquet or .csv file");
+  add("limit", options::value<std::size_t>()->default_value(40), "rows shown of each group; 0 = all");
+  add("json", "print JSON (schema 1)");
+  add("help", "print this");
+  return all;
+}
+
+InputError bad_option(std::string what, std::string expected, std::string did_you_mean = {}) {
+  return InputError(
+      Diagnostic{"pliant pareto", 0, 0, "", std::move(what), std::move(expected), std::move(did_you_mean)});
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text + ",") {
+    if (c != ',') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, ""));
+    }
+  }
+  return words;
+}
+
+std::optional<double> as_real(const Cell& cell) {
+  double value = 0;
+  if (const auto* real = std::get_if<double>(&cell)) {
+    value = *real;
+  } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    value = static_cast<double>(*whole);
+  } else {
+    return std::nullopt;
+  }
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::string shown(const Cell& cell) {
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *real);
+  return to_text(cell);
+}
+
+struct Goal {
+  std::string column;
+  double sign = 1;  ///< -1 when maximised
+};
+
+struct Group {
+  std::vector<std::string> names;  ///< values of the group-by columns
+  std::vector<std::size_t> rows;   ///< that have all goals
+  std::size_t incomplete = 0;      ///< left out: a goal is empty
+  std::vector<std::size_t> frontier;  ///< rows of the table
+  Point reference;                    ///< as written, not signed
+  double volume = 0;
+  std::optional<std::size_t> knee;  ///< in frontier
+};
+
+class ParetoCommand {
+ public:
+  ParetoCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
+      : values_(values), out_(out), err_(err) {}
+
+  int run() {
+    if (!values_.count("dataset")) throw bad_option("no dataset", "the folder that `pliant sweep` wrote");
+    read();
+    choose_goals();
+    group_rows();
+    for (Group& group : groups_) analyse(group);
+    if (values_.count("output")) write();
+    if (values_.count("json")) {
+      print_json();
+    } else {
+      print_text();
+    }
+    return 0;
+  }
+
+ private:
+  void read() {
+    const std::filesystem::path dataset = values_["dataset"].as<std::string>();
+    const std::string table = values_["table"].as<std::string>();
+    if (table != "designs" && table != "layers")
+      throw bad_option(fmt::format("unknown table `{}`", table), "designs or layers", nearest(table, {"designs", "layers"}));
+    std::error_code error;
+    if (!std::filesystem::exists(dataset, error))
+      throw bad_option(fmt::format("there is no {}", dataset.string()), "the folder that `pliant sweep` wrote");
+    std::vector<std::string> damaged;
+    table_ = read_table(dataset, table == "designs" ? TableKind::kDesigns : TableKind::kLayers, damaged);
+    for (const std::string& what : damaged)
+      err_ << what << "; left out (run the sweep again to have it computed again)\n";
+    if (table_.columns.empty())
+      throw bad_option(fmt::format("{} holds no {} table", dataset.string(), table), "the folder that `pliant sweep` wrote");
+  }
+
+  const DataColumn& column(const std::string& name) const {
+    if (const DataColumn* found = table_.find(name)) return *found;
+    throw bad_option(fmt::format("no column `{}`", name), "one of " + join(table_.names()), nearest(name, table_.names()));
+  }
+
+  void choose_goals() {
+    const auto add = [&](const char* option, double sign) {
+      if (!values_.count(option)) return;
+      for (const std::string& name : split(values_[option].as<std::string>())) {
+        const DataColumn& found = column(name);
+        if (std::ranges::any_of(goals_, [&](const Goal& goal) { return goal.column == name; }))
+          throw bad_option(fmt::format("{} is named twice", name), "each column once");
+        const bool text = std::ranges::any_of(found.cells, [](const Cell& cell) { return std::holds_alternative<std::string>(cell); });
+        if (text) throw bad_option(fmt::format("{} is no number", name), "a column of numbers");
+        goals_.push_back({name, sign});
+      }
+    };
+    add("minimize", 1);
+    add("maximize", -1);
+    if (goals_.empty()) {
+      for (const char* name : {"area_um2", "edp_pj_cycles"})
+        if (table_.find(name) != nullptr) goals_.push_back({name, 1});
+    }
+    if (goals_.empty()) throw bad_option("no columns to compare", "--minimize COLUMNS");
+  }
+
+  void group_rows() {
+    std::vector<const DataColumn*> by;
+    const std::string text = values_["group-by"].as<std::string>();
+    if (text != "none")
+      for (const std::string& name : split(text)) {
+        by.push_back(&column(name));
+        group_by_.push_back(name);
+      }
+    std::vector<const DataColumn*> goals;
+    for (const Goal& goal : goals_) goals.push_back(&column(goal.column));
+    std::map<std::vector<std::string>, std::size_t> known;
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      std::vector<std::string> names;
+      for (const DataColumn* one : by) names.push_back(to_text(one->cells[row]));
+      const auto [place, is_new] = known.try_emplace(names, groups_.size());
+      if (is_new) groups_.push_back({names, {}, 0, {}, {}, 0, {}});
+      Group& group = groups_[place->second];
+      const bool whole = std::ranges::all_of(goals, [&](const DataColumn* goal) { return as_real(goal->cells[row]).has_value(); });
+      if (whole) {
+        group.rows.push_back(row);
+      } else {
+        ++group.incomplete;
+      }
+    }
+  }
+
+  void analyse(Group& group) {
+    if (group.rows.empty()) return;
+    std::vector<Point> points;
+    for (const std::size_t row : group.rows) {
+      Point point;
+      for (const Goal& goal : goals_) point.push_back(goal.sign * *as_real(column(goal.column).cells[row]));
+      points.push_back(std::move(point));
+    }
+    Point reference(goals_.size());
+    const std::vector<std::string> given =
+        values_.count("reference") ? split(values_["reference"].as<std::string>()) : std::vector<std::string>{};
+    if (!given.empty() && given.size() != goals_.size())
+      throw bad_option(fmt::format("{} numbers in --reference", given.size()), fmt::format("{}, one per column", goals_.size()));
+    for (std::size_t g = 0; g < goals_.size(); ++g) {
+      if (!given.empty()) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(given[g].data(), given[g].data() + given[g].size(), value);
+        if (error != std::errc() || end != given[g].data() + given[g].size())
+          throw bad_option(fmt::format("`{}` in --reference", given[g]), "a number");
+        reference[g] = goals_[g].sign * value;
+      } else {
+        reference[g] = std::ranges::max(points, {}, [g](const Point& p) { return p[g]; })[g];
+      }
+      group.reference.push_back(goals_[g].sign * reference[g]);
+    }
+    std::vector<Point> frontier;
+    for (const std::size_t i : non_dominated(points)) {
+      group.frontier.push_back(group.rows[i]);
+      frontier.push_back(points[i]);
+    }
+    group.volume = hypervolume(frontier, reference);
+    group.knee = knee(frontier);
+  }
+
+  /// Where the design stands, the goals, and what was asked for besides.
+  std::vector<std::string> shown_columns() const {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+      if (table_.find(name) != nullptr && std::ranges::find(names, name) == names.end() &&
+          std::ranges::find(group_by_, name) == group_by_.end())
+        names.push_back(name);
+    };
+    add("design_id");
+    for (const std::string& name : table_.names())
+      if (name.starts_with("set_")) add(name);
+    for (const char* name : {"flexibility", "factorization", "objective"})
+      if (varies(name)) add(name);
+    for (const Goal& goal : goals_) add(goal.column);
+    if (values_.count("columns")) {
+      for (const std::string& name : split(values_["columns"].as<std::string>())) {
+        column(name);
+        add(name);
+      }
+    }
+    return names;
+  }
+
+  bool varies(const char* name) const {
+    const DataColumn* found = table_.find(name);
+    if (found == nullptr || found->cells.empty()) return false;
+    return std::ranges::any_of(found->cells, [&](const Cell& cell) { return cell != found->cells.front(); });
+  }
+
+  std::string title(const Group& group) const {
+    std::string text;
+    for (std::size_t i = 0; i < group_by_.size(); ++i)
+      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", group_by_[i], group.names[i]);
+    return text.empty() ? "all designs" : text;
+  }
+
+  void print_text() {
+    const std::vector<std::string> names = shown_columns();
+    const std::size_t limit = values_["limit"].as<std::size_t>();
+    bool first = true;
+    for (const Group& group : groups_) {
+      if (!std::exchange(first, false)) out_ << "\n";
+      out_ << fmt::format("{}: {} of {} designs are not dominated", title(group), group.frontier.size(), group.rows.size());
+      if (group.incomplete > 0) out_ << fmt::format(" ({} more lack a value: a layer has no mapping)", group.incomplete);
+      out_ << "\n\n";
+      if (group.frontier.empty()) continue;
+      std::vector<std::string> header;
+      for (const std::string& name : names) {
+        const Goal* goal = nullptr;
+        for (const Goal& one : goals_)
+          if (one.column == name) goal = &one;
+        header.push_back(goal == nullptr ? name : name + (goal->sign > 0 ? " (min)" : " (max)"));
+      }
+      header.emplace_back("<");
+      TextTable table(header);
+      for (std::size_t f = 0; f < group.frontier.size() && (limit == 0 || f < limit); ++f) {
+        std::vector<std::string> row;
+        for (const std::string& name : names) row.push_back(shown(column(name).cells[group.frontier[f]]));
+        row.emplace_back(group.knee == f ? "knee" : "");
+        table.add(std::move(row));
+      }
+      out_ << table.text("  ");
+      if (limit > 0 && group.frontier.size() > limit)
+        out_ << fmt::format("  ... {} more (--limit 0 shows all)\n", group.frontier.size() - limit);
+      std::string reference;
+      for (std::size_t g = 0; g < goals_.size(); ++g)
+        reference += fmt::format("{}{} {:.6g}", g == 0 ? "" : ", ", goals_[g].column, group.reference[g]);
+      out_ << fmt::format("\n  hypervolume {:.6g} up to {}\n", group.volume, reference);
+    }
+  }
+
+  void print_json() {
+    nlohmann::ordered_json all = {{"schema", 1}};
+    for (const Goal& goal : goals_) all[goal.sign > 0 ? "minimize" : "maximize"].push_back(goal.column);
+    all["groups"] = nlohmann::ordered_json::array();
+    for (const Group& group : groups_) {
+      nlohmann::ordered_json one;
+      for (std::size_t i = 0; i < group_by_.size(); ++i) one["group"][group_by_[i]] = group.names[i];
+      one["designs"] = group.rows.size();
+      one["without_values"] = group.incomplete;
+      one["hypervolume"] = group.volume;
+      for (std::size_t g = 0; g < group.reference.size(); ++g) one["reference"][goals_[g].column] = group.reference[g];
+      one["knee"] = group.knee ? nlohmann::ordered_json(*group.knee) : nlohmann::ordered_json();
+      one["frontier"] = nlohmann::ordered_json::array();
+      for (const std::size_t row : group.frontier) {
+        nlohmann::ordered_json design;
+        for (const DataColumn& data : table_.columns) {
+          std::visit(
+              [&](const auto& value) {
+                if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+                  design[data.name] = nullptr;
+                } else {
+                  design[data.name] = value;
+                }
+              },
+              data.cells[row]);
+        }
+        one["frontier"].push_back(std::move(design));
+      }
+      all["groups"].push_back(std::move(one));
+    }
+    out_ << all.dump(2) << "\n";
+  }
+
+  /// All columns of the frontier's rows, which of them is the knee, and the hypervolume of its group.
+  void write() {
+    std::vector<std::size_t> rows;
+    DataColumn knees{"knee", {}}, volumes{"hypervolume", {}};
+    for (const Group& group : groups_) {
+      for (std::size_t f = 0; f < group.frontier.size(); ++f) {
+        rows.push_back(group.frontier[f]);
+        knees.cells.emplace_back(group.knee == f);
+        volumes.cells.emplace_back(group.volume);
+      }
+    }
+    DataTable frontier = table_.pick(rows);
+    frontier.columns.push_back(std::move(knees));
+    frontier.columns.push_back(std::move(volumes));
+    write_table(frontier, values_["output"].as<std::string>());
+  }
+
+  const options::variables_map& values_;
+  std::ostream& out_;
+  std::ostream& err_;
+  DataTable table_;
+  std::vector<Goal> goals_;
+  std::vector<std::string> group_by_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+int pareto_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const options::options_description visible = described_options();
+  options::options_description all;
+  all.add(visible).add_options()("dataset", options::value<std::string>());
+  options::positional_options_description positional;
+  positional.add("dataset", 1);
+  try {
+    options::variables_map values;
+    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
+    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
+    options::notify(values);
+    if (values.count("help")) {
+      out << kUsage << visible;
+      return 0;
+    }
+    return ParetoCommand(values, out, err).run();
+  } catch (const options::error& error) {
+    err << "pliant pareto: " << error.what() << "; see pliant pareto --help\n";
+  } catch (const InputError& error) {
+    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
+  } catch (const StorageError& error) {
+    err << error.what() << "\n";
+    return 1;
+  }
+  return 2;
+}
+
+}  // namespace pliant

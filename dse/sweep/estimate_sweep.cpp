@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+
+#include "dse/results/task_store.h"
+#include "dse/sweep/design_space.h"
+#include "dse/sweep/run_sweep.h"
+#include "dse/sweep/sweep_task.h"
+
+namespace pliant {
+namespace {
+
+/// Beyond this the distinct tasks are counted on evenly spaced designs only.
+constexpr std::int64_t kTasksNamed = 400'000;
+
+}  // namespace
+
+SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options,
+                             double sample_seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto shared = std::make_shared<const Sweep>(sweep);
+  DesignSpace space(library, shared);
+  const int threads = options.threads > 0 ? options.threads : tbb::this_task_arena::max_concurrency();
+  const std::vector<bool> allowed = allowed_designs(library, shared, threads);
+  const SweepLayout layout = layout_of(sweep, space.size());
+
+  SweepEstimate estimate;
+  estimate.designs_raw = layout.designs_raw;
+  estimate.designs = allowed.empty() ? layout.designs_raw : std::count(allowed.begin(), allowed.end(), true);
+  estimate.layers = layout.layers;
+  estimate.tasks = estimate.designs * layout.layers;
+  if (estimate.tasks == 0) return estimate;
+
+  // Name the tasks; remember a spread of those that are new.
+  struct Sample {
+    std::int64_t design;
+    const Layer* layer;
+  };
+  const std::int64_t stride = std::max<std::int64_t>(1, estimate.tasks / kTasksNamed);
+  estimate.counted_all = stride == 1;
+  TaskNamer namer(*shared);
+  const TaskStore store(options.cache.empty() ? options.dataset / "cache" : options.cache, false);
+  std::unordered_set<TaskKey, TaskKeyHash> seen;
+  std::vector<Sample> unknown;
+  std::int64_t named_designs = 0, number = 0;
+  for (std::int64_t i = 0; i < space.size(); ++i) {
+    if (!allowed.empty() && !allowed[static_cast<std::size_t>(i)]) continue;
+    if (number++ % stride != 0) continue;
+    ++named_designs;
+    const Design design = space.design(i);
+    if (!design.accelerator) continue;
+    for (const Workload& workload : shared->workloads) {
+      for (const Workload::Entry& entry : workload.layers) {
+        const TaskKey key = namer.key(design, entry.layer);
+        if (!seen.insert(key).second) continue;
+        if (store.contains(key)) {
+          ++estimate.known_tasks;
+        } else {
+          unknown.push_back({i, &entry.layer});
+        }
+      }
+    }
+  }
+  const double scale = static_cast<double>(estimate.designs) / static_cast<double>(std::max<std::int64_t>(1, named_designs));
+  estimate.distinct_tasks = static_cast<std::int64_t>(static_cast<double>(seen.size()) * scale);
+  estimate.known_tasks = static_cast<std::int64_t>(static_cast<double>(estimate.known_tasks) * scale);
+
+  // Solve some, far apart, until the time for it is over. (Fibonacci's steps visit all and are spread out at any time.)
+  const auto mapper = make_mapper(sweep.mapper);
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  double at = 0;
+  while (!unknown.empty() && elapsed() < sample_seconds && estimate.sampled < static_cast<std::int64_t>(unknown.size())) {
+    const Sample& sample = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
+    solve_task(*mapper, *shared, space.design(sample.design), *sample.layer, options.stop);
+    ++estimate.sampled;
+    at += 0.6180339887498949;
+    at -= at >= 1 ? 1 : 0;
+  }
+  if (estimate.sampled > 0) estimate.seconds_per_task = elapsed() / static_cast<double>(estimate.sampled);
+  estimate.seconds = estimate.seconds_per_task *
+                     static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) / static_cast<double>(threads);
+  return estimate;
+}
+
+}  // namespace pliant

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/sweep/run_sweep.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "dse/results/atomic_file.h"
+#include "dse/results/part_file.h"
+#include "dse/results/task_store.h"
+#include "dse/sweep/dataset_lock.h"
+#include "dse/sweep/design_space.h"
+#include "dse/sweep/sweep_task.h"
+
+namespace pliant {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// Tasks between naming and collecting, for each thread: a long task holds up the collecting of those after it.
+constexpr std::size_t kTokensPerThread = 512;
+/// Below this a resumed dataset is checked page by page, above it only by its files' footers.
+constexpr std::uintmax_t kCheckThoroughly = std::uintmax_t{64} << 20;
+
+/// A step of the outer loop on its way through the pipeline.
+struct Token {
+  enum class Kind { kLayer, kWorkloadEnd, kPartEnd };
+  Kind kind = Kind::kLayer;
+  std::int64_t part = 0;
+  std::shared_ptr<const Design> design;
+  const Workload* workload = nullptr;
+  std::shared_ptr<const Layer> layer;
+  std::int32_t layer_index = 0;
+  std::int64_t count = 1;
+  TaskKey key;
+  enum class Source { kSolve, kStore, kEarlierToken } source = Source::kSolve;
+  std::shared_ptr<const TaskResult> result;     ///< layers, once known
+  std::optional<DesignRow::Flexion> flexion;  ///< workload ends
+  bool given_up = false;
+};
+using TokenPtr = std::shared_ptr<Token>;
+
+/// Stops the mappers some time after the sweep was asked to stop.
+class GraceTimer {
+ public:
+  GraceTimer(const std::stop_token& asked, double seconds)
+      : thread_([this, asked, seconds](const std::stop_token& over) {
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          const std::stop_callback on_ask(asked, [&] { wake.notify_all(); });
+          std::unique_lock lock(mutex);
+          // A callback may come just before the wait: look again now and then.
+          while (!asked.stop_requested() && !over.stop_requested())
+            wake.wait_for(lock, over, std::chrono::milliseconds(50), [&] { return asked.stop_requested(); });
+          if (over.stop_requested()) return;
+          wake.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; });
+          mappers_.request_stop();
+        }) {}
+  std::stop_token mappers() const { return mappers_.get_token(); }
+
+ private:
+  std::stop_source mappers_;
+  std::jthread thread_;
+};
+
+class SweepRun {
+ public:
+  SweepRun(const Library& library, const Sweep& sweep, const SweepRunOptions& options)
+      : sweep_(std::make_shared<const Sweep>(sweep)), options_(options), space_(library, sweep_), namer_(*sweep_) {
+    layout_ = layout_of(sweep, space_.size());
+    threads_ = options.threads > 0 ? options.threads : tbb::this_task_arena::max_concurrency();
+    allowed_ = allowed_designs(library, sweep_, threads_);
+    mapper_ = make_mapper(sweep.mapper);
+    for (const Workload& workload : sweep_->workloads) {
+      auto& own = layers_.emplace_back();
+      for (const Workload::Entry& entry : workload.layers) own.push_back(std::make_shared<const Layer>(entry.layer));
+    }
+  }
+
+  SweepOutcome run() {
+    make_folder(options_.dataset / "layers");
+    make_folder(options_.dataset / "designs");
+    const DatasetLock lock(options_.dataset, fmt::format("shard-{}-of-{}", options_.shard.index, options_.shard.count),
+                           DatasetLock::Mode::kRefuse);
+    open_dataset();
+    find_missing_parts();
+    outcome_.progress.total = count_tasks(owned_parts_);
+    outcome_.progress.parts = static_cast<std::int64_t>(owned_parts_.size());
+    outcome_.progress.parts_done = outcome_.progress.parts - static_cast<std::int64_t>(missing_.size());
+    outcome_.progress.done = outcome_.progress.total - count_tasks(missing_);
+    outcome_.progress.reused = outcome_.progress.done;
+    report(true);
+    if (!missing_.empty()) {
+      for (const char* folder : {"layers", "designs"}) remove_leftovers(options_.dataset / folder);
+      remove_leftovers(options_.dataset);
+      store_ = std::make_unique<TaskStore>(cache_folder(), true);
+      if (store_->damaged() > 0)
+        note(fmt::format("{} damaged records in the result cache are computed again", store_->damaged()));
+      solve_missing();
+      store_->flush();
+    } else {
+      outcome_.already_done = true;
+    }
+    close_dataset();
+    report(true);
+    return outcome_;
+  }
+
+ private:
+  fs::path cache_folder() const { return options_.cache.empty() ? options_.dataset / "cache" : options_.cache; }
+
+  void note(const std::string& text) const {
+    if (options_.on_note) options_.on_note(text);
+  }
+
+  bool allowed(std::int64_t design) const { return allowed_.empty() || allowed_[static_cast<std::size_t>(design)]; }
+
+  std::int64_t first_design(std::int64_t part) const { return part * layout_.designs_in_part; }
+  std::int64_t end_design(std::int64_t part) const {
+    return std::min(layout_.designs_raw, (part + 1) * layout_.designs_in_part);
+  }
+
+  std::int64_t count_designs(std::int64_t part) const {
+    if (allowed_.empty()) return end_design(part) - first_design(part);
+    return std::count(allowed_.begin() + first_design(part), allowed_.begin() + end_design(part), true);
+  }
+
+  std::int64_t count_tasks(const std::vector<std::int64_t>& parts) const {
+    std::int64_t designs = 0;
+    for (const std::int64_t part : parts) designs += count_designs(part);
+    return designs * layout_.layers;
+  }
+
+  /// Compares with the manifest that is there, or writes the first.
+  void open_dataset() {
+    const DatasetLock lock(options_.dataset, "manifest", DatasetLock::Mode::kWait);
+    const std::int64_t designs = allowed_.empty()
+                                     ? layout_.designs_raw
+                                     : static_cast<std::int64_t>(std::count(allowed_.begin(), allowed_.end(), true));
+    manifest_ = make_manifest(*sweep_, layout_, designs);
+    std::optional<Manifest> before;
+    try {
+      before = read_manifest(options_.dataset);
+    } catch (const StorageError& error) {
+      note(fmt::format("{}; written anew", error.what()));
+    }
+    if (before && before->sweep_sha256 == manifest_.sweep_sha256) {
+      manifest_.start = before->start;
+      manifest_.end = before->end;
+      return;
+    }
+    if (before) {
+      const std::string changes = changed_inputs(*before);
+      if (!options_.update)
+        throw ChangedInputs(fmt::format("{}: made from other inputs: {}", options_.dataset.string(), changes));
+      note(fmt::format("the rows are replaced, because of {}", changes));
+      for (const std::int64_t part : list_parts(options_.dataset)) remove_part(options_.dataset, part);
+    }
+    manifest_.start = utc_now();
+    write_manifest(options_.dataset, manifest_);
+  }
+
+  std::string changed_inputs(const Manifest& before) const {
+    std::vector<std::string> changes;
+    const auto find = [](const Manifest& m, const Manifest::Input& wanted) {
+      return std::ranges::find_if(
+          m.inputs, [&](const Manifest::Input& i) { return i.what == wanted.what && i.name == wanted.name; });
+    };
+    for (const Manifest::Input& now : manifest_.inputs) {
+      const auto old = find(before, now);
+      if (old == before.inputs.end()) {
+        changes.push_back(fmt::format("{} {} is new", now.what, now.name));
+      } else if (old->sha256 != now.sha256) {
+        changes.push_back(fmt::format("{} {} has changed", now.what, now.name));
+      }
+    }
+    for (const Manifest::Input& old : before.inputs)
+      if (find(manifest_, old) == manifest_.inputs.end())
+        changes.push_back(fmt::format("{} {} is gone", old.what, old.name));
+    if (before.pliant_version != manifest_.pliant_version)
+      changes.push_back(fmt::format("Pliant {} wrote it, this is {}", before.pliant_version, manifest_.pliant_version));
+    if (changes.empty()) changes.emplace_back("how rows are laid out has changed");
+    std::string text;
+    for (const std::string& change : changes) text += (text.empty() ? "" : "; ") + change;
+    return text;
+  }
+
+  void find_missing_parts() {
+    std::uintmax_t bytes = 0;
+    for (const TableKind table : {TableKind::kLayers, TableKind::kDesigns}) {
+      std::error_code error;
+      for (const auto& entry : fs::directory_iterator(options_.dataset / std::string(to_string(table)), error))
+        bytes += entry.is_regular_file(error) ? entry.file_size(error) : 0;
+    }
+    for (std::int64_t part = options_.shard.index; part < layout_.parts; part += options_.shard.count) {
+      owned_parts_.push_back(part);
+      const PartCheck check = check_part(options_.dataset, part, manifest_.sweep_sha256, bytes <= kCheckThoroughly);
+      if (check.state == PartState::kDone) continue;
+      if (!check.what.empty()) note(check.what + "; computed again");
+      missing_.push_back(part);
+    }
+  }
+
+  /// The last shard to finish says when.
+  void close_dataset() {
+    outcome_.dataset_complete = false;
+    if (outcome_.progress.parts_done < outcome_.progress.parts) return;
+    if (options_.shard.count > 1) {
+      for (std::int64_t part = 0; part < layout_.parts; ++part) {
+        if (options_.shard.owns(part)) continue;
+        if (check_part(options_.dataset, part, manifest_.sweep_sha256, false).state != PartState::kDone) return;
+      }
+    }
+    outcome_.dataset_complete = true;
+    const DatasetLock lock(options_.dataset, "manifest", DatasetLock::Mode::kWait);
+    if (!manifest_.end.empty() && outcome_.already_done) return;
+    manifest_.end = utc_now();
+    write_manifest(options_.dataset, manifest_);
+  }
+
+  void solve_missing() {
+    // The pipeline of the outer loop:
+    //   1. name the next task, in order;   2. solve it, all threads;   3. collect rows in order, write finished parts.
+    const GraceTimer grace(options_.stop, options_.grace_seconds);
+    const std::stop_token mappers = grace.mappers();
+    tbb::task_arena arena(threads_);
+    arena.execute([&] {
+      tbb::parallel_pipeline(
+          kTokensPerThread * static_cast<std::size_t>(threads_),
+          tbb::make_filter<void, TokenPtr>(tbb::filter_mode::serial_in_order,
+                                           [&](tbb::flow_control& flow) { return next_token(flow); }) &
+              tbb::make_filter<TokenPtr, TokenPtr>(tbb::filter_mode::parallel,
+                                                   [&](TokenPtr token) { return process(std::move(token), mappers); }) &
+              tbb::make_filter<TokenPtr, void>(tbb::filter_mode::serial_in_order,
+                                               [&](const TokenPtr& token) { collect(*token); }));
+    });
+    outcome_.interrupted = options_.stop.stop_requested() && outcome_.progress.parts_done < outcome_.progress.parts;
+  }
+
+  // Step 1. Where the naming stands: part, design, workload, layer.
+  struct Place {
+    std::size_t part = 0;  ///< in missing_
+    std::int64_t design = -1;
+    std::size_t workload = 0, layer = 0;
+    std::shared_ptr<const Design> current;
+  };
+
+  TokenPtr next_token(tbb::flow_control& flow) {
+    if (options_.stop.stop_requested() || at_.part == missing_.size()) {
+      flow.stop();
+      return nullptr;
+    }
+    const std::int64_t part = missing_[at_.part];
+    auto token = std::make_shared<Token>();
+    token->part = part;
+    if (!at_.current) {
+      if (at_.design < 0) at_.design = first_design(part);
+      while (at_.design < end_design(part) && !allowed(at_.design)) ++at_.design;
+      if (at_.design == end_design(part)) {
+        token->kind = Token::Kind::kPartEnd;
+        ++at_.part;
+        at_.design = -1;
+        return token;
+      }
+      at_.current = std::make_shared<const Design>(space_.design(at_.design));
+      at_.workload = at_.layer = 0;
+    }
+    token->design = at_.current;
+    token->workload = &sweep_->workloads[at_.workload];
+    if (at_.layer < token->workload->layers.size()) {
+      token->layer = layers_[at_.workload][at_.layer];
+      token->layer_index = static_cast<std::int32_t>(at_.layer);
+      token->count = token->workload->layers[at_.layer].count;
+      name(*token);
+      ++at_.layer;
+      return token;
+    }
+    token->kind = Token::Kind::kWorkloadEnd;
+    at_.layer = 0;
+    if (++at_.workload == sweep_->workloads.size()) {
+      at_.current.reset();
+      ++at_.design;
+    }
+    return token;
+  }
+
+  void name(Token& token) {
+    if (!token.design->accelerator) {
+      TaskResult invalid;
+      invalid.status = TaskStatus::kInvalidDesign;
+      invalid.reason = token.design->problem;
+      token.result = std::make_shared<const TaskResult>(std::move(invalid));
+      return;
+    }
+    token.key = namer_.key(*token.design, *token.layer);
+    const std::lock_guard lock(mutex_);
+    // A solved task is in the store before it leaves in_flight_: what is in neither is new.
+    if (in_flight_.contains(token.key)) {
+      token.source = Token::Source::kEarlierToken;
+    } else if (store_->contains(token.key)) {
+      token.source = Token::Source::kStore;
+    } else {
+      in_flight_.insert(token.key);
+    }
+  }
+
+  // Step 2.
+  TokenPtr process(TokenPtr token, const std::stop_token& mappers) {
+    if (token->kind == Token::Kind::kWorkloadEnd && sweep_->flexion && !options_.stop.stop_requested()) {
+      token->flexion = design_flexion(*token->workload, *token->design);
+      return token;
+    }
+    if (token->kind != Token::Kind::kLayer || token->result) return token;
+    if (token->source == Token::Source::kEarlierToken) return token;
+    if (token->source == Token::Source::kStore) {
+      if (auto known = store_->get(token->key)) {
+        token->result = std::make_shared<const TaskResult>(std::move(*known));
+        return token;
+      }
+      token->source = Token::Source::kSolve;  // damaged since it was read
+      store_->forget(token->key);
+    }
+    if (options_.stop.stop_requested()) {
+      token->given_up = true;
+      return token;
+    }
+    TaskResult result = solve_task(*mapper_, *sweep_, *token->design, *token->layer, mappers);
+    // A search that was stopped has only an accident to show, unless it had its proof already.
+    if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) {
+      token->given_up = true;
+      return token;
+    }
+    if (result.status == TaskStatus::kFailed) {
+      const std::lock_guard lock(mutex_);
+      failed_.emplace(token->key, result);
+    } else {
+      store_->put(token->key, result);
+    }
+    token->result = std::make_shared<const TaskResult>(std::move(result));
+    return token;
+  }
+
+  // Step 3.
+  void collect(Token& token) {
+    switch (token.kind) {
+      case Token::Kind::kLayer: return collect_layer(token);
+      case Token::Kind::kWorkloadEnd: return collect_workload(token);
+      case Token::Kind::kPartEnd: return collect_part(token.part);
+    }
+  }
+
+  void collect_layer(Token& token) {
+    if (token.source == Token::Source::kSolve && !token.given_up && token.design->accelerator) {
+      const std::lock_guard lock(mutex_);
+      in_flight_.erase(token.key);
+    }
+    if (!token.result && !token.given_up) token.result = earlier_result(token.key);
+    if (!token.result) {
+      part_given_up_ = true;
+      return;
+    }
+    ++(token.source == Token::Source::kSolve ? outcome_.progress.solved : outcome_.progress.reused);
+    ++outcome_.progress.done;
+    if (token.result->status != TaskStatus::kSolved) ++outcome_.progress.without_mapping;
+    part_layers_.push_back({token.design->key, token.workload->name, token.layer_index, token.count, token.layer,
+                            token.design->accelerator, token.result, token.key});
+    report(false);
+  }
+
+  std::shared_ptr<const TaskResult> earlier_result(const TaskKey& key) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto failed = failed_.find(key); failed != failed_.end())
+        return std::make_shared<const TaskResult>(failed->second);
+    }
+    if (auto known = store_->get(key)) return std::make_shared<const TaskResult>(std::move(*known));
+    return nullptr;
+  }
+
+  void collect_workload(const Token& token) {
+    const std::size_t layers = token.workload->layers.size();
+    if (part_given_up_ || part_layers_.size() < layers) return;
+    DesignRow row =
+        summarize(*token.design, *token.workload, part_layers_.data() + (part_layers_.size() - layers), layers);
+    row.flexion = token.flexion;
+    if (sweep_->flexion && !token.flexion && token.design->accelerator) part_given_up_ = true;
+    note_best(row);
+    part_designs_.push_back(std::move(row));
+  }
+
+  void collect_part(std::int64_t part) {
+    if (!part_given_up_) {
+      store_->flush();
+      write_part(options_.dataset, {sweep_->name, manifest_.sweep_sha256, sweep_->columns, part}, part_layers_,
+                 part_designs_);
+      ++outcome_.progress.parts_done;
+      report(false);
+    }
+    part_layers_.clear();
+    part_designs_.clear();
+    part_given_up_ = false;
+  }
+
+  void note_best(const DesignRow& row) {
+    const bool first =
+        row.workload == sweep_->workloads.front().name && row.design->objective == to_string(sweep_->objectives.front());
+    if (!row.cost || !first) return;
+    SweepProgress::Best best{row.design->design_id, row.workload, "edp_pj_cycles", "", row.cost->edp_pj_cycles};
+    switch (sweep_->objectives.front()) {
+      case Objective::kRuntime:
+        best.column = "runtime_cycles";
+        best.value = row.cost->runtime_cycles;
+        break;
+      case Objective::kEnergy:
+      case Objective::kPerfPerWatt:
+        best.column = "energy_pj";
+        best.value = row.cost->energy_pj;
+        break;
+      default: break;
+    }
+    std::optional<SweepProgress::Best>& known = outcome_.progress.best;
+    // Of equals the first, whatever the order of parts.
+    if (known && (known->value < best.value || (known->value == best.value && known->design_id < best.design_id)))
+      return;
+    for (std::size_t i = 0; i < sweep_->columns.size(); ++i) {
+      std::visit([&](const auto& value) { best.label += fmt::format("{}={} ", sweep_->columns[i].key, value); },
+                 row.design->axes[i]);
+    }
+    best.label += row.design->flexibility;
+    known = std::move(best);
+  }
+
+  void report(bool now) {
+    const auto time = Clock::now();
+    outcome_.progress.seconds = std::chrono::duration<double>(time - start_).count();
+    if (!options_.on_progress || (!now && time - reported_ < std::chrono::milliseconds(100))) return;
+    reported_ = time;
+    options_.on_progress(outcome_.progress);
+  }
+
+  std::shared_ptr<const Sweep> sweep_;
+  const SweepRunOptions& options_;
+  DesignSpace space_;
+  TaskNamer namer_;
+  SweepLayout layout_;
+  int threads_ = 1;
+  std::vector<bool> allowed_;
+  std::unique_ptr<Mapper> mapper_;
+  std::vector<std::vector<std::shared_ptr<const Layer>>> layers_;  ///< by workload
+
+  Manifest manifest_;
+  std::vector<std::int64_t> owned_parts_, missing_;
+  std::unique_ptr<TaskStore> store_;
+
+  std::mutex mutex_;  ///< guards the next two
+  std::unordered_set<TaskKey, TaskKeyHash> in_flight_;
+  std::unordered_map<TaskKey, TaskResult, TaskKeyHash> failed_;
+
+  Place at_;  ///< step 1 only
+  // Step 3 only.
+  std::vector<LayerRow> part_layers_;
+  std::vector<DesignRow> part_designs_;
+  bool part_given_up_ = false;
+  SweepOutcome outcome_;
+  Clock::time_point start_ = Clock::now(), reported_{};
+};
+
+}  // namespace
+
+SweepOutcome run_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options) {
+  return SweepRun(library, sweep, options).run();
+}
+
+std::optional<DatasetStatus> dataset_status(const fs::path& dataset) {
+  const auto manifest = read_manifest(dataset);
+  if (!manifest) return std::nullopt;
+  DatasetStatus status;
+  status.manifest = *manifest;
+  for (const std::int64_t part : list_parts(dataset)) {
+    const PartCheck check = check_part(dataset, part, manifest->sweep_sha256, false);
+    if (check.state == PartState::kDone) {
+      ++status.parts_done;
+      status.layer_rows += check.layer_rows;
+      status.design_rows += check.design_rows;
+    } else if (!check.what.empty()) {
+      ++status.parts_damaged;
+      status.problems.push_back(check.what);
+    }
+  }
+  status.tasks_kept = TaskStore(dataset / "cache", false).size();
+  return status;
+}
+
+}  // namespace pliant

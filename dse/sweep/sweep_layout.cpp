@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+
+#include "core/version.h"
+#include "dse/mappers/library_versions.h"
+#include "dse/results/columns.h"
+#include "dse/results/content_hash.h"
+#include "dse/results/library_versions.h"
+#include "dse/sweep/design_space.h"
+#include "dse/sweep/run_sweep.h"
+
+namespace pliant {
+
+SweepLayout layout_of(const Sweep& sweep, std::int64_t designs_raw) {
+  // Enough parts that shards balance and a kill costs little, few enough rows that a part is written in a moment.
+  constexpr std::int64_t kParts = 64, kRowsInPart = 16'384;
+  SweepLayout layout;
+  layout.designs_raw = designs_raw;
+  for (const Workload& workload : sweep.workloads) layout.layers += static_cast<std::int64_t>(workload.layers.size());
+  const std::int64_t by_parts = (designs_raw + kParts - 1) / kParts;
+  const std::int64_t by_rows = std::max<std::int64_t>(1, kRowsInPart / std::max<std::int64_t>(1, layout.layers));
+  layout.designs_in_part = std::max<std::int64_t>(1, std::min(by_parts, by_rows));
+  layout.parts = (designs_raw + layout.designs_in_part - 1) / layout.designs_in_part;
+  return layout;
+}
+
+Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64_t designs_allowed) {
+  Manifest m;
+  m.sweep_name = sweep.name;
+  m.inputs = sweep.inputs;
+  m.options = sweep.options();
+  m.seed = sweep.seed;
+  m.axes = sweep.columns;
+  m.designs = designs_allowed;
+  m.designs_raw = layout.designs_raw;
+  m.designs_in_part = layout.designs_in_part;
+  m.parts = layout.parts;
+  m.layers = layout.layers;
+  m.pliant_version = version();
+  m.compiler = compiler_version();
+  for (const auto& versions : {core_library_versions(), task_library_versions(), table_library_versions()})
+    for (const LibraryVersion& library : versions) m.libraries.push_back({library.name, library.version});
+  std::string all = fmt::format("dataset {}\npliant {}\nparts of {}\n", kTableSchema, version(), layout.designs_in_part);
+  for (const Manifest::Input& input : m.inputs) all += fmt::format("{} {} {}\n", input.what, input.name, input.sha256);
+  m.sweep_sha256 = sha256(all);
+  return m;
+}
+
+std::vector<bool> allowed_designs(const Library& library, const std::shared_ptr<const Sweep>& sweep, int threads) {
+  if (sweep->constraints.empty()) return {};
+  DesignSpace whole(library, sweep);
+  // One byte each: threads may not share a byte.
+  const std::int64_t groups = whole.size() / whole.variants();
+  std::vector<char> group_allowed(static_cast<std::size_t>(groups));
+  tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
+  arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, groups, 1024), [&](const auto& range) {
+      DesignSpace space(library, sweep);
+      for (std::int64_t g = range.begin(); g < range.end(); ++g)
+        group_allowed[static_cast<std::size_t>(g)] = space.allowed(g * whole.variants()) ? 1 : 0;
+    });
+  });
+  std::vector<bool> allowed(static_cast<std::size_t>(whole.size()));
+  for (std::int64_t i = 0; i < whole.size(); ++i)
+    allowed[static_cast<std::size_t>(i)] = group_allowed[static_cast<std::size_t>(i / whole.variants())] != 0;
+  return allowed;
+}
+
+}  // namespace pliant
