@@ -16,14 +16,16 @@
 namespace pliant {
 
 SweepLayout layout_of(const Sweep& sweep, std::int64_t designs_raw) {
-  // Enough parts that shards balance and a kill costs little, few enough rows that a part is written in a moment.
-  constexpr std::int64_t kParts = 64, kRowsInPart = 16'384;
+  // Enough parts that shards balance, rows enough that a file is worth its footer, and so few that it is written in a
+  // moment and memory stays flat.
+  constexpr std::int64_t kParts = 64, kLeastRows = 128, kMostRows = 16'384;
   SweepLayout layout;
   layout.designs_raw = designs_raw;
   for (const Workload& workload : sweep.workloads) layout.layers += static_cast<std::int64_t>(workload.layers.size());
   const std::int64_t by_parts = (designs_raw + kParts - 1) / kParts;
-  const std::int64_t by_rows = std::max<std::int64_t>(1, kRowsInPart / std::max<std::int64_t>(1, layout.layers));
-  layout.designs_in_part = std::max<std::int64_t>(1, std::min(by_parts, by_rows));
+  const std::int64_t least = (kLeastRows + layout.layers - 1) / layout.layers;
+  const std::int64_t most = std::max<std::int64_t>(1, kMostRows / layout.layers);
+  layout.designs_in_part = std::min(std::max(by_parts, least), most);
   layout.parts = (designs_raw + layout.designs_in_part - 1) / layout.designs_in_part;
   return layout;
 }

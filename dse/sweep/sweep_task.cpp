@@ -10,6 +10,7 @@
 #include "core/version.h"
 #include "costmodel/area.h"
 #include "costmodel/report.h"
+#include "dse/mappers/infeasible.h"
 #include "dse/results/content_hash.h"
 #include "flex/flexion.h"
 
@@ -39,6 +40,16 @@ std::string essential(const Accelerator& accelerator, const Layer& layer) {
     }
   }
   return write_accelerator(plain);
+}
+
+/// The smallest set of limits that conflict, and how far the nearest mapping is from legal.
+std::string conflict_of(const Task& task) {
+  const auto why = why_nothing_fits(task);
+  if (!why || why->conflict.empty()) return "no mapping meets all limits of this design";
+  std::string text;
+  for (const Limit& limit : why->conflict) text += (text.empty() ? "" : "; ") + limit.text;
+  for (const Violation& miss : why->nearest_miss) text += "; nearest miss: " + miss.message;
+  return text;
 }
 
 }  // namespace
@@ -85,10 +96,11 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& de
     result.ended_by = found.ended_by;
     result.solve_seconds = found.seconds;
     if (!found.mapping) {
-      result.status = found.infeasible ? TaskStatus::kNoLegalMapping : TaskStatus::kNothingFound;
-      result.reason = found.infeasible
-                          ? "proven: no mapping meets all limits of this design"
-                          : fmt::format("the {} mapper found no legal mapping (ended by {})", mapper.name(), found.ended_by);
+      result.status = TaskStatus::kNothingFound;
+      result.reason = fmt::format("the {} mapper found no legal mapping (ended by {})", mapper.name(), found.ended_by);
+      if (!found.infeasible) return result;
+      result.status = TaskStatus::kNoLegalMapping;
+      result.reason = conflict_of(task);
       return result;
     }
     const CostReport report = price(layer, *design.accelerator, *found.mapping);
