@@ -73,7 +73,9 @@ void merge_flexibility(YamlNode& base, const YamlNode& over) {
 }
 
 void merge_levels(YamlNode& base, const YamlNode& over, Problems& problems) {
-  if (!base.is_sequence() || !over.is_sequence()) {
+  // Chains too long to be read are not worth comparing name by name.
+  const bool too_long = base.items.size() > kMaxLevels || over.items.size() > kMaxLevels;
+  if (!base.is_sequence() || !over.is_sequence() || too_long) {
     base = over;
     return;
   }
@@ -209,11 +211,12 @@ AcceleratorTree read_accelerator_tree(const Library& library, std::string_view t
     tree.stages.push_back(std::move(set));
   }
   const std::shared_ptr<const std::string> main_file = std::make_shared<const std::string>(file);
+  std::set<std::string> used;
   for (std::size_t i = 0; i < tree.stages.size(); ++i) {
     // Earlier stages are consulted only for capacities; what is wrong in them is wrong in the last one, too.
     Problems ignored;
     const bool last = i + 1 == tree.stages.size();
-    substitute_parameters(tree.stages[i], *main_file, last ? problems : ignored);
+    used = substitute_parameters(tree.stages[i], *main_file, used, last ? problems : ignored);
   }
   return tree;
 }

@@ -65,6 +65,10 @@ bool Cursor::only_keys(Keys keys, std::string_view expected) const {
   if (!expect_map(expected)) return false;
   for (const YamlEntry& entry : node_->entries) {
     if (std::ranges::find(keys, std::string_view(entry.key)) != keys.end()) continue;
+    if (problems_->full()) {
+      problems_->add(Diagnostic{});
+      continue;
+    }
     const std::string near = nearest(entry.key, to_words(keys));
     problems_->add(entry.at, child_path(path_, entry.key), "unknown key", "one of " + join(keys), near);
     if (!near.empty()) problems_->note_misspelt(*node_, near);

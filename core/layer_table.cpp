@@ -31,7 +31,7 @@ class TableReader {
     if (rows.size() == 1) {
       problems_.add({file_, rows.front().line, 1}, "", "a table without layers", "one row for each layer");
     }
-    for (std::size_t i = 1; i < rows.size(); ++i) read_row(rows[i]);
+    for (std::size_t i = 1; i < rows.size() && !problems_.full(); ++i) read_row(rows[i]);
     return std::move(table_);
   }
 
@@ -45,6 +45,11 @@ class TableReader {
       if (key != "transposed") known.emplace_back(key);
     }
     const std::size_t before = problems_.size();
+    if (header.fields.size() > known.size()) {
+      problems_.add({file_, header.line, 1}, "", fmt::format("{} columns", header.fields.size()),
+                    "at most one each of " + join(known));
+      return false;
+    }
     for (const CsvField& field : header.fields) {
       const Position at{file_, header.line, field.column};
       if (std::ranges::find(known, field.text) == known.end()) {

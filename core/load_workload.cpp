@@ -15,12 +15,13 @@ namespace pliant {
 namespace {
 
 /// Names are unique, and all MACs of the network together still fit a Count.
-void check_layers(const std::vector<Workload::Entry>& layers,
+void check_layers(const std::vector<Workload::Entry>& layers, const Problems& problems,
                   const std::function<void(std::size_t, std::string, std::string)>& problem) {
   std::map<std::string_view, std::size_t> seen;
   Count total = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const auto& [layer, count] = layers[i];
+    if (problems.full()) return;
     if (!seen.emplace(layer.name, i).second) {
       problem(i, fmt::format("a second layer named {}", shorten(layer.name, 60)), "a name of its own, or a count");
     }
@@ -38,7 +39,7 @@ std::vector<Workload::Entry> read_table(std::string_view text, std::string_view 
   const std::size_t before = problems.size();
   LayerTable table = read_layer_table(text, file, problems);
   if (problems.size() == before) {
-    check_layers(table.layers, [&](std::size_t i, std::string what, std::string expected) {
+    check_layers(table.layers, problems, [&](std::size_t i, std::string what, std::string expected) {
       problems.add(table.positions[i], "name", std::move(what), std::move(expected));
     });
   }
@@ -52,6 +53,7 @@ std::vector<Workload::Entry> read_layers(const Cursor& list) {
   if (items.empty()) list.problem("no layers", "at least one");
   const std::size_t before = list.problems().size();
   for (const Cursor& item : items) {
+    if (list.problems().full()) break;
     Workload::Entry entry;
     auto layer = read_layer(item, keys::kWorkloadEntry);
     if (item.node().is_map()) {
@@ -62,7 +64,7 @@ std::vector<Workload::Entry> read_layers(const Cursor& list) {
     layers.push_back(std::move(entry));
   }
   if (list.problems().size() == before) {
-    check_layers(layers, [&](std::size_t i, std::string what, std::string expected) {
+    check_layers(layers, list.problems(), [&](std::size_t i, std::string what, std::string expected) {
       const auto name = items[i].find("layer");
       (name ? *name : items[i]).problem(std::move(what), std::move(expected));
     });

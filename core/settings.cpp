@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -225,9 +226,21 @@ std::string_view parameter_name(const YamlNode& node) {
   return is_name(name) ? name : std::string_view{};
 }
 
+std::size_t count_nodes(const YamlNode& node) {
+  std::size_t nodes = 1;
+  for (const YamlNode& item : node.items) nodes += count_nodes(item);
+  for (const YamlEntry& entry : node.entries) nodes += count_nodes(entry.value);
+  return nodes;
+}
+
 class Substitution {
  public:
-  Substitution(const YamlNode& parameters, Problems& problems) : parameters_(parameters), problems_(problems) {}
+  Substitution(const YamlNode& parameters, Problems& problems) : problems_(problems) {
+    for (const YamlEntry& entry : parameters.entries) {
+      names_.push_back(entry.key);
+      parameters_.emplace(entry.key, Value{&entry.value, count_nodes(entry.value)});
+    }
+  }
 
   void run(YamlNode& node, const std::string& path) {
     if (const std::string_view name = parameter_name(node); !name.empty())
@@ -242,20 +255,28 @@ class Substitution {
 
  private:
   void replace(YamlNode& node, const std::string& path, const std::string& name) {
-    const YamlNode* value = parameters_.find(name);
-    if (value == nullptr) {
-      std::vector<std::string> known;
-      for (const YamlEntry& entry : parameters_.entries) known.push_back(entry.key);
-      std::string near = nearest(name, known);
+    const auto found = parameters_.find(name);
+    if (found == parameters_.end()) {
+      node.kind = YamlNode::Kind::kNull;
+      node.noted = true;
+      if (problems_.full()) return problems_.add(Diagnostic{});
+      std::string near = nearest(name, names_);
       used.insert(near);
       if (!near.empty()) near = fmt::format("${}", near);
       problems_.add(node.at, path, fmt::format("unknown parameter `${}`", shorten(name, 40)),
-                    known.empty() ? "a `parameters:` block that gives it" : "one of " + join(known), near);
-      node.kind = YamlNode::Kind::kNull;
+                    names_.empty() ? "a `parameters:` block that gives it" : "one of " + join(names_), near);
+      return;
+    }
+    const YamlNode* value = found->second.node;
+    used.insert(name);
+    copied_ += found->second.nodes;
+    if (copied_ > kMaxCopied) {
+      if (!too_much_) problems_.add(node.at, path, "the parameters expand to too many values", "a smaller file");
+      too_much_ = true;
+      node = YamlNode{};
       node.noted = true;
       return;
     }
-    used.insert(name);
     const int stage = std::max(node.stage, value->stage);
     node = *value;
     node.stage = stage;
@@ -263,8 +284,16 @@ class Substitution {
     node.noted = node.noted || !parameter_name(node).empty();
   }
 
-  const YamlNode& parameters_;
+  static constexpr std::size_t kMaxCopied = 100'000;
+  struct Value {
+    const YamlNode* node;
+    std::size_t nodes;  ///< in the tree below it
+  };
+  std::map<std::string_view, Value> parameters_;
+  std::vector<std::string> names_;  ///< in the order of the file
   Problems& problems_;
+  std::size_t copied_ = 0;
+  bool too_much_ = false;
 };
 
 }  // namespace
@@ -273,12 +302,13 @@ void apply_setting(YamlNode& root, const Setting& setting, int stage, Problems& 
   Setter(root, setting, stage, problems).apply();
 }
 
-void substitute_parameters(YamlNode& root, std::string_view main_file, Problems& problems) {
-  if (!root.is_map()) return;
+std::set<std::string> substitute_parameters(YamlNode& root, std::string_view main_file,
+                                            const std::set<std::string>& used_before, Problems& problems) {
+  if (!root.is_map()) return {};
   YamlNode parameters;
   if (const YamlNode* given = root.find("parameters")) {
     const Cursor cursor(*given, "parameters", problems);
-    if (!cursor.expect_map("a map of names and values")) return;
+    if (!cursor.expect_map("a map of names and values")) return {};
     parameters = *given;
     for (const Cursor& value : cursor.entries()) {
       if (value.node().is_null()) value.problem("no value", "a default");
@@ -302,11 +332,14 @@ void substitute_parameters(YamlNode& root, std::string_view main_file, Problems&
   for (const YamlEntry& entry : parameters.entries) {
     const bool own = entry.at.file != nullptr && *entry.at.file == main_file;
     const bool set = entry.value.at.line == 0;
-    if ((own || set) && !substitution.used.contains(entry.key)) {
+    // A file's parameter whose only use was overridden by a setting is no mistake; one set in vain is.
+    const bool used = substitution.used.contains(entry.key) || (!set && used_before.contains(entry.key));
+    if ((own || set) && !used) {
       problems.add(set ? entry.value.at : entry.at, "parameters." + shorten(entry.key, 40),
                    "the parameter is never used", fmt::format("${} as a value somewhere", shorten(entry.key, 40)));
     }
   }
+  return substitution.used;
 }
 
 }  // namespace pliant

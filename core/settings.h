@@ -3,6 +3,8 @@
 // a value in the file, so it is checked the same way; its position is the option itself.
 #pragma once
 
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "core/load.h"
@@ -14,8 +16,9 @@ namespace pliant {
 /// (`conventions`, `hints.min_utilization`).
 void apply_setting(YamlNode& root, const Setting& setting, int stage, Problems& problems);
 
-/// Replaces every `$name` by the parameter's value. Parameters that the file itself (or a setting) gives and nothing
-/// uses are noted.
-void substitute_parameters(YamlNode& root, std::string_view main_file, Problems& problems);
+/// Replaces every `$name` by the parameter's value and gives the parameters used. Those that the file itself or a
+/// setting gives and nothing uses are noted; `used_before` are those used before the settings.
+std::set<std::string> substitute_parameters(YamlNode& root, std::string_view main_file,
+                                            const std::set<std::string>& used_before, Problems& problems);
 
 }  // namespace pliant

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kMaxDepth = 50;
 constexpr std::size_t kMaxNodes = 500'000;
+constexpr std::size_t kMaxKeys = 10'000;  ///< of one map, so that looking keys up one by one stays cheap
 constexpr std::size_t kMaxProblems = 50;
 constexpr std::size_t kMaxShownText = 40;
 
@@ -169,6 +170,9 @@ class TreeBuilder final : public YAML::EventHandler {
     if (node.text == "<<" && !node.quoted) {
       throw Refused{node.at, "the merge key << is not supported", "the keys written out, or `include:`"};
     }
+    if (level.node.entries.size() >= kMaxKeys) {
+      throw Refused{node.at, fmt::format("more than {} keys in one map", kMaxKeys), "fewer keys"};
+    }
     const auto [first, is_new] = level.key_lines.emplace(node.text, node.at.line);
     if (!is_new) {
       problems_.add(node.at, path_to(node.text), "duplicate key",
@@ -245,6 +249,8 @@ void Problems::add(const Position& at, std::string key, std::string what, std::s
   add({at.file ? *at.file : "", at.line, at.column, std::move(key), std::move(what), std::move(expected),
        std::move(did_you_mean)});
 }
+
+bool Problems::full() const { return diagnostics_.size() >= kMaxProblems; }
 
 void Problems::add(Diagnostic diagnostic) {
   if (diagnostics_.size() < kMaxProblems) {

@@ -63,7 +63,9 @@ class Problems {
            std::string did_you_mean = "");
   void add(Diagnostic diagnostic);
   bool empty() const { return diagnostics_.empty(); }
-  std::size_t size() const { return diagnostics_.size(); }
+  std::size_t size() const { return diagnostics_.size() + more_; }
+  /// Enough was noted; what comes now is only counted, so readers need not word it.
+  bool full() const;
   /// Throws everything noted, in the order of the file.
   void throw_if_any() const;
   /// An unknown key of this map seems to mean `key`, so a missing `key` is no news.
