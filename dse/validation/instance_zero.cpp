@@ -263,7 +263,7 @@ std::pair<double, double> instances_of(const ReferenceNest& nest, int memory, Di
 
 std::string_view describe(Habit habit) {
   switch (habit) {
-    case Habit::kNone: return "only instance 0 is followed and stands for all; counts are rounded per instance";
+    case Habit::kNone: return "only instance 0 is followed and stands for all, counts are rounded per instance";
     case Habit::kUnseenLast: return "tiles of the last iteration are counted in full (padded)";
     case Habit::kTwoIterations: return "windows are followed through two iterations of each loop";
     case Habit::kSameTile: return "a tile that happens to be the old one is not fetched again (our control is static)";
