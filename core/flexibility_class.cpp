@@ -172,7 +172,7 @@ struct Applied {
 };
 
 Applied applied(const Accelerator& accelerator, const FlexibilityClass& wanted, std::optional<Operation> operation,
-                const Flexibility& own) {
+                const Flexibility& own, const PerAxis<bool>& leave_out) {
   const Flexibility full = fully_flexible(accelerator);
   Flexibility as_built;
   as_built.levels.resize(accelerator.levels.size());
@@ -181,6 +181,7 @@ Applied applied(const Accelerator& accelerator, const FlexibilityClass& wanted, 
   result.rules.name = wanted.name();
   for (const Axis axis : kAxesInOrder) {
     const Flexibility* source = source_of(accelerator, wanted, axis, operation, full, as_built);
+    if (source == nullptr && leave_out[index(axis)]) continue;
     if (source == nullptr) {
       const bool partial = wanted.flexible[index(axis)] && wanted.degree == FlexibilityClass::Degree::kPartFlex;
       const std::string block = partial ? "partial" : "baseline";
@@ -258,6 +259,11 @@ std::vector<RuleProblem> rule_problems(const Accelerator& accelerator, const Fle
                                 std::to_string(rules.shape.block_cols) + " is larger than the " +
                                 std::to_string(units) + " units of " + level.name,
                             "a block that the array can be built of"});
+      else if (units % (rules.shape.block_rows * rules.shape.block_cols) != 0)
+        problems.push_back({Axis::kShape, level.name,
+                            std::to_string(units) + " units are not made of " + std::to_string(rules.shape.block_rows) +
+                                "x" + std::to_string(rules.shape.block_cols) + " blocks",
+                            "a block that divides the array"});
     }
     if (!level.is_memory() || rules.tile.fixed.empty()) continue;
     if (const auto& capacity = level.memory().capacity_words) {
@@ -288,7 +294,8 @@ std::vector<RuleProblem> rule_problems(const Accelerator& accelerator, const Fle
   return problems;
 }
 
-std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const FlexibilityClass& wanted) {
+std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const FlexibilityClass& wanted,
+                                         const PerAxis<bool>& leave_out) {
   if (!wanted.variant.empty() && !accelerator.partial.contains(wanted.variant)) {
     std::string known;
     for (const auto& [variant, settings] : accelerator.partial)
@@ -296,23 +303,24 @@ std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const F
     return RuleProblem{Axis::kTiles, "", accelerator.name + " has no partial variant " + wanted.variant,
                        known.empty() ? "no variant" : "one of " + known};
   }
-  if (auto problem = applied(accelerator, wanted, std::nullopt, accelerator.flexibility).problem) return problem;
+  if (auto problem = applied(accelerator, wanted, std::nullopt, accelerator.flexibility, leave_out).problem)
+    return problem;
   for (const Operation operation : families_with_rules(accelerator)) {
     const auto own = accelerator.flexibility_for.find(operation);
     const Flexibility& rules = own == accelerator.flexibility_for.end() ? accelerator.flexibility : own->second;
-    if (auto problem = applied(accelerator, wanted, operation, rules).problem) return problem;
+    if (auto problem = applied(accelerator, wanted, operation, rules, leave_out).problem) return problem;
   }
   return std::nullopt;
 }
 
-Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted) {
+Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted, const PerAxis<bool>& leave_out) {
   std::map<Operation, Flexibility> by_family;
   for (const Operation operation : families_with_rules(accelerator)) {
     const auto own = accelerator.flexibility_for.find(operation);
     const Flexibility& rules = own == accelerator.flexibility_for.end() ? accelerator.flexibility : own->second;
-    by_family[operation] = applied(accelerator, wanted, operation, rules).rules;
+    by_family[operation] = applied(accelerator, wanted, operation, rules, leave_out).rules;
   }
-  accelerator.flexibility = applied(accelerator, wanted, std::nullopt, accelerator.flexibility).rules;
+  accelerator.flexibility = applied(accelerator, wanted, std::nullopt, accelerator.flexibility, leave_out).rules;
   accelerator.flexibility_for = std::move(by_family);
   return accelerator;
 }

@@ -52,10 +52,12 @@ struct RuleProblem {
 /// Fixed tiles that fit no buffer or cannot nest, tiles that no loop can form, blocks larger than the array.
 std::vector<RuleProblem> rule_problems(const Accelerator& accelerator, const Flexibility& flexibility);
 
-/// Why the accelerator cannot be made into that class; nullopt when it can.
-std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const FlexibilityClass& wanted);
+/// Why the accelerator cannot be made into that class; nullopt when it can. Axes to leave out, whose rules come from
+/// elsewhere, need no settings and stay as they are.
+std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const FlexibilityClass& wanted,
+                                         const PerAxis<bool>& leave_out = {});
 /// The accelerator in that class. There must be no class_problem.
-Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted);
+Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted, const PerAxis<bool>& leave_out = {});
 
 /// How free a design is on each axis. The freest of its on-chip memories at which anything may loop (T, O), or of its
 /// fanouts of more than one unit (P, S), decides.

@@ -17,11 +17,14 @@ namespace {
 constexpr std::array<std::string_view, 3> kStationary{"input-stationary", "weight-stationary", "output-stationary"};
 constexpr std::array<std::string_view, 8> kConvDims{"B", "G", "M", "C", "P", "Q", "R", "S"};
 constexpr std::array<std::string_view, 4> kGemmDims{"B", "M", "N", "K"};
+constexpr std::array<std::string_view, 10> kAllDims{"B", "G", "M", "C", "P", "Q", "R", "S", "N", "K"};
 
 class RuleReader {
  public:
-  /// `dims`: the only dims a family has; empty = any name, since a free einsum names its own.
-  RuleReader(const Accelerator& accelerator, Keys dims) : accelerator_(accelerator), dims_(dims) {}
+  /// `dims`: the only dims a family has; empty = any name, since a free einsum names its own. Rules for all families
+  /// may use the names of all; a list of theirs with one name that none has is a mistake.
+  RuleReader(const Accelerator& accelerator, Keys dims, bool all_families)
+      : accelerator_(accelerator), dims_(dims), all_families_(all_families) {}
 
   void tiles(const Cursor& c, const Level& level, LevelFlexibility& rule) const {
     rule.tile = {};
@@ -143,6 +146,19 @@ class RuleReader {
     return name;
   }
 
+  /// Names beside known ones that no family has.
+  void check_mixture(const Cursor& c, const std::vector<std::string>& names, const std::vector<Position>& at) const {
+    if (!all_families_) return;
+    const auto known = [](const std::string& name) { return std::ranges::find(kAllDims, name) != kAllDims.end(); };
+    if (std::ranges::none_of(names, known)) return;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (known(names[i])) continue;
+      c.problems().add(at[i], c.path(),
+                       fmt::format("no family has a dim `{}` beside the others", shorten(names[i], 40)),
+                       "names among " + join(kAllDims) + "; those of a free einsum under `einsum`");
+    }
+  }
+
   bool check_dim(const Position& at, const Cursor& c, const std::string& name) const {
     if (dims_.empty() || std::ranges::find(dims_, std::string_view(name)) != dims_.end()) return true;
     c.problems().add(at, c.path(), fmt::format("this family has no dim `{}`", shorten(name, 40)),
@@ -153,6 +169,7 @@ class RuleReader {
   std::optional<std::vector<std::string>> dim_list(const Cursor& c, std::string_view expected) const {
     if (!c.expect_list(expected)) return std::nullopt;
     std::vector<std::string> list;
+    std::vector<Position> at;
     for (const Cursor& item : c.items()) {
       const auto name = dim(item);
       if (!name) continue;
@@ -161,7 +178,9 @@ class RuleReader {
         continue;
       }
       list.push_back(*name);
+      at.push_back(item.node().at);
     }
+    check_mixture(c, list, at);
     return list;
   }
 
@@ -184,8 +203,12 @@ class RuleReader {
     if (!c.expect_map("a map from dims to sizes")) return;
     if (c.node().entries.empty()) return c.problem("an empty tile", "a map from dims to sizes");
     const std::vector<Cursor> values = c.entries();
+    std::vector<std::string> names;
+    std::vector<Position> at;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::string& name = c.entry(i).key;
+      names.push_back(name);
+      at.push_back(c.entry(i).at);
       if (!is_name(name)) {
         c.problems().add(c.entry(i).at, values[i].path(), "not the name of a dim", "letters and digits");
         continue;
@@ -194,6 +217,7 @@ class RuleReader {
       const auto size = values[i].count();
       if (known && size) rule.fixed.push_back({name, *size});
     }
+    check_mixture(c, names, at);
   }
 
   void read_partition(const Cursor& c, const Memory& memory, TileRule& rule) const {
@@ -264,38 +288,8 @@ class RuleReader {
 
   const Accelerator& accelerator_;
   Keys dims_;
+  bool all_families_;
 };
-
-/// The five axis keys of a block. A key present replaces all rules of its axis; those of a class only at the levels it
-/// names.
-void read_axes(const Cursor& block, const Accelerator& accelerator, Keys dims, bool keep_others,
-               Flexibility& flexibility) {
-  const RuleReader reader(accelerator, dims);
-  const auto reset = [&](auto LevelFlexibility::*axis) {
-    if (keep_others) return;
-    for (LevelFlexibility& rule : flexibility.levels) rule.*axis = {};
-  };
-  if (const auto c = block.find("tiles")) {
-    reset(&LevelFlexibility::tile);
-    reader.by_level(*c, true, flexibility.levels, &RuleReader::tiles);
-  }
-  if (const auto c = block.find("orders")) {
-    reset(&LevelFlexibility::order);
-    reader.by_level(*c, true, flexibility.levels, &RuleReader::orders);
-  }
-  if (const auto c = block.find("loops")) {
-    reset(&LevelFlexibility::loops);
-    reader.by_level(*c, true, flexibility.levels, &RuleReader::loops);
-  }
-  if (const auto c = block.find("parallel")) {
-    reset(&LevelFlexibility::parallel);
-    reader.by_level(*c, false, flexibility.levels, &RuleReader::parallel);
-  }
-  if (const auto c = block.find("shape")) {
-    reset(&LevelFlexibility::shape);
-    reader.by_level(*c, false, flexibility.levels, &RuleReader::shape);
-  }
-}
 
 Keys dims_of(Operation operation) {
   switch (operation) {
@@ -306,15 +300,55 @@ Keys dims_of(Operation operation) {
   return {};
 }
 
+/// The five axis keys of a block. A key present replaces all rules of its axis; those of a class only at the levels it
+/// names, unless it names none.
+void read_axes(const Cursor& block, const Accelerator& accelerator, std::optional<Operation> family, bool keep_others,
+               Flexibility& flexibility) {
+  const RuleReader reader(accelerator, family ? dims_of(*family) : Keys{}, !family);
+  const auto reset = [&](const Cursor& c, auto LevelFlexibility::*axis) {
+    if (keep_others && !c.node().entries.empty()) return;
+    for (LevelFlexibility& rule : flexibility.levels) rule.*axis = {};
+  };
+  if (const auto c = block.find("tiles")) {
+    reset(*c, &LevelFlexibility::tile);
+    reader.by_level(*c, true, flexibility.levels, &RuleReader::tiles);
+  }
+  if (const auto c = block.find("orders")) {
+    reset(*c, &LevelFlexibility::order);
+    reader.by_level(*c, true, flexibility.levels, &RuleReader::orders);
+  }
+  if (const auto c = block.find("loops")) {
+    reset(*c, &LevelFlexibility::loops);
+    reader.by_level(*c, true, flexibility.levels, &RuleReader::loops);
+  }
+  if (const auto c = block.find("parallel")) {
+    reset(*c, &LevelFlexibility::parallel);
+    reader.by_level(*c, false, flexibility.levels, &RuleReader::parallel);
+  }
+  if (const auto c = block.find("shape")) {
+    reset(*c, &LevelFlexibility::shape);
+    reader.by_level(*c, false, flexibility.levels, &RuleReader::shape);
+  }
+}
+
 /// The place of a rule in a block, as near as it exists.
 Cursor place_of(const Cursor& block, const RuleProblem& problem) {
   const auto axis = block.find(axis_key(problem.axis));
   if (!axis) return block;
   const auto level = problem.level.empty() ? std::nullopt : axis->find(problem.level);
-  return level ? *level : *axis;
+  const auto block_sizes = level && problem.axis == Axis::kShape ? level->find("block") : std::nullopt;
+  return block_sizes ? *block_sizes : level ? *level : *axis;
 }
 
-std::optional<FlexibilityClass> read_class(const Cursor& c, const Accelerator& accelerator) {
+/// Axes that the block says more about need no settings of the accelerator.
+PerAxis<bool> axes_with_entries(const Cursor& block) {
+  PerAxis<bool> entries{};
+  for (std::size_t a = 0; a < kAxisCount; ++a) entries[a] = block.find(axis_key(static_cast<Axis>(a))).has_value();
+  return entries;
+}
+
+std::optional<FlexibilityClass> read_class(const Cursor& c, const Accelerator& accelerator,
+                                           const PerAxis<bool>& entries) {
   const auto text = c.text(kClassSpelling);
   if (!text) return std::nullopt;
   const auto wanted = parse_flexibility_class(*text);
@@ -322,7 +356,7 @@ std::optional<FlexibilityClass> read_class(const Cursor& c, const Accelerator& a
     c.problem(fmt::format("{} is not a class", c.node().describe()), std::string(kClassSpelling));
     return std::nullopt;
   }
-  if (const auto problem = class_problem(accelerator, *wanted)) {
+  if (const auto problem = class_problem(accelerator, *wanted, entries)) {
     c.problem(problem->what, problem->expected);
     return std::nullopt;
   }
@@ -346,22 +380,23 @@ void check_class(const Cursor& block, const Accelerator& accelerator, const Flex
   }
 }
 
-AxisSettings read_settings(const Cursor& block, const Accelerator& accelerator, Keys dims, AxisSettings start) {
+AxisSettings read_settings(const Cursor& block, const Accelerator& accelerator, std::optional<Operation> family,
+                           AxisSettings start) {
   start.rules.levels.resize(accelerator.levels.size());
-  read_axes(block, accelerator, dims, false, start.rules);
+  read_axes(block, accelerator, family, false, start.rules);
   for (std::size_t a = 0; a < kAxisCount; ++a)
-    if (block.find(axis_key(static_cast<Axis>(a)))) start.given[a] = true;
+    start.given[a] = start.given[a] || block.find(axis_key(static_cast<Axis>(a))).has_value();
   return start;
 }
 
 ClassSettings read_class_settings(const Cursor& block, const Accelerator& accelerator) {
   ClassSettings settings;
-  settings.all = read_settings(block, accelerator, {}, {});
+  settings.all = read_settings(block, accelerator, std::nullopt, {});
   for (std::size_t f = 0; f < keys::kFamilies.size(); ++f) {
     const auto family = block.find(keys::kFamilies[f]);
     if (!family || !family->only_keys(keys::kClassAxes, "a map of rules")) continue;
     const auto operation = static_cast<Operation>(f);
-    settings.by_family[operation] = read_settings(*family, accelerator, dims_of(operation), settings.all);
+    settings.by_family[operation] = read_settings(*family, accelerator, operation, settings.all);
   }
   return settings;
 }
@@ -426,24 +461,24 @@ void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerato
   if (!block.only_keys(allowed, "a map of rules")) return;
   const std::size_t before = block.problems().size();
   std::optional<FlexibilityClass> wanted;
-  if (const auto name = block.find("class")) wanted = read_class(*name, accelerator);
+  if (const auto name = block.find("class")) wanted = read_class(*name, accelerator, axes_with_entries(block));
   if (wanted) {
     // What is no axis comes from the accelerator as it was.
-    own = apply_class(std::move(own), *wanted);
+    own = apply_class(std::move(own), *wanted, axes_with_entries(block));
     accelerator.flexibility = std::move(own.flexibility);
     accelerator.flexibility_for = std::move(own.flexibility_for);
   }
-  read_axes(block, accelerator, {}, wanted.has_value(), accelerator.flexibility);
+  read_axes(block, accelerator, std::nullopt, wanted.has_value(), accelerator.flexibility);
   if (block.problems().size() != before) return;
   for (auto& [operation, rules] : accelerator.flexibility_for)
-    read_axes(block, accelerator, {}, wanted.has_value(), rules);
+    read_axes(block, accelerator, std::nullopt, wanted.has_value(), rules);
   for (std::size_t f = 0; f < keys::kFamilies.size(); ++f) {
     const auto family = block.find(keys::kFamilies[f]);
     if (!family || !family->only_keys(keys::kAxisRules, "a map of rules")) continue;
     const auto operation = static_cast<Operation>(f);
     const auto known = accelerator.flexibility_for.find(operation);
     Flexibility rules = known == accelerator.flexibility_for.end() ? accelerator.flexibility : known->second;
-    read_axes(*family, accelerator, dims_of(operation), wanted.has_value(), rules);
+    read_axes(*family, accelerator, operation, wanted.has_value(), rules);
     accelerator.flexibility_for[operation] = std::move(rules);
   }
   if (block.problems().size() != before) return;

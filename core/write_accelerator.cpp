@@ -167,14 +167,12 @@ std::string settings(const Accelerator& accelerator, const AxisSettings& own, co
                      const std::string& indent) {
   using L = LevelFlexibility;
   const Flexibility none{"", std::vector<LevelFlexibility>(accelerator.levels.size())};
-  const auto given = [&](std::size_t a) {
-    if (!own.given[a]) return false;
-    return differs_from == nullptr || !differs_from->given[a] || !(differs_from->rules == own.rules);
-  };
   const auto write = [&](std::size_t a, std::string_view key, auto rule, auto writer) -> std::string {
-    if (!given(a)) return "";
-    const std::string text = axis(accelerator, own.rules, &none, key, rule, writer, indent);
-    return text.empty() ? fmt::format("{}{}: {{}}\n", indent, key) : text;
+    if (!own.given[a]) return "";
+    const bool inherited = differs_from != nullptr && differs_from->given[a];
+    const std::string text =
+        axis(accelerator, own.rules, inherited ? &differs_from->rules : &none, key, rule, writer, indent);
+    return text.empty() && !inherited ? fmt::format("{}{}: {{}}\n", indent, key) : text;
   };
   return write(0, "tiles", &L::tile, tile) + write(1, "orders", &L::order, order) +
          write(2, "parallel", &L::parallel, parallel) + write(3, "shape", &L::shape, shape);

@@ -17,7 +17,8 @@ struct Area {
   double total() const;
 };
 
-/// How much of an axis' full overhead each freedom costs.
+/// How much of an axis' full overhead each freedom costs: none, half (as the published PartFlex design) or all. How
+/// free an axis is, core/flexibility_class.h says.
 double overhead_share(Freedom freedom);
 
 /// Components as built, plus the overhead of every axis (docs/model.md, "Area").

@@ -119,9 +119,14 @@ Count parallel_size(const Layer& layer, const Accelerator& accelerator, const Fl
     return largest;
   }
   const bool columns = accelerator.levels[k].fanout().rows == 1;
+  const bool one_at_a_time = k < flexibility.levels.size() && flexibility.levels[k].parallel.max_dims_per_side == 1;
   Count product = 1;
-  for (const std::string& name : columns ? assignments->front().cols : assignments->front().rows)
-    if (const int d = layer.find_dim(name); d >= 0) product *= layer.dims[static_cast<std::size_t>(d)].size;
+  for (const std::string& name : columns ? assignments->front().cols : assignments->front().rows) {
+    const int d = layer.find_dim(name);
+    if (d < 0) continue;
+    const Count size = layer.dims[static_cast<std::size_t>(d)].size;
+    product = one_at_a_time ? std::max(product, size) : product * size;
+  }
   return product;
 }
 

@@ -35,7 +35,8 @@ std::vector<SidePair> parallel_choices(const Layer& layer, const Fanout& fanout,
 std::vector<Count> shape_choices(const Fanout& fanout, const ShapeRule& rule);
 
 /// The size that an array's rows divide among them: of the dims that the baseline puts on the rows (of columns, when
-/// the array has one row); without a baseline, those of the first assignment; where any dim may go, the largest dim.
+/// the array has one row); without a baseline, those of the first assignment; where any dim may go, the largest dim. Of
+/// several dims that share the side, the product; of several of which one can have it, the largest.
 Count parallel_size(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility, int fanout);
 
 }  // namespace pliant

@@ -33,9 +33,21 @@ AxisFlexion about(Measure measure, std::string level = {}) {
   return result;
 }
 
-AxisFlexion exact(Measure measure, std::string level, const BigCount& c, const BigCount& a, const BigCount& w,
-                  const BigCount& a_and_w) {
-  return {measure, std::move(level), c.str(), a.str(), w.str(), a_and_w.str(), ratio(a, c), ratio(a_and_w, w), {}, {}};
+/// Sizes as whole numbers.
+struct Sizes {
+  BigCount c, a, w, a_and_w, c_and_w;
+};
+
+AxisFlexion exact(Measure measure, std::string level, const Sizes& sizes) {
+  AxisFlexion result = about(measure, std::move(level));
+  result.c = sizes.c.str();
+  result.a = sizes.a.str();
+  result.w = sizes.w.str();
+  result.a_and_w = sizes.a_and_w.str();
+  result.c_and_w = sizes.c_and_w.str();
+  result.h_f = ratio(sizes.a, sizes.c);
+  result.w_f = ratio(sizes.a_and_w, sizes.w);
+  return result;
 }
 
 std::string whole_number(double value) { return BigCount(std::max(1.0, std::round(value))).str(); }
@@ -81,8 +93,13 @@ class Flexion {
     const Layer whole = whole_nest(layer);
     const DimSet all = loops_at(whole, rules.loops);
     const DimSet own = loops_at(layer, rules.loops);
-    return exact(Measure::kOrders, name(memory), factorial(std::popcount(all)), count_orders(whole, all, rules.order),
-                 factorial(std::popcount(own)), count_orders(layer, own, rules.order));
+    const BigCount w = factorial(std::popcount(own));
+    return exact(Measure::kOrders, name(memory),
+                 {.c = factorial(std::popcount(all)),
+                  .a = count_orders(whole, all, rules.order),
+                  .w = w,
+                  .a_and_w = count_orders(layer, own, rules.order),
+                  .c_and_w = w});
   }
 
   // P: ordered pairs of distinct dims.
@@ -96,7 +113,12 @@ class Flexion {
     };
     // A pair with an idle side acts like some pair of all; of those there are no more than all.
     const BigCount c = size(whole, any), w = size(layer, any);
-    return exact(Measure::kPairs, name(level), c, std::min(c, size(whole, rules)), w, std::min(w, size(layer, rules)));
+    return exact(Measure::kPairs, name(level),
+                 {.c = c,
+                  .a = std::min(c, size(whole, rules)),
+                  .w = w,
+                  .a_and_w = std::min(w, size(layer, rules)),
+                  .c_and_w = w});
   }
 
   // S: rows 1 .. units, the columns are what is left. More rows than the dim over them act like as many as the dim has.
@@ -107,7 +129,12 @@ class Flexion {
     const std::vector<Count> rows = shape_choices(fanout, rules.shape);
     std::set<Count> effective;
     for (const Count r : rows) effective.insert(std::min(r, size));
-    return exact(Measure::kShapes, name(level), fanout.units(), rows.size(), size, effective.size());
+    return exact(Measure::kShapes, name(level),
+                 {.c = fanout.units(),
+                  .a = rows.size(),
+                  .w = size,
+                  .a_and_w = effective.size(),
+                  .c_and_w = std::min(size, fanout.units())});
   }
 
   // T by volume: points (inputs, weights, outputs) of tile sizes in words; a fixed tile is one point.
@@ -134,7 +161,8 @@ class Flexion {
       simplex *= capacity / static_cast<double>(i + 1);
       workload *= sizes[i];
     }
-    double a = simplex, both = clipped_simplex(sizes, capacity);
+    const double reachable = clipped_simplex(sizes, capacity);
+    double a = simplex, both = reachable;
     AxisFlexion result = about(Measure::kTileVolume, name(level));
     result.h_f = 1;
     if (!rules.tile.fixed.empty()) {
@@ -155,6 +183,7 @@ class Flexion {
     result.a = whole_number(a);
     result.w = whole_number(workload);
     result.a_and_w = whole_number(both);
+    result.c_and_w = whole_number(reachable);
     return result;
   }
 
@@ -196,6 +225,7 @@ class Flexion {
     BigCount w = 1;
     for (const Dim& dim : layer.dims) w *= dim.size;
     result.w = w.str();
+    result.c_and_w = tuples_in_reach(layer, level);
     const TileSpace space(layer, accelerator_, level, rules.tile);
     if (!rules.tile.fixed.empty()) {
       // One tile, clipped to the layer.
@@ -212,6 +242,13 @@ class Flexion {
       result.w_f_interval = {result.w_f, std::max(0.0, part.low / whole), std::min(1.0, part.high / whole)};
     }
     return result;
+  }
+
+  /// Tuples of the layer that a soft buffer can hold.
+  std::string tuples_in_reach(const Layer& layer, int level) const {
+    const TileSpace soft(layer, accelerator_, level, TileRule{});
+    if (const auto count = soft.count(options_.steps)) return count->str();
+    return whole_number(TileSpace::estimate(soft, soft, options_.samples, options_.seed).whole.value);
   }
 
   const Hardware& tuples_of_hardware(const Layer& layer, int level, const LevelFlexibility& rules) {
@@ -315,7 +352,7 @@ WorkloadFlexion workload_flexion(const Workload& workload, const Accelerator& ac
   }
   if (result.layers.empty()) return result;
   for (std::size_t i = 0; i < result.layers[0].axes.size(); ++i) {
-    WorkloadFlexion::Mean mean{result.layers[0].axes[i].measure, 0, 0, 0, 0, 0, 0};
+    WorkloadFlexion::Mean mean{result.layers[0].axes[i].measure, 0, 0, 0, 0, 0, 0, 0};
     for (const LayerFlexion& layer : result.layers) {
       const auto share = static_cast<double>(layer.count);
       const AxisFlexion& axis = layer.axes[i];
@@ -326,8 +363,9 @@ WorkloadFlexion workload_flexion(const Workload& workload, const Accelerator& ac
       mean.a += share * number(axis.a);
       mean.w += share * number(axis.w);
       mean.a_and_w += share * number(axis.a_and_w);
+      mean.c_and_w += share * number(axis.c_and_w);
     }
-    for (double* sum : {&mean.h_f, &mean.w_f, &mean.c, &mean.a, &mean.w, &mean.a_and_w}) *sum /= weights;
+    for (double* sum : {&mean.h_f, &mean.w_f, &mean.c, &mean.a, &mean.w, &mean.a_and_w, &mean.c_and_w}) *sum /= weights;
     result.means.push_back(mean);
   }
   return result;

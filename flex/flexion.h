@@ -38,6 +38,7 @@ struct AxisFlexion {
   Measure measure = Measure::kOrders;
   std::string level;  ///< the memory or fanout it is about; empty when the design has none (all sets have one element)
   std::string c = "1", a = "1", w = "1", a_and_w = "1";
+  std::string c_and_w = "1";  ///< what a fully flexible design could do of the layer
   double h_f = 1, w_f = 1;
   /// Where only sampling could count: 95 % confidence. The sizes are then estimates too.
   std::optional<Interval> h_f_interval, w_f_interval;
@@ -71,7 +72,7 @@ struct WorkloadFlexion {
   struct Mean {
     Measure measure = Measure::kOrders;
     double h_f = 1, w_f = 1;
-    double c = 1, a = 1, w = 1, a_and_w = 1;  ///< mean sizes, for drawing
+    double c = 1, a = 1, w = 1, a_and_w = 1, c_and_w = 1;  ///< mean sizes, for drawing
   };
   std::vector<Mean> means;
   const Mean& of(Measure measure) const;

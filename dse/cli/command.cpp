@@ -9,6 +9,7 @@
 #include "core/diagnostics.h"
 #include "dse/cli/count_command.h"
 #include "dse/cli/eval_command.h"
+#include "dse/cli/flexion_command.h"
 #include "dse/cli/pareto_command.h"
 #include "dse/cli/show_command.h"
 #include "dse/cli/sweep_command.h"
@@ -48,6 +49,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all{
       {"show", "print what was understood of an accelerator, a workload or a layer", show_command},
       {"eval", "price one mapping: where energy and time go", eval_command},
+      {"flexion", "how flexible an accelerator is, axis by axis, for a workload", flexion_command},
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
       {"validate", "compare the cost model with reference vectors of other models", validate_command},
       {"sweep", "explore designs: the best mapping of every layer on each, as Parquet tables", sweep_command},

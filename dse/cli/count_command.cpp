@@ -51,6 +51,7 @@ options::options_description described_options() {
   add("workload", options::value<std::string>(), "shipped name or file; where --layer finds names");
   add("accelerator", options::value<std::string>(), "shipped name or file");
   add("set", options::value<std::vector<std::string>>()->composing(), "KEY=VALUE, a parameter of the accelerator");
+  add("flexibility", options::value<std::string>(), "a class such as PartFlex-1011, a shipped flexibility, or a file");
   add("conventions", options::value<std::string>(), "physical, timeloop or quickflow (tile footprints, for --legal)");
   add("factorization", options::value<std::string>()->default_value("pfm"), "pfm, ruby-s, ruby-t, ruby or padding");
   add("legal", "count the legal mappings: every capacity, fanout and flexibility rule applied");
@@ -121,6 +122,8 @@ class CountCommand {
       }
     }
     accelerator_ = load_accelerator(library(), required("accelerator"), settings);
+    if (values_.count("flexibility"))
+      accelerator_ = choose_flexibility(library(), values_["flexibility"].as<std::string>(), accelerator_);
     if (values_.count("conventions")) {
       const std::string name = values_["conventions"].as<std::string>();
       const auto preset = Conventions::preset(name);
