@@ -110,9 +110,10 @@ Count parallel_size(const Layer& layer, const Accelerator& accelerator, const Fl
   const auto k = static_cast<std::size_t>(fanout);
   const AxisSettings& baseline = accelerator.baseline.of(layer.operation);
   const std::vector<Assignment>* assignments = nullptr;
-  if (k < baseline.rules.levels.size()) assignments = &baseline.rules.levels[k].parallel.assignments;
-  if ((assignments == nullptr || assignments->empty()) && k < flexibility.levels.size())
-    assignments = &flexibility.levels[k].parallel.assignments;
+  if (k < flexibility.levels.size()) assignments = &flexibility.levels[k].parallel.assignments;
+  const bool fixed = assignments != nullptr && assignments->size() == 1;
+  if (!fixed && k < baseline.rules.levels.size() && !baseline.rules.levels[k].parallel.assignments.empty())
+    assignments = &baseline.rules.levels[k].parallel.assignments;
   if (assignments == nullptr || assignments->empty()) {
     Count largest = 1;
     for (const Dim& dim : layer.dims) largest = std::max(largest, dim.size);

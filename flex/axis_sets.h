@@ -34,9 +34,10 @@ std::vector<SidePair> parallel_choices(const Layer& layer, const Fanout& fanout,
 /// Row counts that the rule allows, ascending; the columns are floor(units / rows).
 std::vector<Count> shape_choices(const Fanout& fanout, const ShapeRule& rule);
 
-/// The size that an array's rows divide among them: of the dims that the baseline puts on the rows (of columns, when
-/// the array has one row); without a baseline, those of the first assignment; where any dim may go, the largest dim. Of
-/// several dims that share the side, the product; of several of which one can have it, the largest.
+/// The size that an array's rows divide among them: of the dims that its one assignment puts on the rows (on the
+/// columns, when the array has one row); of several assignments, the baseline's, else the first; where any dim may go
+/// and there is no baseline, of the largest dim. Of several dims that share the side, the product; of several of which
+/// one can have it, the largest.
 Count parallel_size(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility, int fanout);
 
 }  // namespace pliant

@@ -155,6 +155,8 @@ VennCircles venn_circles(const VennPanel& panel) {
   circles.a.radius = std::min(radius_of(panel.a), circles.c.radius);
   // W to the right of C, as far as their common part says.
   circles.w.x = distance_for(circles.c.radius, circles.w.radius, std::min({panel.c_and_w, panel.c, panel.w}));
+  // One wholly inside the other need not touch it.
+  if (panel.c_and_w >= std::min(panel.c, panel.w) * (1 - 1e-9)) circles.w.x *= 0.8;
   // A within C, between its left and its right edge: the further right, the more of W.
   const double room = circles.c.radius - circles.a.radius;
   const auto common = [&](double x) {
