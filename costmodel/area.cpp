@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/area.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/flexibility_class.h"
