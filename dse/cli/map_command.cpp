@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/map_command.h"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <ostream>
+#include <thread>
+
+#include "core/diagnostics.h"
+#include "core/load.h"
+#include "dse/cli/interrupt.h"
+#include "dse/cli/render_search.h"
+#include "dse/cli/task_options.h"
+
+namespace pliant {
+namespace {
+
+namespace options = boost::program_options;
+
+constexpr const char* kUsage = R"(usage: pliant map --accelerator NAME|FILE --layer LAYER [options]
+       pliant map --accelerator NAME|FILE --workload NAME|FILE [options]
+
+Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what bounds the
+runtime. Without --layer, every layer of the workload, one line each, and the totals. When nothing fits: the limits
+that conflict and the nearest miss, exit code 3.
+
+examples:
+  pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b
+  pliant map --accelerator eyeriss --workload resnet50 --objective runtime
+  pliant map --accelerator simba --layer gemm:M=512,N=512,K=512 --save best.yaml
+  pliant map --accelerator eyeriss --layer conv:M=64,C=64,P=56,Q=56,R=3,S=3 --factorization ruby-s --json
+  pliant map --accelerator tpuv1 --workload vgg16 --mapper local --mapper-option beam=64 --budget 1s
+
+)";
+
+options::options_description described_options() {
+  options::options_description all("options");
+  add_task_options(all);
+  std::string mappers;
+  for (const std::string& name : mapper_names()) mappers += (mappers.empty() ? "" : ", ") + name;
+  auto add = all.add_options();
+  add("mapper", options::value<std::string>()->default_value("exact"), mappers.c_str());
+  add("mapper-option", options::value<std::vector<std::string>>()->composing(), "NAME=VALUE of that mapper");
+  add("budget", options::value<std::string>(), "time for one layer, such as 1s or 250ms; the best found by then counts");
+  add("seed", options::value<std::uint64_t>()->default_value(1), "of the mappers that draw random numbers");
+  add("threads", options::value<int>()->default_value(1), "results do not depend on it; 0 = all cores");
+  add("save", options::value<std::string>(), "write the mapping to this file; pliant eval reads it");
+  add("json", "print JSON (schema 1)");
+  add("ascii", "draw with ASCII characters only");
+  add("help", "print this");
+  return all;
+}
+
+InputError bad_option(std::string key, std::string what, std::string expected = {}, std::string did_you_mean = {}) {
+  return InputError(Diagnostic{.file = "pliant map",
+                               .key = std::move(key),
+                               .what = std::move(what),
+                               .expected = std::move(expected),
+                               .did_you_mean = std::move(did_you_mean)});
+}
+
+class MapCommand {
+ public:
+  MapCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
+      : values_(values), out_(out), err_(err) {}
+
+  int run() {
+    // 1. Everything that can be wrong is found before the first search.
+    const TaskWords words = task_words(values_, "pliant map");
+    mapper_name_ = values_["mapper"].as<std::string>();
+    const std::unique_ptr<Mapper> mapper = make_mapper(mapper_name_);
+    if (!mapper) {
+      std::string known;
+      for (const std::string& name : mapper_names()) known += (known.empty() ? "one of " : ", ") + name;
+      throw bad_option("--mapper", fmt::format("unknown mapper `{}`", mapper_name_), known,
+                       nearest(mapper_name_, mapper_names()));
+    }
+    SearchOptions search = search_options();
+    const std::vector<ReadTask> tasks = read_tasks(words);
+    const bool one = words.layer.has_value();
+    if (!one && values_.count("save")) throw bad_option("--save", "of a whole workload", "a single --layer");
+
+    // 2. Search.
+    const Interrupt interrupt;
+    search.stop = interrupt.token();
+    std::vector<SearchedLayer> layers;
+    for (const ReadTask& read : tasks) {
+      SearchedLayer searched{&read.task, read.count, {}, {}};
+      searched.result = run_mapper(*mapper, read.task, search);
+      if (!searched.result.mapping && !interrupt.asked()) searched.why = why_nothing_fits(read.task);
+      layers.push_back(std::move(searched));
+      if (interrupt.asked()) break;
+    }
+
+    // 3. Tell.
+    if (values_.count("save") && layers.front().result.mapping) save(layers.front());
+    if (values_.count("json")) {
+      print_json(words, layers, one);
+    } else if (one) {
+      print_layer(layers.front());
+    } else {
+      print_workload(layers, tasks.size());
+    }
+    if (interrupt.asked() && !layers.back().result.mapping) return 130;
+    for (const SearchedLayer& searched : layers)
+      if (!searched.result.mapping) return 3;
+    return 0;
+  }
+
+ private:
+  SearchOptions search_options() const {
+    SearchOptions search;
+    search.seed = values_["seed"].as<std::uint64_t>();
+    const int threads = values_["threads"].as<int>();
+    if (threads < 0) throw bad_option("--threads", fmt::format("{} threads", threads), "0 or more");
+    search.threads = threads == 0 ? static_cast<int>(std::thread::hardware_concurrency()) : threads;
+    if (values_.count("budget"))
+      search.budget.seconds = parse_seconds(values_["budget"].as<std::string>(), "pliant map", "--budget");
+    if (values_.count("mapper-option")) {
+      for (const std::string& text : values_["mapper-option"].as<std::vector<std::string>>()) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos)
+          throw bad_option("--mapper-option", fmt::format("`{}` has no `=`", text), "NAME=VALUE");
+        search.extra.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+      }
+    }
+    return search;
+  }
+
+  void save(const SearchedLayer& searched) const {
+    const std::string file = values_["save"].as<std::string>();
+    const Task& task = *searched.task;
+    std::ofstream out(file, std::ios::binary);
+    out << write_mapping(task.layer, task.accelerator, *searched.result.mapping, task.factorization);
+    if (!out.flush()) throw bad_option("--save", fmt::format("cannot write `{}`", file), "a file that can be written");
+  }
+
+  void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one) const {
+    nlohmann::ordered_json json{{"schema", 1}, {"task", words.json()}};
+    if (one) {
+      json.update(search_json(layers.front(), mapper_name_));
+    } else {
+      json["workload"] = *words.workload;
+      json["layers"] = nlohmann::ordered_json::array();
+      for (const SearchedLayer& searched : layers) {
+        nlohmann::ordered_json item{{"count", searched.count}};
+        item.update(search_json(searched, mapper_name_));
+        json["layers"].push_back(std::move(item));
+      }
+      json["total"] = totals_json(layers);
+    }
+    out_ << json.dump(2) << "\n";
+  }
+
+  void print_layer(const SearchedLayer& searched) const {
+    if (searched.result.mapping) {
+      out_ << search_text(searched, mapper_name_, values_.count("ascii") > 0);
+    } else if (searched.why) {
+      err_ << infeasible_text(*searched.task, *searched.why);
+    } else {
+      err_ << fmt::format("pliant map: mapper {} found no legal mapping of layer {} (ended by {})\n", mapper_name_,
+                          searched.task->layer.name, searched.result.ended_by);
+    }
+  }
+
+  void print_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted) const {
+    out_ << workload_text(layers, mapper_name_);
+    if (layers.size() < wanted) out_ << fmt::format("interrupted: {} of {} layers searched\n", layers.size(), wanted);
+    for (const SearchedLayer& searched : layers)
+      if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);
+  }
+
+  const options::variables_map& values_;
+  std::ostream& out_;
+  std::ostream& err_;
+  std::string mapper_name_;
+};
+
+}  // namespace
+
+int map_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const options::options_description known = described_options();
+  try {
+    options::variables_map values;
+    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
+    options::store(options::command_line_parser(args)
+                       .options(known)
+                       .positional(options::positional_options_description())
+                       .style(style)
+                       .run(),
+                   values);
+    options::notify(values);
+    if (values.count("help")) {
+      out << kUsage << known;
+      return 0;
+    }
+    return MapCommand(values, out, err).run();
+  } catch (const options::error& error) {
+    err << "pliant map: " << error.what() << "; see pliant map --help\n";
+  } catch (const InputError& error) {
+    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
+  }
+  return 2;
+}
+
+}  // namespace pliant

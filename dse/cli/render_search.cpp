@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/render_search.h"
+
+#include <fmt/format.h>
+
+#include "core/big_count.h"
+#include "costmodel/report.h"
+#include "dse/cli/render_cost.h"
+#include "dse/cli/text_table.h"
+
+namespace pliant {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string_view unit_of(Objective objective) {
+  switch (objective) {
+    case Objective::kRuntime: return "cycles";
+    case Objective::kEnergy:
+    case Objective::kPerfPerWatt: return "pJ";
+    case Objective::kEd2p: return "pJ x cycles^2";
+    case Objective::kEdp:
+    case Objective::kEdpOverUtilization: return "pJ x cycles";
+  }
+  return "";
+}
+
+std::string readable_seconds(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+/// "57456 mappings", "1.08e+24 mappings".
+std::string readable_mappings(const std::string& digits) {
+  if (digits.empty()) return "";
+  if (digits.size() <= 9) return digits + " mappings";
+  return fmt::format("{:.3g} mappings", BigCount(digits).convert_to<double>());
+}
+
+std::string proof(const SearchedLayer& searched, std::string_view mapper) {
+  const SearchResult& result = searched.result;
+  const Task& task = *searched.task;
+  std::string text = fmt::format("{} {:.7g} {}", to_string(task.objective), result.value, unit_of(task.objective));
+  if (result.certified) {
+    text = "certified optimum: " + text + ", proven over ";
+    text += result.mappings_covered.empty() ? "the whole map-space" : "all " + readable_mappings(result.mappings_covered);
+  } else if (result.lower_bound > 0) {
+    text = "best found: " + text +
+           fmt::format(", proven lower bound {:.7g}, gap {:.3g} %", result.lower_bound, 100 * result.gap());
+  } else {
+    text = "best found: " + text + ", nothing proven about it";
+  }
+  return text + fmt::format("\nmapper {}, {} priced, {}, ended by {}", mapper, result.evaluations,
+                            readable_seconds(result.seconds), result.ended_by);
+}
+
+PricedMapping priced_mapping(const SearchedLayer& searched, const CostReport& report) {
+  const Task& task = *searched.task;
+  return {task.layer, task.accelerator, *searched.result.mapping, task.factorization, report};
+}
+
+}  // namespace
+
+ordered_json search_json(const SearchedLayer& searched, std::string_view mapper) {
+  const SearchResult& result = searched.result;
+  const Task& task = *searched.task;
+  ordered_json json;
+  json["feasible"] = result.mapping.has_value();
+  json["mapper"] = mapper;
+  json["objective"] = to_string(task.objective);
+  json["factorization"] = to_string(task.factorization);
+  if (!task.flexibility.name.empty()) json["flexibility"] = task.flexibility.name;
+  if (result.mapping) {
+    json["value"] = result.value;
+    json["lower_bound"] = result.lower_bound;
+    json["gap"] = result.gap();
+    json["certified"] = result.certified;
+  }
+  json["mappings_covered"] = result.mappings_covered;
+  json["evaluations"] = result.evaluations;
+  json["ended_by"] = result.ended_by;
+  json["solve_seconds"] = result.seconds;
+  if (result.mapping) {
+    const CostReport report = price(task.layer, task.accelerator, *result.mapping);
+    json.update(cost_json(priced_mapping(searched, report)));
+    return json;
+  }
+  json["accelerator"] = task.accelerator.name;
+  json["layer"] = task.layer.name;
+  if (searched.why) {
+    ordered_json conflict = ordered_json::array();
+    for (const Limit& limit : searched.why->conflict)
+      conflict.push_back({{"level", limit.level}, {"rule", limit.rule}, {"limit", limit.text}});
+    json["conflict"] = std::move(conflict);
+    json["nearest_miss"] = violations_json(searched.why->nearest_miss);
+  }
+  return json;
+}
+
+std::string search_text(const SearchedLayer& searched, std::string_view mapper, bool ascii) {
+  const CostReport report = price(searched.task->layer, searched.task->accelerator, *searched.result.mapping);
+  return proof(searched, mapper) + "\n\n" + cost_text(priced_mapping(searched, report), ascii);
+}
+
+std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_view mapper) {
+  TextTable table({"layer", "times", "energy uJ", "cycles", "EDP", "used", "bound by<", "proof<", "time"});
+  double energy = 0, cycles = 0, seconds = 0;
+  bool complete = true;
+  for (const SearchedLayer& searched : layers) {
+    const SearchResult& result = searched.result;
+    seconds += result.seconds;
+    if (!result.mapping) {
+      complete = false;
+      table.add({searched.task->layer.name, std::to_string(searched.count), "-", "-", "-", "-", "",
+                 result.infeasible || searched.why ? "nothing fits" : "nothing found", readable_seconds(result.seconds)});
+      continue;
+    }
+    const auto count = static_cast<double>(searched.count);
+    energy += count * result.totals.energy_pj;
+    cycles += count * result.totals.cycles;
+    const Bound& bound = result.totals.bound;
+    const std::string by = bound.level < 0 ? "compute"
+                                           : searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name +
+                                                 (bound.write ? " write" : " read");
+    table.add({searched.task->layer.name, std::to_string(searched.count),
+               fmt::format("{:.4g}", result.totals.energy_pj * 1e-6), fmt::format("{:.0f}", result.totals.cycles),
+               fmt::format("{:.4g}", result.totals.edp()), fmt::format("{:.1f} %", 100 * result.totals.utilization), by,
+               result.certified         ? "optimal"
+               : result.lower_bound > 0 ? fmt::format("gap {:.2g} %", 100 * result.gap())
+                                        : "none",
+               readable_seconds(result.seconds)});
+  }
+  return table.text("") + fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
+                                      complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles,
+                                      energy * cycles, mapper, readable_seconds(seconds));
+}
+
+ordered_json totals_json(const std::vector<SearchedLayer>& layers) {
+  double energy = 0, cycles = 0, seconds = 0;
+  bool certified = true, complete = true;
+  for (const SearchedLayer& searched : layers) {
+    const SearchResult& result = searched.result;
+    seconds += result.seconds;
+    complete &= result.mapping.has_value();
+    if (!result.mapping) continue;
+    energy += static_cast<double>(searched.count) * result.totals.energy_pj;
+    cycles += static_cast<double>(searched.count) * result.totals.cycles;
+    certified &= result.certified;
+  }
+  return {{"energy_pj", energy},         {"runtime_cycles", cycles}, {"edp_pj_cycles", energy * cycles},
+          {"certified", certified && complete}, {"complete", complete},     {"solve_seconds", seconds}};
+}
+
+std::string infeasible_text(const Task& task, const Infeasibility& why) {
+  std::string text = fmt::format("no mapping of layer {} fits accelerator {}\n", task.layer.name, task.accelerator.name);
+  text += why.conflict.size() == 1 ? "one limit rules out every mapping:\n"
+                                   : "these limits together rule out every mapping; lifting any one of them helps:\n";
+  for (const Limit& limit : why.conflict) text += fmt::format("  {} ({})\n", limit.text, limit.rule);
+  if (!why.nearest_miss.empty()) {
+    text += "the nearest miss, the smallest tiles the rules allow:\n";
+    text += violations_text(why.nearest_miss);
+  }
+  return text;
+}
+
+}  // namespace pliant

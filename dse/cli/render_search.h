@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search found, as text for people and as JSON for scripts.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dse/cli/task_options.h"
+#include "dse/mappers/infeasible.h"
+#include "dse/mappers/mapper.h"
+
+namespace pliant {
+
+/// One layer searched.
+struct SearchedLayer {
+  const Task* task = nullptr;
+  Count count = 1;
+  SearchResult result;
+  std::optional<Infeasibility> why;  ///< when nothing fits
+};
+
+/// The fields of `map` beyond those of `eval`: objective, value, lower_bound, gap, certified, mappings_covered, mapper,
+/// solve_seconds, evaluations, ended_by; or, when nothing was found, feasible = false and why.
+nlohmann::ordered_json search_json(const SearchedLayer& searched, std::string_view mapper);
+
+/// The proof in a sentence or two, then cost and loop nest.
+std::string search_text(const SearchedLayer& searched, std::string_view mapper, bool ascii);
+
+/// A line per layer and the totals.
+std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_view mapper);
+nlohmann::ordered_json totals_json(const std::vector<SearchedLayer>& layers);
+
+/// Conflicting limits and nearest miss.
+std::string infeasible_text(const Task& task, const Infeasibility& why);
+
+}  // namespace pliant
