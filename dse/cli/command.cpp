@@ -11,9 +11,11 @@
 #include "dse/cli/eval_command.h"
 #include "dse/cli/flexion_command.h"
 #include "dse/cli/pareto_command.h"
+#include "dse/cli/map_command.h"
 #include "dse/cli/show_command.h"
 #include "dse/cli/sweep_command.h"
 #include "dse/cli/validate_command.h"
+#include "dse/cli/verify_command.h"
 #include "dse/cli/version_command.h"
 
 namespace pliant {
@@ -48,12 +50,14 @@ int unknown_command(const std::string& name, std::ostream& err) {
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{
       {"show", "print what was understood of an accelerator, a workload or a layer", show_command},
+      {"map", "find the best mapping of a layer, or of every layer of a workload, with its proof", map_command},
       {"eval", "price one mapping: where energy and time go", eval_command},
       {"flexion", "how flexible an accelerator is, axis by axis, for a workload", flexion_command},
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
       {"validate", "compare the cost model with reference vectors of other models", validate_command},
       {"sweep", "explore designs: the best mapping of every layer on each, as Parquet tables", sweep_command},
       {"pareto", "find the designs of a sweep that no other beats", pareto_command},
+      {"verify", "re-price and re-prove what map --json wrote", verify_command},
   };
   return all;
 }

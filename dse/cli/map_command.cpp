@@ -43,7 +43,8 @@ options::options_description described_options() {
   auto add = all.add_options();
   add("mapper", options::value<std::string>()->default_value("exact"), mappers.c_str());
   add("mapper-option", options::value<std::vector<std::string>>()->composing(), "NAME=VALUE of that mapper");
-  add("budget", options::value<std::string>(), "time for one layer, such as 1s or 250ms; the best found by then counts");
+  add("budget", options::value<std::string>(),
+      "time for one layer, such as 1s or 250ms; the best found by then counts");
   add("seed", options::value<std::uint64_t>()->default_value(1), "of the mappers that draw random numbers");
   add("threads", options::value<int>()->default_value(1), "results do not depend on it; 0 = all cores");
   add("save", options::value<std::string>(), "write the mapping to this file; pliant eval reads it");

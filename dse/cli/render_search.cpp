@@ -42,7 +42,8 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
   std::string text = fmt::format("{} {:.7g} {}", to_string(task.objective), result.value, unit_of(task.objective));
   if (result.certified) {
     text = "certified optimum: " + text + ", proven over ";
-    text += result.mappings_covered.empty() ? "the whole map-space" : "all " + readable_mappings(result.mappings_covered);
+    text +=
+        result.mappings_covered.empty() ? "the whole map-space" : "all " + readable_mappings(result.mappings_covered);
   } else if (result.lower_bound > 0) {
     text = "best found: " + text +
            fmt::format(", proven lower bound {:.7g}, gap {:.3g} %", result.lower_bound, 100 * result.gap());
@@ -111,16 +112,18 @@ std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_
     if (!result.mapping) {
       complete = false;
       table.add({searched.task->layer.name, std::to_string(searched.count), "-", "-", "-", "-", "",
-                 result.infeasible || searched.why ? "nothing fits" : "nothing found", readable_seconds(result.seconds)});
+                 result.infeasible || searched.why ? "nothing fits" : "nothing found",
+                 readable_seconds(result.seconds)});
       continue;
     }
     const auto count = static_cast<double>(searched.count);
     energy += count * result.totals.energy_pj;
     cycles += count * result.totals.cycles;
     const Bound& bound = result.totals.bound;
-    const std::string by = bound.level < 0 ? "compute"
-                                           : searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name +
-                                                 (bound.write ? " write" : " read");
+    const std::string by = bound.level < 0
+                               ? "compute"
+                               : searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name +
+                                     (bound.write ? " write" : " read");
     table.add({searched.task->layer.name, std::to_string(searched.count),
                fmt::format("{:.4g}", result.totals.energy_pj * 1e-6), fmt::format("{:.0f}", result.totals.cycles),
                fmt::format("{:.4g}", result.totals.edp()), fmt::format("{:.1f} %", 100 * result.totals.utilization), by,
@@ -129,9 +132,10 @@ std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_
                                         : "none",
                readable_seconds(result.seconds)});
   }
-  return table.text("") + fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
-                                      complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles,
-                                      energy * cycles, mapper, readable_seconds(seconds));
+  return table.text("") +
+         fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
+                     complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles, energy * cycles, mapper,
+                     readable_seconds(seconds));
 }
 
 ordered_json totals_json(const std::vector<SearchedLayer>& layers) {
@@ -146,12 +150,17 @@ ordered_json totals_json(const std::vector<SearchedLayer>& layers) {
     cycles += static_cast<double>(searched.count) * result.totals.cycles;
     certified &= result.certified;
   }
-  return {{"energy_pj", energy},         {"runtime_cycles", cycles}, {"edp_pj_cycles", energy * cycles},
-          {"certified", certified && complete}, {"complete", complete},     {"solve_seconds", seconds}};
+  return {{"energy_pj", energy},
+          {"runtime_cycles", cycles},
+          {"edp_pj_cycles", energy * cycles},
+          {"certified", certified && complete},
+          {"complete", complete},
+          {"solve_seconds", seconds}};
 }
 
 std::string infeasible_text(const Task& task, const Infeasibility& why) {
-  std::string text = fmt::format("no mapping of layer {} fits accelerator {}\n", task.layer.name, task.accelerator.name);
+  std::string text =
+      fmt::format("no mapping of layer {} fits accelerator {}\n", task.layer.name, task.accelerator.name);
   text += why.conflict.size() == 1 ? "one limit rules out every mapping:\n"
                                    : "these limits together rule out every mapping; lifting any one of them helps:\n";
   for (const Limit& limit : why.conflict) text += fmt::format("  {} ({})\n", limit.text, limit.rule);

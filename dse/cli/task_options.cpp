@@ -163,7 +163,11 @@ double parse_seconds(const std::string& text, const std::string& command, const 
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
   const std::string unit(at, end);
-  const double scale = unit.empty() || unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  const double scale = unit.empty() || unit == "s" ? 1
+                       : unit == "ms"              ? 1e-3
+                       : unit == "m"               ? 60
+                       : unit == "h"               ? 3600
+                                                   : 0;
   if (error != std::errc{} || scale == 0 || !(value > 0))
     throw wrong(command, option, fmt::format("`{}` is no time", text), "a number with ms, s, m or h, such as 1s");
   return value * scale;

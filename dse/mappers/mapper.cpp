@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/mappers/exact_mapper.h"
@@ -81,6 +82,10 @@ const std::vector<std::string>& mapper_names() {
 
 SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options) {
   SearchResult result = mapper.search(task, options);
+  // A proof that did not count what it covers covers the whole map-space.
+  if ((result.certified || result.infeasible) && result.mappings_covered.empty())
+    result.mappings_covered =
+        map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization).total().str();
   if (!result.mapping) return result;
   const auto fail = [&](const std::string& what) {
     throw std::logic_error(fmt::format("mapper {}, layer {}, accelerator {}: {}", mapper.name(), task.layer.name,

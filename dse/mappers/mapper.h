@@ -65,11 +65,13 @@ struct SearchOptions {
 struct SearchResult {
   std::optional<Mapping> mapping;
   Totals totals;
-  double value = 0;              ///< objective value of the mapping, re-priced by the model
-  double lower_bound = 0;        ///< proven; 0 when the mapper proves nothing
-  bool certified = false;        ///< gap is 0 and proven
-  bool infeasible = false;       ///< proven that no legal mapping exists
-  std::string mappings_covered;  ///< decimal: size of the map-space the proof (or enumeration) covers
+  double value = 0;         ///< objective value of the mapping, re-priced by the model
+  double lower_bound = 0;   ///< proven; 0 when the mapper proves nothing
+  bool certified = false;   ///< gap is 0 and proven
+  bool infeasible = false;  ///< proven that no legal mapping exists
+  /// Decimal: mappings the proof covers. An enumeration counts the legal ones, a proof over the whole map-space all
+  /// factor chains x orders x bypasses (core/count.h), those that a limit rules out included.
+  std::string mappings_covered;
   std::uint64_t evaluations = 0;
   double seconds = 0;
   std::string ended_by;  ///< "proof", "budget", "victory condition", "generations", "stopped", ...
