@@ -280,6 +280,10 @@ void ImperfectTraffic::affine(const Traffic& pair, const Nest::Kill& kill, doubl
     for (const bool united : {false, true}) {
       std::map<Count, std::map<std::vector<Count>, std::vector<Window>>> found;
       const auto tile = static_cast<Count>(nest_.tile(child, d)), size = static_cast<Count>(p.size[d]);
+      // Quickflow's one loop slides over adjoining windows, those of united neighbours included.
+      Count beside = 1;
+      for (int l = 0; l < child && united; ++l)
+        if (part[l] == Part::kUnion) beside *= static_cast<Count>(nest_.bound(l, d));
       for (Count start = 0; start < size; start += tile) {
         Count outside = 0, window = 0;
         std::vector<Count> offset(static_cast<std::size_t>(networks), 0);
@@ -288,7 +292,7 @@ void ImperfectTraffic::affine(const Traffic& pair, const Nest::Kill& kill, doubl
           const Count at = start / inner % bound * inner;
           switch (part[l]) {
             case Part::kOutside: outside += at; break;
-            case Part::kSliding: window += one_loop ? start / inner % bound * tile : at; break;
+            case Part::kSliding: window += one_loop ? start / inner % bound * tile * beside : at; break;
             case Part::kNeighbour: offset[static_cast<std::size_t>(network[l])] += at; break;
             case Part::kUnion:
               if (united)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/affine.h"
@@ -57,13 +58,30 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
     int level = problem.levels;
     for (int k = 0; k < stages; ++k) {
       Axis& axis = axes[k];
+      // The unrolled loops between the memory inside and this one, innermost first; columns lie inside rows.
+      std::vector<Count> unrolled;
       Count factor = 1;
-      for (int l = level - 1; l > memories[k]; --l) factor *= spatial.factor[l][d];
-      std::vector<Axis::State> starts;
+      for (int l = level - 1; l > memories[k]; --l) {
+        for (const Side side : {Side::kCols, Side::kRows})
+          for (const SpatialLoop& loop : spatial.unrolling[l]->loops)
+            if (loop.dim == d && loop.side == side) unrolled.push_back(loop.bound);
+        factor *= spatial.factor[l][d];
+      }
+      const auto cross = [&](Axis::State state) -> std::optional<Axis::State> {
+        for (const Count b : unrolled) {
+          if (b > state.left || (dividing && state.left % b != 0)) return std::nullopt;
+          state = {state.tile * b, (state.left + b - 1) / b};
+        }
+        return state;
+      };
+      std::vector<std::optional<Axis::State>> starts;
       std::set<Axis::State> all;
       for (const Axis::State& state : reached) {
-        starts.push_back({state.tile * factor, (state.left + factor - 1) / factor});
-        if (!dividing || state.left % factor == 0) all.insert(starts.back());
+        starts.push_back(cross(state));
+        if (!starts.back()) continue;
+        all.insert(*starts.back());
+        axis.filled =
+            std::min(axis.filled, static_cast<double>(state.left) / static_cast<double>(starts.back()->left * factor));
       }
       if (may_loop[k] >> d & 1U) {
         for (const Axis::State& state : std::vector<Axis::State>(all.begin(), all.end())) {
@@ -83,9 +101,9 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
       }
       axis.from_inside.assign(reached.size(), -1);
       for (std::size_t i = 0; i < reached.size(); ++i) {
-        if (dividing && reached[i].left % factor != 0) continue;
-        const auto at = std::lower_bound(axis.states.begin(), axis.states.end(), starts[i]);
-        if (at != axis.states.end() && *at == starts[i])
+        if (!starts[i]) continue;
+        const auto at = std::lower_bound(axis.states.begin(), axis.states.end(), *starts[i]);
+        if (at != axis.states.end() && *at == *starts[i])
           axis.from_inside[i] = static_cast<int>(at - axis.states.begin());
       }
       reached = axis.states;
@@ -119,6 +137,7 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
       // renumber
       std::vector<int> renumber(n, -1);
       Axis kept;
+      kept.filled = axis.filled;
       for (int i = 0; i < n; ++i) {
         if (!alive[i]) continue;
         renumber[i] = static_cast<int>(kept.states.size());

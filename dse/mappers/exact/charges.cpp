@@ -85,13 +85,46 @@ double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, s
   return shared ? sum : product;
 }
 
+constexpr double kNoLimit = 1e300;
+
+std::array<double, kMaxDims> whole_sizes(const Problem& problem) {
+  std::array<double, kMaxDims> sizes{};
+  for (int d = 0; d < problem.dims; ++d) sizes[static_cast<std::size_t>(d)] = problem.size[d];
+  return sizes;
+}
+
 }  // namespace
+
+bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank) {
+  if (problem.conventions.halo != Conventions::Halo::kDisplacement &&
+      problem.conventions.halo != Conventions::Halo::kTwoIterations)
+    return false;
+  int moving = 0;
+  for (int i = 0; i < rank.terms; ++i) moving += problem.size[rank.dim[i]] > 1 ? 1 : 0;
+  return moving > 1;
+}
 
 double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside) {
   double product = 1;
   for (int l = outside + 1; l < inside; ++l)
     for (DimSet rest = dims; rest != 0; rest &= rest - 1)
       product *= static_cast<double>(spatial.factor[l][std::countr_zero(rest)]);
+  return product;
+}
+
+double Filling::between(DimSet dims, int outside, int inside) const {
+  double product = 1;
+  if (axes == nullptr) return product;
+  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    int level = levels;
+    for (std::size_t k = 0; k < memories->size(); ++k) {
+      // The fanouts just inside memory k, if any of them lies in the range.
+      const int memory = (*memories)[k];
+      if (level - 1 > memory && level - 1 > outside && memory + 1 < inside) product *= (*(*axes)[d])[k].filled;
+      level = memory;
+    }
+  }
   return product;
 }
 
@@ -131,6 +164,8 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
   dims_ = p.dims;
   uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[x];
   affine_ = p.affine_dims[x];
+  const bool imperfect = setting.task.factorization != Factorization::kPerfect;
+  const Filling filling{imperfect ? &axes : nullptr, &setting.memories, p.levels};
   for (int d = 0; d < p.dims; ++d)
     for (const Axis::State& state : (*axes[d])[k].states) left_[d].push_back(static_cast<double>(state.left));
   for (const int index : pending) {
@@ -144,16 +179,18 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
     }
     double served = p.simple_words[x], delivered = served;
     served *= pair.parent < level ? 1 / spatial_between(spatial, uncoupled_, pair.parent, level)
-                                  : spatial_between(spatial, uncoupled_, level, pair.parent);
+                                  : spatial_between(spatial, uncoupled_, level, pair.parent) *
+                                        filling.between(uncoupled_, level, pair.parent);
     double parents = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.parent);
     double children = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.child);
     for (int l = pair.parent + 1; l < pair.child; ++l)
       if (!p.is_memory[l] && !(x == p.output ? p.reduction[l] : p.multicast[l])) {
         const double copies = spatial_between(spatial, uncoupled_, l - 1, l + 1);
-        served *= copies;
+        served *= copies * filling.between(uncoupled_, l - 1, l + 1);
         parents *= copies;
       }
-    delivered *= spatial_between(spatial, uncoupled_, level, pair.child);
+    delivered *=
+        spatial_between(spatial, uncoupled_, level, pair.child) * filling.between(uncoupled_, level, pair.child);
     const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
     if (to_compute) {
       for (int d = 0; d < p.dims; ++d)
@@ -175,12 +212,13 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
     }
     // Affine ranks: windows of the child, per combination of tiles.
     const double inside_parent = pair.parent > level ? spatial_between(spatial, affine_, level, pair.parent) : 1;
-    part.served *= inside_parent;
+    part.served *= inside_parent * filling.between(affine_, level, pair.child);
     if (per_sweep) part.first_parent *= inside_parent;
     const double copies = spatial_between(spatial, affine_, level, pair.child);
-    part.delivered *= copies;
+    part.delivered *= copies * filling.between(affine_, level, pair.child);
     part.first_child *= copies;
     for (const Problem::AffineRank& rank : p.affine[x]) {
+      const bool walks = displacement_walks(p, rank);
       RankTable table;
       int size = 1;
       std::vector<int> dims;
@@ -226,8 +264,19 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
                             spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
           }
         }
-        table.served[static_cast<std::size_t>(cell)] = shared_words;
-        table.delivered[static_cast<std::size_t>(cell)] = words;
+        // Timeloop's memory of displacements can find reuse anywhere along a rank of two moving dims: only that every
+        // element comes once is certain.
+        double once = kNoLimit;
+        if (walks) {
+          once = extent(p, rank, whole_sizes(p), true);
+          for (const int d : dims) {
+            const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
+            once /= static_cast<double>((*axes[d])[k].states[at].left);
+          }
+        }
+        const double inner = spatial_between(spatial, dims_of(rank), level, pair.child);
+        table.served[static_cast<std::size_t>(cell)] = std::min(shared_words, once / inner);
+        table.delivered[static_cast<std::size_t>(cell)] = std::min(words, once / inner);
       }
       part.ranks.push_back(std::move(table));
     }

@@ -42,6 +42,17 @@ class ChargeTables {
   std::vector<Part> parts_;
 };
 
+/// With remainders not every unit works in the last round: a lower bound on the share of active ones.
+struct Filling {
+  const Axes* axes = nullptr;  ///< nullptr = perfect factors
+  const std::vector<int>* memories = nullptr;
+  int levels = 0;
+  double between(DimSet dims, int outside, int inside) const;
+};
+
+/// Does the model remember displacements along this rank, so that its words are not a function of the node?
+bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank);
+
 /// Words between the innermost keeper of a tensor and the compute units when every step asks anew.
 double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair);
 

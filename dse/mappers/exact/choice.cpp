@@ -54,7 +54,8 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
   const LevelFlexibility& rules = task.flexibility.levels[level];
   const bool imperfect = task.factorization != Factorization::kPerfect && task.factorization != Factorization::kRubyT;
   const int most = rules.parallel.max_dims_per_side > 0 ? rules.parallel.max_dims_per_side : problem.dims;
-  std::map<std::array<Count, kMaxDims>, Unrolling> found;
+  // With perfect factors only the product of a dim's two loops matters; remainders depend on both.
+  std::map<std::pair<std::array<Count, kMaxDims>, std::array<Count, kMaxDims>>, Unrolling> found;
   std::vector<std::vector<Count>> values(problem.dims);
   for (int d = 0; d < problem.dims; ++d) {
     const Count size = task.layer.dims[d].size;
@@ -83,7 +84,8 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
           if (row[i] > 1) unrolling.loops.push_back({i, row[i], Side::kRows});
           if (col[i] > 1) unrolling.loops.push_back({i, col[i], Side::kCols});
         }
-        found.try_emplace(unrolling.factor, std::move(unrolling));
+        const auto key = std::pair{unrolling.factor, imperfect ? col : std::array<Count, kMaxDims>{}};
+        found.try_emplace(key, std::move(unrolling));
         return;
       }
       auto& side = rows ? row : col;
@@ -95,8 +97,7 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
         if (b == 1) continue;
         if (used * b > limit) break;
         // Both loops of a dim at one fanout act as one; the columns are inside.
-        if (imperfect ? b * other > size && (size + b - 1) / b < other : size % (b * other) != 0) continue;
-        if (imperfect && (size + b - 1) / b < other) continue;
+        if (imperfect ? (size + b - 1) / b < other : size % (b * other) != 0) continue;
         side[d] = b;
         self(self, d + 1, rows, used * b, limit, count + 1);
       }
@@ -105,7 +106,7 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
     place(place, 0, true, 1, fanout.units(), 0);
   }
   std::vector<Unrolling> result;
-  for (auto& [factor, unrolling] : found) result.push_back(std::move(unrolling));
+  for (auto& [key, unrolling] : found) result.push_back(std::move(unrolling));
   return result;
 }
 
@@ -131,11 +132,16 @@ std::vector<Spatial> spatial_choices(const Task& task, const Problem& problem,
       bool fits = true;
       for (int d = 0; d < problem.dims && fits; ++d) {
         const Count b = unrolling.factor[d];
-        fits = imperfect ? b <= rest[d] : rest[d] % b == 0;
-        after[d] = (rest[d] + b - 1) / b;
+        fits = imperfect || rest[d] % b == 0;
         next.factor[level][d] = b;
         next.parallel *= static_cast<double>(b);
       }
+      for (const Side side : {Side::kCols, Side::kRows})
+        for (const SpatialLoop& loop : unrolling.loops) {
+          if (loop.side != side) continue;
+          fits &= loop.bound <= after[loop.dim];
+          after[loop.dim] = (after[loop.dim] + loop.bound - 1) / loop.bound;
+        }
       if (!fits) continue;
       next.unrolling[level] = &unrolling;
       self(self, level - 1, next, after);

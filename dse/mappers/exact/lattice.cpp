@@ -238,6 +238,24 @@ double Lattice::first_constant(int level) const {
   return words;
 }
 
+std::pair<double, double> Lattice::copies_between(int x, int parent, int child) const {
+  // With a remainder a dim's rounds keep more than half of the units busy on average: s <= left makes the first full.
+  const Problem& p = setting_.problem;
+  const DimSet uncoupled = all_dims(p) & ~p.coupled[x];
+  double many = 1;  // where the fanout does not reduce, every copy's words arrive anyway
+  for (int l = parent + 1; l < child; ++l)
+    if (!p.is_memory[l] && p.reduction[l]) many *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
+  if (setting_.task.factorization == Factorization::kPerfect) return {many, many};
+  double few = many;
+  for (int l = parent + 1; l < child; ++l)
+    for (DimSet rest = uncoupled; rest != 0; rest &= rest - 1)
+      for (const Side side : {Side::kRows, Side::kCols})
+        for (const SpatialLoop& loop :
+             spatial_.unrolling[l] != nullptr ? spatial_.unrolling[l]->loops : std::vector<SpatialLoop>{})
+          if (loop.dim == std::countr_zero(rest) && loop.side == side) few /= 2;
+  return {std::max(1.0, few), many};
+}
+
 Functional Lattice::energy() const {
   const Problem& p = setting_.problem;
   Functional f;
@@ -257,11 +275,11 @@ Functional Lattice::energy() const {
       w.first_child -= p.write_pj[pair.child];
       if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += p.read_pj[pair.child];
       if (p.conventions.drain == Conventions::Drain::kParentWrites) {
-        const double copies = spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
-        w.served += copies * p.read_pj[pair.child];
+        const auto [few, many] = copies_between(x, pair.parent, pair.child);
+        w.served += few * p.read_pj[pair.child];
         if (j + 1 < pairs_of_[x].size()) {  // the parent's own fills from further out
-          f.weights[pairs_of_[x][j + 1]].delivered += copies * p.read_pj[pair.child];
-          f.weights[pairs_of_[x][j + 1]].first_child -= copies * p.read_pj[pair.child];
+          f.weights[pairs_of_[x][j + 1]].delivered += few * p.read_pj[pair.child];
+          f.weights[pairs_of_[x][j + 1]].first_child -= many * p.read_pj[pair.child];
         }
       }
     }
@@ -292,6 +310,9 @@ double Lattice::first_per_sweep_at_compute(const Pair& pair) const {
       p.simple_words[pair.tensor] * spatial_between(spatial_, all_dims(p) & ~p.coupled[pair.tensor], -1, pair.parent);
   for (int d = 0; d < p.dims; ++d)
     if (p.affine_dims[pair.tensor] >> d & 1U) words *= p.size[d];
+  for (int l = pair.parent + 1; l < p.levels; ++l)
+    if (!p.is_memory[l] && !p.reduction[l])
+      words *= spatial_between(spatial_, all_dims(p) & ~p.coupled[pair.tensor], l - 1, l + 1);
   return words;
 }
 
@@ -316,11 +337,11 @@ Functional Lattice::port(int level, bool write) const {
       } else if (output && p.conventions.drain == Conventions::Drain::kCounted) {
         w.delivered += scale;
       } else if (output && p.conventions.drain == Conventions::Drain::kParentWrites) {
-        const double copies = spatial_between(spatial_, all_dims(p) & ~p.coupled[x], pair.parent, pair.child);
-        w.served += copies * scale;
+        const auto [few, many] = copies_between(x, pair.parent, pair.child);
+        w.served += few * scale;
         if (j + 1 < pairs_of_[x].size()) {
-          f.weights[pairs_of_[x][j + 1]].delivered += copies * scale;
-          f.weights[pairs_of_[x][j + 1]].first_child -= copies * scale;
+          f.weights[pairs_of_[x][j + 1]].delivered += few * scale;
+          f.weights[pairs_of_[x][j + 1]].first_child -= many * scale;
         }
       }
     }
@@ -458,16 +479,18 @@ int Lattice::initial_node() const {
   return index(0, at);
 }
 
-int Lattice::final_node() const {
-  // Every dim's only state with nothing left (imperfect chains may have several: the caller tries all that fit).
-  std::array<int, kMaxDims> at{};
+std::vector<int> Lattice::final_nodes() const {
+  // With remainders a dim may be covered by tiles of several sizes.
+  std::vector<int> found{0}, next;
   const int k = stages() - 1;
   for (int d = 0; d < setting_.problem.dims; ++d) {
-    at[d] = -1;
+    next.clear();
     for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
-      if (axis(k, d).may_end[i]) at[d] = static_cast<int>(i);
+      if (axis(k, d).may_end[i])
+        for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k].stride[d]);
+    found.swap(next);
   }
-  return index(k, at);
+  return found;
 }
 
 std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
@@ -480,8 +503,10 @@ std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
     if (pair.child != p.levels) {
       const DimSet uncoupled = all_dims(p) & ~p.coupled[pair.tensor];
       const double once = p.tensor_words[pair.tensor];
-      const double parents = once * spatial_between(spatial_, uncoupled, -1, pair.parent);
-      const double children = once * spatial_between(spatial_, uncoupled, -1, pair.child);
+      // With remainders the outermost rounds may leave units idle; one copy is certain.
+      const bool perfect = setting_.task.factorization == Factorization::kPerfect;
+      const double parents = once * (perfect ? spatial_between(spatial_, uncoupled, -1, pair.parent) : 1);
+      const double children = once * (perfect ? spatial_between(spatial_, uncoupled, -1, pair.child) : 1);
       cost = w.served * parents + w.delivered * children;
       if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && pair.tensor == p.output)
         cost += w.first_parent * parents + w.first_child * children;
@@ -591,7 +616,7 @@ double Lattice::pending_at_end(const Status& status, const Functional& functiona
   // Nothing outside is left to move the tile: one delivery.
   const int k = stages() - 1;
   std::array<int, kMaxDims> at{};
-  unpack(k, final_node(), at);
+  unpack(k, final_nodes().front(), at);
   double cost = 0;
   for (int x = 0; x < setting_.problem.tensors; ++x) {
     if (status[x] == 0) continue;
@@ -734,8 +759,10 @@ class StepSearch {
     if (active == 0 || g == groups.size()) return finish(status, node);
     const int placed = step_.loops;
     const TensorSet tensors = lattice_.alive(status);
-    // Loops that move nothing pending come first: they can only help.
-    for (DimSet rest = groups[g] & active; rest != 0; rest &= rest - 1) {
+    // Loops that move nothing pending come first: they can only help. (Where displacements are remembered, every order
+    // is its own.)
+    const bool walks = lattice_.setting().walks;
+    for (DimSet rest = walks ? 0 : groups[g] & active; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
       bool moves = false;
       for (int x = 0; x < p_.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p_.is_coupled(x, d);
@@ -760,7 +787,7 @@ class StepSearch {
         killed |= TensorSet{1} << x;
         sliding |= slides(x, d, status);
       }
-      if (!sliding) {
+      if (!sliding && !walks) {
         if (std::find(tried.begin(), tried.begin() + tries, killed) != tried.begin() + tries) continue;
         tried[static_cast<std::size_t>(tries++)] = killed;
       }

@@ -55,6 +55,7 @@ struct Setting {
   bool within = false;        ///< stationarity ends at the parent
   bool one_loop = false;      ///< quickflow's window rule
   bool compute_runs = false;  ///< quickflow: operands may stay at the compute units
+  bool walks = false;         ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
 };
 
@@ -104,7 +105,7 @@ class Lattice {
   /// them.
   void nodes_under(int k, int node, std::vector<int>& found) const;
 
-  int final_node() const;
+  std::vector<int> final_nodes() const;
   /// Cost of what is still pending when the outermost memory's loops are done.
   double pending_at_end(const Status& status, const Functional& functional) const;
 
@@ -150,6 +151,8 @@ class Lattice {
   std::vector<int> pending_pairs(int k, int tensor, int pending) const;
   void add_constants(Functional& functional) const;
   double first_constant(int level) const;
+  /// Copies of a word under the fanouts between two levels: at least, at most.
+  std::pair<double, double> copies_between(int tensor, int parent, int child) const;
   double first_per_sweep_at_compute(const Pair& pair) const;
 
   const Setting& setting_;

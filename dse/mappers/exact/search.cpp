@@ -154,11 +154,11 @@ class Closing {
   /// Follow one table inwards, the best step at every memory, and price what comes out.
   void descend(std::size_t f) {
     Suffix suffix;
-    int k = lattice_.stages() - 1, end = lattice_.final_node();
+    int k = lattice_.stages() - 1;
     double target = tables_[f].best - functionals_[f].constant;
     const Status* after = nullptr;
     Lattice::Step best;
-    std::vector<int> nodes{end};
+    std::vector<int> nodes = lattice_.final_nodes();
     std::vector<Lattice::Step> steps;
     std::array<const Functional*, 1> one{&functionals_[f]};
     std::vector<std::vector<std::unique_ptr<ChargeTables>>> cache(static_cast<std::size_t>(lattice_.stages()));
@@ -204,7 +204,7 @@ class Closing {
   void explore() {
     Suffix suffix;
     for (std::size_t f = 0; f < functionals_.size(); ++f) suffix.cost[f] = functionals_[f].constant;
-    expand(lattice_.stages() - 1, lattice_.final_node(), nullptr, suffix);
+    for (const int node : lattice_.final_nodes()) expand(lattice_.stages() - 1, node, nullptr, suffix);
   }
 
   /// Depth first, best bound first: everything inside memory k, given what was decided outside.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "dse/mappers/exact/charges.h"
 #include "dse/mappers/exact/lattice.h"
 
 namespace pliant::exact {
@@ -64,6 +65,8 @@ Setting::Setting(const Task& task_in, const Problem& problem_in) : task(task_in)
   within = problem.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   one_loop = problem.conventions.halo == Conventions::Halo::kOneLoop;
   compute_runs = problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
+  for (int x = 0; x < problem.tensors; ++x)
+    for (const Problem::AffineRank& rank : problem.affine[x]) walks |= displacement_walks(problem, rank);
   for (int l = problem.levels - 1; l >= 0; --l) {
     if (!problem.is_memory[l]) continue;
     memories.push_back(l);
