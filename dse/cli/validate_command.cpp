@@ -128,7 +128,7 @@ int validate_command(const std::vector<std::string>& args, std::ostream& out, st
       return 0;
     }
     if (!values.count("file"))
-      throw InputError(Diagnostic{.file = "pliant validate", .what = "no file named", .expected = "one file"});
+      throw InputError(Diagnostic{"pliant validate", 0, 0, "", "no file named", "one file", ""});
     const ValidationResult result =
         validate_vectors(values["file"].as<std::string>(), shipped_configs().value_or("configs"));
     if (values.count("json")) {

@@ -46,8 +46,8 @@ Accelerator chain(std::vector<Level> levels, const Conventions& conventions) {
 /// One loop nest written down level by level; everything is kept everywhere.
 class Nested {
  public:
-  Nested(Layer layer, Accelerator accelerator) : layer(std::move(layer)), accelerator(std::move(accelerator)) {
-    mapping = empty_mapping(this->layer, this->accelerator);
+  Nested(Layer l, Accelerator a) : layer(std::move(l)), accelerator(std::move(a)) {
+    mapping = empty_mapping(layer, accelerator);
   }
   Nested& temporal(const char* level, const char* dim, Count bound) {
     mapping.levels[accelerator.find_level(level)].temporal.push_back({layer.find_dim(dim), bound});
