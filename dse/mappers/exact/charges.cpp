@@ -212,10 +212,10 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
     }
     // Affine ranks: windows of the child, per combination of tiles.
     const double inside_parent = pair.parent > level ? spatial_between(spatial, affine_, level, pair.parent) : 1;
-    part.served *= inside_parent * filling.between(affine_, level, pair.child);
+    part.served *= inside_parent;
     if (per_sweep) part.first_parent *= inside_parent;
     const double copies = spatial_between(spatial, affine_, level, pair.child);
-    part.delivered *= copies * filling.between(affine_, level, pair.child);
+    part.delivered *= copies;
     part.first_child *= copies;
     for (const Problem::AffineRank& rank : p.affine[x]) {
       const bool walks = displacement_walks(p, rank);
@@ -275,8 +275,15 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           }
         }
         const double inner = spatial_between(spatial, dims_of(rank), level, pair.child);
-        table.served[static_cast<std::size_t>(cell)] = std::min(shared_words, once / inner);
-        table.delivered[static_cast<std::size_t>(cell)] = std::min(words, once / inner);
+        // A short last window has at least its share of the words of a full one.
+        double covered = 1;
+        for (const int d : dims) {
+          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
+          const Axis::State& state = (*axes[d])[k].states[static_cast<std::size_t>(at)];
+          covered *= std::min(1.0, p.size[d] / (static_cast<double>(state.tile) * static_cast<double>(state.left)));
+        }
+        table.served[static_cast<std::size_t>(cell)] = covered * std::min(shared_words, once / inner);
+        table.delivered[static_cast<std::size_t>(cell)] = covered * std::min(words, once / inner);
       }
       part.ranks.push_back(std::move(table));
     }
