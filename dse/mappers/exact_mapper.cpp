@@ -78,17 +78,28 @@ class ExactMapper final : public Mapper {
       }
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
-    // 2. One lattice after the other until the bound says the rest cannot be better.
+    // 2. Tables of one choice after the other until the bound says the rest cannot be better.
     double lower = std::numeric_limits<double>::infinity();
-    std::size_t solved = 0;
+    std::vector<Candidate> open;
     for (const Candidate& candidate : candidates) {
       if (candidate.bound >= incumbent.value || meter.expired) {
         lower = std::min(lower, candidate.bound);
         break;
       }
       exact::Lattice lattice(setting, spatial[candidate.spatial], keeps[candidate.keeps]);
+      const double bound = exact::bound_choice(lattice, incumbent, meter);
+      if (bound < incumbent.value) open.push_back({bound, candidate.spatial, candidate.keeps});
+    }
+    // 3. Search what the tables could not decide; by now the incumbent is good.
+    std::stable_sort(open.begin(), open.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+    for (const Candidate& candidate : open) {
+      if (candidate.bound >= incumbent.value * (1 - 1e-11) || meter.expired) {
+        lower = std::min(lower, candidate.bound);
+        break;
+      }
+      exact::Lattice lattice(setting, spatial[candidate.spatial], keeps[candidate.keeps]);
       lower = std::min(lower, exact::close_choice(lattice, incumbent, meter));
-      ++solved;
     }
     SearchResult result;
     result.evaluations = meter.priced;

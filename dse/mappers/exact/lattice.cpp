@@ -124,19 +124,16 @@ void Lattice::complete_box(int k) const {
   if (!box.misfit.empty()) return;
   build_misfits(k);
   if (k + 1 < stages()) {
-    box.outside.resize(static_cast<std::size_t>(box.size));
-    std::array<int, kMaxDims> at{};
-    for (int node = 0; node < box.size; ++node) {
-      int outside = 0;
-      for (const int d : fastest_first_) {
-        const int up = axis(k + 1, d).from_inside[at[d]];
-        outside = up < 0 || outside < 0 ? -1 : outside + up * boxes_[k + 1].stride[d];
-      }
-      box.outside[node] = outside;
-      for (const int d : fastest_first_) {
-        if (++at[d] < box.extent[d]) break;
-        at[d] = 0;
-      }
+    // Offsets add up over the dims; one dim that leads nowhere spoils the node.
+    box.outside.assign(1, 0);
+    std::vector<int> next;
+    for (const int d : fastest_first_) {
+      next.clear();
+      next.reserve(box.outside.size() * static_cast<std::size_t>(box.extent[d]));
+      for (const int up : axis(k + 1, d).from_inside)
+        for (const int base : box.outside)
+          next.push_back(up < 0 || base < 0 ? -1 : base + up * boxes_[k + 1].stride[d]);
+      box.outside.swap(next);
     }
   }
 }
@@ -663,8 +660,15 @@ class StepSearch {
 
   void run() {
     const int k = query_.k;
-    for (const auto& [status, array] : query_.tables->before[static_cast<std::size_t>(k)]) {
-      array_ = &array;
+    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(k)]) {
+      bool complete = true;
+      for (std::size_t f = 0; f < query_.tables.size() && complete; ++f) {
+        const auto& before = query_.tables[f]->before[static_cast<std::size_t>(k)];
+        const auto entry = before.find(status);
+        complete = entry != before.end();
+        if (complete) arrays_[f] = entry->second.data();
+      }
+      if (!complete) continue;
       step_.before = status;
       visit(0, 0, 0);
     }
@@ -712,9 +716,12 @@ class StepSearch {
 
   void visit(int d, int node, DimSet active) {
     if (d == p_.dims) {
-      const double value = (*array_)[static_cast<std::size_t>(node)];
+      const double value = arrays_[0][node];
       if (!(value < query_.limit)) return;
-      if (query_.worth && !query_.worth(step_.before, node)) return;
+      if (query_.worth) {
+        for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
+        if (!query_.worth(values_.data())) return;
+      }
       if (!(value + least_charge(active) < query_.limit)) return;
       step_.node = node;
       value_ = value;
@@ -747,6 +754,18 @@ class StepSearch {
       final[x] = 0;
     }
     step_.after = lattice_.after_boundary(query_.k, final, query_.end);
+    // The tables may have charged a tensor that no loop moved here. Follow them: the mapping that comes out costs no
+    // more.
+    for (int x = 0; query_.follow && query_.after != nullptr && x < p_.tensors; ++x) {
+      if (final[x] == 0 || step_.after[x] == (*query_.after)[x]) continue;
+      Status charged = final;
+      charged[x] = 0;
+      const Status after = lattice_.after_boundary(query_.k, charged, query_.end);
+      if (after[x] != (*query_.after)[x]) continue;
+      add_charges(node, x, final[x], -1);
+      final = charged;
+      step_.after = after;
+    }
     if ((query_.after == nullptr || step_.after == *query_.after) && value_ + step_.charges[0] < query_.limit)
       found_.push_back(step_);
     step_.charges = charges;
@@ -812,7 +831,8 @@ class StepSearch {
   const Problem& p_;
   const Lattice::StepQuery& query_;
   std::vector<Lattice::Step>& found_;
-  const std::vector<double>* array_ = nullptr;
+  std::array<const double*, kMaxFunctionals> arrays_{};
+  std::array<double, kMaxFunctionals> values_{};
   Lattice::Step step_;
   double value_ = 0;
   At last_{}, at_{};

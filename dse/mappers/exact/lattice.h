@@ -95,9 +95,10 @@ class Lattice {
     int k = 0, end = 0;
     const Status* after = nullptr;  ///< nullptr = any
     std::span<const Functional* const> functionals;
-    const Tables* tables = nullptr;                 ///< of functional 0
-    double limit = 0;                               ///< on table value + charges of functional 0 (+ what `after` pends)
-    std::function<bool(const Status&, int)> worth;  ///< asked per start; empty = always
+    std::span<const Tables* const> tables;     ///< by functional
+    double limit = 0;                          ///< on table value + charges of functional 0 (+ what `after` pends)
+    std::function<bool(const double*)> worth;  ///< asked per start with its table values; empty = always
+    bool follow = false;                       ///< also steps that charge what no loop moved, as the tables do
     std::vector<std::unique_ptr<ChargeTables>>* cache = nullptr;
   };
   void steps_into(const StepQuery& query, std::vector<Step>& found) const;

@@ -35,7 +35,7 @@ class Closing {
         meter_(meter),
         nest_(p_) {}
 
-  double run() {
+  double run(bool search) {
     // 1. Each tensor moved once: no lattice needed.
     for (int l = 0; l < p_.levels; ++l) {
       if (!p_.is_memory[l]) continue;
@@ -57,6 +57,14 @@ class Closing {
     descend(0);
     if (hopeless(bound) || meter_.out_of_time()) return bound;
     // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
+    if (!search) {
+      while (add_binding_port()) {
+        if (least_cycles_ == kInfinity) return std::max(bound, incumbent_.value);
+        bound = region(nullptr).least(p_, objective_);
+        if (hopeless(bound) || meter_.out_of_time()) break;
+      }
+      return bound;
+    }
     for (std::uint64_t patience = 64;; patience *= 8) {
       if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
       if (least_cycles_ == kInfinity) return incumbent_.value;
@@ -89,7 +97,9 @@ class Closing {
     for (auto& stage : cache_) stage.clear();
     cache_.resize(static_cast<std::size_t>(lattice_.stages()));
     pointers_.clear();
+    table_pointers_.clear();
     for (const Functional& f : functionals_) pointers_.push_back(&f);
+    for (const Lattice::Tables& table : tables_) table_pointers_.push_back(&table);
   }
 
   /// Tables for the port that bound most of the mappings priced so far: its load, and energy plus its load at the
@@ -172,7 +182,9 @@ class Closing {
         query.end = node;
         query.after = after;
         query.functionals = one;
-        query.tables = &tables_[f];
+        const Lattice::Tables* const table = &tables_[f];
+        query.tables = {&table, 1};
+        query.follow = true;
         query.limit = target + std::abs(target) * 1e-12 + 1e-9;
         query.cache = &cache[static_cast<std::size_t>(k)];
         steps.clear();
@@ -218,13 +230,13 @@ class Closing {
     query.end = end;
     query.after = after;
     query.functionals = pointers_;
-    query.tables = &tables_[0];
+    query.tables = table_pointers_;
     query.limit = energy_limit(suffix.cost[0], cycles_so_far(suffix));
     query.cache = &cache_[static_cast<std::size_t>(k)];
     if (functionals_.size() > 1) {
-      query.worth = [&](const Status& status, int node) {
+      query.worth = [&](const double* values) {
         for (std::size_t f = 0; f < functionals_.size(); ++f) {
-          inside[f] = suffix.cost[f] + table_value(f, k, status, node);
+          inside[f] = suffix.cost[f] + values[f];
           if (inside[f] == kInfinity) return false;
         }
         return !hopeless(region(inside.data()).least(p_, objective_));
@@ -332,6 +344,7 @@ class Closing {
   double least_cycles_ = 0;
   std::vector<Functional> functionals_;
   std::vector<const Functional*> pointers_;
+  std::vector<const Lattice::Tables*> table_pointers_;
   std::vector<Kind> kinds_;
   std::vector<double> slopes_;
   std::vector<Lattice::Tables> tables_;
@@ -348,8 +361,12 @@ bool Meter::out_of_time() {
   return expired;
 }
 
+double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {
+  return Closing(lattice, incumbent, meter).run(false);
+}
+
 double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {
-  return Closing(lattice, incumbent, meter).run();
+  return Closing(lattice, incumbent, meter).run(true);
 }
 
 }  // namespace pliant::exact

@@ -25,6 +25,10 @@ struct Meter {
   bool out_of_time();
 };
 
+/// Bounds one choice by its tables and tries the mappings that are best in one of them. A choice whose bound stays
+/// below the incumbent is not decided yet.
+double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter);
+
 /// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
 /// at least the incumbent's value unless the meter ran out.
 double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter);
