@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "dse/mappers/exact/search.h"
 
@@ -43,6 +44,65 @@ class ExactMapper final : public Mapper {
  private:
   static constexpr double kDefaultProofSeconds = 2;
 
+  struct Candidate {
+    double bound;
+    std::size_t spatial, keeps;
+  };
+
+  /// A bound for every choice: each tensor moved once between its keepers. Tensors are independent of each other here,
+  /// so each pattern of keepers is looked at once per tensor, not once per combination.
+  static std::vector<Candidate> bound_choices(const exact::Setting& setting, const std::vector<exact::Spatial>& spatial,
+                                              const std::vector<exact::Keeps>& keeps) {
+    const Problem& problem = setting.problem;
+    // 1. The patterns of keepers of each tensor, with a choice that has it.
+    std::vector<std::vector<std::size_t>> example(static_cast<std::size_t>(problem.tensors));
+    std::vector<std::array<std::size_t, kMaxTensors>> pattern(keeps.size());
+    for (int x = 0; x < problem.tensors; ++x) {
+      std::map<std::uint32_t, std::size_t> seen;
+      for (std::size_t j = 0; j < keeps.size(); ++j) {
+        std::uint32_t bits = 0;
+        for (int l = 0; l < problem.levels; ++l) bits |= (keeps[j][l] >> x & 1U) << l;
+        const auto [entry, fresh] = seen.try_emplace(bits, seen.size());
+        if (fresh) example[x].push_back(j);
+        pattern[j][x] = entry->second;
+      }
+    }
+    std::vector<Bound> ports;
+    for (int l = 0; l < problem.levels; ++l)
+      for (const bool write : {false, true})
+        if (problem.is_memory[l] && (write ? problem.write_bandwidth[l] : problem.read_bandwidth[l]) < 1e300)
+          ports.push_back({l, write});
+    // 2. Their shares of energy and of every port, then the sums.
+    std::vector<Candidate> candidates;
+    candidates.reserve(spatial.size() * keeps.size());
+    const std::size_t kinds = 1 + ports.size();
+    std::vector<std::vector<double>> share(static_cast<std::size_t>(problem.tensors));
+    std::vector<double> total(kinds);
+    for (std::size_t i = 0; i < spatial.size(); ++i) {
+      double steps = 0;
+      for (int x = 0; x < problem.tensors; ++x) {
+        share[x].clear();
+        for (const std::size_t j : example[x]) {
+          const exact::Lattice lattice(setting, spatial[i], keeps[j]);
+          steps = lattice.steps();
+          share[x].push_back(lattice.least_of(x, lattice.energy()));
+          for (const Bound& port : ports) share[x].push_back(lattice.least_of(x, lattice.port(port.level, port.write)));
+        }
+      }
+      for (std::size_t j = 0; j < keeps.size(); ++j) {
+        std::fill(total.begin(), total.end(), 0.0);
+        for (int x = 0; x < problem.tensors; ++x)
+          for (std::size_t f = 0; f < kinds; ++f) total[f] += share[x][pattern[j][x] * kinds + f];
+        double cycles = steps;
+        for (std::size_t f = 1; f < kinds; ++f) cycles = std::max(cycles, total[f]);
+        candidates.push_back(
+            {exact::objective_bound(problem, setting.task.objective, problem.macs * problem.mac_pj + total[0], cycles),
+             i, j});
+      }
+    }
+    return candidates;
+  }
+
   static SearchResult prove(const Task& task, const SearchOptions& options, exact::Incumbent incumbent) {
     const auto started = Clock::now();
     const Problem problem(task.layer, task.accelerator);
@@ -58,24 +118,7 @@ class ExactMapper final : public Mapper {
       if (!problem.is_memory[l]) by_level[l] = exact::unrollings(task, problem, l);
     const std::vector<exact::Spatial> spatial = exact::spatial_choices(task, problem, by_level);
     const std::vector<exact::Keeps> keeps = exact::keep_choices(problem);
-    struct Candidate {
-      double bound;
-      std::size_t spatial, keeps;
-    };
-    std::vector<Candidate> candidates;
-    for (std::size_t i = 0; i < spatial.size(); ++i)
-      for (std::size_t j = 0; j < keeps.size(); ++j) {
-        const exact::Lattice lattice(setting, spatial[i], keeps[j]);
-        double cycles = lattice.steps();
-        for (int l = 0; l < problem.levels; ++l) {
-          if (!problem.is_memory[l]) continue;
-          for (const bool write : {false, true})
-            if ((write ? problem.write_bandwidth[l] : problem.read_bandwidth[l]) < 1e300)
-              cycles = std::max(cycles, lattice.least(lattice.port(l, write)));
-        }
-        candidates.push_back(
-            {exact::objective_bound(problem, task.objective, lattice.least(lattice.energy()), cycles), i, j});
-      }
+    std::vector<Candidate> candidates = bound_choices(setting, spatial, keeps);
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
     // 2. Tables of one choice after the other until the bound says the rest cannot be better.

@@ -291,14 +291,16 @@ void Lattice::add_constants(Functional& f) const {
     const Pair& pair = pairs_[i];
     const Functional::Weights& w = f.weights[i];
     const bool to_compute = pair.child == p.levels;
-    if (to_compute && initial_[pair.tensor] == 0) f.constant += w.served * compute_words(setting_, spatial_, pair);
+    double& own = f.constant_of[pair.tensor];
+    if (to_compute && initial_[pair.tensor] == 0) own += w.served * compute_words(setting_, spatial_, pair);
     if (pair.tensor != p.output) continue;
     const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
     if (per_sweep && !to_compute) continue;  // depends on the node: part of the charge
     const double first = per_sweep ? first_per_sweep_at_compute(pair) : first_constant(pair.parent);
-    f.constant += w.first_parent * first;
-    if (!to_compute) f.constant += w.first_child * first_constant(pair.child);
+    own += w.first_parent * first;
+    if (!to_compute) own += w.first_child * first_constant(pair.child);
   }
+  for (const double own : f.constant_of) f.constant += own;
 }
 
 double Lattice::first_per_sweep_at_compute(const Pair& pair) const {
@@ -851,6 +853,13 @@ bool Lattice::towards_compute(int tensor, int pending) const {
 
 void Lattice::steps_into(const StepQuery& query, std::vector<Step>& found) const {
   StepSearch(*this, query, found).run();
+}
+
+double Lattice::least_of(int tensor, const Functional& functional) const {
+  double total = functional.constant_of[tensor];
+  const std::vector<double> least = least_by_pair(functional);
+  for (const int pair : pairs_of_[tensor]) total += least[pair];
+  return total;
 }
 
 double Lattice::least(const Functional& functional) const {

@@ -31,6 +31,7 @@ struct Functional {
   };
   std::vector<Weights> weights;  ///< by pair
   double constant = 0;           ///< pairs whose words do not depend on the temporal mapping, and the MACs
+  std::array<double, kMaxTensors> constant_of{};  ///< the share of each tensor in it
 };
 
 /// Per tensor: 0 = nothing pending, else 1 + index (within the tensor's pairs) of the innermost pending pair; from
@@ -74,6 +75,8 @@ class Lattice {
   Functional port(int level, bool write) const;
   /// Each tensor moved once between its keepers: a bound that needs no lattice.
   double least(const Functional& functional) const;
+  /// The same for one tensor's pairs alone, the MACs left out: depends on that tensor's keepers only.
+  double least_of(int tensor, const Functional& functional) const;
 
   /// Least cost of everything inside each memory's loops, by memory (before its loops), status and node.
   struct Tables {

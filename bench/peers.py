@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Our exact mapper beside the peers' published or measured results: quality and time, as CSV tables in results/.
+
+    bench/peers.py [--pliant build/release/bin/pliant] [--only quickflow|timeloop|goma]
+
+The peers' figures come from tests/data. Times are solve_seconds of `pliant map --json`, one thread, without the start of the program.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def read(name):
+    with open(ROOT / "tests" / "data" / name, encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def solve(pliant, *arguments):
+    run = subprocess.run([pliant, "map", "--json", "--threads", "1", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+    if run.returncode != 0:
+        raise SystemExit(f"pliant map {' '.join(arguments)}: {run.stderr}")
+    return json.loads(run.stdout)
+
+
+def write(name, rows):
+    with open(ROOT / "results" / name, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    times = [float(row["solve_ms"]) for row in rows]
+    print(f"{name}: {len(rows)} rows, {sum(row['certified'] == 'yes' for row in rows)} certified; "
+          f"{sum(times) / 1e3:.2f} s together, median {statistics.median(times):.1f} ms, longest {max(times):.0f} ms")
+
+
+def row_of(result, **extra):
+    return {**extra, "edp_pj_cycles": f"{result['value']:.9g}", "certified": "yes" if result["certified"] else "no",
+            "gap": f"{result['gap']:.3g}", "solve_ms": f"{result['solve_seconds'] * 1e3:.2f}"}
+
+
+def quickflow(pliant):
+    known = {(row["arch"].lower(), row["kernel"]): row for row in read("quickflow_optima.csv")}
+    kernels = [line.split(",")[0] for line in open(ROOT / "configs/workloads/quickflow_kernels.csv", encoding="utf-8") if line.startswith("QF_")]
+    for conventions in ("quickflow", "physical"):
+        rows = []
+        for accelerator in ("eyeriss", "simba", "tpuv1"):
+            for kernel in kernels:
+                result = solve(pliant, "--accelerator", accelerator, "--workload", "quickflow_kernels", "--layer", kernel, "--conventions", conventions)
+                peer = known.get((accelerator, kernel), {})
+                ours = result["value"] * 1e-12
+                row = row_of(result, accelerator=accelerator, kernel=kernel)
+                if conventions == "quickflow":
+                    for key, column in (("peer_edp", "peer_edp_j_cycles"), ("optimum_true_capacity_edp", "known_optimum_edp_j_cycles")):
+                        row[column] = peer.get(key, "")
+                    row["edp_over_known_optimum"] = f"{ours / float(peer['optimum_true_capacity_edp']):.7f}" if peer else ""
+                    row["peer_native_port_cpu_s"] = peer.get("native_port_cpu_s", "")
+                rows.append(row)
+        write(f"quickflow_60_{conventions}.csv", rows)
+
+
+def timeloop(pliant):
+    best = {}
+    for row in read("timeloop_baselines.csv"):
+        key = (row["accelerator"], row["layer"], row["mapspace"])
+        if key not in best or float(row["edp_pj_cycles"]) < float(best[key]["edp_pj_cycles"]):
+            best[key] = row
+    rows = []
+    for (accelerator, layer, mapspace), peer in best.items():
+        result = solve(pliant, "--accelerator", accelerator, "--layer", layer, "--factorization", mapspace)
+        rows.append({**row_of(result, accelerator=accelerator, layer=layer, mapspace=mapspace), "peer_edp_pj_cycles": peer["edp_pj_cycles"],
+                     "edp_over_peer": f"{result['value'] / float(peer['edp_pj_cycles']):.4f}", "peer_cpu_s": peer["cpu_s"]})
+    write("timeloop_baselines.csv", rows)
+
+
+def goma(pliant):
+    edge = ["llm_qwen3_0_6b", "llm_llama3_2_1b"], ["1k", "8k", "32k"], ["goma_eyeriss", "goma_gemmini"]
+    centre = ["llm_qwen3_32b", "llm_llama3_3_70b"], ["2k", "32k", "128k"], ["goma_a100", "goma_tpuv1"]
+    rows = []
+    for models, lengths, templates in (edge, centre):
+        for template in templates:
+            for model in models:
+                for length in lengths:
+                    for layer in solve(pliant, "--accelerator", template, "--workload", f"{model}_{length}")["layers"]:
+                        rows.append(row_of(layer, accelerator=template, workload=f"{model}_{length}", layer=layer["layer"]))
+    write("goma_192.csv", rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
+    parser.add_argument("--only", choices=["quickflow", "timeloop", "goma"])
+    arguments = parser.parse_args()
+    for study in (quickflow, timeloop, goma):
+        if arguments.only in (None, study.__name__):
+            study(arguments.pliant)
+
+
+if __name__ == "__main__":
+    main()
