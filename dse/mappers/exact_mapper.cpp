@@ -20,6 +20,12 @@ class ExactMapper final : public Mapper {
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     exact::Incumbent incumbent;
     const Problem problem(task.layer, task.accelerator);
+    if (task.factorization == Factorization::kPadding) return without_padding(task, options, problem);
+    if (task.factorization == Factorization::kRuby || task.factorization == Factorization::kRubyT) {
+      // The lattice finds good mappings with temporal remainders, but its tables are not proven to be bounds there.
+      SearchResult result = prove(task, options, {});
+      return only_found(std::move(result), task, problem, "lattice without proof");
+    }
     if (!exact::Setting(task, problem).walks) return prove(task, options, std::move(incumbent));
     // Timeloop's window memory finds reuse that depends on more than the node. A good mapping comes from the run rule,
     // whose words are never fewer; the proof then goes as far as the budget allows.
@@ -43,6 +49,22 @@ class ExactMapper final : public Mapper {
 
  private:
   static constexpr double kDefaultProofSeconds = 2;
+
+  /// Padded sizes multiply the lattices; the best mapping that needs no padding is given, with the bound of the MACs.
+  static SearchResult without_padding(const Task& task, const SearchOptions& options, const Problem& problem) {
+    Task perfect = task;
+    perfect.factorization = Factorization::kPerfect;
+    return only_found(prove(perfect, options, {}), task, problem, "perfect factors only");
+  }
+
+  /// A result that claims nothing but the bound of the MACs: their energy, on all units.
+  static SearchResult only_found(SearchResult result, const Task& task, const Problem& problem, std::string ended_by) {
+    result.certified = result.infeasible = false;
+    result.lower_bound = exact::objective_bound(problem, task.objective, problem.macs * problem.mac_pj,
+                                                problem.macs * problem.cycles_per_mac / problem.built[problem.levels]);
+    if (result.ended_by == "proof") result.ended_by = std::move(ended_by);
+    return result;
+  }
 
   struct Candidate {
     double bound;

@@ -52,7 +52,8 @@ Count columns_beside(const Fanout& fanout, const ShapeRule& rule, Count rows) {
 std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level) {
   const Fanout& fanout = problem.accelerator.levels[level].fanout();
   const LevelFlexibility& rules = task.flexibility.levels[level];
-  const bool imperfect = task.factorization != Factorization::kPerfect && task.factorization != Factorization::kRubyT;
+  // With remainders anywhere a factor need not divide the whole dim; the chains judge what it must divide.
+  const bool imperfect = task.factorization != Factorization::kPerfect;
   const int most = rules.parallel.max_dims_per_side > 0 ? rules.parallel.max_dims_per_side : problem.dims;
   // With perfect factors only the product of a dim's two loops matters; remainders depend on both.
   std::map<std::pair<std::array<Count, kMaxDims>, std::array<Count, kMaxDims>>, Unrolling> found;
@@ -112,7 +113,8 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
 
 std::vector<Spatial> spatial_choices(const Task& task, const Problem& problem,
                                      const std::vector<std::vector<Unrolling>>& by_level) {
-  const bool imperfect = task.factorization != Factorization::kPerfect && task.factorization != Factorization::kRubyT;
+  // With remainders anywhere a factor need not divide the whole dim; the chains judge what it must divide.
+  const bool imperfect = task.factorization != Factorization::kPerfect;
   std::vector<Spatial> found;
   Spatial start;
   for (auto& level : start.factor) level.fill(1);
