@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kMaxDepth = 50;
 constexpr std::size_t kMaxNodes = 500'000;
-constexpr std::size_t kMaxKeys = 10'000;  ///< of one map, so that looking keys up one by one stays cheap
+constexpr std::size_t kMaxCopied = 20'000;  ///< values under anchors, and as often as aliases repeat them
+constexpr std::size_t kMaxKeys = 10'000;    ///< of one map, so that looking keys up one by one stays cheap
 constexpr std::size_t kMaxProblems = 50;
 constexpr std::size_t kMaxShownText = 40;
 
@@ -49,8 +50,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) throw Refused{position(mark), "an alias inside its own anchor", "a tree"};
-    nodes_ += found->second.nodes;
-    check_budget(position(mark));
+    count_copies(found->second.nodes, position(mark));
     if (static_cast<int>(open_.size()) + found->second.depth > kMaxDepth) refuse_depth(position(mark));
     place(YamlNode(found->second.node));
   }
@@ -107,9 +107,17 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void check_budget(const Position& at) const {
     if (nodes_ > kMaxNodes) {
-      throw Refused{at, fmt::format("more than {} values, aliases counted as often as they are used", kMaxNodes),
-                    "a smaller file"};
+      throw Refused{at, fmt::format("more than {} values", kMaxNodes), "a smaller file"};
     }
+  }
+
+  void count_copies(std::size_t nodes, const Position& at) {
+    nodes_ += nodes;
+    copied_ += nodes;
+    if (copied_ > kMaxCopied) {
+      throw Refused{at, fmt::format("anchors and aliases expand to more than {} values", kMaxCopied), "fewer of them"};
+    }
+    check_budget(at);
   }
 
   [[noreturn]] static void refuse_depth(const Position& at) {
@@ -137,7 +145,9 @@ class TreeBuilder final : public YAML::EventHandler {
     open_.pop_back();
     if (!open_.empty()) open_.back().depth_below = std::max(open_.back().depth_below, level.depth_below + 1);
     if (level.anchor != 0) {
-      anchors_[level.anchor] = {level.node, nodes_ - level.nodes_before, level.depth_below + 1};
+      const std::size_t nodes = nodes_ - level.nodes_before;
+      count_copies(nodes, level.node.at);
+      anchors_[level.anchor] = {level.node, nodes, level.depth_below + 1};
     }
     place(std::move(level.node));
   }
@@ -201,7 +211,7 @@ class TreeBuilder final : public YAML::EventHandler {
   YamlNode root_;
   std::vector<Open> open_;
   std::unordered_map<YAML::anchor_t, Anchored> anchors_;
-  std::size_t nodes_ = 0;
+  std::size_t nodes_ = 0, copied_ = 0;
 };
 
 bool indented_by_tab(std::string_view text, int line) {
