@@ -382,7 +382,7 @@ class SweepReader {
         sweep_.factorizations.push_back(value);
       }
     }
-    if (sweep_.factorizations.empty()) c->problem("no factorization", "at least one");
+    if (c->node().is_sequence() && c->items().empty()) c->problem("no factorization", "at least one");
   }
 
   void objectives(const std::optional<Cursor>& c) {
@@ -401,7 +401,7 @@ class SweepReader {
         sweep_.objectives.push_back(value);
       }
     }
-    if (sweep_.objectives.empty()) c->problem("no objective", "at least one");
+    if (c->node().is_sequence() && c->items().empty()) c->problem("no objective", "at least one");
   }
 
   void mapper(const std::optional<Cursor>& c) {
@@ -450,7 +450,8 @@ class SweepReader {
         std::ranges::find(kDerived, std::string_view(name)) != kDerived.end())
       return true;
     std::vector<std::string> known(keys_.begin(), keys_.end());
-    for (const auto& [parameter, value] : sweep_.parameters) known.push_back(parameter);
+    for (const auto& [parameter, value] : sweep_.parameters)
+      if (!keys_.contains(parameter)) known.push_back(parameter);
     known.insert(known.end(), kDerived.begin(), kDerived.end());
     for (const Level& level : base_->levels) {
       for (const std::string_view number : kLevelNumbers) {
