@@ -97,9 +97,9 @@ struct Goal {
 };
 
 struct Group {
-  std::vector<std::string> names;  ///< values of the group-by columns
-  std::vector<std::size_t> rows;   ///< that have all goals
-  std::size_t incomplete = 0;      ///< left out: a goal is empty
+  std::vector<std::string> names;     ///< values of the group-by columns
+  std::vector<std::size_t> rows;      ///< that have all goals
+  std::size_t incomplete = 0;         ///< left out: a goal is empty
   std::vector<std::size_t> frontier;  ///< rows of the table
   Point reference;                    ///< as written, not signed
   double volume = 0;
@@ -131,7 +131,8 @@ class ParetoCommand {
     const std::filesystem::path dataset = values_["dataset"].as<std::string>();
     const std::string table = values_["table"].as<std::string>();
     if (table != "designs" && table != "layers")
-      throw bad_option(fmt::format("unknown table `{}`", table), "designs or layers", nearest(table, {"designs", "layers"}));
+      throw bad_option(fmt::format("unknown table `{}`", table), "designs or layers",
+                       nearest(table, {"designs", "layers"}));
     std::error_code error;
     if (!std::filesystem::exists(dataset, error))
       throw bad_option(fmt::format("there is no {}", dataset.string()), "the folder that `pliant sweep` wrote");
@@ -140,12 +141,14 @@ class ParetoCommand {
     for (const std::string& what : damaged)
       err_ << what << "; left out (run the sweep again to have it computed again)\n";
     if (table_.columns.empty())
-      throw bad_option(fmt::format("{} holds no {} table", dataset.string(), table), "the folder that `pliant sweep` wrote");
+      throw bad_option(fmt::format("{} holds no {} table", dataset.string(), table),
+                       "the folder that `pliant sweep` wrote");
   }
 
   const DataColumn& column(const std::string& name) const {
     if (const DataColumn* found = table_.find(name)) return *found;
-    throw bad_option(fmt::format("no column `{}`", name), "one of " + join(table_.names()), nearest(name, table_.names()));
+    throw bad_option(fmt::format("no column `{}`", name), "one of " + join(table_.names()),
+                     nearest(name, table_.names()));
   }
 
   void choose_goals() {
@@ -155,7 +158,8 @@ class ParetoCommand {
         const DataColumn& found = column(name);
         if (std::ranges::any_of(goals_, [&](const Goal& goal) { return goal.column == name; }))
           throw bad_option(fmt::format("{} is named twice", name), "each column once");
-        const bool text = std::ranges::any_of(found.cells, [](const Cell& cell) { return std::holds_alternative<std::string>(cell); });
+        const bool text = std::ranges::any_of(
+            found.cells, [](const Cell& cell) { return std::holds_alternative<std::string>(cell); });
         if (text) throw bad_option(fmt::format("{} is no number", name), "a column of numbers");
         goals_.push_back({name, sign});
       }
@@ -186,7 +190,8 @@ class ParetoCommand {
       const auto [place, is_new] = known.try_emplace(names, groups_.size());
       if (is_new) groups_.push_back({names, {}, 0, {}, {}, 0, {}});
       Group& group = groups_[place->second];
-      const bool whole = std::ranges::all_of(goals, [&](const DataColumn* goal) { return as_real(goal->cells[row]).has_value(); });
+      const bool whole =
+          std::ranges::all_of(goals, [&](const DataColumn* goal) { return as_real(goal->cells[row]).has_value(); });
       if (whole) {
         group.rows.push_back(row);
       } else {
@@ -207,7 +212,8 @@ class ParetoCommand {
     const std::vector<std::string> given =
         values_.count("reference") ? split(values_["reference"].as<std::string>()) : std::vector<std::string>{};
     if (!given.empty() && given.size() != goals_.size())
-      throw bad_option(fmt::format("{} numbers in --reference", given.size()), fmt::format("{}, one per column", goals_.size()));
+      throw bad_option(fmt::format("{} numbers in --reference", given.size()),
+                       fmt::format("{}, one per column", goals_.size()));
     for (std::size_t g = 0; g < goals_.size(); ++g) {
       if (!given.empty()) {
         double value = 0;
@@ -271,8 +277,10 @@ class ParetoCommand {
     bool first = true;
     for (const Group& group : groups_) {
       if (!std::exchange(first, false)) out_ << "\n";
-      out_ << fmt::format("{}: {} of {} designs are not dominated", title(group), group.frontier.size(), group.rows.size());
-      if (group.incomplete > 0) out_ << fmt::format(" ({} more lack a value: a layer has no mapping)", group.incomplete);
+      out_ << fmt::format("{}: {} of {} designs are not dominated", title(group), group.frontier.size(),
+                          group.rows.size());
+      if (group.incomplete > 0)
+        out_ << fmt::format(" ({} more lack a value: a layer has no mapping)", group.incomplete);
       out_ << "\n\n";
       if (group.frontier.empty()) continue;
       std::vector<std::string> header;

@@ -111,7 +111,8 @@ class SweepCommand {
       for (const std::string& text : values_["set"].as<std::vector<std::string>>())
         overrides.settings.push_back(parse_setting(text));
     const Sweep sweep = load_sweep(library_, find_sweep(values_["file"].as<std::string>()), overrides);
-    run_.dataset = values_.count("output") ? fs::path(values_["output"].as<std::string>()) : fs::path("results") / sweep.name;
+    run_.dataset =
+        values_.count("output") ? fs::path(values_["output"].as<std::string>()) : fs::path("results") / sweep.name;
     if (values_.count("cache")) run_.cache = values_["cache"].as<std::string>();
     if (values_.count("threads")) {
       run_.threads = values_["threads"].as<int>();
@@ -159,7 +160,7 @@ class SweepCommand {
                                      {"tasks_kept", found->tasks_kept},
                                      {"start", m.start},
                                      {"end", m.end}}
-                      .dump(2)
+                  .dump(2)
            << "\n";
       return 0;
     }
@@ -186,7 +187,7 @@ class SweepCommand {
                                      {"sampled_tasks", e.sampled},
                                      {"seconds_per_task", e.seconds_per_task},
                                      {"seconds", e.seconds}}
-                      .dump(2)
+                  .dump(2)
            << "\n";
       return 0;
     }
@@ -264,9 +265,10 @@ class SweepCommand {
                           run_.dataset.string());
       return;
     }
-    out_ << fmt::format("{}: {} of {} layer rows ({} solved, {} reused, {} without a mapping) in {}; {} of {} parts in {}\n",
-                        sweep.name, p.done, p.total, p.solved, p.reused, p.without_mapping, readable_seconds(p.seconds),
-                        p.parts_done, p.parts, run_.dataset.string());
+    out_ << fmt::format(
+        "{}: {} of {} layer rows ({} solved, {} reused, {} without a mapping) in {}; {} of {} parts in {}\n",
+        sweep.name, p.done, p.total, p.solved, p.reused, p.without_mapping, readable_seconds(p.seconds), p.parts_done,
+        p.parts, run_.dataset.string());
     if (outcome.interrupted) out_ << "interrupted; the same command continues\n";
     if (p.best)
       out_ << fmt::format("best {} {:.5g} ({}, design {}: {})\n", p.best->column, p.best->value, p.best->workload,

@@ -52,11 +52,16 @@ void SweepProgressView::show(const SweepProgress& p) {
   const double rate = elapsed > 0.05 ? static_cast<double>(p.done - first_done_) / elapsed : 0;
   const double left = rate > 0 ? static_cast<double>(p.total - p.done) / rate : -1;
   if (style_ == Style::kJson) {
-    nlohmann::ordered_json all = {{"event", "progress"},       {"schema", 1},
-                                  {"done", p.done},            {"total", p.total},
-                                  {"solved", p.solved},        {"reused", p.reused},
-                                  {"without_mapping", p.without_mapping}, {"parts_done", p.parts_done},
-                                  {"parts", p.parts},          {"seconds", p.seconds},
+    nlohmann::ordered_json all = {{"event", "progress"},
+                                  {"schema", 1},
+                                  {"done", p.done},
+                                  {"total", p.total},
+                                  {"solved", p.solved},
+                                  {"reused", p.reused},
+                                  {"without_mapping", p.without_mapping},
+                                  {"parts_done", p.parts_done},
+                                  {"parts", p.parts},
+                                  {"seconds", p.seconds},
                                   {"per_second", rate}};
     all["seconds_left"] = left >= 0 ? nlohmann::ordered_json(left) : nlohmann::ordered_json();
     if (p.best)
@@ -70,13 +75,15 @@ void SweepProgressView::show(const SweepProgress& p) {
   std::string text = fmt::format("{}/{} layers", p.done, p.total);
   if (rate > 0) text += fmt::format(", {:.3g}/s", rate);
   if (left >= 0 && !last) text += fmt::format(", {} left", readable_seconds(left));
-  if (p.best) text += fmt::format(", best {} {:.4g} ({}: {})", p.best->column, p.best->value, p.best->workload, p.best->label);
+  if (p.best)
+    text += fmt::format(", best {} {:.4g} ({}: {})", p.best->column, p.best->value, p.best->workload, p.best->label);
   if (style_ == Style::kLines) {
     out_ << text << std::endl;
     return;
   }
   constexpr std::size_t kCells = 24, kWidth = 150;
-  const std::size_t full = p.total > 0 ? static_cast<std::size_t>(p.done) * kCells / static_cast<std::size_t>(p.total) : kCells;
+  const std::size_t full =
+      p.total > 0 ? static_cast<std::size_t>(p.done) * kCells / static_cast<std::size_t>(p.total) : kCells;
   std::string bar = fmt::format("[{}{}] {}", std::string(full, '#'), std::string(kCells - full, '.'), text);
   if (bar.size() > kWidth) bar.resize(kWidth);
   const std::size_t width = bar.size();

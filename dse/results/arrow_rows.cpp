@@ -79,7 +79,8 @@ class Columns {
       if (known == infos_.end()) throw std::logic_error("a column that columns.cpp does not explain: " + name);
       info = &*known;
     }
-    auto metadata = arrow::key_value_metadata({"unit", "meaning"}, {std::string(info->unit), std::string(info->meaning)});
+    auto metadata =
+        arrow::key_value_metadata({"unit", "meaning"}, {std::string(info->unit), std::string(info->meaning)});
     fields_.push_back(arrow::field(name, type, true, std::move(metadata)));
     arrays_.push_back(std::move(array));
   }
@@ -106,7 +107,8 @@ class RowColumns : public Columns {
 
   template <class Get>
   void text(const std::string& name, Get get) {
-    add<arrow::StringBuilder>(name, kText, rows_, [&](arrow::StringBuilder& b, const Row& row) { must(b.Append(get(row))); });
+    add<arrow::StringBuilder>(name, kText, rows_,
+                              [&](arrow::StringBuilder& b, const Row& row) { must(b.Append(get(row))); });
   }
   /// Empty texts are nulls.
   template <class Get>
@@ -150,7 +152,9 @@ class RowColumns : public Columns {
       case AxisColumn::Kind::kInteger:
         return add<arrow::Int64Builder>(
             axis.column, arrow::int64(), rows_,
-            [&](arrow::Int64Builder& b, const Row& row) { must(b.Append(std::get<std::int64_t>(row.design->axes[i]))); },
+            [&](arrow::Int64Builder& b, const Row& row) {
+              must(b.Append(std::get<std::int64_t>(row.design->axes[i])));
+            },
             &info);
       case AxisColumn::Kind::kReal:
         return add<arrow::DoubleBuilder>(
@@ -160,7 +164,9 @@ class RowColumns : public Columns {
       case AxisColumn::Kind::kText:
         return add<arrow::StringBuilder>(
             axis.column, kText, rows_,
-            [&](arrow::StringBuilder& b, const Row& row) { must(b.Append(std::get<std::string>(row.design->axes[i]))); },
+            [&](arrow::StringBuilder& b, const Row& row) {
+              must(b.Append(std::get<std::string>(row.design->axes[i])));
+            },
             &info);
     }
   }
@@ -283,9 +289,10 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   all.real_of("edp_pj_cycles", cost, [](const Cost& c) { return c.edp_pj_cycles; });
   all.real_of("sum_layer_edp_pj_cycles", cost, [](const Cost& c) { return c.sum_layer_edp_pj_cycles; });
   all.real_of("utilization", cost, [](const Cost& c) { return c.utilization; });
-  all.add<arrow::BooleanBuilder>("certified", arrow::boolean(), rows, [](arrow::BooleanBuilder& b, const DesignRow& row) {
-    must(row.cost ? b.Append(row.cost->certified) : b.AppendNull());
-  });
+  all.add<arrow::BooleanBuilder>("certified", arrow::boolean(), rows,
+                                 [](arrow::BooleanBuilder& b, const DesignRow& row) {
+                                   must(row.cost ? b.Append(row.cost->certified) : b.AppendNull());
+                                 });
   all.real_of("max_gap", cost, [](const Cost& c) { return c.max_gap; });
   const auto hardware = [](const DesignRow& row) { return row.hardware ? &*row.hardware : nullptr; };
   all.real_of("area_um2", hardware, [](const DesignRow::Hardware& h) { return h.area_um2; });

@@ -27,8 +27,10 @@ constexpr std::array<ColumnInfo, 23> kLayers = {{
     {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
     {"bound_by", "", "what limits the runtime: compute, or a memory's port"},
     {"energy_by_level", "pJ", "energy of every level, leakage included; the last is the compute level"},
-    {"certificate", "", "value and lower_bound (of the objective), gap, certified, mappings_covered, evaluations, ended_by"},
-    {"mapping", "", "by level, outermost first: temporal, rows and cols loops (dim, bound), kept tensors, padded sizes"},
+    {"certificate", "",
+     "value and lower_bound (of the objective), gap, certified, mappings_covered, evaluations, ended_by"},
+    {"mapping", "",
+     "by level, outermost first: temporal, rows and cols loops (dim, bound), kept tensors, padded sizes"},
     {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
 }};
 

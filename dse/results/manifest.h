@@ -31,9 +31,9 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> options;  ///< what decides the rows, as text
   std::uint64_t seed = 1;
   std::vector<AxisColumn> axes;
-  std::int64_t designs = 0;         ///< that meet the constraints
-  std::int64_t designs_raw = 0;     ///< in the full product of the axes
-  std::int64_t designs_in_part = 0; ///< of the full product
+  std::int64_t designs = 0;          ///< that meet the constraints
+  std::int64_t designs_raw = 0;      ///< in the full product of the axes
+  std::int64_t designs_in_part = 0;  ///< of the full product
   std::int64_t parts = 0;
   std::int64_t layers = 0;  ///< of each design, all workloads
   std::string pliant_version, compiler;

@@ -59,8 +59,8 @@ std::vector<std::size_t> non_dominated(const std::vector<Point>& points) {
     if (point.size() == 2) {
       if (!(point[1] < least_second)) continue;
       least_second = point[1];
-    } else if (std::ranges::any_of(
-                   frontier, [&](std::size_t f) { return points[f] == point || dominates(points[f], point); })) {
+    } else if (std::ranges::any_of(frontier,
+                                   [&](std::size_t f) { return points[f] == point || dominates(points[f], point); })) {
       continue;
     }
     frontier.push_back(i);

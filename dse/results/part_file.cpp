@@ -96,7 +96,9 @@ void remove_part(const fs::path& dataset, std::int64_t part) {
   for (const TableKind table : kTables) {
     std::error_code error;
     fs::remove(part_path(dataset, table, part), error);
-    if (error) throw StorageError(fmt::format("{}: cannot remove it: {}", part_path(dataset, table, part).string(), error.message()));
+    if (error)
+      throw StorageError(
+          fmt::format("{}: cannot remove it: {}", part_path(dataset, table, part).string(), error.message()));
   }
 }
 

@@ -168,7 +168,8 @@ void TaskStore::open_own() {
       return;
     }
     if (errno != EEXIST || attempt > 100)
-      throw StorageError(fmt::format("{}: cannot create it: {}", file.string(), std::generic_category().message(errno)));
+      throw StorageError(
+          fmt::format("{}: cannot create it: {}", file.string(), std::generic_category().message(errno)));
   }
 }
 

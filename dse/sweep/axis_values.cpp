@@ -29,11 +29,14 @@ std::vector<std::string> read_range(const Cursor& range) {
   const auto step = step_c ? step_c->count() : std::optional<Count>(1);
   const auto times = times_c ? times_c->count(2) : std::optional<Count>();
   if (!from || !to || !step || (times_c && !times)) return {};
-  if (*to < *from) return to_c->problem(fmt::format("{} is less than `from`", *to), "a value from there on"), std::vector<std::string>{};
+  if (*to < *from)
+    return to_c->problem(fmt::format("{} is less than `from`", *to), "a value from there on"),
+           std::vector<std::string>{};
   std::vector<std::string> values;
   for (Count value = *from; value <= *to;) {
     values.push_back(fmt::format("{}", value));
-    if (values.size() > kMostValues) return range.problem("too many values", "at most 100000"), std::vector<std::string>{};
+    if (values.size() > kMostValues)
+      return range.problem("too many values", "at most 100000"), std::vector<std::string>{};
     const auto next = times ? checked_multiply(value, *times) : checked_add(value, *step);
     if (!next) break;
     value = *next;
@@ -155,7 +158,8 @@ std::vector<std::string> read_axis_values(const Cursor& cursor) {
     values.push_back(flow_text(item.node()));
   }
   if (values.empty()) cursor.problem("no values", "at least one");
-  if (values.size() > kMostValues) return cursor.problem("too many values", "at most 100000"), std::vector<std::string>{};
+  if (values.size() > kMostValues)
+    return cursor.problem("too many values", "at most 100000"), std::vector<std::string>{};
   return values;
 }
 

@@ -27,8 +27,7 @@ class ConstraintParser {
     if (!error_.empty()) return error_;
     for (const Constraint::Steps* steps : {&all.left_, &all.right_}) {
       for (const Constraint::Step& step : *steps) {
-        if (step.kind == Constraint::Step::Kind::kName &&
-            std::ranges::find(all.names_, step.name) == all.names_.end())
+        if (step.kind == Constraint::Step::Kind::kName && std::ranges::find(all.names_, step.name) == all.names_.end())
           all.names_.push_back(step.name);
       }
     }
@@ -103,7 +102,8 @@ class ConstraintParser {
       ++at_;
     const std::string token(text_.substr(start, at_ - start));
     if (token.empty())
-      return fail(at_ < text_.size() ? fmt::format("`{}` where a name or a number belongs", current()) : "it ends early");
+      return fail(at_ < text_.size() ? fmt::format("`{}` where a name or a number belongs", current())
+                                     : "it ends early");
     if (!number) return steps.push_back({Kind::kName, 0, token});
     if (const auto count = parse_count(token); std::holds_alternative<Count>(count))
       return steps.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(count)), ""});

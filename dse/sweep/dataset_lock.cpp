@@ -24,9 +24,10 @@ DatasetLock::DatasetLock(const std::filesystem::path& dataset, const std::string
     // A file system without locks: go on without; only two runs of one shard at once could do the same work twice.
     if (error == ENOLCK || error == ENOTSUP || error == EINVAL || error == ENOSYS) return;
     ::close(fd_);
-    throw StorageError(error == EWOULDBLOCK
-                           ? fmt::format("{}: another process is running this sweep here (same shard)", dataset.string())
-                           : fmt::format("{}: cannot lock it: {}", file.string(), std::generic_category().message(error)));
+    throw StorageError(
+        error == EWOULDBLOCK
+            ? fmt::format("{}: another process is running this sweep here (same shard)", dataset.string())
+            : fmt::format("{}: cannot lock it: {}", file.string(), std::generic_category().message(error)));
   }
 }
 

@@ -99,8 +99,8 @@ void DesignSpace::load() {
 }
 
 std::shared_ptr<const Accelerator> DesignSpace::flexible(std::size_t flexibility, std::string& problem) {
-  const std::int64_t wanted =
-      current_.number * static_cast<std::int64_t>(sweep_->flexibilities.size()) + static_cast<std::int64_t>(flexibility);
+  const std::int64_t wanted = current_.number * static_cast<std::int64_t>(sweep_->flexibilities.size()) +
+                              static_cast<std::int64_t>(flexibility);
   if (flexible_for_ != wanted) {
     flexible_for_ = wanted;
     flexible_.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The designs of a sweep by number. Nothing is listed in advance: design i is read off the axes like the digits of i, so
-// memory does not grow with the sweep.
+// The designs of a sweep by number. Nothing is listed in advance: design i is read off the axes like the digits of i,
+// so memory does not grow with the sweep.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,8 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
       }
     }
   }
-  const double scale = static_cast<double>(estimate.designs) / static_cast<double>(std::max<std::int64_t>(1, named_designs));
+  const double scale =
+      static_cast<double>(estimate.designs) / static_cast<double>(std::max<std::int64_t>(1, named_designs));
   estimate.distinct_tasks = static_cast<std::int64_t>(static_cast<double>(seen.size()) * scale);
   estimate.known_tasks = static_cast<std::int64_t>(static_cast<double>(estimate.known_tasks) * scale);
 
@@ -73,7 +74,8 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double at = 0;
-  while (!unknown.empty() && elapsed() < sample_seconds && estimate.sampled < static_cast<std::int64_t>(unknown.size())) {
+  while (!unknown.empty() && elapsed() < sample_seconds &&
+         estimate.sampled < static_cast<std::int64_t>(unknown.size())) {
     const Sample& sample = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
     solve_task(*mapper, *shared, space.design(sample.design), *sample.layer, options.stop);
     ++estimate.sampled;
@@ -81,8 +83,8 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
     at -= at >= 1 ? 1 : 0;
   }
   if (estimate.sampled > 0) estimate.seconds_per_task = elapsed() / static_cast<double>(estimate.sampled);
-  estimate.seconds = estimate.seconds_per_task *
-                     static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) / static_cast<double>(threads);
+  estimate.seconds = estimate.seconds_per_task * static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) /
+                     static_cast<double>(threads);
   return estimate;
 }
 

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::array<std::string_view, 15> kSweep{
-    "pliant",        "name",      "description", "accelerator", "set",            "workloads", "vary", "flexibility",
-    "factorization", "objective", "mapper",      "constraints", "budget_seconds", "seed",      "flexion"};
+    "pliant",    "name",   "description", "accelerator",    "set",  "workloads", "vary", "flexibility", "factorization",
+    "objective", "mapper", "constraints", "budget_seconds", "seed", "flexion"};
 constexpr std::array<std::string_view, 3> kWorkload{"workload", "layers", "name"};
 constexpr std::array<std::string_view, 2> kMapper{"name", "options"};
 /// Names a constraint may use besides axes, parameters and levels.
@@ -219,8 +219,8 @@ class SweepReader {
         found = true;
       }
       if (!found && chosen.size() == before) {
-        item.problem(fmt::format("{} has no layer `{}`", workload.name, shorten(*text, 40)), "a layer's name or pattern",
-                     nearest(*text, names));
+        item.problem(fmt::format("{} has no layer `{}`", workload.name, shorten(*text, 40)),
+                     "a layer's name or pattern", nearest(*text, names));
         return false;
       }
     }
@@ -279,7 +279,8 @@ class SweepReader {
     std::vector<std::vector<AxisValue>> cells(axis.values.size(), std::vector<AxisValue>(axis.keys.size()));
     for (std::size_t k = 0; k < axis.keys.size(); ++k) {
       AxisColumn column{axis.keys[k], "set_" + axis.keys[k], AxisColumn::Kind::kText};
-      std::ranges::replace_if(column.column, [](char c) { return c == '.' || c == '-'; }, '_');
+      std::ranges::replace_if(
+          column.column, [](char c) { return c == '.' || c == '-'; }, '_');
       const auto fill = [&](AxisColumn::Kind kind, auto parse) {
         for (std::size_t v = 0; v < axis.values.size(); ++v) {
           const auto value = parse(axis.values[v][k]);

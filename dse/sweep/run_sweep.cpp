@@ -44,9 +44,9 @@ struct Token {
   std::int32_t layer_index = 0;
   std::int64_t count = 1;
   TaskKey key;
-  enum class Source { kSolve, kStore, kEarlierToken } source = Source::kSolve;
-  std::shared_ptr<const TaskResult> result;     ///< layers, once known
-  std::optional<DesignRow::Flexion> flexion;  ///< workload ends
+  enum class Source { kSolve, kStore, kEarlierToken } source = Source::kSolve;  ///< of the result
+  std::shared_ptr<const TaskResult> result;                                     ///< layers, once known
+  std::optional<DesignRow::Flexion> flexion;                                    ///< workload ends
   bool given_up = false;
 };
 using TokenPtr = std::shared_ptr<Token>;
@@ -238,12 +238,13 @@ class SweepRun {
     arena.execute([&] {
       tbb::parallel_pipeline(
           kTokensPerThread * static_cast<std::size_t>(threads_),
-          tbb::make_filter<void, TokenPtr>(tbb::filter_mode::serial_in_order,
-                                           [&](tbb::flow_control& flow) { return next_token(flow); }) &
-              tbb::make_filter<TokenPtr, TokenPtr>(tbb::filter_mode::parallel,
-                                                   [&](TokenPtr token) { return process(std::move(token), mappers); }) &
-              tbb::make_filter<TokenPtr, void>(tbb::filter_mode::serial_in_order,
-                                               [&](const TokenPtr& token) { collect(*token); }));
+          tbb::make_filter<void, TokenPtr>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
+            return next_token(flow);
+          }) & tbb::make_filter<TokenPtr, TokenPtr>(tbb::filter_mode::parallel, [&](TokenPtr token) {
+            return process(std::move(token), mappers);
+          }) & tbb::make_filter<TokenPtr, void>(tbb::filter_mode::serial_in_order, [&](const TokenPtr& token) {
+            collect(*token);
+          }));
     });
     outcome_.interrupted = options_.stop.stop_requested() && outcome_.progress.parts_done < outcome_.progress.parts;
   }
@@ -301,6 +302,7 @@ class SweepRun {
       invalid.status = TaskStatus::kInvalidDesign;
       invalid.reason = token.design->problem;
       token.result = std::make_shared<const TaskResult>(std::move(invalid));
+      token.source = Token::Source::kStore;  // nothing to solve
       return;
     }
     token.key = namer_.key(*token.design, *token.layer);
@@ -413,8 +415,8 @@ class SweepRun {
   }
 
   void note_best(const DesignRow& row) {
-    const bool first =
-        row.workload == sweep_->workloads.front().name && row.design->objective == to_string(sweep_->objectives.front());
+    const bool first = row.workload == sweep_->workloads.front().name &&
+                       row.design->objective == to_string(sweep_->objectives.front());
     if (!row.cost || !first) return;
     SweepProgress::Best best{row.design->design_id, row.workload, "edp_pj_cycles", "", row.cost->edp_pj_cycles};
     switch (sweep_->objectives.front()) {

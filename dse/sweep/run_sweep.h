@@ -26,9 +26,9 @@ struct Shard {
 };
 
 struct SweepProgress {
-  std::int64_t done = 0, total = 0;       ///< layers of designs
-  std::int64_t solved = 0, reused = 0;    ///< of those done: searched now; known before
-  std::int64_t without_mapping = 0;       ///< of those done
+  std::int64_t done = 0, total = 0;        ///< layers of designs
+  std::int64_t solved = 0, reused = 0;     ///< of those done: searched now; known before
+  std::int64_t without_mapping = 0;        ///< of those done
   std::int64_t parts_done = 0, parts = 0;  ///< of this shard
   double seconds = 0;
   struct Best {
@@ -47,14 +47,14 @@ struct SweepRunOptions {
   bool update = false;  ///< replace the rows of a dataset whose inputs have changed
   std::stop_token stop;
   double grace_seconds = 1;  ///< after a stop, how long tasks in flight may take before they are given up
-  std::function<void(const SweepProgress&)> on_progress;   ///< at most ten times a second
-  std::function<void(const std::string&)> on_note;         ///< damaged parts and the like, one line each
+  std::function<void(const SweepProgress&)> on_progress;  ///< at most ten times a second
+  std::function<void(const std::string&)> on_note;        ///< damaged parts and the like, one line each
 };
 
 struct SweepOutcome {
   SweepProgress progress;
   bool interrupted = false;
-  bool already_done = false;  ///< nothing had to be computed or written
+  bool already_done = false;      ///< nothing had to be computed or written
   bool dataset_complete = false;  ///< all parts of all shards are there
 };
 
@@ -64,8 +64,8 @@ class ChangedInputs : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs or continues a sweep. StorageError when the disk refuses, ChangedInputs as above, InputError for a bad option of
-/// the mapper; what was finished before stays.
+/// Runs or continues a sweep. StorageError when the disk refuses, ChangedInputs as above, InputError for a bad option
+/// of the mapper; what was finished before stays.
 SweepOutcome run_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options);
 
 /// How the rows are laid out; follows from the sweep alone.

@@ -46,7 +46,8 @@ Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64
   m.compiler = compiler_version();
   for (const auto& versions : {core_library_versions(), task_library_versions(), table_library_versions()})
     for (const LibraryVersion& library : versions) m.libraries.push_back({library.name, library.version});
-  std::string all = fmt::format("dataset {}\npliant {}\nparts of {}\n", kTableSchema, version(), layout.designs_in_part);
+  std::string all =
+      fmt::format("dataset {}\npliant {}\nparts of {}\n", kTableSchema, version(), layout.designs_in_part);
   for (const Manifest::Input& input : m.inputs) all += fmt::format("{} {} {}\n", input.what, input.name, input.sha256);
   m.sweep_sha256 = sha256(all);
   return m;

@@ -74,9 +74,9 @@ TaskKey TaskNamer::key(const Design& design, const Layer& layer) {
     plain.name = "l";
     text = write_layer(plain);
   }
-  return *TaskKey::parse(sha256(fmt::format("{}factorization {}\nobjective {}\n{}{}", mapper_,
-                                            to_string(design.factorization), to_string(design.objective), accelerator,
-                                            text)));
+  return *TaskKey::parse(
+      sha256(fmt::format("{}factorization {}\nobjective {}\n{}{}", mapper_, to_string(design.factorization),
+                         to_string(design.objective), accelerator, text)));
 }
 
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer,
@@ -167,8 +167,9 @@ DesignRow summarize(const Design& design, const Workload& workload, const LayerR
     if (result.status != TaskStatus::kSolved) {
       if (all.layers_without_mapping++ == 0) {
         all.status = to_string(result.status);
-        all.reason = result.status == TaskStatus::kInvalidDesign ? result.reason
-                                                                 : fmt::format("{}: {}", row->layer->name, result.reason);
+        all.reason = result.status == TaskStatus::kInvalidDesign
+                         ? result.reason
+                         : fmt::format("{}: {}", row->layer->name, result.reason);
       }
       continue;
     }

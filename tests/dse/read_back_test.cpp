@@ -5,10 +5,8 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 
-#include "core/units.h"
 #include "costmodel/area.h"
 #include "dse/mappers/mapper.h"
 #include "dse/results/columns.h"
@@ -59,8 +57,9 @@ json mapping_json(const Layer& layer, const Accelerator& accelerator, const Mapp
 }
 
 json read_back(const fs::path& dataset) {
-  const std::string command = "'" + std::string(PLIANT_SOURCE_DIR) + "/.venv/bin/python' -I '" PLIANT_SOURCE_DIR
-                              "/tests/dse/read_back.py' '" + dataset.string() + "'";
+  const std::string command = "'" + std::string(PLIANT_SOURCE_DIR) +
+                              "/.venv/bin/python' -I '" PLIANT_SOURCE_DIR "/tests/dse/read_back.py' '" +
+                              dataset.string() + "'";
   FILE* pipe = ::popen(command.c_str(), "r");
   std::string text;
   std::array<char, 4096> buffer{};

@@ -30,8 +30,8 @@ Sweep parse(const std::string& text) { return parse_sweep_text(kLibrary, text, "
 
 /// rows x cols of every design, "8x16".
 std::vector<std::string> arrays(const std::string& vary, const std::string& more = "") {
-  const auto sweep = std::make_shared<const Sweep>(
-      parse("accelerator: flexref\nworkloads: [alexnet]\nvary: " + vary + "\n" + more));
+  const auto sweep =
+      std::make_shared<const Sweep>(parse("accelerator: flexref\nworkloads: [alexnet]\nvary: " + vary + "\n" + more));
   DesignSpace space(kLibrary, sweep);
   std::vector<std::string> all;
   for (std::int64_t i = 0; i < space.size(); ++i) {

@@ -20,10 +20,10 @@ workloads:
   - name: second
     layers: ["gemm:M=12,N=20,K=16", "conv:M=6,C=4,P=5,Q=5,R=1,S=1,stride=2"]
 vary:
-  - rows: [2, 4, 16]
-    cols: {from: 4, to: 32, times: 2}
-  - Buffer.capacity: [40, 600, 4Ki]
-flexibility: ["0000", "1000", "1011", PartFlex-1111, "1111"]
+  - rows: [2, 16]
+    cols: [4, 8, 32]
+  - Buffer.capacity: [40, 4Ki]
+flexibility: ["0000", "1011", PartFlex-1111]
 factorization: [pfm, ruby-s]
 objective: [edp, runtime]
 constraints: rows*cols <= 256
