@@ -98,6 +98,9 @@ Comparison compare_random(std::uint64_t seed, int cases, Kind kind, Factorizatio
     const Layer layer = random_layer(random, kind, max_macs);
     Accelerator accelerator = random_accelerator(random, special_networks);
     accelerator.conventions = conventions;
+    if (conventions.halo == Conventions::Halo::kDisplacement)  // Timeloop knows no partial multicast
+      for (Level& level : accelerator.levels)
+        if (level.is_fanout()) level.fanout().partial_multicast = false;
     const Mapping mapping = random_mapping(random, layer, accelerator, rule);
     std::string differs = disagreement(layer, accelerator, mapping);
     if (differs.empty()) continue;

@@ -178,7 +178,7 @@ class Walk {
       const bool shares = x == layer_.output() ? fanout.reduction : fanout.multicast;
       const bool separate_windows =
           conventions_.equal_windows == Conventions::EqualWindows::kSeparate && coupled(x, loop.dim);
-      if (shares && fanout.partial_multicast) continue;
+      if (united(loop, x, parent, child)) continue;
       if (!shares || separate_windows) {
         key.push_back(mac.index[i]);
         continue;
@@ -241,8 +241,8 @@ class Walk {
   }
 
   /// Moves sets: receivers (an instance or a group) are emptied when a run starts and take each element once.
-  template <class Receiver, class Run>
-  Count transfers(int x, Receiver receiver_of, Run run_of, int widened, int child) const {
+  template <class Receiver, class Run, class Coordinates>
+  Count transfers(int x, Receiver receiver_of, Run run_of, Coordinates coords_of) const {
     struct State {
       Key run = -1;
       std::set<Key> has;
@@ -255,18 +255,27 @@ class Walk {
         state.has.clear();
         state.run = run;
       }
-      words += state.has.insert(element_key(x, widened < 0 ? mac.coords : widen(mac, widened, child))).second ? 1 : 0;
+      words += state.has.insert(element_key(x, coords_of(mac))).second ? 1 : 0;
     }
     return words;
   }
 
-  /// QuickFlow's window: the tiles that one loop visits laid side by side, whatever lies between them.
-  Tuple widen(const Mac& mac, int widened, int child) const {
+  /// Is this loop over the children of a fanout that counts overlapping windows as one?
+  bool united(const NestLoop& loop, int x, int parent, int child) const {
+    if (!loop.spatial || loop.level < parent || loop.level >= child) return false;
+    const Fanout& fanout = accelerator_.levels[loop.level].fanout();
+    return fanout.partial_multicast && (x == layer_.output() ? fanout.reduction : fanout.multicast);
+  }
+
+  /// QuickFlow's window: the tiles that one loop visits laid side by side, whatever lies between them. Seen from the
+  /// parent, neighbours whose windows count as one lie between them.
+  Tuple widen(const Mac& mac, int widened, int x, int parent, int child, bool at_parent) const {
     const int dim = loops_[widened].dim;
     Tuple coords = mac.coords;
     Count inside = 0, tile = 1;
     for (std::size_t i = 0; i < loops_.size(); ++i) {
-      if (loops_[i].dim != dim || loops_[i].level < child) continue;
+      if (loops_[i].dim != dim) continue;
+      if (loops_[i].level < child && !(at_parent && united(loops_[i], x, parent, child))) continue;
       inside += mac.index[i] * loops_[i].step;
       tile *= loops_[i].bound;
     }
@@ -286,6 +295,7 @@ class Walk {
     }
     const auto run = [&](const Mac& mac) { return indices(mac, [&](std::size_t i) { return control.starts_run[i]; }); };
     const auto no_run = [](const Mac&) { return Key{0}; };
+    const auto as_is = [](const Mac& mac) -> const Tuple& { return mac.coords; };
     const auto group = [&](const Mac& mac) { return groups[static_cast<std::size_t>(&mac - macs_.data())]; };
     const auto at_child = [&](const Mac& mac) { return instance_of(mac, child); };
     const auto at_parent = [&](const Mac& mac) { return instance_of(mac, parent); };
@@ -300,11 +310,16 @@ class Walk {
       const auto with_run = [&](const auto& receiver) {
         return [&](const Mac& mac) { return receiver(mac) * static_cast<Key>(macs_.size()) + run(mac); };
       };
-      words.served = transfers(x, with_run(group), no_run, control.widened, child);
-      words.delivered = transfers(x, with_run(at_child), no_run, control.widened, child);
+      const auto seen = [&](bool from_parent) {
+        return [&, from_parent](const Mac& mac) {
+          return control.widened < 0 ? mac.coords : widen(mac, control.widened, x, parent, child, from_parent);
+        };
+      };
+      words.served = transfers(x, with_run(group), no_run, seen(true));
+      words.delivered = transfers(x, with_run(at_child), no_run, seen(false));
     } else {
-      words.served = transfers(x, group, run, -1, child);
-      words.delivered = transfers(x, at_child, run, -1, child);
+      words.served = transfers(x, group, run, as_is);
+      words.delivered = transfers(x, at_child, run, as_is);
     }
     if (x != layer_.output()) return words;
     if (conventions_.first_time == Conventions::FirstTime::kPerSweep) {
@@ -315,8 +330,8 @@ class Walk {
       words.first_parent = words.served / sweeps;
       words.first_child = words.delivered / sweeps;
     } else {
-      words.first_parent = transfers(x, at_parent, no_run, -1, child);
-      words.first_child = child == levels_ ? 0 : transfers(x, at_child, no_run, -1, child);
+      words.first_parent = transfers(x, at_parent, no_run, as_is);
+      words.first_child = child == levels_ ? 0 : transfers(x, at_child, no_run, as_is);
     }
     return words;
   }
