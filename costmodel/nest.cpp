@@ -17,11 +17,30 @@ namespace {
 constexpr std::uint32_t kNoLoop = std::uint32_t{1} << 15;
 static_assert(kMaxDims < 15);
 
+/// Four levels side by side; every machine has instructions for at least two.
+using Block = double __attribute__((vector_size(32)));
+
+template <class Row>
+inline const Block& block(const Row& row, int level) {
+  return *reinterpret_cast<const Block*>(row.at.data() + level);
+}
+template <class Row>
+inline Block& block(Row& row, int level) {
+  return *reinterpret_cast<Block*>(row.at.data() + level);
+}
+
 }  // namespace
 
 Nest::Nest(const Problem& problem) : problem_(problem) {
-  for (int l = 0; l < problem_.levels; ++l)
-    if (problem_.is_memory[l]) memory_[memories_++] = l;
+  for (int l = 0; l < problem_.levels; ++l) {
+    if (!problem_.is_memory[l]) continue;
+    memory_[memories_++] = l;
+    if_memory_[l] = ~Count{0};
+  }
+  for (int l = 0; l < kMaxLevels + 4; ++l) {
+    read_bandwidth_[l] = problem_.read_bandwidth[l];
+    write_bandwidth_[l] = problem_.write_bandwidth[l];
+  }
   all_dims_ = below(problem_.dims);
   remembers_ = problem_.conventions.halo == Conventions::Halo::kDisplacement ||
                problem_.conventions.halo == Conventions::Halo::kTwoIterations;
@@ -43,20 +62,16 @@ Nest::Nest(const Problem& problem) : problem_(problem) {
 
 void Nest::load(const FlatMapping& mapping) {
   for (int d = 0; d < problem_.dims; ++d) {
-    std::uint32_t present = 0;
-    for (int l = 0; l < problem_.levels; ++l) {
-      const Count bound = mapping.bound[l][d];
-      b_[d][l] = static_cast<double>(bound);
-      present |= std::uint32_t{bound > 1} << l;
-    }
-    present_[d] = present;
-    refresh_dim(d);
+    std::array<Count, kMaxLevels> bounds;
+    for (int l = 0; l < problem_.levels; ++l) bounds[l] = mapping.bound[l][d];
+    place_bounds(d, bounds.data());
   }
   refresh_machine(true);
   for (int x = 0; x < problem_.tensors; ++x) {
     keepers_[x] = 0;
     ++version_[x];
     refresh_moving(x);
+    mark(x);
   }
   for (int i = 0; i < memories_; ++i) {
     const int l = memory_[i];
@@ -64,52 +79,64 @@ void Nest::load(const FlatMapping& mapping) {
     for (int x = 0; x < problem_.tensors; ++x) keepers_[x] |= (keeps_[l] >> x & 1U) << i;
     place_loops(l, mapping.order[l].data());
   }
-  stale_ = ~TensorSet{0};
 }
 
 void Nest::set_bounds(int dim, const Count* bound_by_level) {
-  // 1. The bounds; which of them are spatial and changed, and which loops appear or vanish.
-  PerLevel& b = b_[dim];
-  std::uint32_t changed = 0, present = 0;
-  for (int l = 0; l < problem_.levels; ++l) {
-    const auto bound = static_cast<double>(bound_by_level[l]);
-    changed |= std::uint32_t{bound != b[l]} << l;
-    present |= std::uint32_t{bound > 1} << l;
-    b[l] = bound;
-  }
-  refresh_dim(dim);
-  refresh_machine((changed & problem_.fanouts) != 0);
-  const std::uint32_t toggled = (present ^ present_[dim]) & ~problem_.fanouts;
-  present_[dim] = present;
+  // 1. The products; whether spatial bounds changed, and which loops appear or vanish.
+  const std::uint32_t present_before = present_[dim];
+  const bool spatial_changed = place_bounds(dim, bound_by_level);
+  refresh_machine(spatial_changed);
+  const std::uint32_t toggled = (present_[dim] ^ present_before) & ~problem_.fanouts;
   // 2. Whom it concerns. Along a simple dim every word is covered once however it is split, so its tensors only care
   //    about which loop moves them first.
-  TensorSet stale = problem_.not_simple[dim] | (toggled != 0 ? problem_.sliding_tensors : 0);
-  if (remembers_) stale = ~TensorSet{0};
-  for_each_bit(toggled, [&](int l) {
-    const std::uint32_t before = active_[l], bit = std::uint32_t{1} << position_[l][dim];
-    active_[l] = before ^ bit;
-    // The loop is the innermost that moves a coupled tensor, or was, if no coupled loop stands inside it.
-    for (int x = 0; x < problem_.tensors; ++x) stale |= TensorSet{(before & coupled_at(l, x) & (bit - 1)) == 0} << x;
-  });
-  if (toggled != 0)
+  TensorSet stale = problem_.not_simple[dim];
+  if (toggled != 0) {
+    stale |= problem_.sliding_tensors;
+    for_each_bit(toggled, [&](int l) {
+      const std::uint32_t before = active_[l], bit = std::uint32_t{1} << position_[l][dim];
+      active_[l] = before ^ bit;
+      // The loop is the innermost that moves a coupled tensor, or was, if no coupled loop stands inside it.
+      for (int x = 0; x < problem_.tensors; ++x)
+        stale |= TensorSet{(before & coupled_at(static_cast<unsigned>(l), static_cast<unsigned>(x)) & (bit - 1)) == 0}
+                 << x;
+    });
     for (int x = 0; x < problem_.tensors; ++x) refresh_moving(x);
-  stale_ |= stale;
+  }
+  if (remembers_) stale = ~TensorSet{0};
+  for_each_bit(stale & below(problem_.tensors), [&](int x) { mark(x); });
   for_each_bit(problem_.windowed[dim], [&](int x) { ++version_[x]; });
 }
 
 void Nest::set_order(int level, const std::uint8_t* dims_outermost_first) {
   place_loops(level, dims_outermost_first);
-  // The order matters where a coupled loop may end the stationary run, or where a sliding run may reach.
-  for (int x = 0; x < problem_.tensors; ++x)
-    stale_ |= TensorSet{(moving_[x] >> level & 1U) != 0 || problem_.sliding[x] != 0 || remembers_} << x;
+  // The order matters to pairs whose stationary run ends here, or whose sliding run may reach here.
+  for (int x = 0; x < problem_.tensors; ++x) {
+    if (problem_.sliding[x] != 0 || remembers_) {
+      mark(x);
+    } else if ((moving_[x] >> level & 1U) != 0) {
+      const Links& links = links_[x];
+      std::uint32_t ending = 0;
+      for (int k = 0; k < links.count; ++k)
+        ending |= std::uint32_t{links.at[k].base == static_cast<unsigned>(level)} << k;
+      stale_links_[x] |= ending;
+      stale_ |= TensorSet{ending != 0} << x;
+    }
+  }
 }
 
 void Nest::set_keeps(int level, TensorSet keeps) {
   const TensorSet changed = keeps_[level] ^ keeps;
   keeps_[level] = keeps;
-  stale_ |= changed;
   const int i = std::popcount(below(level) & ~problem_.fanouts);
-  for_each_bit(changed, [&](int x) { keepers_[x] ^= std::uint32_t{1} << i; });
+  for_each_bit(changed, [&](int x) {
+    keepers_[x] ^= std::uint32_t{1} << i;
+    mark(x);
+  });
+}
+
+void Nest::mark(int x) {
+  stale_ |= TensorSet{1} << x;
+  stale_links_[x] = ~std::uint32_t{0};
 }
 
 void Nest::place_loops(int level, const std::uint8_t* dims_outermost_first) {
@@ -127,19 +154,25 @@ void Nest::place_loops(int level, const std::uint8_t* dims_outermost_first) {
   coupled_at_[level] = coupled;
 }
 
-void Nest::refresh_dim(int d) {
-  const PerLevel& b = b_[d];
+bool Nest::place_bounds(int d, const Count* bound_by_level) {
+  PerLevel &b = b_[d], &temporal_row = temporal_[d], &spatial_row = spatial_[d], &tile_row = tile_[d];
   const int levels = problem_.levels;
-  PerLevel &temporal_row = temporal_[d], &spatial_row = spatial_[d], &tile_row = tile_[d];
   double temporal = 1, spatial = 1;
+  std::uint32_t changed = 0, present = 0;
   for (int l = 0; l < levels; ++l) {
     temporal_row[l] = temporal;
     spatial_row[l] = spatial;
-    temporal *= problem_.is_memory[l] ? b[l] : 1.0;
-    spatial *= problem_.is_memory[l] ? 1.0 : b[l];
+    const Count bound = bound_by_level[l];
+    temporal *= static_cast<double>(1 + ((bound - 1) & if_memory_[l]));
+    spatial *= static_cast<double>(1 + ((bound - 1) & ~if_memory_[l]));
+    const auto value = static_cast<double>(bound);
+    changed |= std::uint32_t{value != b[l]} << l;
+    present |= std::uint32_t{bound > 1} << l;
+    b[l] = value;
   }
   temporal_row[levels] = temporal;
   spatial_row[levels] = spatial;
+  present_[d] = present;
   double tile = 1;
   for (int l = levels - 1; l >= 0; --l) {
     tile *= b[l];
@@ -147,6 +180,7 @@ void Nest::refresh_dim(int d) {
   }
   const DimSet bit = DimSet{1} << d;
   imperfect_dims_ = tile == problem_.size[d] ? imperfect_dims_ & ~bit : imperfect_dims_ | bit;
+  return (changed & problem_.fanouts) != 0;
 }
 
 void Nest::refresh_moving(int x) {
@@ -158,16 +192,12 @@ void Nest::refresh_moving(int x) {
 void Nest::refresh_machine(bool spatial_changed) {
   const int levels = problem_.levels;
   if (spatial_changed) {
-    // In blocks of four levels, so that the compiler multiplies them side by side.
     for (int l = 0; l <= levels; l += 4) {
-      std::array<double, 4> block{1, 1, 1, 1};
-      for (int d = 0; d < problem_.dims; ++d)
-        for (int k = 0; k < 4; ++k) block[k] *= spatial_[d][l + k];
-      for (int k = 0; k < 4; ++k) {
-        instances_[l + k] = block[k];
-        read_rate_[l + k] = problem_.read_bandwidth[l + k] * block[k];
-        write_rate_[l + k] = problem_.write_bandwidth[l + k] * block[k];
-      }
+      Block product = block(spatial_[0], l);
+      for (int d = 1; d < problem_.dims; ++d) product *= block(spatial_[d], l);
+      block(instances_, l) = product;
+      block(read_rate_, l) = block(read_bandwidth_, l) * product;
+      block(write_rate_, l) = block(write_bandwidth_, l) * product;
     }
   }
   double even = 1, odd = 1;
@@ -195,9 +225,9 @@ void Nest::link_tensor(int x) {
       link.words.tensor = static_cast<std::int8_t>(x);
       link.words.parent = static_cast<std::int8_t>(parent);
       link.words.child = static_cast<std::int8_t>(child);
-      link.parent = parent;
-      link.child = child;
-      link.memory = i;
+      link.parent = static_cast<unsigned>(parent);
+      link.child = static_cast<unsigned>(child);
+      link.memory = static_cast<unsigned>(i);
       link.fanouts = p.fanouts & below(child) & ~below(parent);
       link.unshared = link.fanouts & ~p.sharing[x];
       // Where the kill may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
@@ -212,14 +242,10 @@ void Nest::link_tensor(int x) {
         link.kill_levels = 0;
         link.kill_floor = std::uint32_t{1} << p.levels;
       }
-      const double write_pj = to_compute ? 0 : p.write_pj[child];
-      link.served_pj = p.read_pj[parent];
-      link.delivered_pj = write_pj;
-      if (x == p.output) {
-        link.served_pj += p.update_pj[parent];
-        link.first_parent_pj = p.read_pj[parent];
-        link.first_child_pj = write_pj;
-      }
+      link.served_pj = x == p.output ? p.update_pj[parent] : p.read_pj[parent];
+      link.read_back_pj = p.read_pj[parent];
+      link.delivered_pj = to_compute ? 0 : p.write_pj[child];
+      link.drain_pj = to_compute ? 0 : p.read_pj[child];
     }
     parent = child;
   });
@@ -258,53 +284,58 @@ Nest::Kill Nest::find_kill(int tensor, int parent, int child) const {
   return kill;
 }
 
-/// The copies are those of uncoupled dims outside parent and child.
-inline void Nest::price_link(int x, Link& link, double parent_copies, double child_copies) {
+inline void Nest::price_link(unsigned x, Link& link) {
   const Problem& p = problem_;
-  const int uncoupled = uncoupled_count_[x];
+  const unsigned uncoupled = uncoupled_count_[x];
+  const std::uint8_t* const dims = uncoupled_[x].data();
   // 1. The kill: the loop that ends the run of loops that leave the child's tile in place. Loops outside it count.
   std::uint32_t kill_levels = link.kill_levels, kill_floor = link.kill_floor;
   double repeats = 1;
-  if (link.may_reuse) {
+  if (link.may_reuse) [[unlikely]] {
     if ((moving_[x] >> p.innermost_memory & 1U) != 0) {
       kill_levels = 0;
       kill_floor = std::uint32_t{1} << p.levels;
     } else {
-      for (int k = 0; k < uncoupled; ++k) repeats *= b_[uncoupled_[x][k]][p.innermost_memory];
+      for (unsigned k = 0; k < uncoupled; ++k) repeats *= b_[dims[k]][p.innermost_memory];
     }
   }
-  const int base = highest((moving_[x] & kill_levels) | kill_floor);
-  const int position = std::countr_zero((active_[base] & coupled_at(base, x)) | kNoLoop);
-  // 2. repeats = iterations of uncoupled dims outside the kill.
-  for (int k = 0; k < uncoupled; ++k) {
-    const int d = uncoupled_[x][k];
-    repeats *= temporal_[d][base + int{position_[base][d] > position}];
+  const auto base = static_cast<unsigned>(highest((moving_[x] & kill_levels) | kill_floor));
+  const auto position = static_cast<unsigned>(std::countr_zero((active_[base] & coupled_at(base, x)) | kNoLoop));
+  link.base = base;
+  // 2. repeats = iterations of uncoupled dims outside the kill; copies = their instances outside parent and child.
+  double served = p.simple_words[x], delivered = served;
+  for (unsigned k = 0; k < uncoupled; ++k) {
+    const unsigned d = dims[k];
+    repeats *= temporal_[d][base + unsigned{position_[base][d] > position}];
+    served *= spatial_[d][link.parent];
+    delivered *= spatial_[d][link.child];
   }
+  const double parent_copies = served;
   // 3. Copies of an uncoupled dim under fanouts share one word of the parent, unless the network cannot.
   double unshared = 1;
-  if (link.unshared != 0)
-    for (int k = 0; k < uncoupled; ++k)
-      for_each_bit(link.unshared, [&](int l) { unshared *= b_[uncoupled_[x][k]][l]; });
+  if (link.unshared != 0) {
+    for (unsigned k = 0; k < uncoupled; ++k) for_each_bit(link.unshared, [&](int l) { unshared *= b_[dims[k]][l]; });
+    served *= unshared;
+  }
   // 4. Along plain coupled dims every word is covered once, along affine ones windows overlap:
-  //    served = simple words * windows * repeats * copies of the parent; delivered alike with copies of the child.
-  double served = parent_copies * unshared, delivered = child_copies;
+  //    served = simple words * copies of the parent * windows * repeats; delivered alike with copies of the child.
   if (p.affine_dims[x] != 0) {
     Kill kill;
     if ((moving_[x] & kill_levels) != 0) {
-      kill.level = kill.merged_to = base;
-      kill.position = position;
+      kill.level = kill.merged_to = static_cast<int>(base);
+      kill.position = static_cast<int>(position);
       kill.dim = dim_at_[base][position];
-      if (link.child != p.levels && (p.sliding[x] >> kill.dim & 1U) != 0) slide(kill);
+      if (link.child != static_cast<unsigned>(p.levels) && (p.sliding[x] >> kill.dim & 1U) != 0) slide(kill);
     }
     Windows& windows = windows_[x][link.memory];
     if (windows.version != version_[x] || windows.kill_level != kill.level || windows.kill_dim != kill.dim ||
-        windows.merged != kill.merged || windows.parent != link.parent) {
+        windows.merged != kill.merged || windows.parent != link.words.parent) {
       window_words(windows, link, kill);
       windows.version = version_[x];
       windows.kill_level = kill.level;
       windows.kill_dim = kill.dim;
       windows.merged = kill.merged;
-      windows.parent = link.parent;
+      windows.parent = link.words.parent;
     }
     served *= windows.served;
     delivered *= windows.delivered;
@@ -312,18 +343,18 @@ inline void Nest::price_link(int x, Link& link, double parent_copies, double chi
   Traffic& words = link.words;
   words.served = served * repeats;
   words.delivered = delivered * repeats;
-  if (remembers_ && link.child != p.levels && p.affine_dims[x] != 0) price_displaced(words, unshared);
+  if (remembers_ && words.child != p.levels && p.affine_dims[x] != 0) price_displaced(words, unshared);
   // 5. Outputs: the first arrival of a word is a plain write.
-  if (x != p.output) return;
+  if (x != static_cast<unsigned>(p.output)) return;
   if (p.conventions.first_time == Conventions::FirstTime::kPerSweep) {
     words.first_parent = served;
     words.first_child = delivered;
   } else if (p.affine_dims[x] == 0) {
     words.first_parent = parent_copies;
-    words.first_child = child_copies;
+    words.first_child = delivered;
   } else {
-    words.first_parent = first_words(link.parent);
-    words.first_child = link.child == p.levels ? 0 : first_words(link.child);
+    words.first_parent = first_words(words.parent);
+    words.first_child = words.child == p.levels ? 0 : first_words(words.child);
   }
 }
 
@@ -344,46 +375,54 @@ void Nest::price_displaced(Traffic& words, double unshared) const {
   for (const Problem::AffineRank& rank : p.windows[x]) words.served *= distinct_windows(rank, x, fanouts);
 }
 
-/// The words of all pairs of a tensor, outermost first, and what they cost.
 void Nest::price_tensor(int x) {
-  const Problem& p = problem_;
   if (links_[x].keepers != keepers_[x]) link_tensor(x);
   Links& links = links_[x];
-  Charge& charge = charge_[x];
-  const auto copies = [&](int level) {
-    double product = p.simple_words[x];
-    for (int k = 0; k < uncoupled_count_[x]; ++k) product *= spatial_[uncoupled_[x][k]][level];
-    return product;
-  };
-  double energy = 0, parent_copies = copies(links.at[0].parent);
-  double fills = 0, drains = 0;  // outputs: at the child of the pair outside
+  const std::uint32_t stale = stale_links_[x];
   for (int k = 0; k < links.count; ++k) {
-    Link& link = links.at[k];
-    const Traffic& words = link.words;
-    const double child_copies = copies(link.child);
+    if (!(stale >> k & 1U)) continue;
     if (imperfect_dims_ == 0) [[likely]] {
-      price_link(x, link, parent_copies, child_copies);
+      price_link(static_cast<unsigned>(x), links.at[k]);
     } else {
-      ImperfectTraffic(*this).price(link.words);
+      ImperfectTraffic(*this).price(links.at[k].words);
     }
-    parent_copies = child_copies;
-    energy += words.served * link.served_pj + words.delivered * link.delivered_pj;
-    if (x != p.output) {
-      charge.reads[link.parent] = words.served;
-      charge.writes[link.child] = words.delivered;
-      continue;
+  }
+  stale_links_[x] = 0;
+  charge_tensor(x);
+}
+
+/// Energy of a tensor's words, and its words at the ports of every level.
+void Nest::charge_tensor(int x) {
+  const Problem& p = problem_;
+  const Links& links = links_[x];
+  Charge& charge = charge_[x];
+  double energy = 0;
+  if (x != p.output) {
+    for (int k = 0; k < links.count; ++k) {
+      const Link& link = links.at[k];
+      energy += link.words.served * link.served_pj + link.words.delivered * link.delivered_pj;
+      charge.reads[link.parent] = link.words.served;
+      charge.writes[link.child] = link.words.delivered;
     }
-    charge.reads[link.parent] = words.served - words.first_parent + drains;
+    charge.energy_pj = energy;
+    return;
+  }
+  double fills = 0, drains = 0;  // at the child of the pair outside
+  for (int k = 0; k < links.count; ++k) {
+    const Link& link = links.at[k];
+    const Traffic& words = link.words;
+    const double read_back = words.served - words.first_parent;
+    charge.reads[link.parent] = read_back + drains;
     charge.writes[link.parent] = words.served + fills;
-    energy -= words.first_parent * link.first_parent_pj + words.first_child * link.first_child_pj;
-    if (link.child == p.levels) break;
+    energy += read_back * link.read_back_pj + words.served * link.served_pj;
+    if (words.child == p.levels) break;
     switch (p.conventions.drain) {
       case Conventions::Drain::kCounted: drains = words.delivered; break;
       case Conventions::Drain::kFree: drains = 0; break;
       case Conventions::Drain::kParentWrites: drains = (words.served + fills) * (words.delivered / words.served); break;
     }
     fills = words.delivered - words.first_child;
-    energy += drains * p.read_pj[link.child];
+    energy += fills * link.delivered_pj + drains * link.drain_pj;
   }
   charge.energy_pj = energy;
 }
@@ -468,10 +507,10 @@ Totals Nest::price() {
   // 1. Words and charges of the tensors that a change has touched.
   const bool imperfect = imperfect_dims_ != 0;
   if (imperfect || priced_imperfect_) [[unlikely]] {
-    stale_ = ~TensorSet{0};
+    for (int x = 0; x < p.tensors; ++x) mark(x);
     priced_imperfect_ = imperfect;
   }
-  for_each_bit(stale_ & below(p.tensors), [&](int x) { price_tensor(x); });
+  for_each_bit(stale_, [&](int x) { price_tensor(x); });
   stale_ = 0;
   // 2. Time. Ports take a whole number of cycles, so only those count that move more than they can in the whole cycles
   //    of the steps; in blocks of four levels, side by side.
@@ -480,14 +519,13 @@ Totals Nest::price() {
   const auto whole = static_cast<double>(static_cast<std::int64_t>(totals.steps));
   bool stalls = p.conventions.stall_rounding != Conventions::StallRounding::kExact;
   for (int l = 0; l <= p.levels; l += 4) {
-    std::array<double, 4> reads{}, writes{};
-    for (int x = 0; x < p.tensors; ++x)
-      for (int k = 0; k < 4; ++k) {
-        reads[k] += charge_[x].reads[l + k];
-        writes[k] += charge_[x].writes[l + k];
-      }
-    for (int k = 0; k < 4; ++k)
-      stalls |= (reads[k] > whole * read_rate_[l + k]) | (writes[k] > whole * write_rate_[l + k]);
+    Block reads = block(charge_[0].reads, l), writes = block(charge_[0].writes, l);
+    for (int x = 1; x < p.tensors; ++x) {
+      reads += block(charge_[x].reads, l);
+      writes += block(charge_[x].writes, l);
+    }
+    const auto over = (reads > whole * block(read_rate_, l)) | (writes > whole * block(write_rate_, l));
+    stalls |= (over[0] | over[1] | over[2] | over[3]) != 0;
   }
   if (stalls) find_bound(totals);
   // 3. Energy.

@@ -89,18 +89,21 @@ class Nest {
     std::array<double, kPadded> at;
     double& operator[](int level) { return at[static_cast<std::size_t>(level)]; }
     double operator[](int level) const { return at[static_cast<std::size_t>(level)]; }
+    double& operator[](unsigned level) { return at[level]; }
+    double operator[](unsigned level) const { return at[level]; }
   };
 
   /// A pair of neighbouring keepers with all that bypass alone decides, and its words.
   struct Link {
     Traffic words;
-    int parent = 0, child = 0, memory = 0;  ///< levels; the child's place among the memories
+    unsigned parent = 0, child = 0, memory = 0;  ///< levels; the child's place among the memories
+    unsigned base = 0;                           ///< where its kill was found last
     /// Where its kill is looked for, and the level outside which loops count when there is none (bit l = level l).
     std::uint32_t kill_levels = 0, kill_floor = 1;
     bool may_reuse = false;     ///< quickflow, towards compute: reuse across loops outside the innermost memory
     std::uint32_t fanouts = 0;  ///< between the two; of these, those that cannot share a word between copies:
     std::uint32_t unshared = 0;
-    double served_pj = 0, delivered_pj = 0, first_parent_pj = 0, first_child_pj = 0;  ///< per word
+    double served_pj = 0, read_back_pj = 0, delivered_pj = 0, drain_pj = 0;  ///< per word
   };
   struct Links {
     int count = 0;
@@ -122,16 +125,18 @@ class Nest {
   };
 
   void place_loops(int level, const std::uint8_t* dims_outermost_first);
-  void refresh_dim(int dim);
+  bool place_bounds(int dim, const Count* bound_by_level);  ///< whether spatial ones changed
   void refresh_moving(int tensor);
   void refresh_machine(bool spatial_changed);
+  void mark(int tensor);
   void link_tensor(int tensor);
-  std::uint32_t coupled_at(int level, int tensor) const {  ///< by position
+  std::uint32_t coupled_at(unsigned level, unsigned tensor) const {  ///< by position
     return static_cast<std::uint32_t>(coupled_at_[level][tensor / 4] >> 16 * (tensor % 4) & 0xffffU);
   }
 
   void price_tensor(int tensor);
-  void price_link(int tensor, Link& link, double parent_copies, double child_copies);
+  void price_link(unsigned tensor, Link& link);
+  void charge_tensor(int tensor);
   void price_displaced(Traffic& words, double unshared) const;
   void slide(Kill& kill) const;
   void find_bound(Totals& totals) const;
@@ -146,19 +151,21 @@ class Nest {
 
   const Problem& problem_;
   int memories_ = 0;
-  std::array<int, kMaxLevels> memory_{};  // memory levels, outermost first
+  std::array<int, kMaxLevels> memory_{};       // memory levels, outermost first
+  std::array<Count, kMaxLevels> if_memory_{};  // all bits for a memory, none for a fanout
   DimSet all_dims_ = 0;
   bool remembers_ = false;  // Timeloop's memory of displacements: every loop outside a child matters
-  std::array<int, kMaxTensors> uncoupled_count_{};
+  std::array<unsigned, kMaxTensors> uncoupled_count_{};
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxTensors> uncoupled_{};  // dims
   std::array<std::array<std::uint64_t, 2>, kMaxDims> coupled_lanes_{};  // bit 0 of 16-bit lane x: tensor x is coupled
 
   // [dim]: bound; bounds outside (temporal, spatial); bounds at or inside.
   std::array<PerLevel, kMaxDims> b_, temporal_, spatial_, tile_;
   std::array<std::uint32_t, kMaxDims> present_{};  // bit l: bound > 1
-  PerLevel instances_;                             // spatial bounds outside, all dims
-  PerLevel read_rate_, write_rate_;                // words per cycle of all instances in use
-  double steps_ = 1;                               // temporal bounds, all dims
+  PerLevel read_bandwidth_, write_bandwidth_;
+  PerLevel instances_;               // spatial bounds outside, all dims
+  PerLevel read_rate_, write_rate_;  // words per cycle of all instances in use
+  double steps_ = 1;                 // temporal bounds, all dims
 
   // By level; `levels` stands for the compute units, which have no loops.
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels + 1> dim_at_{}, position_{};  // position 0 = innermost
@@ -170,8 +177,9 @@ class Nest {
   DimSet imperfect_dims_ = 0;
   bool priced_imperfect_ = false;
 
-  TensorSet stale_ = 0;                               // tensors to be priced again
-  std::array<std::uint64_t, kMaxTensors> version_{};  // how often affine dims of a tensor have changed
+  TensorSet stale_ = 0;                                   // tensors to be priced again
+  std::array<std::uint32_t, kMaxTensors> stale_links_{};  // of those: bit k = k-th pair
+  std::array<std::uint64_t, kMaxTensors> version_{};      // how often affine dims of a tensor have changed
   std::array<Links, kMaxTensors> links_{};
   std::array<std::array<Windows, kMaxLevels>, kMaxTensors> windows_{};
   std::array<Charge, kMaxTensors> charge_;

@@ -144,7 +144,7 @@ double Nest::first_words(int level) const {
 /// Words of the parent and of all children: extent of the windows, times how many there are.
 void Nest::window_words(Windows& windows, const Link& link, const Kill& kill) const {
   const Problem& p = problem_;
-  const int x = link.words.tensor, child = link.child;
+  const int x = link.words.tensor, child = link.words.child;
   double visits = 1, at_parent = 1, at_child = 1;
   for_each_bit(p.affine_dims[x], [&](int d) {
     visits *= temporal_[d][child];
