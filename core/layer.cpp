@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/layer.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -121,10 +122,44 @@ Count Layer::macs() const {
   return product;
 }
 
+std::vector<Rank> Layer::independent_ranks(int tensor) const {
+  const auto size_of = [this](const Term& term) { return dims[static_cast<std::size_t>(term.dim)].size; };
+  std::vector<Rank> ranks;
+  for (const Rank& rank : tensors[static_cast<std::size_t>(tensor)].ranks) {
+    Rank merged = rank;
+    // Earlier ranks that mention one of its dims are drawn in; they share none with each other.
+    for (std::size_t r = 0; r < ranks.size();) {
+      const auto mentions = [&](const Term& term) {
+        return std::any_of(merged.terms.begin(), merged.terms.end(), [&](const Term& t) { return t.dim == term.dim; });
+      };
+      if (std::none_of(ranks[r].terms.begin(), ranks[r].terms.end(), mentions)) {
+        ++r;
+        continue;
+      }
+      Count weight = 1;
+      for (const Term& term : ranks[r].terms) weight += term.coefficient * (size_of(term) - 1);
+      Rank both = ranks[r];
+      for (const Term& term : merged.terms) {
+        const auto known =
+            std::find_if(both.terms.begin(), both.terms.end(), [&](const Term& t) { return t.dim == term.dim; });
+        if (known == both.terms.end())
+          both.terms.push_back({term.dim, weight * term.coefficient});
+        else
+          known->coefficient += weight * term.coefficient;
+      }
+      merged = std::move(both);
+      ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(r));
+      r = 0;
+    }
+    ranks.push_back(std::move(merged));
+  }
+  return ranks;
+}
+
 Count Layer::tensor_words(int tensor) const {
   Count words = 1;
   std::vector<Stride> strides;
-  for (const Rank& rank : tensors[static_cast<std::size_t>(tensor)].ranks) {
+  for (const Rank& rank : independent_ranks(tensor)) {
     strides.clear();
     for (const Term& term : rank.terms)
       strides.push_back({term.coefficient, dims[static_cast<std::size_t>(term.dim)].size});

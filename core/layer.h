@@ -71,6 +71,10 @@ struct Layer {
   int output() const;                            ///< index of the output tensor
   DimSet coupled(int tensor) const;              ///< dims that the tensor's projection mentions
   TensorSet tensors_with_role(Role role) const;
+  /// The tensor's ranks, those that share a dim written as one: rank r's index is weighed by one more than the largest
+  /// index of the ranks before it, so that different elements get different values. The elements that a tile touches
+  /// are then the product over these ranks of their distinct values.
+  std::vector<Rank> independent_ranks(int tensor) const;
   Count macs() const;                    ///< product of the dim sizes
   Count tensor_words(int tensor) const;  ///< distinct elements of the whole tensor
   bool operator==(const Layer&) const = default;

@@ -18,7 +18,7 @@ struct Window {
   auto operator<=>(const Window&) const = default;
 };
 
-/// One child under the fanouts between parent and child: where it sits (offset per network) and the windows it
+/// One child (or several whose windows are united): where it sits, as an offset per network, and the windows it
 /// receives one after the other.
 struct Child {
   std::vector<Count> offset;
@@ -29,16 +29,17 @@ struct Child {
 /// All children served during one iteration of the loops outside.
 using Group = std::vector<Child>;
 
-/// What a level's loop over a dim means for the pair that is priced.
-enum class Part : std::uint8_t { kOutside, kNeighbour, kSliding, kUnion };
+/// What a level's loop over a dim means for the side that is counted: a transfer of its own for every iteration; a
+/// neighbour that shares where windows are equal; part of the window.
+enum class Part : std::uint8_t { kOutside, kNeighbour, kWindow };
 
-Count distinct_sums(const std::vector<std::pair<Count, const std::vector<Window>*>>& terms) {
-  // Index values are few; a bitmap over the span is the obvious way.
+using Terms = std::vector<std::pair<Count, const std::vector<Window>*>>;
+
+/// All sums of one index out of every term's windows, as a bitmap: the obvious way, index values are few.
+std::vector<bool> sums(const Terms& terms) {
   Count span = 0;
-  for (const auto& [coefficient, windows] : terms) {
-    const Window& last = windows->back();
-    span += coefficient * (last.start + last.length - 1);
-  }
+  for (const auto& [coefficient, windows] : terms)
+    span += coefficient * (windows->back().start + windows->back().length - 1);
   std::vector<bool> values{true};
   values.resize(static_cast<std::size_t>(span) + 1);
   Count reach = 0;
@@ -55,12 +56,17 @@ Count distinct_sums(const std::vector<std::pair<Count, const std::vector<Window>
     values.swap(next);
     reach += furthest;
   }
+  return values;
+}
+
+Count distinct_sums(const Terms& terms) {
+  const std::vector<bool> values = sums(terms);
   return std::count(values.begin(), values.end(), true);
 }
 
 /// Words along one rank for one child: its first window in full, then what each next window adds.
 double rank_extent(const Problem::AffineRank& rank, const std::array<const Child*, kMaxDims>& child, bool box) {
-  std::vector<std::pair<Count, const std::vector<Window>*>> terms;
+  Terms terms;
   std::array<Stride, kMaxDims> strides;
   int n = 0;
   bool intervals = true;
@@ -90,6 +96,19 @@ double rank_extent(const Problem::AffineRank& rank, const std::array<const Child
     }
   }
   return words;
+}
+
+/// Adjoining windows are one interval of indices. Sorted before and after.
+void join_adjoining(std::vector<Window>& windows) {
+  std::vector<Window> joined;
+  for (const Window& w : windows) {
+    if (!joined.empty() && joined.back().start + joined.back().length >= w.start) {
+      joined.back().length = std::max(joined.back().length, w.start + w.length - joined.back().start);
+    } else {
+      joined.push_back(w);
+    }
+  }
+  windows.swap(joined);
 }
 
 }  // namespace
@@ -154,7 +173,7 @@ double ImperfectTraffic::distinct_output_extent(int level) const {
     double total = 0;
     std::vector<std::size_t> pick(shares.size(), 0);
     while (true) {
-      std::vector<std::pair<Count, const std::vector<Window>*>> terms;
+      Terms terms;
       std::array<Stride, kMaxDims> strides;
       bool intervals = true;
       for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -190,7 +209,7 @@ void ImperfectTraffic::price(Traffic& pair) const {
   } else {
     const int inner = p.innermost_memory;
     all = p.conventions.compute_reuse == Conventions::ComputeReuse::kNone || parent == inner ||
-          (nest_.active_[inner] & nest_.coupled_at_[inner][x]) != 0;
+          (nest_.moving_[x] >> inner & 1U) != 0;
     if (!all) {
       kill = nest_.find_kill(x, parent, inner);
       kill.merged = 1;
@@ -248,161 +267,176 @@ void ImperfectTraffic::price(Traffic& pair) const {
 void ImperfectTraffic::affine(const Traffic& pair, const Nest::Kill& kill, double& served, double& delivered) const {
   const Problem& p = problem_;
   const int x = pair.tensor, parent = pair.parent, child = pair.child;
+  // Ranks that share no dim are independent and multiply.
+  for (const Problem::AffineRank& joint : p.windows[x]) {
+    if ((joint.dims & nest_.imperfect_dims_) != 0) {
+      served *= rank_words(joint, pair, kill, true);
+      delivered *= rank_words(joint, pair, kill, false);
+      continue;
+    }
+    // Perfect after all: the closed form of Nest::window_words.
+    const std::uint32_t between = ((std::uint32_t{1} << child) - 1) & ~((std::uint32_t{1} << parent) - 1);
+    double at_parent = nest_.distinct_windows(joint, x, p.fanouts & between), at_child = 1;
+    for (const Problem::AffineRank& rank : p.affine[x]) {
+      if ((rank.dims & joint.dims) == 0) continue;
+      at_parent *= nest_.affine_extent(rank, child, kill, p.uniting[x] & between);
+      at_child *= nest_.affine_extent(rank, child, kill, 0);
+    }
+    for (DimSet rest = joint.dims; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      const double outside = nest_.temporal_outside(child, d) / (kill.dim == d ? kill.merged : 1.0);
+      at_parent *= outside * nest_.spatial_outside(parent, d);
+      at_child *= outside * nest_.spatial_outside(child, d);
+    }
+    served *= at_parent;
+    delivered *= at_child;
+  }
+}
+
+double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traffic& pair, const Nest::Kill& kill,
+                                    bool at_parent) const {
+  const Problem& p = problem_;
+  const int x = pair.tensor, parent = pair.parent, child = pair.child;
   const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
   const bool one_loop = p.conventions.halo == Conventions::Halo::kOneLoop;
-  bool shared = p.conventions.equal_windows == Conventions::EqualWindows::kShared;
-  int networks = 0;
-  std::array<int, kMaxLevels> network{};
-  for (int l = child - 1; l > parent; --l) {
-    if (p.is_memory[l]) continue;
-    if (l == child - 1 || p.is_memory[l + 1]) ++networks;
-    network[l] = networks - 1;
-    shared &= p.multicast[l];
-  }
+  const bool equal_shared = p.conventions.equal_windows == Conventions::EqualWindows::kShared;
 
-  // 1. The kinds of groups every affine dim has, with how often each occurs.
-  std::array<std::map<Group, double>, kMaxDims> groups, merged_groups;
-  DimSet dims = p.affine_dims[x];
-  bool any_partial = false;
-  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    std::array<Part, kMaxLevels> part{};
-    for (int l = 0; l < child; ++l) {
-      const bool sliding = kill.dim == d && kill.merged > 1 && l <= kill.level && l >= kill.merged_to;
-      if (p.is_memory[l]) {
-        part[l] = sliding ? Part::kSliding : Part::kOutside;
-      } else {
-        const bool partial = p.partial_multicast[l] && p.gap[l] == child && l > parent;
-        any_partial |= partial;
-        part[l] = l < parent ? Part::kOutside : partial ? Part::kUnion : Part::kNeighbour;
-      }
-    }
-    for (const bool united : {false, true}) {
-      std::map<Count, std::map<std::vector<Count>, std::vector<Window>>> found;
-      const auto tile = static_cast<Count>(nest_.tile(child, d)), size = static_cast<Count>(p.size[d]);
-      // Quickflow's one loop slides over adjoining windows, those of united neighbours included.
-      Count beside = 1;
-      for (int l = 0; l < child && united; ++l)
-        if (part[l] == Part::kUnion) beside *= static_cast<Count>(nest_.bound(l, d));
-      for (Count start = 0; start < size; start += tile) {
-        Count outside = 0, window = 0;
-        std::vector<Count> offset(static_cast<std::size_t>(networks), 0);
-        for (int l = 0; l < child; ++l) {
-          const auto inner = static_cast<Count>(nest_.tile(l + 1, d)), bound = static_cast<Count>(nest_.bound(l, d));
-          const Count at = start / inner % bound * inner;
-          switch (part[l]) {
-            case Part::kOutside: outside += at; break;
-            case Part::kSliding: window += one_loop ? start / inner % bound * tile * beside : at; break;
-            case Part::kNeighbour: offset[static_cast<std::size_t>(network[l])] += at; break;
-            case Part::kUnion:
-              if (united)
-                window += at;
-              else
-                offset[static_cast<std::size_t>(network[l])] += at;
-              break;
-          }
-        }
-        found[outside][offset].push_back({window, std::min(tile, size - start)});
-      }
-      for (auto& [outside, children] : found) {
-        Group group;
-        for (auto& [offset, windows] : children) {
-          std::sort(windows.begin(), windows.end());
-          // Adjoining windows are one interval of indices.
-          if (!box) {
-            std::vector<Window> joined;
-            for (const Window& w : windows) {
-              if (!joined.empty() && joined.back().start + joined.back().length >= w.start) {
-                joined.back().length = std::max(joined.back().length, w.start + w.length - joined.back().start);
-              } else {
-                joined.push_back(w);
-              }
-            }
-            windows.swap(joined);
-          }
-          group.push_back({offset, std::move(windows)});
-        }
-        (united ? merged_groups : groups)[d][std::move(group)] += 1;
-      }
+  // 1. What every level means, and the networks between parent and child.
+  std::array<Part, kMaxLevels> spatial_part{};
+  std::array<std::size_t, kMaxLevels> network{};
+  std::size_t networks = 0;
+  int last_gap = -1;
+  for (int l = parent + 1; l < child && at_parent; ++l) {
+    if (p.is_memory[l] || !(p.sharing[x] >> l & 1U)) continue;
+    if (p.uniting[x] >> l & 1U) {
+      spatial_part[l] = Part::kWindow;
+    } else if (equal_shared) {
+      spatial_part[l] = Part::kNeighbour;
+      if (p.gap[l] != last_gap) ++networks;
+      last_gap = p.gap[l];
+      network[l] = networks - 1;
     }
   }
 
-  // 2. Ranks that share no dim are independent and multiply; within one, every combination of kinds.
-  const auto sum = [&](const std::array<std::map<Group, double>, kMaxDims>& kinds, bool at_parent,
-                       const std::vector<const Problem::AffineRank*>& ranks, DimSet together) {
-    std::vector<int> order;
-    for (DimSet rest = together; rest != 0; rest &= rest - 1) order.push_back(std::countr_zero(rest));
-    double total = 0;
-    std::array<const Group*, kMaxDims> picked{};
-    std::array<const Child*, kMaxDims> child_of{};
-    const auto words_of_group = [&]() {
-      std::map<std::vector<Count>, double> largest;
-      double words = 0;
-      const auto visit = [&](auto&& self, std::size_t i) -> void {
-        if (i < order.size()) {
-          for (const Child& c : *picked[order[i]]) {
-            child_of[order[i]] = &c;
-            self(self, i + 1);
-          }
-          return;
+  // 2. The kinds of groups of children every dim has, with how often each occurs.
+  std::vector<int> order;
+  for (DimSet rest = joint.dims; rest != 0; rest &= rest - 1) order.push_back(std::countr_zero(rest));
+  std::array<std::map<Group, double>, kMaxDims> kinds;
+  for (const int d : order) {
+    const auto tile = static_cast<Count>(nest_.tile(child, d)), size = static_cast<Count>(p.size[d]);
+    std::map<Count, std::map<std::vector<Count>, std::vector<Window>>> found;
+    // Quickflow's one loop slides over adjoining windows, those of united neighbours included.
+    Count beside = 1;
+    for (int l = parent + 1; l < child; ++l)
+      if (spatial_part[l] == Part::kWindow) beside *= static_cast<Count>(nest_.bound(l, d));
+    for (Count start = 0; start < size; start += tile) {
+      Count outside = 0, window = 0;
+      std::vector<Count> offset(networks, 0);
+      for (int l = 0; l < child; ++l) {
+        const auto inner = static_cast<Count>(nest_.tile(l + 1, d)), bound = static_cast<Count>(nest_.bound(l, d));
+        const Count at = start / inner % bound * inner;
+        if (p.is_memory[l]) {
+          const bool sliding = kill.dim == d && kill.merged > 1 && l <= kill.level && l >= kill.merged_to;
+          if (sliding)
+            window += one_loop ? start / inner % bound * tile * beside : at;
+          else
+            outside += at;
+          continue;
         }
-        double extent = 1;
-        for (const Problem::AffineRank* rank : ranks) extent *= rank_extent(*rank, child_of, box);
-        if (!at_parent || !shared) {
-          words += extent;
-          return;
+        switch (spatial_part[l]) {
+          case Part::kOutside: outside += at; break;
+          case Part::kWindow: window += at; break;
+          case Part::kNeighbour: offset[network[l]] += at; break;
         }
-        std::vector<Count> key;
-        for (const Problem::AffineRank* rank : ranks) {
-          for (int n = 0; n < networks; ++n) {
-            Count displacement = 0;
-            for (int t = 0; t < rank->terms; ++t)
-              displacement += rank->coefficient[t] * child_of[rank->dim[t]]->offset[static_cast<std::size_t>(n)];
-            key.push_back(displacement);
-          }
+      }
+      found[outside][offset].push_back({window, std::min(tile, size - start)});
+    }
+    for (auto& [outside, children] : found) {
+      Group group;
+      for (auto& [offset, windows] : children) {
+        std::sort(windows.begin(), windows.end());
+        if (!box) join_adjoining(windows);
+        group.push_back({offset, std::move(windows)});
+      }
+      kinds[d][std::move(group)] += 1;
+    }
+  }
+
+  // 3. Every combination of kinds: children displaced alike are served as one that needs all they need.
+  std::vector<const Problem::AffineRank*> ranks;
+  for (const Problem::AffineRank& rank : p.affine[x])
+    if ((rank.dims & joint.dims) != 0) ranks.push_back(&rank);
+  std::array<const Group*, kMaxDims> picked{};
+  std::array<const Child*, kMaxDims> child_of{};
+  double total = 0;
+  const auto extent = [&](const std::array<const Child*, kMaxDims>& member) {
+    double words = 1;
+    for (const Problem::AffineRank* rank : ranks) words *= rank_extent(*rank, member, box);
+    return words;
+  };
+  const auto words_of_group = [&]() {
+    std::map<std::vector<Count>, std::vector<std::array<const Child*, kMaxDims>>> sharers;
+    double words = 0;
+    const auto visit = [&](auto&& self, std::size_t i) -> void {
+      if (i < order.size()) {
+        for (const Child& c : *picked[order[i]]) {
+          child_of[order[i]] = &c;
+          self(self, i + 1);
         }
-        double& kept = largest[key];
-        kept = std::max(kept, extent);
-      };
-      visit(visit, 0);
-      for (const auto& [key, extent] : largest) words += extent;
-      return words;
-    };
-    const auto choose = [&](auto&& self, std::size_t i, double times) -> void {
-      if (i == order.size()) {
-        total += times * words_of_group();
         return;
       }
-      for (const auto& [group, count] : kinds[order[i]]) {
-        picked[order[i]] = &group;
-        self(self, i + 1, times * count);
+      if (networks == 0) {
+        words += extent(child_of);
+        return;
       }
+      std::vector<Count> displacement(networks, 0);
+      for (std::size_t n = 0; n < networks; ++n)
+        for (int t = 0; t < joint.terms; ++t)
+          displacement[n] += joint.coefficient[t] * child_of[joint.dim[t]]->offset[n];
+      auto& members = sharers[displacement];
+      const bool known = std::any_of(members.begin(), members.end(), [&](const auto& member) {
+        return std::all_of(order.begin(), order.end(),
+                           [&](int d) { return member[d]->windows == child_of[d]->windows; });
+      });
+      if (!known) members.push_back(child_of);
     };
-    choose(choose, 0, 1);
-    return total;
-  };
-  DimSet done = 0;
-  for (const Problem::AffineRank& seed : p.affine[x]) {
-    if (done >> seed.dim[0] & 1U) continue;
-    DimSet together = 0;
-    std::vector<const Problem::AffineRank*> ranks;
-    for (int i = 0; i < seed.terms; ++i) together |= DimSet{1} << seed.dim[i];
-    for (bool grown = true; grown;) {
-      grown = false;
-      ranks.clear();
-      for (const Problem::AffineRank& rank : p.affine[x]) {
-        DimSet own = 0;
-        for (int i = 0; i < rank.terms; ++i) own |= DimSet{1} << rank.dim[i];
-        if ((own & together) == 0) continue;
-        ranks.push_back(&rank);
-        grown |= (own & ~together) != 0;
-        together |= own;
+    visit(visit, 0);
+    for (const auto& [displacement, members] : sharers) {
+      if (members.size() == 1) {
+        words += extent(members.front());
+        continue;
       }
+      if (box) {
+        double largest = 0;
+        for (const auto& member : members) largest = std::max(largest, extent(member));
+        words += largest;
+        continue;
+      }
+      std::vector<bool> together;
+      for (const auto& member : members) {
+        Terms terms;
+        for (int t = 0; t < joint.terms; ++t) terms.emplace_back(joint.coefficient[t], &member[joint.dim[t]]->windows);
+        const std::vector<bool> values = sums(terms);
+        together.resize(std::max(together.size(), values.size()));
+        for (std::size_t v = 0; v < values.size(); ++v)
+          if (values[v]) together[v] = true;
+      }
+      words += static_cast<double>(std::count(together.begin(), together.end(), true));
     }
-    done |= together;
-    served *= sum(any_partial ? merged_groups : groups, true, ranks, together);
-    delivered *= sum(groups, false, ranks, together);
-  }
+    return words;
+  };
+  const auto choose = [&](auto&& self, std::size_t i, double times) -> void {
+    if (i == order.size()) {
+      total += times * words_of_group();
+      return;
+    }
+    for (const auto& [group, count] : kinds[order[i]]) {
+      picked[order[i]] = &group;
+      self(self, i + 1, times * count);
+    }
+  };
+  choose(choose, 0, 1);
+  return total;
 }
 
 }  // namespace pliant

@@ -26,6 +26,9 @@ class ImperfectTraffic {
   /// Distinct tuples of the loop indices of a dim at the given levels (bit l = level l).
   double tuples(int dim, std::uint32_t levels) const;
   void affine(const Traffic& pair, const Nest::Kill& kill, double& served, double& delivered) const;
+  /// Words along one rank whose dims have short tiles: leaving the parent, or arriving at all children.
+  double rank_words(const Problem::AffineRank& joint, const Traffic& pair, const Nest::Kill& kill,
+                    bool at_parent) const;
 
   const Nest& nest_;
   const Problem& problem_;

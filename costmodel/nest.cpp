@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/affine.h"
+#include "costmodel/bits.h"
 #include "costmodel/displacement.h"
 #include "costmodel/imperfect.h"
 
@@ -13,126 +13,251 @@ namespace pliant {
 
 namespace {
 
-/// Calls f(dim) for every dim of a set.
-template <typename F>
-inline void for_each_dim(DimSet set, F f) {
-  while (set != 0) {
-    f(std::countr_zero(set));
-    set &= set - 1;
-  }
+/// A position no loop has: the kill of a level where nothing moves.
+constexpr std::uint32_t kNoLoop = std::uint32_t{1} << 15;
+static_assert(kMaxDims < 15);
+
+/// Four levels side by side; every machine has instructions for at least two.
+using Block = double __attribute__((vector_size(32)));
+
+template <class Row>
+inline const Block& block(const Row& row, int level) {
+  return *reinterpret_cast<const Block*>(row.at.data() + level);
+}
+template <class Row>
+inline Block& block(Row& row, int level) {
+  return *reinterpret_cast<Block*>(row.at.data() + level);
 }
 
 }  // namespace
 
 Nest::Nest(const Problem& problem) : problem_(problem) {
   for (int l = 0; l < problem_.levels; ++l) {
-    memory_at_[l] = memories_;
-    if (problem_.is_memory[l]) memory_[memories_++] = l;
+    if (!problem_.is_memory[l]) continue;
+    memory_[memories_++] = l;
+    if_memory_[l] = ~Count{0};
   }
-  memory_at_[problem_.levels] = memories_;
-  for (int d = 0; d < problem_.dims; ++d) b_[d].fill(1);
+  for (int l = 0; l < kMaxLevels + 4; ++l) {
+    read_bandwidth_[l] = problem_.read_bandwidth[l];
+    write_bandwidth_[l] = problem_.write_bandwidth[l];
+  }
+  all_dims_ = below(problem_.dims);
+  remembers_ = problem_.conventions.halo == Conventions::Halo::kDisplacement ||
+               problem_.conventions.halo == Conventions::Halo::kTwoIterations;
+  for (int x = 0; x < problem_.tensors; ++x) {
+    for_each_bit(problem_.coupled[x], [&](int d) { coupled_lanes_[d][x / 4] |= std::uint64_t{1} << 16 * (x % 4); });
+    for_each_bit(all_dims_ & ~problem_.coupled[x],
+                 [&](int d) { uncoupled_[x][uncoupled_count_[x]++] = static_cast<std::uint8_t>(d); });
+  }
+  for (std::array<PerLevel, kMaxDims>* table : {&b_, &temporal_, &spatial_, &tile_})
+    for (PerLevel& row : *table) row.at.fill(1);
+  for (PerLevel* row : {&instances_, &read_rate_, &write_rate_}) row->at.fill(1);
+  for (Charge& charge : charge_) {
+    charge.reads.at.fill(0);
+    charge.writes.at.fill(0);
+  }
 }
 
+// ---- Changes ----
+
 void Nest::load(const FlatMapping& mapping) {
-  for (int l = 0; l < problem_.levels; ++l)
-    for (int d = 0; d < problem_.dims; ++d) b_[d][l] = static_cast<double>(mapping.bound[l][d]);
-  for (int d = 0; d < problem_.dims; ++d) refresh_dim(d);
-  for (int l = 0; l < problem_.levels; ++l) {
-    keeps_[l] = mapping.keeps[l];
-    if (problem_.is_memory[l]) set_order(l, mapping.order[l].data());
+  for (int d = 0; d < problem_.dims; ++d) {
+    std::array<Count, kMaxLevels> bounds;
+    for (int l = 0; l < problem_.levels; ++l) bounds[l] = mapping.bound[l][d];
+    place_bounds(d, bounds.data());
   }
-  pairs_stale_ = true;
+  refresh_machine(true);
+  for (int x = 0; x < problem_.tensors; ++x) {
+    keepers_[x] = 0;
+    ++version_[x];
+    refresh_moving(x);
+    mark(x);
+  }
+  for (int i = 0; i < memories_; ++i) {
+    const int l = memory_[i];
+    keeps_[l] = mapping.keeps[l];
+    for (int x = 0; x < problem_.tensors; ++x) keepers_[x] |= (keeps_[l] >> x & 1U) << i;
+    place_loops(l, mapping.order[l].data());
+  }
 }
 
 void Nest::set_bounds(int dim, const Count* bound_by_level) {
-  for (int l = 0; l < problem_.levels; ++l) b_[dim][l] = static_cast<double>(bound_by_level[l]);
-  refresh_dim(dim);
-  for (int i = 0; i < memories_; ++i) {
-    const int l = memory_[i];
-    const std::uint32_t bit = std::uint32_t{1} << position_[l][dim];
-    active_[l] = b_[dim][l] > 1 ? active_[l] | bit : active_[l] & ~bit;
+  // 1. The products; whether spatial bounds changed, and which loops appear or vanish.
+  const std::uint32_t present_before = present_[dim];
+  const bool spatial_changed = place_bounds(dim, bound_by_level);
+  refresh_machine(spatial_changed);
+  const std::uint32_t toggled = (present_[dim] ^ present_before) & ~problem_.fanouts;
+  // 2. Whom it concerns. Along a simple dim every word is covered once however it is split, so its tensors only care
+  //    about which loop moves them first.
+  TensorSet stale = problem_.not_simple[dim];
+  if (toggled != 0) {
+    stale |= problem_.sliding_tensors;
+    for_each_bit(toggled, [&](int l) {
+      const std::uint32_t before = active_[l], bit = std::uint32_t{1} << position_[l][dim];
+      active_[l] = before ^ bit;
+      // The loop is the innermost that moves a coupled tensor, or was, if no coupled loop stands inside it.
+      for (int x = 0; x < problem_.tensors; ++x)
+        stale |= TensorSet{(before & coupled_at(static_cast<unsigned>(l), static_cast<unsigned>(x)) & (bit - 1)) == 0}
+                 << x;
+    });
+    for (int x = 0; x < problem_.tensors; ++x) refresh_moving(x);
   }
+  if (remembers_) stale = ~TensorSet{0};
+  for_each_bit(stale & below(problem_.tensors), [&](int x) { mark(x); });
+  for_each_bit(problem_.windowed[dim], [&](int x) { ++version_[x]; });
 }
 
 void Nest::set_order(int level, const std::uint8_t* dims_outermost_first) {
-  for (int i = 0; i < problem_.dims; ++i) {
-    const int position = problem_.dims - 1 - i;
-    dim_at_[level][position] = dims_outermost_first[i];
-    position_[level][dims_outermost_first[i]] = static_cast<std::uint8_t>(position);
-  }
+  place_loops(level, dims_outermost_first);
+  // The order matters to pairs whose stationary run ends here, or whose sliding run may reach here.
   for (int x = 0; x < problem_.tensors; ++x) {
-    std::uint32_t mask = 0;
-    for_each_dim(problem_.coupled[x], [&](int d) { mask |= std::uint32_t{1} << position_[level][d]; });
-    coupled_at_[level][x] = mask;
+    if (problem_.sliding[x] != 0 || remembers_) {
+      mark(x);
+    } else if ((moving_[x] >> level & 1U) != 0) {
+      const Links& links = links_[x];
+      std::uint32_t ending = 0;
+      for (int k = 0; k < links.count; ++k)
+        ending |= std::uint32_t{links.at[k].base == static_cast<unsigned>(level)} << k;
+      stale_links_[x] |= ending;
+      stale_ |= TensorSet{ending != 0} << x;
+    }
   }
-  refresh_active(level);
 }
 
 void Nest::set_keeps(int level, TensorSet keeps) {
+  const TensorSet changed = keeps_[level] ^ keeps;
   keeps_[level] = keeps;
-  pairs_stale_ = true;
+  const int i = std::popcount(below(level) & ~problem_.fanouts);
+  for_each_bit(changed, [&](int x) {
+    keepers_[x] ^= std::uint32_t{1} << i;
+    mark(x);
+  });
 }
 
-void Nest::refresh_dim(int d) {
-  double temporal = 1, spatial = 1;
-  for (int l = 0; l < problem_.levels; ++l) {
-    temporal_[d][l] = temporal;
-    spatial_[d][l] = spatial;
-    (problem_.is_memory[l] ? temporal : spatial) *= b_[d][l];
+void Nest::mark(int x) {
+  stale_ |= TensorSet{1} << x;
+  stale_links_[x] = ~std::uint32_t{0};
+}
+
+void Nest::place_loops(int level, const std::uint8_t* dims_outermost_first) {
+  std::uint32_t active = 0;
+  std::array<std::uint64_t, 2> coupled{};
+  for (int i = 0, position = problem_.dims - 1; position >= 0; ++i, --position) {
+    const std::uint8_t d = dims_outermost_first[i];
+    dim_at_[level][position] = d;
+    position_[level][d] = static_cast<std::uint8_t>(position);
+    active |= (present_[d] >> level & 1U) << position;
+    coupled[0] |= coupled_lanes_[d][0] << position;
+    coupled[1] |= coupled_lanes_[d][1] << position;
   }
-  temporal_[d][problem_.levels] = temporal;
-  spatial_[d][problem_.levels] = spatial;
-  tile_[d][problem_.levels] = 1;
-  for (int l = problem_.levels - 1; l >= 0; --l) tile_[d][l] = tile_[d][l + 1] * b_[d][l];
+  active_[level] = active;
+  coupled_at_[level] = coupled;
+}
+
+bool Nest::place_bounds(int d, const Count* bound_by_level) {
+  PerLevel &b = b_[d], &temporal_row = temporal_[d], &spatial_row = spatial_[d], &tile_row = tile_[d];
+  const int levels = problem_.levels;
+  double temporal = 1, spatial = 1;
+  std::uint32_t changed = 0, present = 0;
+  for (int l = 0; l < levels; ++l) {
+    temporal_row[l] = temporal;
+    spatial_row[l] = spatial;
+    const Count bound = bound_by_level[l];
+    temporal *= static_cast<double>(1 + ((bound - 1) & if_memory_[l]));
+    spatial *= static_cast<double>(1 + ((bound - 1) & ~if_memory_[l]));
+    const auto value = static_cast<double>(bound);
+    changed |= std::uint32_t{value != b[l]} << l;
+    present |= std::uint32_t{bound > 1} << l;
+    b[l] = value;
+  }
+  temporal_row[levels] = temporal;
+  spatial_row[levels] = spatial;
+  present_[d] = present;
+  double tile = 1;
+  for (int l = levels - 1; l >= 0; --l) {
+    tile *= b[l];
+    tile_row[l] = tile;
+  }
   const DimSet bit = DimSet{1} << d;
-  imperfect_dims_ = tile_[d][0] == problem_.size[d] ? imperfect_dims_ & ~bit : imperfect_dims_ | bit;
+  imperfect_dims_ = tile == problem_.size[d] ? imperfect_dims_ & ~bit : imperfect_dims_ | bit;
+  return (changed & problem_.fanouts) != 0;
 }
 
-void Nest::refresh_active(int level) {
-  std::uint32_t mask = 0;
-  for (int i = 0; i < problem_.dims; ++i)
-    if (b_[dim_at_[level][i]][level] > 1) mask |= std::uint32_t{1} << i;
-  active_[level] = mask;
+void Nest::refresh_moving(int x) {
+  std::uint32_t levels = 0;
+  for_each_bit(problem_.coupled[x], [&](int d) { levels |= present_[d]; });
+  moving_[x] = levels & ~problem_.fanouts;
 }
 
-void Nest::rebuild_pairs() {
-  pairs_ = 0;
-  for (int x = 0; x < problem_.tensors; ++x) {
-    int parent = -1;
-    for (int i = 0; i <= memories_; ++i) {
-      const int child = i == memories_ ? problem_.levels : memory_[i];
-      if (i < memories_ && !keeps(child, x)) continue;
-      if (parent >= 0) {
-        Traffic& pair = traffic_[pairs_++];
-        pair = Traffic{};
-        pair.tensor = static_cast<std::int8_t>(x);
-        pair.parent = static_cast<std::int8_t>(parent);
-        pair.child = static_cast<std::int8_t>(child);
-      }
-      parent = child;
+void Nest::refresh_machine(bool spatial_changed) {
+  const int levels = problem_.levels;
+  if (spatial_changed) {
+    for (int l = 0; l <= levels; l += 4) {
+      Block product = block(spatial_[0], l);
+      for (int d = 1; d < problem_.dims; ++d) product *= block(spatial_[d], l);
+      block(instances_, l) = product;
+      block(read_rate_, l) = block(read_bandwidth_, l) * product;
+      block(write_rate_, l) = block(write_bandwidth_, l) * product;
     }
   }
-  pairs_stale_ = false;
+  double even = 1, odd = 1;
+  for (int d = 0; d + 1 < problem_.dims; d += 2) {
+    even *= temporal_[d][levels];
+    odd *= temporal_[d + 1][levels];
+  }
+  if (problem_.dims % 2 != 0) even *= temporal_[problem_.dims - 1][levels];
+  steps_ = even * odd;
 }
 
-Nest::Kill Nest::find_kill(int tensor, int parent, int child) const {
-  Kill kill;
-  const bool within = problem_.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
-  const int outermost = within ? memory_at_[parent] : 0;
-  for (int i = memory_at_[child] - 1; i >= outermost; --i) {
-    const int l = memory_[i];
-    const std::uint32_t moving = active_[l] & coupled_at_[l][tensor];
-    if (moving == 0) continue;
-    kill.level = kill.merged_to = l;
-    kill.position = std::countr_zero(moving);
-    kill.dim = dim_at_[l][kill.position];
-    break;
-  }
-  if (kill.level < 0 || child == problem_.levels || !(problem_.sliding[tensor] >> kill.dim & 1U)) return kill;
-  // Sliding window: this loop, and consecutive ones over the same dim, fetch only what is new.
+/// The pairs of neighbouring keepers of a tensor, and what a word costs in each.
+void Nest::link_tensor(int x) {
+  const Problem& p = problem_;
+  Links& links = links_[x];
+  links.keepers = keepers_[x];
+  links.count = 0;
+  charge_[x].reads.at.fill(0);
+  charge_[x].writes.at.fill(0);
+  int parent = -1;
+  for_each_bit(keepers_[x] | std::uint32_t{1} << memories_, [&](int i) {
+    const int child = i < memories_ ? memory_[i] : p.levels;
+    if (parent >= 0) {
+      Link& link = links.at[links.count++];
+      link.words.tensor = static_cast<std::int8_t>(x);
+      link.words.parent = static_cast<std::int8_t>(parent);
+      link.words.child = static_cast<std::int8_t>(child);
+      link.parent = static_cast<unsigned>(parent);
+      link.child = static_cast<unsigned>(child);
+      link.memory = static_cast<unsigned>(i);
+      link.fanouts = p.fanouts & below(child) & ~below(parent);
+      link.unshared = link.fanouts & ~p.sharing[x];
+      // Where the kill may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
+      const bool within = p.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
+      const bool to_compute = child == p.levels;
+      link.may_reuse = to_compute && parent != p.innermost_memory &&
+                       p.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
+      const int inside = to_compute ? p.innermost_memory : child;
+      link.kill_levels = below(inside) & ~(within ? below(parent) : 0U);
+      link.kill_floor = std::uint32_t{1} << (within ? parent : 0);
+      if (to_compute && !link.may_reuse) {
+        link.kill_levels = 0;
+        link.kill_floor = std::uint32_t{1} << p.levels;
+      }
+      link.served_pj = x == p.output ? p.update_pj[parent] : p.read_pj[parent];
+      link.read_back_pj = p.read_pj[parent];
+      link.delivered_pj = to_compute ? 0 : p.write_pj[child];
+      link.drain_pj = to_compute ? 0 : p.read_pj[child];
+    }
+    parent = child;
+  });
+}
+
+// ---- One tensor ----
+
+/// A sliding window: the kill, and consecutive loops over the same dim, fetch only what is new.
+void Nest::slide(Kill& kill) const {
   kill.merged = b_[kill.dim][kill.level];
-  if (problem_.conventions.halo == Conventions::Halo::kOneLoop) return kill;
-  if ((active_[kill.level] >> kill.position >> 1) != 0) return kill;  // another loop stands outside it in this level
+  if (problem_.conventions.halo == Conventions::Halo::kOneLoop) return;
+  if ((active_[kill.level] >> kill.position >> 1) != 0) return;  // another loop stands outside it in this level
   for (int l = kill.level - 1; l >= 0; --l) {
     if (!problem_.is_memory[l]) {
       if (b_[kill.dim][l] > 1) break;  // the next window is a neighbour's: the step changes
@@ -145,213 +270,185 @@ Nest::Kill Nest::find_kill(int tensor, int parent, int child) const {
     kill.merged_to = l;
     if ((active_[l] >> position >> 1) != 0) break;
   }
+}
+
+Nest::Kill Nest::find_kill(int tensor, int parent, int child) const {
+  Kill kill;
+  const bool within = problem_.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
+  const std::uint32_t levels = moving_[tensor] & below(child) & ~(within ? below(parent) : 0U);
+  if (levels == 0) return kill;
+  kill.level = kill.merged_to = highest(levels);
+  kill.position = std::countr_zero(active_[kill.level] & coupled_at(kill.level, tensor));
+  kill.dim = dim_at_[kill.level][kill.position];
+  if (child != problem_.levels && (problem_.sliding[tensor] >> kill.dim & 1U) != 0) slide(kill);
   return kill;
 }
 
-double Nest::affine_extent(const Problem::AffineRank& rank, int child, const Kill& kill, DimSet partial) const {
-  const bool box = problem_.conventions.footprint == Conventions::Footprint::kBoundingBox;
-  if (child == problem_.levels && partial == 0) return 1;
-  // Spatial neighbours that share overlapping words are part of the window (partial multicast).
-  double extent = 1;
-  std::array<Stride, 3 * kMaxDims> strides;
-  int n = 0;
-  double slide_step = 0, slide_count = 1;
-  for (int i = 0; i < rank.terms; ++i) {
-    const int d = rank.dim[i];
-    const Count coefficient = rank.coefficient[i];
-    double count = std::min(tile_[d][child], problem_.size[d]);
-    if (partial >> d & 1U) {
-      for (int l = child - 1; l >= 0 && !problem_.is_memory[l]; --l)
-        if (problem_.partial_multicast[l]) count *= b_[d][l];
-    }
-    if (kill.dim == d && kill.merged > 1) {
-      const double step = tile_[d][kill.level + 1];
-      if (!box && (step == count || problem_.conventions.halo == Conventions::Halo::kOneLoop)) {
-        count *= kill.merged;
-      } else if (box) {
-        slide_step = step * static_cast<double>(coefficient);
-        slide_count = kill.merged;
-      } else {
-        strides[n++] = {coefficient * static_cast<Count>(step), static_cast<Count>(kill.merged)};
-      }
-    }
-    if (count > 1) {
-      extent += static_cast<double>(coefficient) * (count - 1);
-      strides[n++] = {coefficient, static_cast<Count>(count)};
-    }
-  }
-  if (box) return extent + (slide_count - 1) * std::min(slide_step, extent);
-  if (n == 0) return 1;
-  if (n == 1) return static_cast<double>(strides[0].count);
-  if (n == 2)
-    return static_cast<double>(
-        distinct_values(strides[0].stride, strides[0].count, strides[1].stride, strides[1].count));
-  return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), static_cast<std::size_t>(n))));
-}
-
-double Nest::equal_windows(const Problem::AffineRank& rank, int parent, int child) const {
-  // Children of one network whose windows coincide share a read; networks divided by a memory are counted apart.
-  double windows = 1;
-  std::array<Stride, kMaxDims> strides;
-  int l = child - 1;
-  while (l > parent) {
-    if (problem_.is_memory[l]) {
-      --l;
-      continue;
-    }
-    const int inside = l + 1;
-    int outside = l;
-    bool partial = false, multicast = true;
-    while (outside > parent && !problem_.is_memory[outside]) {
-      partial |= problem_.partial_multicast[outside];
-      multicast &= problem_.multicast[outside];
-      --outside;
-    }
-    int n = 0;
-    double product = 1;
-    for (int i = 0; i < rank.terms; ++i) {
-      const int d = rank.dim[i];
-      const double count = tile_[d][outside + 1] / tile_[d][inside];
-      if (count == 1) continue;
-      product *= count;
-      strides[n++] = {rank.coefficient[i] * static_cast<Count>(tile_[d][inside]), static_cast<Count>(count)};
-    }
-    const bool shared = multicast && problem_.conventions.equal_windows == Conventions::EqualWindows::kShared;
-    if (partial && l == child - 1) {
-      product = 1;  // already inside the window
-    } else if (n == 2 && shared) {
-      product = static_cast<double>(
-          distinct_values(strides[0].stride, strides[0].count, strides[1].stride, strides[1].count));
-    } else if (n > 2 && shared) {
-      product =
-          static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), static_cast<std::size_t>(n))));
-    }
-    windows *= product;
-    l = outside;
-  }
-  return windows;
-}
-
-double Nest::footprint(int level, int tensor) const {
-  double words = 1;
-  for_each_dim(problem_.simple[tensor], [&](int d) { words *= std::min(tile_[d][level], problem_.size[d]); });
-  for (const Problem::AffineRank& rank : problem_.affine[tensor]) words *= affine_extent(rank, level, Kill{}, 0);
-  return words;
-}
-
-double Nest::first_words(int level) const {
-  const int x = problem_.output;
-  double words = problem_.simple_words[x];
-  for (int d = 0; d < problem_.dims; ++d)
-    if (!problem_.is_coupled(x, d)) words *= spatial_[d][level];
-  if (problem_.affine[x].empty()) return words;
-  return words * ImperfectTraffic(*this).distinct_output_extent(level);
-}
-
-void Nest::price_pair(Traffic& pair) const {
-  const int x = pair.tensor, parent = pair.parent, child = pair.child;
+inline void Nest::price_link(unsigned x, Link& link) {
   const Problem& p = problem_;
-  if (imperfect_dims_ != 0) {
-    ImperfectTraffic(*this).price(pair);
+  const unsigned uncoupled = uncoupled_count_[x];
+  const std::uint8_t* const dims = uncoupled_[x].data();
+  // 1. The kill: the loop that ends the run of loops that leave the child's tile in place. Loops outside it count.
+  std::uint32_t kill_levels = link.kill_levels, kill_floor = link.kill_floor;
+  double repeats = 1;
+  if (link.may_reuse) [[unlikely]] {
+    if ((moving_[x] >> p.innermost_memory & 1U) != 0) {
+      kill_levels = 0;
+      kill_floor = std::uint32_t{1} << p.levels;
+    } else {
+      for (unsigned k = 0; k < uncoupled; ++k) repeats *= b_[dims[k]][p.innermost_memory];
+    }
+  }
+  const auto base = static_cast<unsigned>(highest((moving_[x] & kill_levels) | kill_floor));
+  const auto position = static_cast<unsigned>(std::countr_zero((active_[base] & coupled_at(base, x)) | kNoLoop));
+  link.base = base;
+  // 2. repeats = iterations of uncoupled dims outside the kill; copies = their instances outside parent and child.
+  double served = p.simple_words[x], delivered = served;
+  for (unsigned k = 0; k < uncoupled; ++k) {
+    const unsigned d = dims[k];
+    repeats *= temporal_[d][base + unsigned{position_[base][d] > position}];
+    served *= spatial_[d][link.parent];
+    delivered *= spatial_[d][link.child];
+  }
+  const double parent_copies = served;
+  // 3. Copies of an uncoupled dim under fanouts share one word of the parent, unless the network cannot.
+  double unshared = 1;
+  if (link.unshared != 0) {
+    for (unsigned k = 0; k < uncoupled; ++k) for_each_bit(link.unshared, [&](int l) { unshared *= b_[dims[k]][l]; });
+    served *= unshared;
+  }
+  // 4. Along plain coupled dims every word is covered once, along affine ones windows overlap:
+  //    served = simple words * copies of the parent * windows * repeats; delivered alike with copies of the child.
+  if (p.affine_dims[x] != 0) {
+    Kill kill;
+    if ((moving_[x] & kill_levels) != 0) {
+      kill.level = kill.merged_to = static_cast<int>(base);
+      kill.position = static_cast<int>(position);
+      kill.dim = dim_at_[base][position];
+      if (link.child != static_cast<unsigned>(p.levels) && (p.sliding[x] >> kill.dim & 1U) != 0) slide(kill);
+    }
+    Windows& windows = windows_[x][link.memory];
+    if (windows.version != version_[x] || windows.kill_level != kill.level || windows.kill_dim != kill.dim ||
+        windows.merged != kill.merged || windows.parent != link.words.parent) {
+      window_words(windows, link, kill);
+      windows.version = version_[x];
+      windows.kill_level = kill.level;
+      windows.kill_dim = kill.dim;
+      windows.merged = kill.merged;
+      windows.parent = link.words.parent;
+    }
+    served *= windows.served;
+    delivered *= windows.delivered;
+  }
+  Traffic& words = link.words;
+  words.served = served * repeats;
+  words.delivered = delivered * repeats;
+  if (remembers_ && words.child != p.levels && p.affine_dims[x] != 0) price_displaced(words, unshared);
+  // 5. Outputs: the first arrival of a word is a plain write.
+  if (x != static_cast<unsigned>(p.output)) return;
+  if (p.conventions.first_time == Conventions::FirstTime::kPerSweep) {
+    words.first_parent = served;
+    words.first_child = delivered;
+  } else if (p.affine_dims[x] == 0) {
+    words.first_parent = parent_copies;
+    words.first_child = delivered;
+  } else {
+    words.first_parent = first_words(words.parent);
+    words.first_child = words.child == p.levels ? 0 : first_words(words.child);
+  }
+}
+
+/// Timeloop: where several loops move the window, its memory of the last displacement decides.
+void Nest::price_displaced(Traffic& words, double unshared) const {
+  const Problem& p = problem_;
+  const int x = words.tensor, parent = words.parent, child = words.child;
+  const DisplacementWalk walk(*this);
+  if (!walk.needed(x, child)) return;
+  const double once = walk.words(x, child);
+  words.served = once * unshared;
+  words.delivered = once;
+  for (int d = 0; d < p.dims; ++d) {
+    words.served *= spatial_[d][p.simple[x] >> d & 1U ? child : parent];
+    words.delivered *= spatial_[d][child];
+  }
+  const std::uint32_t fanouts = p.fanouts & below(child) & ~below(parent);
+  for (const Problem::AffineRank& rank : p.windows[x]) words.served *= distinct_windows(rank, x, fanouts);
+}
+
+void Nest::price_tensor(int x) {
+  if (links_[x].keepers != keepers_[x]) link_tensor(x);
+  Links& links = links_[x];
+  const std::uint32_t stale = stale_links_[x];
+  for (int k = 0; k < links.count; ++k) {
+    if (!(stale >> k & 1U)) continue;
+    if (imperfect_dims_ == 0) [[likely]] {
+      price_link(static_cast<unsigned>(x), links.at[k]);
+    } else {
+      ImperfectTraffic(*this).price(links.at[k].words);
+    }
+  }
+  stale_links_[x] = 0;
+  charge_tensor(x);
+}
+
+/// Energy of a tensor's words, and its words at the ports of every level.
+void Nest::charge_tensor(int x) {
+  const Problem& p = problem_;
+  const Links& links = links_[x];
+  Charge& charge = charge_[x];
+  double energy = 0;
+  if (x != p.output) {
+    for (int k = 0; k < links.count; ++k) {
+      const Link& link = links.at[k];
+      energy += link.words.served * link.served_pj + link.words.delivered * link.delivered_pj;
+      charge.reads[link.parent] = link.words.served;
+      charge.writes[link.child] = link.words.delivered;
+    }
+    charge.energy_pj = energy;
     return;
   }
-  // 1. Which loop ends the run of loops that leave the child's tile in place.
-  Kill kill;
-  int base = 0;             // temporal loops outside this level count
-  std::uint32_t above = 0;  // ... and at this level those at these positions
-  DimSet full = 0;          // quickflow, towards compute: loops of the innermost memory count besides
-  const bool to_compute = child == p.levels;
-  if (!to_compute) {
-    kill = find_kill(x, parent, child);
-  } else if (p.conventions.compute_reuse == Conventions::ComputeReuse::kNone) {
-    base = p.levels;
-  } else {
-    const int inner = p.innermost_memory;
-    if (parent == inner || (active_[inner] & coupled_at_[inner][x]) != 0) {
-      base = p.levels;
-    } else {
-      kill = find_kill(x, parent, inner);
-      kill.merged = 1;
-      full = ~DimSet{0};
+  double fills = 0, drains = 0;  // at the child of the pair outside
+  for (int k = 0; k < links.count; ++k) {
+    const Link& link = links.at[k];
+    const Traffic& words = link.words;
+    const double read_back = words.served - words.first_parent;
+    charge.reads[link.parent] = read_back + drains;
+    charge.writes[link.parent] = words.served + fills;
+    energy += read_back * link.read_back_pj + words.served * link.served_pj;
+    if (words.child == p.levels) break;
+    switch (p.conventions.drain) {
+      case Conventions::Drain::kCounted: drains = words.delivered; break;
+      case Conventions::Drain::kFree: drains = 0; break;
+      case Conventions::Drain::kParentWrites: drains = (words.served + fills) * (words.delivered / words.served); break;
     }
+    fills = words.delivered - words.first_child;
+    energy += fills * link.delivered_pj + drains * link.drain_pj;
   }
-  const bool within = p.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
-  if (base != p.levels) {
-    base = kill.level >= 0 ? kill.level : within ? parent : 0;
-    if (kill.level >= 0) above = ~std::uint32_t{0} << kill.position << 1;
-  }
-  // 2. Uncoupled dims: iterations outside the run; copies under fanouts share one word of the parent.
-  double repeats = 1, parents = 1, children = 1, unshared = 1;
-  for_each_dim(p.coupled[x] ^ ((DimSet{1} << p.dims) - 1), [&](int d) {
-    const bool counted_here = base < p.levels && (above >> position_[base][d] & 1U) != 0;
-    repeats *= temporal_[d][counted_here ? base + 1 : base];
-    if (full != 0) repeats *= b_[d][p.innermost_memory];
-    parents *= spatial_[d][parent];
-    children *= spatial_[d][child];
-  });
-  for (int l = parent + 1; l < child; ++l) {
-    if (p.is_memory[l] || (x == p.output ? p.reduction[l] : p.multicast[l])) continue;
-    for_each_dim(p.coupled[x] ^ ((DimSet{1} << p.dims) - 1), [&](int d) { unshared *= b_[d][l]; });
-  }
-  // 3. Coupled dims: plain ones are covered exactly once; windows overlap.
-  double served = p.simple_words[x], delivered = p.simple_words[x];
-  if (!p.affine[x].empty()) {
-    DimSet partial = 0;
-    for (int l = child - 1; l > parent && !p.is_memory[l]; --l)
-      if (p.partial_multicast[l]) partial = p.affine_dims[x];
-    for (const Problem::AffineRank& rank : p.affine[x]) {
-      const double extent = affine_extent(rank, child, kill, 0);
-      delivered *= extent;
-      served *=
-          (partial != 0 ? affine_extent(rank, child, kill, partial) : extent) * equal_windows(rank, parent, child);
+  charge.energy_pj = energy;
+}
+
+// ---- The whole machine ----
+
+std::span<const Traffic> Nest::traffic() const {
+  std::size_t n = 0;
+  for (int x = 0; x < problem_.tensors; ++x)
+    for (int k = 0; k < links_[x].count; ++k) {
+      traffic_[n] = links_[x].at[k].words;
+      if (traffic_[n].child == problem_.levels) traffic_[n].first_child = 0;
+      ++n;
     }
-    for_each_dim(p.affine_dims[x], [&](int d) {
-      const double outer = temporal_[d][kill.dim == d && kill.merged > 1 ? kill.merged_to : child];
-      served *= outer * spatial_[d][parent];
-      delivered *= outer * spatial_[d][child];
-    });
-  }
-  pair.served = served * repeats * parents * unshared;
-  pair.delivered = delivered * repeats * children;
-  if (!to_compute && (p.conventions.halo == Conventions::Halo::kDisplacement ||
-                      p.conventions.halo == Conventions::Halo::kTwoIterations)) {
-    const DisplacementWalk walk(*this);
-    if (walk.needed(x, child)) {
-      const double words = walk.words(x, child);
-      pair.served = words * unshared;
-      pair.delivered = words;
-      for (int d = 0; d < p.dims; ++d) {
-        pair.served *= spatial_[d][p.simple[x] >> d & 1U ? child : parent];
-        pair.delivered *= spatial_[d][child];
-      }
-      for (const Problem::AffineRank& rank : p.affine[x]) pair.served *= equal_windows(rank, parent, child);
-    }
-  }
-  // 4. Outputs: the first arrival of a word is a plain write.
-  if (x == p.output) {
-    if (p.conventions.first_time == Conventions::FirstTime::kPerSweep) {
-      pair.first_parent = served * parents * unshared;
-      pair.first_child = delivered * children;
-    } else {
-      pair.first_parent = first_words(parent);
-      pair.first_child = to_compute ? 0 : first_words(child);
-    }
-  }
+  return {traffic_.data(), n};
 }
 
 double Nest::steps() const {
+  if (imperfect_dims_ == 0) return problem_.cycles_per_mac * steps_;
   double steps = problem_.cycles_per_mac;
-  for (int d = 0; d < problem_.dims; ++d) {
+  for (int d = 0; d < problem_.dims; ++d)
     steps *= imperfect_dims_ >> d & 1U ? ImperfectTraffic(*this).steps(d) : temporal_[d][problem_.levels];
-  }
   return steps;
 }
 
-double Nest::instances_peak(int level) const {
-  double copies = 1;
-  for (int d = 0; d < problem_.dims; ++d) copies *= spatial_[d][level];
-  return copies;
-}
+double Nest::instances_peak(int level) const { return instances_[level]; }
 
 double Nest::instances_average(int level) const {
   double copies = 1;
@@ -382,54 +479,18 @@ std::pair<double, double> Nest::demand_cycles(int level, double instances, doubl
   return {cycles(read_demand, problem_.read_bandwidth[level]), cycles(write_demand, problem_.write_bandwidth[level])};
 }
 
-Totals Nest::price() {
-  if (pairs_stale_) rebuild_pairs();
-  const Problem& p = problem_;
-  std::array<double, kMaxLevels> reads{}, writes{};
-  double energy = p.macs * p.mac_pj;
-  double output_fills = 0;
-  for (int i = 0; i < pairs_; ++i) {
-    Traffic& pair = traffic_[i];
-    price_pair(pair);
-    const int parent = pair.parent, child = pair.child;
-    const bool to_memory = child < p.levels;
-    if (pair.tensor != p.output) {
-      reads[parent] += pair.served;
-      energy += pair.served * p.read_pj[parent];
-      if (to_memory) {
-        writes[child] += pair.delivered;
-        energy += pair.delivered * p.write_pj[child];
-      }
-      continue;
-    }
-    const double read_back = pair.served - pair.first_parent;
-    reads[parent] += read_back;
-    writes[parent] += pair.served;
-    energy += read_back * p.read_pj[parent] + pair.served * p.update_pj[parent];
-    if (!to_memory) continue;
-    const double fills = pair.delivered - pair.first_child;
-    double drains = 0;
-    switch (p.conventions.drain) {
-      case Conventions::Drain::kCounted: drains = pair.delivered; break;
-      case Conventions::Drain::kFree: break;
-      case Conventions::Drain::kParentWrites:
-        drains = (pair.served + output_fills) * (pair.delivered / pair.served);
-        break;
-    }
-    output_fills = fills;
-    writes[child] += fills;
-    reads[child] += drains;
-    energy += fills * p.write_pj[child] + drains * p.read_pj[child];
-  }
-  Totals totals;
-  totals.steps = totals.cycles = steps();
+/// Raises cycles to the longest time of a port, words / (bandwidth * instances) rounded up.
+void Nest::find_bound(Totals& totals) const {
+  const bool exact = problem_.conventions.stall_rounding == Conventions::StallRounding::kExact;
   for (int i = 0; i < memories_; ++i) {
     const int l = memory_[i];
-    const double instances = instances_peak(l);
-    double read_time = std::ceil(reads[l] / (p.read_bandwidth[l] * instances));
-    double write_time = std::ceil(writes[l] / (p.write_bandwidth[l] * instances));
-    if (p.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio)
-      std::tie(read_time, write_time) = demand_cycles(l, instances, totals.steps);
+    double reads = 0, writes = 0;
+    for (int x = 0; x < problem_.tensors; ++x) {
+      reads += charge_[x].reads[l];
+      writes += charge_[x].writes[l];
+    }
+    double read_time = std::ceil(reads / read_rate_[l]), write_time = std::ceil(writes / write_rate_[l]);
+    if (!exact) std::tie(read_time, write_time) = demand_cycles(l, instances_[l], totals.steps);
     if (read_time > totals.cycles) {
       totals.cycles = read_time;
       totals.bound = {l, false};
@@ -439,8 +500,39 @@ Totals Nest::price() {
       totals.bound = {l, true};
     }
   }
+}
+
+Totals Nest::price() {
+  const Problem& p = problem_;
+  // 1. Words and charges of the tensors that a change has touched.
+  const bool imperfect = imperfect_dims_ != 0;
+  if (imperfect || priced_imperfect_) [[unlikely]] {
+    for (int x = 0; x < p.tensors; ++x) mark(x);
+    priced_imperfect_ = imperfect;
+  }
+  for_each_bit(stale_, [&](int x) { price_tensor(x); });
+  stale_ = 0;
+  // 2. Time. Ports take a whole number of cycles, so only those count that move more than they can in the whole cycles
+  //    of the steps; in blocks of four levels, side by side.
+  Totals totals;
+  totals.steps = totals.cycles = steps();
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(totals.steps));
+  bool stalls = p.conventions.stall_rounding != Conventions::StallRounding::kExact;
+  for (int l = 0; l <= p.levels; l += 4) {
+    Block reads = block(charge_[0].reads, l), writes = block(charge_[0].writes, l);
+    for (int x = 1; x < p.tensors; ++x) {
+      reads += block(charge_[x].reads, l);
+      writes += block(charge_[x].writes, l);
+    }
+    const auto over = (reads > whole * block(read_rate_, l)) | (writes > whole * block(write_rate_, l));
+    stalls |= (over[0] | over[1] | over[2] | over[3]) != 0;
+  }
+  if (stalls) find_bound(totals);
+  // 3. Energy.
+  double energy = p.macs * p.mac_pj;
+  for (int x = 0; x < p.tensors; ++x) energy += charge_[x].energy_pj;
   totals.energy_pj = energy + p.leak_pj_per_cycle_total * totals.cycles;
-  totals.utilization = p.macs * p.cycles_per_mac / (p.built[p.levels] * totals.cycles);
+  totals.utilization = p.busy_cycles / totals.cycles;
   return totals;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mapping being priced. Prefix products of every dim's bounds are kept up to date, so that changing one dim's
-// factors, one level's order or one bypass re-prices in a handful of multiplications. No allocation after construction
-// while factors are perfect.
+// A mapping being priced. Prefix products of every dim's bounds and the charges of every tensor are kept up to date, so
+// that changing one dim's factors, one level's order or one bypass re-prices in a handful of multiplications. No
+// allocation after construction while factors are perfect.
 #pragma once
 
 #include <array>
@@ -49,7 +49,8 @@ class Nest {
 
   /// Recomputes what changed and returns the totals.
   Totals price();
-  std::span<const Traffic> traffic() const { return {traffic_.data(), static_cast<std::size_t>(pairs_)}; }
+  /// The words of every pair as of the last price(), by tensor, outermost first. Valid until the next change.
+  std::span<const Traffic> traffic() const;
 
   const Problem& problem() const { return problem_; }
   double bound(int level, int dim) const { return b_[dim][level]; }
@@ -82,31 +83,107 @@ class Nest {
   friend class ImperfectTraffic;
   friend class DisplacementWalk;
 
-  void rebuild_pairs();
-  void price_pair(Traffic& traffic) const;
-  double affine_extent(const Problem::AffineRank& rank, int child, const Kill& kill, DimSet partial) const;
-  double equal_windows(const Problem::AffineRank& rank, int parent, int child) const;
+  /// One value per level (index `levels` = compute), padded so that whole blocks can be multiplied.
+  static constexpr int kPadded = (kMaxLevels + 1 + 3) / 4 * 4;
+  struct alignas(32) PerLevel {
+    std::array<double, kPadded> at;
+    double& operator[](int level) { return at[static_cast<std::size_t>(level)]; }
+    double operator[](int level) const { return at[static_cast<std::size_t>(level)]; }
+    double& operator[](unsigned level) { return at[level]; }
+    double operator[](unsigned level) const { return at[level]; }
+  };
+
+  /// A pair of neighbouring keepers with all that bypass alone decides, and its words.
+  struct Link {
+    Traffic words;
+    unsigned parent = 0, child = 0, memory = 0;  ///< levels; the child's place among the memories
+    unsigned base = 0;                           ///< where its kill was found last
+    /// Where its kill is looked for, and the level outside which loops count when there is none (bit l = level l).
+    std::uint32_t kill_levels = 0, kill_floor = 1;
+    bool may_reuse = false;     ///< quickflow, towards compute: reuse across loops outside the innermost memory
+    std::uint32_t fanouts = 0;  ///< between the two; of these, those that cannot share a word between copies:
+    std::uint32_t unshared = 0;
+    double served_pj = 0, read_back_pj = 0, delivered_pj = 0, drain_pj = 0;  ///< per word
+  };
+  struct Links {
+    int count = 0;
+    std::uint32_t keepers = 0;  ///< they were made for: bit i = memory i
+    std::array<Link, kMaxLevels> at;
+  };
+  /// Words along the affine dims of a tensor between a child and its parent, with what they were found for: the version
+  /// of those dims, the parent and the kill.
+  struct Windows {
+    double served = 1, delivered = 1;
+    std::uint64_t version = 0;
+    double merged = 1;
+    int kill_level = -1, kill_dim = -1, parent = -1;
+  };
+  /// What the words of one tensor cost: energy, and words at the ports of every level.
+  struct Charge {
+    double energy_pj = 0;
+    PerLevel reads, writes;
+  };
+
+  void place_loops(int level, const std::uint8_t* dims_outermost_first);
+  bool place_bounds(int dim, const Count* bound_by_level);  ///< whether spatial ones changed
+  void refresh_moving(int tensor);
+  void refresh_machine(bool spatial_changed);
+  void mark(int tensor);
+  void link_tensor(int tensor);
+  std::uint32_t coupled_at(unsigned level, unsigned tensor) const {  ///< by position
+    return static_cast<std::uint32_t>(coupled_at_[level][tensor / 4] >> 16 * (tensor % 4) & 0xffffU);
+  }
+
+  void price_tensor(int tensor);
+  void price_link(unsigned tensor, Link& link);
+  void charge_tensor(int tensor);
+  void price_displaced(Traffic& words, double unshared) const;
+  void slide(Kill& kill) const;
+  void find_bound(Totals& totals) const;
+
+  // Windows (nest_windows.cpp).
+  void window_words(Windows& windows, const Link& link, const Kill& kill) const;
+  double affine_extent(const Problem::AffineRank& rank, int child, const Kill& kill, std::uint32_t united) const;
+  double any_extent(const Problem::AffineRank& rank, int child, const Kill& kill, std::uint32_t united) const;
+  double distinct_windows(const Problem::AffineRank& rank, int tensor, std::uint32_t fanouts) const;
+  double equal_windows(const Problem::AffineRank& rank, std::uint32_t fanouts) const;
   double first_words(int level) const;
-  void refresh_dim(int dim);
-  void refresh_active(int level);
 
   const Problem& problem_;
   int memories_ = 0;
-  std::array<int, kMaxLevels> memory_{};         // memory levels, outermost first
-  std::array<int, kMaxLevels + 1> memory_at_{};  // index into memory_ of the first memory at or inside a level
+  std::array<int, kMaxLevels> memory_{};       // memory levels, outermost first
+  std::array<Count, kMaxLevels> if_memory_{};  // all bits for a memory, none for a fanout
+  DimSet all_dims_ = 0;
+  bool remembers_ = false;  // Timeloop's memory of displacements: every loop outside a child matters
+  std::array<unsigned, kMaxTensors> uncoupled_count_{};
+  std::array<std::array<std::uint8_t, kMaxDims>, kMaxTensors> uncoupled_{};  // dims
+  std::array<std::array<std::uint64_t, 2>, kMaxDims> coupled_lanes_{};  // bit 0 of 16-bit lane x: tensor x is coupled
 
-  // [dim][level]: bound; bounds outside (temporal, spatial); bounds at or inside.
-  using PerLevel = std::array<double, kMaxLevels + 1>;
+  // [dim]: bound; bounds outside (temporal, spatial); bounds at or inside.
   std::array<PerLevel, kMaxDims> b_, temporal_, spatial_, tile_;
-  std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels> dim_at_{}, position_{};  // position 0 = innermost
-  std::array<std::uint32_t, kMaxLevels> active_{};                                    // by position: bound > 1
-  std::array<std::array<std::uint32_t, kMaxTensors>, kMaxLevels> coupled_at_{};       // by position
-  std::array<TensorSet, kMaxLevels> keeps_{};
-  DimSet imperfect_dims_ = 0;
+  std::array<std::uint32_t, kMaxDims> present_{};  // bit l: bound > 1
+  PerLevel read_bandwidth_, write_bandwidth_;
+  PerLevel instances_;               // spatial bounds outside, all dims
+  PerLevel read_rate_, write_rate_;  // words per cycle of all instances in use
+  double steps_ = 1;                 // temporal bounds, all dims
 
-  bool pairs_stale_ = true;
-  int pairs_ = 0;
-  std::array<Traffic, kMaxTensors * kMaxLevels> traffic_{};
+  // By level; `levels` stands for the compute units, which have no loops.
+  std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels + 1> dim_at_{}, position_{};  // position 0 = innermost
+  std::array<std::uint32_t, kMaxLevels + 1> active_{};                     // loops by position: bound > 1
+  std::array<std::array<std::uint64_t, 2>, kMaxLevels + 1> coupled_at_{};  // by position, 16 bits per tensor
+  std::array<std::uint32_t, kMaxTensors> moving_{};                        // bit l: a loop of memory l moves the tensor
+  std::array<TensorSet, kMaxLevels> keeps_{};
+  std::array<std::uint32_t, kMaxTensors> keepers_{};  // bit i: memory i keeps the tensor
+  DimSet imperfect_dims_ = 0;
+  bool priced_imperfect_ = false;
+
+  TensorSet stale_ = 0;                                   // tensors to be priced again
+  std::array<std::uint32_t, kMaxTensors> stale_links_{};  // of those: bit k = k-th pair
+  std::array<std::uint64_t, kMaxTensors> version_{};      // how often affine dims of a tensor have changed
+  std::array<Links, kMaxTensors> links_{};
+  std::array<std::array<Windows, kMaxLevels>, kMaxTensors> windows_{};
+  std::array<Charge, kMaxTensors> charge_;
+  mutable std::array<Traffic, kMaxTensors * kMaxLevels> traffic_{};  // the pairs in a row, when asked for
 };
 
 }  // namespace pliant

@@ -2,6 +2,7 @@
 #include "costmodel/problem.h"
 
 #include <limits>
+#include <numeric>
 
 namespace pliant {
 
@@ -9,29 +10,46 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+Problem::AffineRank resolve_rank(const Rank& rank) {
+  Problem::AffineRank affine;
+  for (const Term& term : rank.terms) {
+    affine.dim[affine.terms] = term.dim;
+    affine.coefficient[affine.terms++] = term.coefficient;
+    affine.dims |= DimSet{1} << term.dim;
+  }
+  if (affine.terms == 2) {
+    const Count unit = std::gcd(affine.coefficient[0], affine.coefficient[1]);
+    for (int i = 0; i < 2; ++i) affine.reduced[i] = static_cast<double>(affine.coefficient[i] / unit);
+  }
+  return affine;
+}
+
 void resolve_tensor(Problem& problem, int x) {
+  const bool box = problem.conventions.footprint == Conventions::Footprint::kBoundingBox;
   const Tensor& tensor = problem.layer.tensors[x];
   problem.coupled[x] = problem.layer.coupled(x);
   std::array<int, kMaxDims> uses{};
   for (const Rank& rank : tensor.ranks)
     for (const Term& term : rank.terms) ++uses[term.dim];
   problem.simple_words[x] = 1;
-  for (const Rank& rank : tensor.ranks) {
-    const bool holes = problem.conventions.footprint == Conventions::Footprint::kBoundingBox && !rank.terms.empty() &&
-                       rank.terms.front().coefficient != 1;
-    if (rank.terms.size() == 1 && uses[rank.terms.front().dim] == 1 && !holes) {
-      problem.simple[x] |= DimSet{1} << rank.terms.front().dim;
-      problem.simple_words[x] *= problem.size[rank.terms.front().dim];
+  for (const Rank& rank : problem.layer.independent_ranks(x)) {
+    if (rank.terms.empty()) continue;
+    const Term& first = rank.terms.front();
+    if (rank.terms.size() == 1 && !(box && (first.coefficient != 1 || uses[first.dim] > 1))) {
+      problem.simple[x] |= DimSet{1} << first.dim;
+      problem.simple_words[x] *= problem.size[first.dim];
       continue;
     }
-    Problem::AffineRank affine;
-    for (const Term& term : rank.terms) {
-      affine.dim[affine.terms] = term.dim;
-      affine.coefficient[affine.terms++] = term.coefficient;
-      problem.affine_dims[x] |= DimSet{1} << term.dim;
+    problem.windows[x].push_back(resolve_rank(rank));
+    problem.affine_dims[x] |= problem.windows[x].back().dims;
+  }
+  if (!box) problem.affine[x] = problem.windows[x];
+  for (const Rank& rank : tensor.ranks) {
+    const Problem::AffineRank affine = resolve_rank(rank);
+    if (box && (affine.dims & problem.affine_dims[x]) != 0) problem.affine[x].push_back(affine);
+    if (affine.terms < 2) continue;
+    for (const Term& term : rank.terms)
       if (uses[term.dim] == 1) problem.sliding[x] |= DimSet{1} << term.dim;
-    }
-    if (affine.terms > 0) problem.affine[x].push_back(affine);
   }
 }
 
@@ -67,9 +85,16 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
     size[d] = static_cast<double>(layer.dims[d].size);
     macs *= size[d];
   }
+  read_bandwidth.fill(kInfinity);
+  write_bandwidth.fill(kInfinity);
   for (int x = 0; x < tensors; ++x) {
     resolve_tensor(*this, x);
+    if (sliding[x] != 0) sliding_tensors |= TensorSet{1} << x;
     tensor_words[x] = static_cast<double>(layer.tensor_words(x));
+    for (int d = 0; d < dims; ++d) {
+      if (!(simple[x] >> d & 1U)) not_simple[d] |= TensorSet{1} << x;
+      if (affine_dims[x] >> d & 1U) windowed[d] |= TensorSet{1} << x;
+    }
   }
   double copies = 1;
   for (int l = 0; l < levels; ++l) {
@@ -83,10 +108,18 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
       multicast[l] = fanout.multicast;
       reduction[l] = fanout.reduction;
       partial_multicast[l] = fanout.partial_multicast;
+      const std::uint32_t bit = std::uint32_t{1} << l;
+      fanouts |= bit;
+      for (int x = 0; x < tensors; ++x) {
+        if (!(x == output ? fanout.reduction : fanout.multicast)) continue;
+        sharing[x] |= bit;
+        if (fanout.partial_multicast) uniting[x] |= bit;
+      }
       copies *= static_cast<double>(fanout.units());
     }
   }
   built[levels] = copies;
+  if (conventions.equal_windows == Conventions::EqualWindows::kShared) sharing_equal = sharing;
   int inside = levels;
   for (int l = levels - 1; l >= 0; --l) {
     if (is_memory[l]) {
@@ -95,9 +128,13 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
       gap[l] = inside;
     }
   }
+  for (int l = 0; l < levels; ++l)
+    for (int k = 0; k < levels; ++k)
+      if (!is_memory[l] && !is_memory[k] && gap[l] == gap[k]) network[l] |= std::uint32_t{1} << k;
   const Compute& compute = accelerator.levels.back().compute();
   mac_pj = compute.mac_pj;
   cycles_per_mac = compute.cycles_per_mac;
+  busy_cycles = macs * cycles_per_mac / copies;
   compute_leak_pj_per_cycle = compute.leak_pj_per_cycle;
   leak_pj_per_cycle_total += copies * compute_leak_pj_per_cycle;
 }

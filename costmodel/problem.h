@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "core/accelerator.h"
@@ -38,20 +39,39 @@ struct Problem {
     int terms = 0;
     std::array<int, kMaxDims> dim{};
     std::array<Count, kMaxDims> coefficient{};
+    DimSet dims = 0;
+    /// Two terms: the coefficients over their greatest common divisor.
+    std::array<double, 2> reduced{};
   };
+  /// The extents of these ranks multiply to the words of a tile. With distinct values, ranks that share a dim are one
+  /// (Layer::independent_ranks); with bounding boxes they stay apart.
   std::array<std::vector<AffineRank>, kMaxTensors> affine;
+  /// Ranks that share a dim as one, whatever the footprint: neighbours have the same window when these are equal.
+  std::array<std::vector<AffineRank>, kMaxTensors> windows;
   std::array<DimSet, kMaxTensors> affine_dims{};
   /// Affine dims that move a window along exactly one rank: sliding along them can reuse the overlap.
   std::array<DimSet, kMaxTensors> sliding{};
+  TensorSet sliding_tensors = 0;
+
+  /// By dim: tensors for which it is not simple, and for which it is affine.
+  std::array<TensorSet, kMaxDims> not_simple{}, windowed{};
 
   std::array<TensorSet, kMaxLevels> may_keep{}, must_keep{};
   std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
   std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};
-  std::array<double, kMaxLevels> read_bandwidth{}, write_bandwidth{};  ///< per instance; infinity = unlimited
+  /// Per instance; infinity = unlimited, and for what is no memory. Padded so that blocks of levels can be multiplied.
+  std::array<double, kMaxLevels + 4> read_bandwidth{}, write_bandwidth{};
   std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};
+  /// Fanouts (bit l = level l) by what they do for a tensor: serve children with equal windows by one word (multicast,
+  /// or reduction for the output), and serve overlapping windows as one.
+  std::array<std::uint32_t, kMaxTensors> sharing{}, uniting{};
+  std::array<std::uint32_t, kMaxTensors> sharing_equal{};  ///< `sharing` where the conventions let equal windows share
+  std::array<std::uint32_t, kMaxLevels> network{};         ///< of a fanout: it and the fanouts of the same gap
+  std::uint32_t fanouts = 0;
   std::array<double, kMaxLevels + 1> built{};  ///< physical instances of a level; [levels] = compute units
   double mac_pj = 0, cycles_per_mac = 1, compute_leak_pj_per_cycle = 0;
   double macs = 0;
+  double busy_cycles = 0;                          ///< cycles if all units worked all the time
   std::array<double, kMaxTensors> tensor_words{};  ///< distinct elements of the whole tensor
   double leak_pj_per_cycle_total = 0;
 

@@ -43,16 +43,17 @@ std::vector<std::pair<int, int>> networks_between(const Problem& problem, int ou
   return networks;
 }
 
+/// Where only some fanouts of a network share or unite windows, the network is taken to do so as a whole: a lower
+/// bound.
 struct Sharing {
   bool shared = true, partial = false;
 };
 
-Sharing sharing(const Problem& problem, std::pair<int, int> network) {
-  Sharing s;
-  s.shared = problem.conventions.equal_windows == Conventions::EqualWindows::kShared;
+Sharing sharing(const Problem& problem, std::pair<int, int> network, int tensor) {
+  Sharing s{false, false};
   for (int l = network.first; l <= network.second; ++l) {
-    s.shared &= problem.multicast[l];
-    s.partial |= problem.partial_multicast[l];
+    s.shared |= (problem.sharing_equal[tensor] >> l & 1U) != 0;
+    s.partial |= (problem.uniting[tensor] >> l & 1U) != 0;
   }
   return s;
 }
@@ -143,14 +144,14 @@ double compute_words(const Setting& setting, const Spatial& spatial, const Pair&
   }
   for (const Problem::AffineRank& rank : p.affine[x]) {
     for (const auto& network : networks_between(p, pair.parent, p.levels)) {
-      const Sharing s = sharing(p, network);
+      const Sharing s = sharing(p, network, x);
       std::array<double, kMaxDims> below;
       below.fill(1);
       const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
       const bool innermost = network.second == p.levels - 1;
-      words *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared)
-                                        : fewest_windows(spatial, rank, network, s.shared || s.partial)) /
-               all;
+      const double fewest =
+          s.partial && !innermost ? 1.0 : fewest_windows(spatial, rank, network, s.shared || s.partial);
+      words *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared) : fewest) / all;
     }
   }
   return words;
@@ -245,13 +246,13 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
         double shared_words = words;
         std::array<double, kMaxDims> below = child;
         for (const auto& network : networks_between(p, std::max(pair.parent, level), pair.child)) {
-          const Sharing s = sharing(p, network);
+          const Sharing s = sharing(p, network, x);
           if (s.partial && network.second == pair.child - 1) {
             std::array<double, kMaxDims> united = child;
             for (const int d : dims)
               united[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
             shared_words = extent(p, rank, united, true);
-          } else {
+          } else if (!s.partial) {  // else the windows of this network may lie in those already counted
             shared_words *= windows(spatial, rank, network, below, s.shared);
           }
           for (const int d : dims)
@@ -259,8 +260,8 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
         }
         if (pair.parent < level) {
           for (const auto& network : networks_between(p, pair.parent, level)) {
-            const Sharing s = sharing(p, network);
-            shared_words *= fewest_windows(spatial, rank, network, s.shared) /
+            const Sharing s = sharing(p, network, x);
+            shared_words *= (s.partial ? 1.0 : fewest_windows(spatial, rank, network, s.shared)) /
                             spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
           }
         }

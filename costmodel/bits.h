@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of dims, tensors and levels are words of bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace pliant {
+
+/// Calls f(position) for every bit that is set, lowest first.
+template <typename F>
+inline void for_each_bit(std::uint32_t set, F f) {
+  while (set != 0) {
+    f(std::countr_zero(set));
+    set &= set - 1;
+  }
+}
+
+/// All bits below a position.
+constexpr std::uint32_t below(int position) { return (std::uint32_t{1} << position) - 1; }
+
+constexpr int highest(std::uint32_t bits) { return 31 - std::countl_zero(bits); }
+
+}  // namespace pliant
