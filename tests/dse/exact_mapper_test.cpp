@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "core/legality.h"
+#include "core/load.h"
 #include "random_cases.h"
 
 namespace pliant {
@@ -53,6 +54,33 @@ TEST(ExactMapper, EqualsExhaustiveOnRandomSmallCases) {
   EXPECT_LT(tally.infeasible, tally.cases / 10);
   RecordProperty("cases", tally.cases);
   RecordProperty("uncertified", tally.uncertified);
+}
+
+// On layers too large to enumerate nothing any other search finds is better than what is certified.
+TEST(ExactMapper, NoMapperFindsBetterOnLargerLayers) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  for (const auto& [accelerator_name, layer_text] : std::vector<std::pair<std::string, std::string>>{
+           {"eyeriss", "conv:M=128,C=128,P=28,Q=28,R=3,S=3"},
+           {"simba", "conv:M=88,C=24,P=28,Q=28,R=1,S=1"},
+           {"tpuv1", "conv:M=72,C=72,P=28,Q=28,R=3,S=3,stride=2"},
+           {"gemmini", "gemm:M=128,N=768,K=768"},
+           {"goma_eyeriss", "gemm:M=256,N=64,K=256"}}) {
+    SCOPED_TRACE(accelerator_name + " " + layer_text);
+    Task task;
+    task.accelerator = load_accelerator(library, accelerator_name);
+    task.layer = parse_layer(layer_text, "test");
+    task.flexibility = task.accelerator.flexibility_of(task.layer);
+    const SearchResult exact = run_mapper(*make_mapper("exact"), task, {});
+    ASSERT_TRUE(exact.certified);
+    for (const char* name : {"local", "genetic", "random"}) {
+      SearchOptions options;
+      options.budget.evaluations = 3000;
+      options.budget.seconds = 2;
+      const SearchResult other = run_mapper(*make_mapper(name), task, options);
+      ASSERT_TRUE(other.mapping.has_value()) << name;
+      EXPECT_GE(other.value, exact.value * (1 - 1e-9)) << name;
+    }
+  }
 }
 
 // With temporal remainders nothing is claimed but a bound; what is found is legal and good.
