@@ -58,7 +58,8 @@ double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC
 void print_table() {
   const std::map<std::string, Reference> known = references();
   const std::unique_ptr<Mapper> local = make_mapper("local"), exact = make_mapper("exact");
-  std::printf("%-8s %-9s %14s %9s %9s %9s %9s\n", "arch", "kernel", "EDP J*cycles", "/peer", "/optimum", "ms", "exact ms");
+  std::printf("%-8s %-9s %14s %9s %9s %9s %9s\n", "arch", "kernel", "EDP J*cycles", "/peer", "/optimum", "ms",
+              "exact ms");
   double total = 0, worst = 0;
   int optimal = 0, beaten = 0, count = 0;
   for (const Task& task : tasks()) {
@@ -83,9 +84,10 @@ void print_table() {
     worst = std::max(worst, ratio);
     optimal += ratio < 1 + 1e-6;
   }
-  std::printf("local: %.2f CPU seconds for all; %d of 60 optimal, at most %.4f of the optimum; at least as good as the "
-              "peer in %d of %d known cases\n",
-              total, optimal, worst, beaten, count);
+  std::printf(
+      "local: %.2f CPU seconds for all; %d of 60 optimal, at most %.4f of the optimum; at least as good as the "
+      "peer in %d of %d known cases\n",
+      total, optimal, worst, beaten, count);
 }
 
 void LocalQuickflow60(benchmark::State& state) {

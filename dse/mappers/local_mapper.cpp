@@ -196,7 +196,8 @@ class LocalSearch {
     for_each_move(-1, [&](const Move& first) {
       if (first.dim < 0 || spent()) return;
       now_.apply(first);
-      if (const auto [value, second] = best_neighbour(first.from); value < std::get<0>(best)) best = {value, first, second};
+      if (const auto [value, second] = best_neighbour(first.from); value < std::get<0>(best))
+        best = {value, first, second};
       now_.apply({first.dim, first.to, first.from, first.factor});
     });
     return best;

@@ -52,8 +52,8 @@ class Allocation {
 
   bool legal() const;
   /// Value that guides the search: the objective over a power of the utilization, for the best orders found.
-  /// Above the value `worth`, and with more steps than `worth_steps`, an allocation gets no search of its own orders: it is
-  /// a place to pass through.
+  /// Above the value `worth`, and with more steps than `worth_steps`, an allocation gets no search of its own orders:
+  /// it is a place to pass through.
   double price(double worth, double worth_steps, double utilization_exponent);
   double steps() const { return steps_; }  ///< of what was priced last
 

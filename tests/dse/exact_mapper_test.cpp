@@ -59,12 +59,12 @@ TEST(ExactMapper, EqualsExhaustiveOnRandomSmallCases) {
 // On layers too large to enumerate nothing any other search finds is better than what is certified.
 TEST(ExactMapper, NoMapperFindsBetterOnLargerLayers) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
-  for (const auto& [accelerator_name, layer_text] : std::vector<std::pair<std::string, std::string>>{
-           {"eyeriss", "conv:M=128,C=128,P=28,Q=28,R=3,S=3"},
-           {"simba", "conv:M=88,C=24,P=28,Q=28,R=1,S=1"},
-           {"tpuv1", "conv:M=72,C=72,P=28,Q=28,R=3,S=3,stride=2"},
-           {"gemmini", "gemm:M=128,N=768,K=768"},
-           {"goma_eyeriss", "gemm:M=256,N=64,K=256"}}) {
+  for (const auto& [accelerator_name, layer_text] :
+       std::vector<std::pair<std::string, std::string>>{{"eyeriss", "conv:M=128,C=128,P=28,Q=28,R=3,S=3"},
+                                                        {"simba", "conv:M=88,C=24,P=28,Q=28,R=1,S=1"},
+                                                        {"tpuv1", "conv:M=72,C=72,P=28,Q=28,R=3,S=3,stride=2"},
+                                                        {"gemmini", "gemm:M=128,N=768,K=768"},
+                                                        {"goma_eyeriss", "gemm:M=256,N=64,K=256"}}) {
     SCOPED_TRACE(accelerator_name + " " + layer_text);
     Task task;
     task.accelerator = load_accelerator(library, accelerator_name);

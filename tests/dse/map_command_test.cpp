@@ -57,9 +57,9 @@ TEST(MapCommand, JsonHasTheContractsFields) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   const auto json = nlohmann::json::parse(ran.out);
   EXPECT_EQ(json["schema"], 1);
-  for (const char* key : {"energy_pj", "runtime_cycles", "edp_pj_cycles", "area_um2", "utilization", "bound_by", "levels",
-                          "mapping", "objective", "value", "lower_bound", "gap", "certified", "mappings_covered",
-                          "mapper", "solve_seconds"})
+  for (const char* key :
+       {"energy_pj", "runtime_cycles", "edp_pj_cycles", "area_um2", "utilization", "bound_by", "levels", "mapping",
+        "objective", "value", "lower_bound", "gap", "certified", "mappings_covered", "mapper", "solve_seconds"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(json["certified"], true);
   EXPECT_EQ(json["gap"], 0);
@@ -82,8 +82,8 @@ TEST(MapCommand, SavedMappingsEvaluateToTheSameNumbers) {
   const Scratch file(".yaml");
   const Ran mapped = run(with(kSmall, {"--json", "--save", file.path.string()}));
   ASSERT_EQ(mapped.code, 0) << mapped.err;
-  const Ran priced = run({"eval", "--accelerator", "eyeriss", "--layer", "gemm:M=6,N=4,K=4", "--mapping",
-                          file.path.string(), "--json"});
+  const Ran priced = run(
+      {"eval", "--accelerator", "eyeriss", "--layer", "gemm:M=6,N=4,K=4", "--mapping", file.path.string(), "--json"});
   ASSERT_EQ(priced.code, 0) << priced.err;
   const auto a = nlohmann::json::parse(mapped.out), b = nlohmann::json::parse(priced.out);
   for (const char* key : {"energy_pj", "runtime_cycles", "edp_pj_cycles", "utilization", "levels", "mapping"})
@@ -104,8 +104,8 @@ TEST(MapCommand, AllLayersOfAWorkload) {
 }
 
 TEST(MapCommand, NothingFits) {
-  const std::vector<std::string> args = {"map",          "--accelerator", "tpuv1", "--layer",
-                                         "gemm:M=64,N=64,K=64", "--set",         "DRAM.capacity=100"};
+  const std::vector<std::string> args = {"map",   "--accelerator",    "tpuv1", "--layer", "gemm:M=64,N=64,K=64",
+                                         "--set", "DRAM.capacity=100"};
   const Ran ran = run(args);
   EXPECT_EQ(ran.code, 3);
   EXPECT_NE(ran.err.find("DRAM holds 100 words"), std::string::npos) << ran.err;
@@ -156,8 +156,7 @@ TEST(VerifyCommand, CatchesEveryLie) {
   lie["certified"] = false;
   EXPECT_EQ(verdict(lie), 1);
   // A worse mapping with an honest price, called optimal.
-  lie = nlohmann::json::parse(
-      run(with(kSmall, {"--json", "--mapper", "random", "--mapper-option", "victory=1"})).out);
+  lie = nlohmann::json::parse(run(with(kSmall, {"--json", "--mapper", "random", "--mapper-option", "victory=1"})).out);
   ASSERT_GT(lie["value"].get<double>(), honest["value"].get<double>());
   EXPECT_EQ(verdict(lie), 0);
   lie["certified"] = true;

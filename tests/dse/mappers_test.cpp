@@ -50,9 +50,9 @@ TEST(Mappers, ObjectivesByName) {
 
 TEST(Mappers, NoneBeatsTheTruth) {
   const std::unique_ptr<Mapper> exhaustive = make_mapper("exhaustive");
-  const tests::CaseOptions options{.factorizations = {Factorization::kPerfect, Factorization::kRubyS,
-                                                      Factorization::kRubyT, Factorization::kRuby},
-                                   .most_mappings = 3'000};
+  const tests::CaseOptions options{
+      .factorizations = {Factorization::kPerfect, Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby},
+      .most_mappings = 3'000};
   for (const char* name : {"local", "genetic", "random"}) {
     const std::unique_ptr<Mapper> mapper = make_mapper(name);
     int found = 0, best = 0, cases = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ruby's toy study (Fig. 7): which mapspace wins where, by random search over the first 10,000 valid mappings. The paper
-// averages 100 runs; these use fewer and look at the geometric mean.
+// Ruby's toy study (Fig. 7): which mapspace wins where, by random search over the first 10,000 valid mappings. The
+// paper averages 100 runs; these use fewer and look at the geometric mean.
 
 #include <gtest/gtest.h>
 
