@@ -56,6 +56,14 @@ Nest::Nest(const Problem& problem) : problem_(problem) {
     charge.reads.at.fill(0);
     charge.writes.at.fill(0);
   }
+  // Start from the mapping without loops, so that changes may come in any order.
+  FlatMapping empty{};
+  for (int l = 0; l < problem_.levels; ++l) {
+    empty.bound[l].fill(1);
+    for (int d = 0; d < problem_.dims; ++d) empty.order[l][d] = static_cast<std::uint8_t>(d);
+    empty.keeps[l] = problem_.may_keep[l];
+  }
+  load(empty);
 }
 
 // ---- Changes ----

@@ -43,19 +43,13 @@ class Allocation {
   };
   Saved save() const { return {bound_, candidate_.keeps}; }
   void restore(const Saved& saved);
-  /// Takes the spatial factors of another allocation and keeps its own temporal ones as far as they still divide; what
-  /// is left goes to each dim's outermost place. Where that is not legal, dims whose spatial factors changed put all
-  /// their temporal factors there. False when that is not legal either.
-  bool take_parallelism(const Saved& other);
   void apply(const Move& move);
   Move inverse(const Move& move) const;
 
   bool legal() const;
   /// Value that guides the search: the objective over a power of the utilization, for the best orders found.
-  /// Above the value `worth`, and with more steps than `worth_steps`, an allocation gets no search of its own orders:
-  /// it is a place to pass through.
-  double price(double worth, double worth_steps, double utilization_exponent);
-  double steps() const { return steps_; }  ///< of what was priced last
+  /// `worth` is the value above which an allocation gets no search of its own orders.
+  double price(double worth, double utilization_exponent);
 
   const std::vector<Place>& places() const { return places_; }
   Count bound(int dim, int place) const { return bound_[dim][place]; }
@@ -92,7 +86,6 @@ class Allocation {
   std::array<const OrderClasses::Order*, kMaxLevels> set_order_{};  ///< what the nest has
   std::array<OrderClasses::Choices*, kMaxLevels> choices_{};
 
-  double steps_ = 0;
   std::uint64_t evaluations_ = 0;
   bool found_ = false;
   Mapping best_;
