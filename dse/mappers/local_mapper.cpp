@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,13 +20,18 @@ constexpr int kMostMoves = 16;
 /// Moves in a row that may go anywhere; each later one must refill the place that the one before emptied.
 constexpr int kFreeHops = 2;
 /// Allocations whose price with remembered orders is further off than this get no search of their own orders.
-constexpr double kWorth = 1.5;
+constexpr double kWorth = 3;
+/// Array uses whose price with the present tiles is further off than this are not followed.
+constexpr double kNear = 3;
+/// Allocations of the beam that are followed in any case.
+constexpr std::size_t kFirstBeam = 64;
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 /// Full use of the array comes first in round 1.
 constexpr double kRound1Exponent = 10;
 
 struct LocalOptions {
-  double hops[3] = {4, 2, 2};
-  double chain = 8, beam = 200, utilization = 1, starts = 4, mid = 2, finals = 1, worth = 10, fine = 10;
+  double hops[3] = {4, 2, 4};
+  double chain = 8, beam = 1024, arrays = 128, effort = 40'000, utilization = 1, restart = 0;
 };
 
 /// What is known about an allocation met before.
@@ -85,13 +91,17 @@ class LocalSearch {
   SearchResult run() {
     SearchResult result;
     if (now_.start(options_.seed)) {
-      std::vector<Start> starts = spatial_starts(static_cast<int>(local_.hops[0]));
-      starts.resize(std::min(starts.size(), static_cast<std::size_t>(local_.starts)));
-      worth_ = local_.fine;
-      improve(starts, local_.mid, Round::kTiling, 1, 0);
-      worth_ = local_.worth;
-      improve(starts, local_.finals, Round::kTiling, static_cast<int>(local_.hops[1]), 0);
-      improve(starts, 1, Round::kBoth, static_cast<int>(local_.hops[2]), local_.beam);
+      const std::vector<Allocation::Saved> arrays = parallelism(static_cast<int>(local_.hops[0]));
+      now_.restore(arrays.front());
+      round(Round::kTiling, static_cast<int>(local_.hops[1]), {});
+      round(Round::kBoth, static_cast<int>(local_.hops[2]), arrays);
+      // A search that was short has another try from elsewhere.
+      for (std::uint64_t again = 1;
+           now_.evaluations() < static_cast<std::uint64_t>(local_.restart) && !deadline_.look(); ++again) {
+        if (!now_.start_at_random(options_.seed + again)) break;
+        round(Round::kTiling, static_cast<int>(local_.hops[1]), {});
+        round(Round::kBoth, kFreeHops, {});
+      }
     }
     result.evaluations = now_.evaluations();
     result.ended_by = !deadline_.over() ? "local optimum" : deadline_.stopped() ? "stopped" : "budget";
@@ -107,64 +117,112 @@ class LocalSearch {
   }
 
  private:
-  struct Start {
-    double value = 0;
-    Allocation::Saved at;
-  };
-
-  /// Searches on from every start and keeps the best few, best first.
-  void improve(std::vector<Start>& starts, double keep, Round round_kind, int hops, double beam) {
-    for (Start& start : starts) {
-      now_.restore(start.at);
-      round(round_kind, hops, local_.utilization, beam);
-      start = {base_, now_.save()};
-    }
-    std::stable_sort(starts.begin(), starts.end(), [](const Start& a, const Start& b) { return a.value < b.value; });
-    starts.resize(std::min(starts.size(), static_cast<std::size_t>(keep)));
-  }
-
   /// Round 1: parallelism, all other factors in the outermost memory; the best choices first.
-  std::vector<Start> spatial_starts(int hops) {
-    round_ = Round::kParallelism;
-    exponent_ = kRound1Exponent;
-    met_.clear();
-    search_ = 0;
-    base_ = now_.price(kIllegal, exponent_);
+  std::vector<Allocation::Saved> parallelism(int hops) {
+    set_out(Round::kParallelism, kRound1Exponent);
     begin();
     explore(0, hops, -1);
-    std::vector<Reached> all = std::move(reached_);
-    std::stable_sort(all.begin(), all.end(), [](const Reached& a, const Reached& b) { return a.value < b.value; });
-    std::vector<Start> starts;
+    std::stable_sort(reached_.begin(), reached_.end(),
+                     [](const Reached& a, const Reached& b) { return a.value < b.value; });
     const Allocation::Saved first = now_.save();
-    for (const Reached& reached : all) {
-      if (starts.size() >= static_cast<std::size_t>(local_.starts)) break;
+    std::vector<Allocation::Saved> choices;
+    for (const Reached& reached : reached_) {
+      if (choices.size() >= static_cast<std::size_t>(local_.arrays)) break;
       for (int i = 0; i < reached.moves; ++i) now_.apply(reached.path[static_cast<std::size_t>(i)]);
-      starts.push_back({reached.value, now_.save()});
+      choices.push_back(now_.save());
       now_.restore(first);
     }
-    if (starts.empty()) starts.push_back({base_, first});
-    return starts;
+    if (choices.empty()) choices.push_back(first);
+    return choices;
   }
 
-  /// From the present allocation to one that no chain of moves improves.
-  void round(Round round, int hops, double exponent, double beam) {
+  void set_out(Round round, double exponent) {
     round_ = round;
     exponent_ = exponent;
     met_.clear();
     search_ = 0;
-    base_ = now_.price(kIllegal, exponent_);
-    while (!deadline_.over()) {
-      // 1. As few hops as bring an improvement; the best allocation reached replaces the present one.
-      bool improved = false;
-      for (int n = hops; n <= hops && !improved && !deadline_.over(); ++n) {
+    base_ = now_.price(kIllegal, 0, exponent_);
+    base_steps_ = now_.steps();
+  }
+
+  /// Rounds 2 and 3: from the present allocation to one that no chain of moves improves.
+  void round(Round round, int hops, const std::vector<Allocation::Saved>& arrays) {
+    set_out(round, local_.utilization);
+    const std::uint64_t quota = now_.evaluations() + static_cast<std::uint64_t>(local_.effort);
+    bool improved = true;
+    while (improved && !deadline_.over()) {
+      // 1. The best allocation within two hops.
+      begin();
+      explore(0, std::min(hops, kFreeHops), -1);
+      improved = accept();
+      if (improved || round != Round::kBoth || deadline_.over()) continue;
+      // 2. None is better: go on from the best ones reached. Then another use of the array with the present tiles. Then
+      // more hops. The later the step the dearer it is, so it is taken only while the search has been short.
+      const std::vector<Reached> front = best_reached();
+      improved = widen(front, 0, kFirstBeam, false);
+      stop_at_ = quota;
+      if (!improved) improved = change_array(arrays);
+      if (!improved) improved = widen(front, kFirstBeam, front.size(), false);
+      if (!improved) improved = widen(front, 0, front.size(), true);
+      for (int n = kFreeHops + 1; n <= hops && !improved && !spent(); ++n) {
         begin();
         explore(0, n, -1);
         improved = accept();
       }
-      // 2. None: go on from the best ones reached.
-      if (!improved && beam > 0 && !deadline_.over()) improved = widen(static_cast<int>(local_.chain));
-      if (!improved) break;
+      stop_at_ = kNever;
     }
+  }
+
+  bool spent() { return deadline_.over() || now_.evaluations() >= stop_at_; }
+
+  /// Downhill from the present allocation, one move at a time, at most `moves`; with `swaps`, two at a time where one
+  /// does not help, the second into the place that the first emptied. Returns the value it ends with.
+  double descend(double here, int moves, bool swaps) {
+    while (moves > 0 && !spent()) {
+      std::uint32_t& descended = met_.at(now_.hash()).descended;
+      if (std::exchange(descended, 2 * search_ + swaps) >= 2 * search_ + swaps) break;
+      if (const auto [value, move] = best_neighbour(-1); value < here * (1 - 1e-12)) {
+        now_.apply(move);
+        here = value;
+        --moves;
+        continue;
+      }
+      if (!swaps || moves < 2) break;
+      const auto [value, first, second] = best_swap();
+      if (!(value < here * (1 - 1e-12))) break;
+      now_.apply(first);
+      now_.apply(second);
+      here = value;
+      moves -= 2;
+    }
+    return here;
+  }
+
+  std::tuple<double, Move, Move> best_swap() {
+    std::tuple<double, Move, Move> best{kIllegal, {}, {}};
+    for_each_move(-1, [&](const Move& first) {
+      if (first.dim < 0 || spent()) return;
+      now_.apply(first);
+      if (const auto [value, second] = best_neighbour(first.from); value < std::get<0>(best))
+        best = {value, first, second};
+      now_.apply({first.dim, first.to, first.from, first.factor});
+    });
+    return best;
+  }
+
+  /// The spatial factors of each array use in turn, then downhill.
+  bool change_array(const std::vector<Allocation::Saved>& arrays) {
+    const Allocation::Saved home = now_.save();
+    for (const Allocation::Saved& array : arrays) {
+      if (deadline_.look() || spent()) break;
+      if (now_.take_parallelism(array)) {
+        double here = value_of_met(met_.at(now_.hash()));
+        if (here < base_ * kNear) here = descend(here, static_cast<int>(local_.chain), false);
+        if (improves(here)) return true;
+      }
+      now_.restore(home);
+    }
+    return false;
   }
 
   void begin() {
@@ -187,38 +245,40 @@ class LocalSearch {
     return true;
   }
 
-  /// The beam: from each of the best allocations reached, downhill one move at a time, until one ends below the
-  /// present.
-  bool widen(int moves) {
+  bool improves(double here) {
+    if (!(here < base_ * (1 - 1e-12))) return false;
+    base_ = here;
+    if (options_.on_progress) options_.on_progress({now_.best_value(), 0, now_.evaluations(), deadline_.seconds()});
+    return true;
+  }
+
+  std::vector<Reached> best_reached() {
     std::vector<Reached> front = std::move(reached_);
     reached_.clear();
     std::stable_sort(front.begin(), front.end(), [](const Reached& a, const Reached& b) { return a.value < b.value; });
+    // After the best few, those a single move away: what they lead to differs most.
+    if (front.size() > kFirstBeam)
+      std::stable_partition(front.begin() + kFirstBeam, front.end(), [](const Reached& r) { return r.moves == 1; });
     front.resize(std::min(front.size(), static_cast<std::size_t>(local_.beam)));
+    return front;
+  }
+
+  /// The beam: downhill from some of the best allocations reached, until one ends below the present.
+  bool widen(const std::vector<Reached>& front, std::size_t first, std::size_t last, bool swaps) {
     const Allocation::Saved home = now_.save();
-    for (const Reached& from : front) {
+    for (std::size_t k = first; k < std::min(last, front.size()); ++k) {
+      if (deadline_.look() || spent()) break;
+      const Reached& from = front[k];
       for (int i = 0; i < from.moves; ++i) now_.apply(from.path[static_cast<std::size_t>(i)]);
-      double here = from.value;
-      for (int n = from.moves; n < moves && !deadline_.over(); ++n) {
-        if (std::exchange(met_.at(now_.hash()).descended, search_) == search_) break;
-        const auto [value, move] = best_neighbour();
-        if (!(value < here * (1 - 1e-12))) break;
-        now_.apply(move);
-        here = value;
-      }
-      if (here < base_ * (1 - 1e-12)) {
-        base_ = here;
-        if (options_.on_progress) options_.on_progress({now_.best_value(), 0, now_.evaluations(), deadline_.seconds()});
-        return true;
-      }
+      if (improves(descend(from.value, static_cast<int>(local_.chain) - from.moves, swaps))) return true;
       now_.restore(home);
-      if (deadline_.look()) return false;
     }
     return false;
   }
 
-  std::pair<double, Move> best_neighbour() {
+  std::pair<double, Move> best_neighbour(int emptied) {
     std::pair<double, Move> best{kIllegal, {}};
-    for_each_move(-1, [&](const Move& move) {
+    for_each_move(emptied, [&](const Move& move) {
       if (deadline_.reached()) return;
       const Move back = now_.inverse(move);
       now_.apply(move);
@@ -231,7 +291,7 @@ class LocalSearch {
   double value_of_met(Met& met) {
     if (met.key == 0) {
       met.key = now_.hash() | 1;
-      met.value = now_.legal() ? now_.price(base_ * worth_, exponent_) : kIllegal;
+      met.value = now_.legal() ? now_.price(base_ * kWorth, base_steps_, exponent_) : kIllegal;
     }
     return met.value;
   }
@@ -275,7 +335,7 @@ class LocalSearch {
   /// All allocations within `limit` moves, deeper ones from each.
   void explore(int depth, int limit, int emptied) {
     for_each_move(emptied, [&](const Move& move) {
-      if (!deadline_.over()) visit(move, depth, limit);
+      if (!spent()) visit(move, depth, limit);
     });
   }
 
@@ -293,17 +353,17 @@ class LocalSearch {
     met.search = search_;
     met.depth = static_cast<std::uint8_t>(depth + 1);
     const double value = value_of_met(met);
-    if (value < kIllegal) {
-      path_[static_cast<std::size_t>(depth)] = move;
-      if (!again) {
-        Reached& reached = reached_.emplace_back();
-        reached.value = value;
-        reached.moves = depth + 1;
-        std::copy_n(path_.begin(), depth + 1, reached.path.begin());
-      }
-      if (depth + 1 < limit)
-        explore(depth + 1, limit, round_ != Round::kParallelism && depth + 1 >= kFreeHops ? move.from : -1);
+    path_[static_cast<std::size_t>(depth)] = move;
+    if (value < kIllegal && !again) {
+      Reached& reached = reached_.emplace_back();
+      reached.value = value;
+      reached.moves = depth + 1;
+      std::copy_n(path_.begin(), depth + 1, reached.path.begin());
     }
+    // A buffer that overflows for one move may fit again after the next; an array that does not is given up.
+    const bool on = value < kIllegal || round_ == Round::kBoth;
+    if (on && depth + 1 < limit)
+      explore(depth + 1, limit, round_ != Round::kParallelism && depth + 1 >= kFreeHops ? move.from : -1);
     now_.apply(back);
   }
 
@@ -314,7 +374,8 @@ class LocalSearch {
   Deadline deadline_;
   Memory64 met_;
   Round round_ = Round::kParallelism;
-  double exponent_ = 1, base_ = 0, worth_ = 10;
+  double exponent_ = 1, base_ = 0, base_steps_ = 0;
+  std::uint64_t stop_at_ = kNever;  ///< evaluations
   std::uint32_t search_ = 0;
   std::vector<Reached> reached_;
   std::array<Move, kMostMoves> path_;
@@ -331,11 +392,9 @@ class LocalMapper final : public Mapper {
                          {"hops3", &local.hops[2], 1, 8},
                          {"chain", &local.chain, 1, kMostMoves},
                          {"beam", &local.beam, 1, 1e6},
-                         {"starts", &local.starts, 1, 1e6},
-                         {"mid", &local.mid, 1, 1e6},
-                         {"finals", &local.finals, 1, 1e6},
-                         {"worth", &local.worth, 0, 1e6},
-                         {"fine", &local.fine, 0, 1e6},
+                         {"effort", &local.effort, 0, 1e12},
+                         {"restart", &local.restart, 0, 1e12},
+                         {"arrays", &local.arrays, 1, 1e6},
                          {"utilization", &local.utilization, 0, 100}});
     return LocalSearch(task, options, local).run();
   }

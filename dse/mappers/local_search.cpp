@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/factors.h"
 
@@ -65,6 +66,31 @@ void Allocation::restore(const Saved& saved) {
   load();
 }
 
+bool Allocation::take_parallelism(const Saved& other) {
+  const auto before = bound_;
+  for (const bool keep_tiles : {true, false}) {
+    for (int d = 0; d < space_.dims; ++d) {
+      Count left = chain_[d].size;
+      bool same = true;
+      for (std::size_t p = 0; p < places_.size(); ++p) {
+        if (!places_[p].spatial) continue;
+        same &= before[d][p] == other.bound[d][p];
+        bound_[d][p] = other.bound[d][p];
+        left /= other.bound[d][p];
+      }
+      for (std::size_t p = places_.size(); p-- > 0;) {
+        if (places_[p].spatial) continue;
+        bound_[d][p] = keep_tiles || same ? std::gcd(before[d][p], left) : 1;
+        left /= bound_[d][p];
+      }
+      if (left > 1) bound_[d][static_cast<std::size_t>(outermost_[d])] *= left;
+    }
+    load();
+    if (legal()) return true;
+  }
+  return false;
+}
+
 bool Allocation::start(std::uint64_t seed) {
   for (int d = 0; d < space_.dims; ++d)
     if (outermost_[d] < 0 && chain_[d].size > 1) return false;
@@ -80,8 +106,10 @@ bool Allocation::start(std::uint64_t seed) {
     if (outermost_[d] >= 0) bound_[d][static_cast<std::size_t>(outermost_[d])] = chain_[d].size;
   }
   load();
-  if (legal()) return true;
+  return legal() || start_at_random(seed);
+}
 
+bool Allocation::start_at_random(std::uint64_t seed) {
   Sampler sampler(space_);
   if (sampler.empty()) return false;
   std::mt19937_64 random = random_stream(seed, 0);
@@ -107,7 +135,7 @@ bool Allocation::start(std::uint64_t seed) {
       }
     candidate_.keeps = drawn.keeps;
     load();
-    const double here = price(std::numeric_limits<double>::infinity(), 1);
+    const double here = price(std::numeric_limits<double>::infinity(), 0, 1);
     if (here < best) {
       best = here;
       best_start = save();
@@ -181,10 +209,10 @@ double Allocation::value(const Totals& totals, double exponent) {
   }
   // Share of the units at work while none waits for data.
   const double share = totals.utilization * (totals.cycles / totals.steps);
-  return objective * std::pow(share, -exponent);
+  return exponent == 1 ? objective / share : objective * std::pow(share, -exponent);
 }
 
-double Allocation::price(double worth, double exponent) {
+double Allocation::price(double worth, double worth_steps, double exponent) {
   for (; stale_ != 0; stale_ &= stale_ - 1) {
     const int d = std::countr_zero(stale_);
     nest_.set_bounds(d, chain_[d].bound.data());
@@ -204,8 +232,10 @@ double Allocation::price(double worth, double exponent) {
     set_order_[l] = order;
     nest_.set_order(l, order->data());
   }
-  const double as_before = value(nest_.price(), exponent);
-  return !choice || as_before > worth ? as_before : try_orders(as_before, exponent);
+  const Totals totals = nest_.price();
+  steps_ = totals.steps;
+  const double as_before = value(totals, exponent);
+  return !choice || (as_before > worth && steps_ > worth_steps) ? as_before : try_orders(as_before, exponent);
 }
 
 double Allocation::try_orders(double as_before, double exponent) {

@@ -36,6 +36,8 @@ class Allocation {
   /// Everything in the outermost place each dim has; where that is not legal, the best of a few random draws. False
   /// when neither gives a legal start.
   bool start(std::uint64_t seed);
+  /// The best of a few random draws; false when none is legal.
+  bool start_at_random(std::uint64_t seed);
   /// Where a search stands, to come back to.
   struct Saved {
     std::array<std::array<Count, kMaxPlaces>, kMaxDims> bound;
@@ -43,13 +45,19 @@ class Allocation {
   };
   Saved save() const { return {bound_, candidate_.keeps}; }
   void restore(const Saved& saved);
+  /// Takes the spatial factors of another allocation and keeps its own temporal ones as far as they still divide; what
+  /// is left goes to each dim's outermost place. Where that is not legal, dims whose spatial factors changed put all
+  /// their temporal factors there. False when that is not legal either.
+  bool take_parallelism(const Saved& other);
   void apply(const Move& move);
   Move inverse(const Move& move) const;
 
   bool legal() const;
   /// Value that guides the search: the objective over a power of the utilization, for the best orders found.
-  /// `worth` is the value above which an allocation gets no search of its own orders.
-  double price(double worth, double utilization_exponent);
+  /// Above the value `worth`, and with more steps than `worth_steps`, an allocation gets no search of its own orders:
+  /// it is a place to pass through.
+  double price(double worth, double worth_steps, double utilization_exponent);
+  double steps() const { return steps_; }  ///< of what was priced last
 
   const std::vector<Place>& places() const { return places_; }
   Count bound(int dim, int place) const { return bound_[dim][place]; }
@@ -86,6 +94,7 @@ class Allocation {
   std::array<const OrderClasses::Order*, kMaxLevels> set_order_{};  ///< what the nest has
   std::array<OrderClasses::Choices*, kMaxLevels> choices_{};
 
+  double steps_ = 0;
   std::uint64_t evaluations_ = 0;
   bool found_ = false;
   Mapping best_;

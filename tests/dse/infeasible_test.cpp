@@ -61,7 +61,7 @@ TEST(WhyNothingFits, LoopsThatMustStandInsideOverflow) {
 TEST(WhyNothingFits, AgreesWithEnumeration) {
   const std::unique_ptr<Mapper> exhaustive = make_mapper("exhaustive");
   int infeasible = 0;
-  for (std::uint64_t seed = 9000; seed < 9200; ++seed) {
+  for (std::uint64_t seed = 9000; seed < 9080; ++seed) {
     const tests::RandomCase random = tests::random_case(seed, {.most_mappings = 3'000, .infeasible_share = 0.7});
     const SearchResult truth = run_mapper(*exhaustive, random.task, {});
     const auto why = why_nothing_fits(random.task);
@@ -70,7 +70,7 @@ TEST(WhyNothingFits, AgreesWithEnumeration) {
     ++infeasible;
     EXPECT_FALSE(why->conflict.empty()) << random.text;
   }
-  EXPECT_GE(infeasible, 10);
+  EXPECT_GE(infeasible, 5);
 }
 
 }  // namespace
