@@ -2,6 +2,7 @@
 #include "dse/cli/eval_command.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -30,7 +31,8 @@ class EvalCommand : public ::testing::Test {
     return {code, out.str(), err.str()};
   }
   static std::string written(const std::string& name, const std::string& text) {
-    const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / name;
+    const std::filesystem::path path =
+        std::filesystem::path(::testing::TempDir()) / (std::to_string(::getpid()) + "-" + name);
     std::ofstream(path) << text;
     return path.string();
   }

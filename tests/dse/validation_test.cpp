@@ -2,6 +2,7 @@
 // Our model against vectors of other models, and the validator against itself: an excuse must not cover a real
 // mismatch.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -39,7 +40,8 @@ ValidationResult validated(const json& record) {
 
 /// A file in the test's temporary folder.
 std::filesystem::path written(const std::string& name, const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / name;
+  const std::filesystem::path path =
+      std::filesystem::path(::testing::TempDir()) / (std::to_string(::getpid()) + "-" + name);
   std::ofstream(path) << text;
   return path;
 }
