@@ -9,6 +9,11 @@
 #include "../costmodel/small_cases.h"
 #include "costmodel/nest.h"
 
+// operator new below takes its memory from malloc, so free is its counterpart; g++ cannot see that when it inlines.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 namespace {
 std::atomic<long> allocations{0};
 }  // namespace
