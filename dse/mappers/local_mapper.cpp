@@ -25,13 +25,15 @@ constexpr double kWorth = 3;
 constexpr double kNear = 3;
 /// Allocations of the beam that are followed in any case.
 constexpr std::size_t kFirstBeam = 64;
+/// Searches that priced less than this start again elsewhere.
+constexpr std::uint64_t kShort = 80'000;
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 /// Full use of the array comes first in round 1.
 constexpr double kRound1Exponent = 10;
 
 struct LocalOptions {
   double hops[3] = {4, 2, 4};
-  double chain = 8, beam = 1024, arrays = 128, effort = 40'000, utilization = 1, restart = 0;
+  double chain = 8, beam = 1024, arrays = 128, effort = 40'000, utilization = 1, restarts = 1;
 };
 
 /// What is known about an allocation met before.
@@ -95,12 +97,13 @@ class LocalSearch {
       now_.restore(arrays.front());
       round(Round::kTiling, static_cast<int>(local_.hops[1]), {});
       round(Round::kBoth, static_cast<int>(local_.hops[2]), arrays);
-      // A search that was short has another try from elsewhere.
-      for (std::uint64_t again = 1;
-           now_.evaluations() < static_cast<std::uint64_t>(local_.restart) && !deadline_.look(); ++again) {
-        if (!now_.start_at_random(options_.seed + again)) break;
-        round(Round::kTiling, static_cast<int>(local_.hops[1]), {});
-        round(Round::kBoth, kFreeHops, {});
+      // A search that was short has another try from elsewhere, and goes on where that ends lower.
+      double lowest = base_;
+      for (std::uint64_t again = 1; again <= static_cast<std::uint64_t>(local_.restarts); ++again) {
+        if (now_.evaluations() > kShort || deadline_.look() || !now_.start_at_random(options_.seed + again)) break;
+        for (int hops = 1; hops <= kFreeHops; ++hops) round(Round::kBoth, hops, {});
+        if (base_ < lowest * (1 - 1e-12)) round(Round::kBoth, static_cast<int>(local_.hops[2]), arrays);
+        lowest = std::min(lowest, base_);
       }
     }
     result.evaluations = now_.evaluations();
@@ -155,7 +158,7 @@ class LocalSearch {
       begin();
       explore(0, std::min(hops, kFreeHops), -1);
       improved = accept();
-      if (improved || round != Round::kBoth || deadline_.over()) continue;
+      if (improved || hops <= kFreeHops || deadline_.over()) continue;
       // 2. None is better: go on from the best ones reached. Then another use of the array with the present tiles. Then
       // more hops. The later the step the dearer it is, so it is taken only while the search has been short.
       const std::vector<Reached> front = best_reached();
@@ -393,7 +396,7 @@ class LocalMapper final : public Mapper {
                          {"chain", &local.chain, 1, kMostMoves},
                          {"beam", &local.beam, 1, 1e6},
                          {"effort", &local.effort, 0, 1e12},
-                         {"restart", &local.restart, 0, 1e12},
+                         {"restarts", &local.restarts, 0, 1e12},
                          {"arrays", &local.arrays, 1, 1e6},
                          {"utilization", &local.utilization, 0, 100}});
     return LocalSearch(task, options, local).run();

@@ -12,7 +12,7 @@ namespace pliant {
 namespace {
 
 constexpr int kStartDraws = 200'000;  ///< random draws, when the plain start is not legal
-constexpr int kStartLegal = 32;       ///< ... of which so many legal ones are compared
+constexpr int kStartLegal = 8;        ///< ... of which so many legal ones are compared
 
 std::uint64_t scramble(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -116,7 +116,7 @@ TEST(Mappers, ABudgetIsKept) {
     options.extra = {};
     if (std::string_view(name) == "random") options.extra = {{"victory", "1000000000"}};
     if (std::string_view(name) == "genetic") options.extra = {{"generations", "1000000"}};
-    if (std::string_view(name) == "local") options.extra = {{"effort", "1e12"}, {"restart", "1e12"}};
+    if (std::string_view(name) == "local") options.extra = {{"effort", "1e12"}};
     const auto start = std::chrono::steady_clock::now();
     const SearchResult result = run_mapper(*make_mapper(name), task, options);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -134,7 +134,7 @@ TEST(Mappers, AStopIsAnswered) {
     options.stop = source.get_token();
     if (std::string_view(name) == "random") options.extra = {{"victory", "1000000000"}};
     if (std::string_view(name) == "genetic") options.extra = {{"generations", "1000000"}};
-    if (std::string_view(name) == "local") options.extra = {{"effort", "1e12"}, {"restart", "1e12"}};
+    if (std::string_view(name) == "local") options.extra = {{"effort", "1e12"}};
     const auto start = std::chrono::steady_clock::now();
     std::jthread stopper([&source] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));

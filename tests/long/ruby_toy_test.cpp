@@ -52,11 +52,15 @@ TEST(RubyToyStudy, AlignedProduct) {
   EXPECT_NEAR(mean.at(Factorization::kRubyS) / mean.at(Factorization::kPerfect), 1, 0.05);
 }
 
-// (b) 100 x 100 on 16 PEs: neither array nor scratchpad fits; imperfect factors win, temporal ones more than spatial.
+// (b) 100 x 100 on 16 PEs: imperfect temporal factors win, for 100 does not fit the scratchpad either; spatial ones
+// gain next to nothing here, as two dims may share the array and 4 x 4 fills it perfectly.
 TEST(RubyToyStudy, MisalignedProduct) {
   const auto mean = study("ruby_toy_16", kProduct);
-  EXPECT_LT(mean.at(Factorization::kRubyS), mean.at(Factorization::kPerfect));
-  EXPECT_LT(mean.at(Factorization::kRuby), mean.at(Factorization::kPerfect));
+  EXPECT_LT(mean.at(Factorization::kRubyS), mean.at(Factorization::kPerfect) * 1.02);
+  for (const Factorization rule : {Factorization::kRuby, Factorization::kRubyT}) {
+    EXPECT_LT(mean.at(rule), mean.at(Factorization::kRubyS) * 0.95);
+    EXPECT_LT(mean.at(rule), mean.at(Factorization::kPerfect) * 0.95);
+  }
 }
 
 // (c) 3x3x64 over 28x28x64 on 8 PEs: PFM is best, Ruby-S comes near, Ruby and Ruby-T get lost in their mapspaces.
