@@ -14,8 +14,8 @@ namespace pliant {
 /// the beam goes downhill from each of its members; the third round starts with two hops and takes its dearer steps (a
 /// wider beam, other uses of the array, swaps, up to N hops) only while it has priced less than `effort`. Options:
 /// hops1, hops2, hops3 (N of each round; 4, 2, 4), chain (longest chain of moves; 8), beam (1024), arrays (uses of the
-/// array kept from round 1; 128), effort (40,000 prices), restart (starts again at random while fewer prices than this
-/// were asked for; 0), utilization (exponent of utilization in the search objective; 1).
+/// array kept from round 1; 128), effort (40,000 prices), restarts (from a random
+/// allocation, after a short search; 1), utilization (exponent of utilization in the search objective; 1).
 std::unique_ptr<Mapper> make_local_mapper();
 
 }  // namespace pliant

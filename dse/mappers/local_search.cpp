@@ -242,12 +242,14 @@ double Allocation::try_orders(double as_before, double exponent) {
   double best = as_before;
   // Level by level from the inside: a run of loops that leave a tile in place starts there. What one level chose may
   // open a better choice to another, so the pass is repeated while it brings something.
-  for (bool improved = true; improved;) {
-    improved = false;
+  int open = 0;
+  for (const int l : space_.memories) open += choices_[l]->orders.size() > 1;
+  int settled = 0;  // levels in a row whose choice stood
+  while (settled < open) {
     for (auto at = space_.memories.rbegin(); at != space_.memories.rend(); ++at) {
       const int l = *at;
       OrderClasses::Choices& choices = *choices_[l];
-      if (choices.orders.size() == 1) continue;
+      if (choices.orders.size() == 1 || settled == open) continue;
       const std::size_t before = choices.best;
       for (std::size_t i = 0; i < choices.orders.size(); ++i) {
         if (i == before) continue;  // priced already
@@ -258,7 +260,8 @@ double Allocation::try_orders(double as_before, double exponent) {
           choices.best = i;
         }
       }
-      improved |= choices.best != before;
+      // Its own choice needs no second look until another level's has changed.
+      settled = choices.best == before ? settled + 1 : 1;
       set_order_[l] = &choices.orders[choices.best];
       nest_.set_order(l, set_order_[l]->data());
     }
