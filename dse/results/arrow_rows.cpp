@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "core/version.h"
+#include "costmodel/report.h"
 #include "dse/results/arrow_status.h"
 #include "dse/results/columns.h"
 
@@ -52,6 +55,21 @@ std::shared_ptr<arrow::DataType> certificate_type() {
 
 std::shared_ptr<arrow::DataType> energies_type() {
   return arrow::list(arrow::struct_({arrow::field("level", kText), arrow::field("energy_pj", arrow::float64())}));
+}
+
+std::shared_ptr<arrow::DataType> memories_type() {
+  const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
+  const auto tensor =
+      arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"), real("energy_pj")});
+  return arrow::list(arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"),
+                                     real("used_words"), real("read_cycles"), real("write_cycles"), real("leakage_pj"),
+                                     arrow::field("tensors", arrow::list(tensor))}));
+}
+
+std::shared_ptr<arrow::DataType> sets_type() {
+  const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
+  return arrow::list(
+      arrow::struct_({arrow::field("axis", kText), real("c"), real("a"), real("w"), real("a_and_w"), real("c_and_w")}));
 }
 
 template <class Builder>
@@ -250,6 +268,50 @@ void append_energies(arrow::ListBuilder& list, const LayerRow& row) {
   }
 }
 
+void append_reals(arrow::StructBuilder& entry, int first, std::initializer_list<double> values) {
+  for (const double value : values) {
+    auto& column = child<arrow::DoubleBuilder>(entry, first++);
+    must(std::isfinite(value) ? column.Append(value) : column.AppendNull());
+  }
+}
+
+/// Not kept with the task: pricing its mapping again gives the same numbers in microseconds.
+void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
+  if (solved(row) == nullptr) return must(list.AppendNull());
+  must(list.Append());
+  auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
+  for (const LevelCost& level : price(*row.layer, *row.accelerator, row.result->mapping).levels) {
+    if (!level.memory) continue;
+    must(entry.Append());
+    must(child<arrow::StringBuilder>(entry, 0).Append(level.name));
+    append_reals(entry, 1,
+                 {level.instances_built, level.capacity_words, level.used_words, level.read_cycles, level.write_cycles,
+                  level.leakage_pj});
+    auto& tensors = child<arrow::ListBuilder>(entry, 7);
+    must(tensors.Append());
+    auto& item = static_cast<arrow::StructBuilder&>(*tensors.value_builder());
+    for (std::size_t t = 0; t < level.tensors.size(); ++t) {
+      const TensorCost& tensor = level.tensors[t];
+      if (!tensor.kept) continue;
+      must(item.Append());
+      must(child<arrow::StringBuilder>(item, 0).Append(row.layer->tensors[t].name));
+      append_reals(item, 1, {tensor.reads, tensor.fills, tensor.updates, tensor.energy_pj});
+    }
+  }
+}
+
+void append_sets(arrow::ListBuilder& list, const DesignRow& row) {
+  if (!row.flexion) return must(list.AppendNull());
+  must(list.Append());
+  auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
+  for (std::size_t i = 0; i < row.flexion->sets.size(); ++i) {
+    const DesignRow::Flexion::Sets& sets = row.flexion->sets[i];
+    must(entry.Append());
+    must(child<arrow::StringBuilder>(entry, 0).Append(std::string(1, "TOPS"[i])));
+    append_reals(entry, 1, {sets.c, sets.a, sets.w, sets.a_and_w, sets.c_and_w});
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<arrow::Table> layers_table(const Provenance& provenance, const std::vector<LayerRow>& rows) {
@@ -257,6 +319,10 @@ std::shared_ptr<arrow::Table> layers_table(const Provenance& provenance, const s
   all.design(provenance);
   all.integer("layer_index", [](const LayerRow& row) { return row.layer_index; });
   all.text("layer", [](const LayerRow& row) { return row.layer->name; });
+  all.add<arrow::ListBuilder>("dims", loops_type(), rows, [](arrow::ListBuilder& list, const LayerRow& row) {
+    must(list.Append());
+    for (const auto& dim : row.layer->dims) append_loop(list, dim.name, dim.size);
+  });
   all.integer("count", [](const LayerRow& row) { return row.count; });
   all.integer("macs", [](const LayerRow& row) { return row.layer->macs(); });
   all.text("status", [](const LayerRow& row) { return std::string(to_string(row.result->status)); });
@@ -268,6 +334,7 @@ std::shared_ptr<arrow::Table> layers_table(const Provenance& provenance, const s
   all.real_of("utilization", solved, [](const TaskResult& r) { return r.utilization; });
   all.optional_text("bound_by", [](const LayerRow& row) { return row.result->bound_by; });
   all.add<arrow::ListBuilder>("energy_by_level", energies_type(), rows, append_energies);
+  all.add<arrow::ListBuilder>("memories", memories_type(), rows, append_memories);
   all.add<arrow::StructBuilder>("certificate", certificate_type(), rows, append_certificate);
   all.add<arrow::ListBuilder>("mapping", mapping_type(), rows, append_mapping);
   all.text("task_key", [](const LayerRow& row) { return row.key.text(); });
@@ -296,9 +363,15 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   all.real_of("max_gap", cost, [](const Cost& c) { return c.max_gap; });
   const auto hardware = [](const DesignRow& row) { return row.hardware ? &*row.hardware : nullptr; };
   all.real_of("area_um2", hardware, [](const DesignRow::Hardware& h) { return h.area_um2; });
-  all.add<arrow::Int64Builder>("compute_units", arrow::int64(), rows, [](arrow::Int64Builder& b, const DesignRow& row) {
-    must(row.hardware ? b.Append(row.hardware->compute_units) : b.AppendNull());
-  });
+  all.real_of("flexibility_area_um2", hardware, [](const DesignRow::Hardware& h) { return h.flexibility_area_um2; });
+  const auto whole = [&](const char* name, std::int64_t DesignRow::Hardware::*member) {
+    all.add<arrow::Int64Builder>(name, arrow::int64(), rows, [&](arrow::Int64Builder& b, const DesignRow& row) {
+      must(row.hardware ? b.Append((*row.hardware).*member) : b.AppendNull());
+    });
+  };
+  whole("array_rows", &DesignRow::Hardware::array_rows);
+  whole("array_cols", &DesignRow::Hardware::array_cols);
+  whole("compute_units", &DesignRow::Hardware::compute_units);
   all.real_of("buffer_bits", hardware, [](const DesignRow::Hardware& h) { return h.buffer_bits; });
   const auto flexion = [](const DesignRow& row) { return row.flexion ? &*row.flexion : nullptr; };
   constexpr std::array<const char*, 5> kSuffix = {"_t", "_o", "_p", "_s", ""};
@@ -306,6 +379,7 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
     all.real_of(fmt::format("h_f{}", kSuffix[i]), flexion, [i](const DesignRow::Flexion& f) { return f.h_f[i]; });
   for (std::size_t i = 0; i < kSuffix.size(); ++i)
     all.real_of(fmt::format("w_f{}", kSuffix[i]), flexion, [i](const DesignRow::Flexion& f) { return f.w_f[i]; });
+  all.add<arrow::ListBuilder>("flexion_sets", sets_type(), rows, append_sets);
   return all.table(provenance);
 }
 

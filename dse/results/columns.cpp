@@ -6,7 +6,7 @@
 namespace pliant {
 namespace {
 
-constexpr std::array<ColumnInfo, 23> kLayers = {{
+constexpr std::array<ColumnInfo, 25> kLayers = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -16,6 +16,7 @@ constexpr std::array<ColumnInfo, 23> kLayers = {{
     {"workload", "", "network"},
     {"layer_index", "1", "place of the layer in the workload, from 0"},
     {"layer", "", "name of the layer"},
+    {"dims", "1", "sizes of the layer's dims"},
     {"count", "1", "how often the workload repeats the layer"},
     {"macs", "1", "multiply-accumulates of one repetition"},
     {"status", "", "solved, no_legal_mapping, nothing_found, invalid_design or failed"},
@@ -27,6 +28,9 @@ constexpr std::array<ColumnInfo, 23> kLayers = {{
     {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
     {"bound_by", "", "what limits the runtime: compute, or a memory's port"},
     {"energy_by_level", "pJ", "energy of every level, leakage included; the last is the compute level"},
+    {"memories", "",
+     "by memory, outermost first: instances, capacity_words and used_words of one, read_cycles, write_cycles, "
+     "leakage_pj, and by tensor reads, fills and updates (words, all instances) and energy_pj"},
     {"certificate", "",
      "value and lower_bound (of the objective), gap, certified, mappings_covered, evaluations, ended_by"},
     {"mapping", "",
@@ -34,7 +38,7 @@ constexpr std::array<ColumnInfo, 23> kLayers = {{
     {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
 }};
 
-constexpr std::array<ColumnInfo, 32> kDesigns = {{
+constexpr std::array<ColumnInfo, 36> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -55,6 +59,9 @@ constexpr std::array<ColumnInfo, 32> kDesigns = {{
     {"certified", "", "every layer's mapping is proven optimal"},
     {"max_gap", "1", "largest gap of a layer between value and proven lower bound, as a share of the value"},
     {"area_um2", "um2", "area of the design, flexibility included"},
+    {"flexibility_area_um2", "um2", "the part of area_um2 that flexibility adds"},
+    {"array_rows", "1", "rows of the array; of several fanouts the product"},
+    {"array_cols", "1", "columns of the array; of several fanouts the product"},
     {"compute_units", "1", "MAC units"},
     {"buffer_bits", "bit", "capacity of all on-chip memories, all instances"},
     {"h_f_t", "1", "hardware flexion of tile sizes (by volume), mean over layers and repetitions"},
@@ -67,6 +74,7 @@ constexpr std::array<ColumnInfo, 32> kDesigns = {{
     {"w_f_p", "1", "workload flexion of parallel dims"},
     {"w_f_s", "1", "workload flexion of array shapes"},
     {"w_f", "1", "workload flexion of the four axes together: mean of the layers' products"},
+    {"flexion_sets", "1", "by axis T, O, P, S: mean sizes of the sets C, A, W, A and W, C and W"},
 }};
 
 }  // namespace

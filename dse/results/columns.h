@@ -9,7 +9,7 @@
 namespace pliant {
 
 /// Raised whenever a column changes its name, type or meaning.
-inline constexpr int kTableSchema = 1;
+inline constexpr int kTableSchema = 2;
 
 enum class TableKind { kLayers, kDesigns };
 std::string_view to_string(TableKind table);  ///< "layers", "designs"

@@ -66,7 +66,8 @@ struct DesignRow {
   std::optional<Cost> cost;
   /// Only when the design is valid.
   struct Hardware {
-    double area_um2 = 0;
+    double area_um2 = 0, flexibility_area_um2 = 0;
+    std::int64_t array_rows = 1, array_cols = 1;  ///< products over the fanouts
     std::int64_t compute_units = 0;
     double buffer_bits = 0;  ///< all bounded memories, all instances
   };
@@ -74,6 +75,10 @@ struct DesignRow {
   /// Means over the layers as often as they are repeated; H-F and W-F of T, O, P, S and of all four.
   struct Flexion {
     std::array<double, 5> h_f{}, w_f{};
+    struct Sets {
+      double c = 1, a = 1, w = 1, a_and_w = 1, c_and_w = 1;
+    };
+    std::array<Sets, 4> sets;  ///< mean sizes
   };
   std::optional<Flexion> flexion;
 };

@@ -139,6 +139,8 @@ std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const
   for (std::size_t i = 0; i < kAxes.size(); ++i) {
     flexion.h_f[i] = all.of(kAxes[i]).h_f;
     flexion.w_f[i] = all.of(kAxes[i]).w_f;
+    const WorkloadFlexion::Mean& mean = all.of(kAxes[i]);
+    flexion.sets[i] = {mean.c, mean.a, mean.w, mean.a_and_w, mean.c_and_w};
   }
   double repetitions = 0, h_f = 0, w_f = 0;
   for (const LayerFlexion& layer : all.layers) {
@@ -187,8 +189,18 @@ DesignRow summarize(const Design& design, const Workload& workload, const LayerR
     all.cost = cost;
   }
   if (design.accelerator) {
-    all.hardware = DesignRow::Hardware{area_um2(*design.accelerator).total(), design.accelerator->macs_units(),
-                                       buffer_bits(*design.accelerator)};
+    const Area area = area_um2(*design.accelerator);
+    DesignRow::Hardware hardware;
+    hardware.area_um2 = area.total();
+    for (const double part : area.flexibility) hardware.flexibility_area_um2 += part;
+    for (const Level& level : design.accelerator->levels) {
+      if (!level.is_fanout()) continue;
+      hardware.array_rows *= level.fanout().rows;
+      hardware.array_cols *= level.fanout().cols;
+    }
+    hardware.compute_units = design.accelerator->macs_units();
+    hardware.buffer_bits = buffer_bits(*design.accelerator);
+    all.hardware = hardware;
   }
   return all;
 }

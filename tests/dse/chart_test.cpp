@@ -75,9 +75,7 @@ TEST(Chart, SaysWhatIsMissingForPictures) {
 TEST(Chart, NamesOfFilesAreHarmless) {
   EXPECT_EQ(file_name("alexnet-2.csv"), "alexnet-2.csv");
   EXPECT_EQ(file_name("../../etc/passwd"), "_._.._etc_passwd");
-  EXPECT_EQ(file_name("<script>\"'é"),
-            "_script____"
-            "__");
+  EXPECT_EQ(file_name("<script>\"'é"), "_script_____");
   EXPECT_EQ(file_name(""), "_");
   EXPECT_EQ(file_name(std::string(5000, 'x')).size(), 80U);
 }

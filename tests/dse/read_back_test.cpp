@@ -125,11 +125,32 @@ TEST(ReadBack, PyarrowAndDuckDbFindWhatTheLibraryComputes) {
       double sum = 0;
       for (const json& level : row["energy_by_level"]) sum += level["energy_pj"].get<double>();
       EXPECT_NEAR(sum, found.totals.energy_pj, 1e-9 * sum);
+      double in_memories = 0;
+      for (const json& memory : row["memories"]) {
+        in_memories += memory["leakage_pj"].get<double>();
+        for (const json& tensor : memory["tensors"]) in_memories += tensor["energy_pj"].get<double>();
+      }
+      EXPECT_NEAR(in_memories + row["energy_by_level"].back()["energy_pj"].get<double>(), sum, 1e-9 * sum);
+      // The outermost memory gives every tensor of the layer at least once.
+      for (const json& tensor : row["memories"][0]["tensors"])
+        EXPECT_GT(tensor["reads"].get<double>() + tensor["updates"].get<double>(), 0) << tensor.dump();
+      Count macs = 1;
+      for (const json& dim : row["dims"]) macs *= dim["bound"].get<Count>();
+      EXPECT_EQ(macs, row["macs"].get<Count>());
     }
     const json& row = all["designs"]["pyarrow"][static_cast<std::size_t>(i)];
     EXPECT_EQ(row["area_um2"].get<double>(), area_um2(*design.accelerator).total());
     EXPECT_EQ(row["class"], i % 2 == 0 ? "1011" : "1111");
     EXPECT_LE(row["w_f"].get<double>(), 1);
+    EXPECT_EQ(row["array_rows"], i < 4 ? 4 : 16);
+    EXPECT_EQ(row["array_cols"], 64);
+    EXPECT_LT(row["flexibility_area_um2"].get<double>(), row["area_um2"].get<double>());
+    ASSERT_EQ(row["flexion_sets"].size(), 4U);
+    for (const json& sets : row["flexion_sets"]) {
+      EXPECT_LE(sets["a"].get<double>(), sets["c"].get<double>());
+      EXPECT_LE(sets["a_and_w"].get<double>(),
+                std::min(sets["a"].get<double>(), sets["w"].get<double>()) * (1 + 1e-12));
+    }
     if (whole) {
       EXPECT_EQ(row["energy_pj"].get<double>(), energy);
       EXPECT_EQ(row["edp_pj_cycles"].get<double>(), energy * cycles);
