@@ -62,9 +62,8 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
       std::vector<Count> unrolled;
       Count factor = 1;
       for (int l = level - 1; l > memories[k]; --l) {
-        for (const Side side : {Side::kCols, Side::kRows})
-          for (const SpatialLoop& loop : spatial.unrolling[l]->loops)
-            if (loop.dim == d && loop.side == side) unrolled.push_back(loop.bound);
+        for (const Count bound : {spatial.unrolling[l]->cols[d], spatial.unrolling[l]->rows[d]})
+          if (bound > 1) unrolled.push_back(bound);
         factor *= spatial.factor[l][d];
       }
       const auto cross = [&](Axis::State state) -> std::optional<Axis::State> {
@@ -196,8 +195,16 @@ Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial
   Axes axes;
   for (int d = 0; d < problem.dims; ++d) {
     std::vector<Count> key{d};
-    for (int l = 0; l < problem.levels; ++l)
-      key.push_back(problem.is_memory[l] ? static_cast<Count>(keeps[l]) : spatial.factor[l][d]);
+    for (int l = 0; l < problem.levels; ++l) {
+      if (problem.is_memory[l]) {
+        key.push_back(keeps[l]);
+      } else if (task.factorization == Factorization::kPerfect) {
+        key.push_back(spatial.factor[l][d]);
+      } else {
+        key.push_back(spatial.unrolling[l]->rows[d]);
+        key.push_back(spatial.unrolling[l]->cols[d]);
+      }
+    }
     auto [entry, fresh] = cache.try_emplace(std::move(key));
     if (fresh) entry->second = build_chain(task, problem, spatial, keeps, memories, may_loop, d);
     if (entry->second.empty()) return {};

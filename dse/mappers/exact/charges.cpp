@@ -4,87 +4,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/affine.h"
 #include "dse/mappers/exact/kernels.h"
+#include "dse/mappers/exact/windows.h"
 
 namespace pliant::exact {
 
 namespace {
-
-DimSet dims_of(const Problem::AffineRank& rank) {
-  DimSet set = 0;
-  for (int i = 0; i < rank.terms; ++i) set |= DimSet{1} << rank.dim[i];
-  return set;
-}
-
-double extent(const Problem& problem, const Problem::AffineRank& rank, const std::array<double, kMaxDims>& tile,
-              bool distinct) {
-  std::array<Stride, kMaxDims> strides;
-  std::size_t n = 0;
-  for (int i = 0; i < rank.terms; ++i)
-    if (tile[rank.dim[i]] > 1) strides[n++] = {rank.coefficient[i], static_cast<Count>(tile[rank.dim[i]])};
-  const std::span<const Stride> all(strides.data(), n);
-  if (n == 0) return 1;
-  if (!distinct && problem.conventions.footprint == Conventions::Footprint::kBoundingBox)
-    return static_cast<double>(bounding_extent(all));
-  if (n == 1) return static_cast<double>(strides[0].count);
-  return static_cast<double>(distinct_values(all));
-}
-
-/// Fanouts between two levels in runs that no memory divides, from the inside out: [outermost, innermost] levels.
-std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside) {
-  std::vector<std::pair<int, int>> networks;
-  for (int l = inside - 1; l > outside; --l) {
-    if (problem.is_memory[l]) continue;
-    const int innermost = l;
-    while (l - 1 > outside && !problem.is_memory[l - 1]) --l;
-    networks.emplace_back(l, innermost);
-  }
-  return networks;
-}
-
-/// Where only some fanouts of a network share or unite windows, the network is taken to do so as a whole: a lower
-/// bound.
-struct Sharing {
-  bool shared = true, partial = false;
-};
-
-Sharing sharing(const Problem& problem, std::pair<int, int> network, int tensor) {
-  Sharing s{false, false};
-  for (int l = network.first; l <= network.second; ++l) {
-    s.shared |= (problem.sharing_equal[tensor] >> l & 1U) != 0;
-    s.partial |= (problem.uniting[tensor] >> l & 1U) != 0;
-  }
-  return s;
-}
-
-/// Distinct windows among the children of a network whose tile below it is known.
-double windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
-               const std::array<double, kMaxDims>& below, bool shared) {
-  std::array<Stride, kMaxDims> strides;
-  std::size_t n = 0;
-  double product = 1;
-  for (int i = 0; i < rank.terms; ++i) {
-    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
-    if (count == 1) continue;
-    product *= count;
-    strides[n++] = {rank.coefficient[i] * static_cast<Count>(below[rank.dim[i]]), static_cast<Count>(count)};
-  }
-  if (!shared || n < 2) return product;
-  return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
-}
-
-/// A lower bound on the same when the tile below is not known yet.
-double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
-                      bool shared) {
-  double product = 1, sum = 1;
-  for (int i = 0; i < rank.terms; ++i) {
-    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
-    product *= count;
-    sum += count - 1;
-  }
-  return shared ? sum : product;
-}
 
 constexpr double kNoLimit = 1e300;
 
@@ -95,23 +20,6 @@ std::array<double, kMaxDims> whole_sizes(const Problem& problem) {
 }
 
 }  // namespace
-
-bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank) {
-  if (problem.conventions.halo != Conventions::Halo::kDisplacement &&
-      problem.conventions.halo != Conventions::Halo::kTwoIterations)
-    return false;
-  int moving = 0;
-  for (int i = 0; i < rank.terms; ++i) moving += problem.size[rank.dim[i]] > 1 ? 1 : 0;
-  return moving > 1;
-}
-
-double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside) {
-  double product = 1;
-  for (int l = outside + 1; l < inside; ++l)
-    for (DimSet rest = dims; rest != 0; rest &= rest - 1)
-      product *= static_cast<double>(spatial.factor[l][std::countr_zero(rest)]);
-  return product;
-}
 
 double Filling::between(DimSet dims, int outside, int inside) const {
   double product = 1;
@@ -129,34 +37,6 @@ double Filling::between(DimSet dims, int outside, int inside) const {
   return product;
 }
 
-double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair) {
-  const Problem& p = setting.problem;
-  const int x = pair.tensor;
-  double words = p.simple_words[x];
-  for (int d = 0; d < p.dims; ++d) {
-    const DimSet bit = DimSet{1} << d;
-    if (p.affine_dims[x] & bit) words *= p.size[d];
-    if (p.coupled[x] & bit) continue;
-    words *= p.size[d];
-    for (int l = pair.parent + 1; l < p.levels; ++l)
-      if (!p.is_memory[l] && (x == p.output ? p.reduction[l] : p.multicast[l]))
-        words /= static_cast<double>(spatial.factor[l][d]);
-  }
-  for (const Problem::AffineRank& rank : p.affine[x]) {
-    for (const auto& network : networks_between(p, pair.parent, p.levels)) {
-      const Sharing s = sharing(p, network, x);
-      std::array<double, kMaxDims> below;
-      below.fill(1);
-      const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
-      const bool innermost = network.second == p.levels - 1;
-      const double fewest =
-          s.partial && !innermost ? 1.0 : fewest_windows(spatial, rank, network, s.shared || s.partial);
-      words *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared) : fewest) / all;
-    }
-  }
-  return words;
-}
-
 ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes,
                            const std::vector<Pair>& pairs, const std::vector<int>& pending, int k, int tensor,
                            int slide, const Functional& functional, double repetitions) {
@@ -171,7 +51,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
     for (const Axis::State& state : (*axes[d])[k].states) left_[d].push_back(static_cast<double>(state.left));
   for (const int index : pending) {
     const Pair& pair = pairs[index];
-    const Functional::Weights& w = functional.weights[index];
+    const Weights& w = functional.weights[index];
     if (w.served == 0 && w.delivered == 0 && w.first_parent == 0 && w.first_child == 0) continue;
     const bool to_compute = pair.child == p.levels;
     if (to_compute && k == 0) {  // loops of the innermost memory count in full

@@ -50,13 +50,4 @@ struct Filling {
   double between(DimSet dims, int outside, int inside) const;
 };
 
-/// Does the model remember displacements along this rank, so that its words are not a function of the node?
-bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank);
-
-/// Words between the innermost keeper of a tensor and the compute units when every step asks anew.
-double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair);
-
-/// Product of the spatial factors of some dims at fanouts strictly between two levels.
-double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside);
-
 }  // namespace pliant::exact

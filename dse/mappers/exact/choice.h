@@ -7,33 +7,51 @@
 #include <vector>
 
 #include "costmodel/problem.h"
+#include "dse/mappers/exact/meter.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant::exact {
 
-/// One way of unrolling dims at one fanout.
+/// One way of unrolling dims at one fanout: bounds of its loops over rows and, inside them, over columns.
 struct Unrolling {
-  std::array<Count, kMaxDims> factor{};  ///< rows times columns, per dim
-  std::vector<SpatialLoop> loops;        ///< how it is laid out on the sides
+  std::array<Count, kMaxDims> rows{}, cols{};
+  Count factor(int d) const { return rows[d] * cols[d]; }
+  std::vector<SpatialLoop> loops(int dims) const;
 };
 
 using Keeps = std::array<TensorSet, kMaxLevels>;
 
 /// Spatial factors of the whole chain.
 struct Spatial {
-  std::array<std::array<Count, kMaxDims>, kMaxLevels> factor{};  ///< 1 at memories
-  std::array<const Unrolling*, kMaxLevels> unrolling{};
-  double parallel = 1;  ///< product of all factors
+  Spatial();
+  std::array<std::array<Count, kMaxDims>, kMaxLevels> factor;  ///< rows times columns; 1 at memories
+  std::array<const Unrolling*, kMaxLevels> unrolling{};        ///< of fanouts
 };
 
-/// All legal unrollings of one fanout, each factor vector once.
-std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level);
+/// Steps of the nest at least: iterations of every dim that are not spread over units.
+double least_steps(const Task& task, const Problem& problem, const Spatial& spatial);
 
-/// All combinations over the fanouts that the dims' sizes allow. Refers to `by_level`.
-std::vector<Spatial> spatial_choices(const Task& task, const Problem& problem,
-                                     const std::vector<std::vector<Unrolling>>& by_level);
+/// All legal unrollings of one fanout. With perfect factors each factor vector once, for then only the product of a
+/// dim's two loops matters.
+std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level, Meter& meter);
 
-/// All keep/bypass choices, the one that keeps most first.
-std::vector<Keeps> keep_choices(const Problem& problem);
+/// All combinations over the fanouts that the dims' sizes allow, kept as one index per fanout: there may be many.
+class SpatialChoices {
+ public:
+  SpatialChoices(const Task& task, const Problem& problem, Meter& meter);
+  std::size_t size() const { return steps_.size(); }
+  double steps(std::size_t i) const { return steps_[i]; }
+  void get(std::size_t i, Spatial& spatial) const;
+
+ private:
+  std::vector<int> fanouts_;  // levels, from the innermost outwards
+  std::vector<std::vector<Unrolling>> unrollings_;
+  std::vector<std::uint32_t> index_;  // by choice and fanout
+  std::vector<double> steps_;
+};
+
+/// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all
+/// combinations over the tensors.
+std::vector<std::uint32_t> keep_patterns(const Problem& problem, int tensor);
 
 }  // namespace pliant::exact

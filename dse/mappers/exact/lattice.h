@@ -16,23 +16,9 @@
 
 #include "dse/mappers/exact/axis.h"
 #include "dse/mappers/exact/choice.h"
+#include "dse/mappers/exact/costs.h"
 
 namespace pliant::exact {
-
-/// One transfer of a tensor between neighbouring keepers; child == Problem::levels is the compute units.
-struct Pair {
-  int tensor = 0, parent = 0, child = 0;
-};
-
-/// A linear cost of the words of every pair: energy, or the load of one port.
-struct Functional {
-  struct Weights {
-    double served = 0, delivered = 0, first_parent = 0, first_child = 0;
-  };
-  std::vector<Weights> weights;  ///< by pair
-  double constant = 0;           ///< pairs whose words do not depend on the temporal mapping, and the MACs
-  std::array<double, kMaxTensors> constant_of{};  ///< the share of each tensor in it
-};
 
 /// Per tensor: 0 = nothing pending, else 1 + index (within the tensor's pairs) of the innermost pending pair; from
 /// kStaying on, operands that stay at the compute units, with the innermost memory's repetitions (quickflow only).
@@ -43,23 +29,6 @@ inline constexpr int kMaxFunctionals = 12;
 
 class ChargeTables;
 
-/// What never changes for a task.
-struct Setting {
-  Setting(const Task& task, const Problem& problem);
-
-  const Task& task;
-  const Problem& problem;
-  std::vector<int> memories;     ///< levels, from the innermost outwards
-  std::vector<DimSet> may_loop;  ///< by memory
-  /// Loop orders by memory, as alternatives; each is a list of groups from the inside out, free order within a group.
-  std::vector<std::vector<std::vector<DimSet>>> orders;
-  bool within = false;        ///< stationarity ends at the parent
-  bool one_loop = false;      ///< quickflow's window rule
-  bool compute_runs = false;  ///< quickflow: operands may stay at the compute units
-  bool walks = false;         ///< timeloop's window memory: words are not a function of the node, orders all differ
-  mutable AxisCache axis_cache;
-};
-
 class Lattice {
  public:
   Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps);
@@ -68,15 +37,12 @@ class Lattice {
   bool build();
   std::size_t nodes() const { return total_nodes_; }
   const std::vector<Pair>& pairs() const { return pairs_; }
-  double steps() const { return steps_; }
-  double instances(int level) const { return instances_[level]; }
+  double steps() const { return costs_.steps(); }
 
   Functional energy() const;
   Functional port(int level, bool write) const;
   /// Each tensor moved once between its keepers: a bound that needs no lattice.
   double least(const Functional& functional) const;
-  /// The same for one tensor's pairs alone, the MACs left out: depends on that tensor's keepers only.
-  double least_of(int tensor, const Functional& functional) const;
 
   /// Least cost of everything inside each memory's loops, by memory (before its loops), status and node.
   struct Tables {
@@ -152,26 +118,20 @@ class Lattice {
   std::vector<double> least_by_pair(const Functional& functional) const;
   void run_group(int k, DimSet group, const Functional& functional, std::map<Status, std::vector<double>>& values,
                  std::map<std::array<int, 3>, std::vector<double>>& cache) const;
+  std::span<const Pair> pairs_of(int tensor) const;
   std::vector<int> pending_pairs(int k, int tensor, int pending) const;
-  void add_constants(Functional& functional) const;
-  double first_constant(int level) const;
-  /// Copies of a word under the fanouts between two levels: at least, at most.
-  std::pair<double, double> copies_between(int tensor, int parent, int child) const;
-  double first_per_sweep_at_compute(const Pair& pair) const;
 
   const Setting& setting_;
   Spatial spatial_;
   Keeps keeps_;
+  Costs costs_;
   std::size_t total_nodes_ = 0;
-  double steps_ = 1;
-  std::array<double, kMaxLevels + 1> instances_{};
   std::vector<Pair> pairs_;
   std::array<std::vector<int>, kMaxTensors> pairs_of_;  // inside out, indices into pairs_
   Axes axes_;
   std::vector<int> fastest_first_;  // dims in the order of their strides
   mutable std::vector<Box> boxes_;  // filled when a search first gets there
   Status initial_{};
-  std::array<DimSet, kMaxTensors> stays_{};  // dims whose loops may leave an operand at the compute units
   mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
 };
 

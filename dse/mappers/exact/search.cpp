@@ -55,13 +55,13 @@ class Closing {
     bound = value(tables_[0].best, least_cycles_);
     if (hopeless(bound)) return bound;
     descend(0);
-    if (hopeless(bound) || meter_.out_of_time()) return bound;
+    if (hopeless(bound) || meter_.expired()) return bound;
     // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
     if (!search) {
       while (add_binding_port()) {
         if (least_cycles_ == kInfinity) return std::max(bound, incumbent_.value);
         bound = region(nullptr).least(p_, objective_);
-        if (hopeless(bound) || meter_.out_of_time()) break;
+        if (hopeless(bound) || meter_.expired()) break;
       }
       return bound;
     }
@@ -72,7 +72,7 @@ class Closing {
       if (hopeless(bound)) return bound;
       expansions_left_ = patience;
       explore();
-      if (meter_.expired) return bound;
+      if (meter_.expired()) return bound;
       if (expansions_left_ > 0) return std::max(bound, incumbent_.value);
     }
   }
@@ -221,9 +221,8 @@ class Closing {
 
   /// Depth first, best bound first: everything inside memory k, given what was decided outside.
   void expand(int k, int end, const Status* after, Suffix& suffix) {
-    if (expansions_left_ == 0 || meter_.out_of_time()) return;
+    if (expansions_left_ == 0 || meter_.expired()) return;
     --expansions_left_;
-    ++meter_.expanded;
     std::array<double, kMaxFunctionals> inside{};
     Lattice::StepQuery query;
     query.k = k;
@@ -272,7 +271,7 @@ class Closing {
       }
       suffix.loops.pop_back();
       suffix.cost = cost;
-      if (meter_.expired || expansions_left_ == 0) return;
+      if (meter_.expired() || expansions_left_ == 0) return;
     }
   }
 
@@ -311,7 +310,7 @@ class Closing {
     mapping.levels.resize(p_.accelerator.levels.size());
     for (int l = 0; l < p_.levels; ++l) {
       mapping.levels[l].keeps = lattice_.keeps()[l];
-      if (!p_.is_memory[l]) mapping.levels[l].spatial = lattice_.spatial().unrolling[l]->loops;
+      if (!p_.is_memory[l]) mapping.levels[l].spatial = lattice_.spatial().unrolling[l]->loops(p_.dims);
     }
     for (std::size_t i = 0; i < suffix.loops.size(); ++i) {
       const int k = lattice_.stages() - 1 - static_cast<int>(i);
@@ -354,12 +353,6 @@ class Closing {
 };
 
 }  // namespace
-
-bool Meter::out_of_time() {
-  if (expired) return true;
-  expired = stop.stop_requested() || (deadline && std::chrono::steady_clock::now() >= *deadline);
-  return expired;
-}
 
 double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {
   return Closing(lattice, incumbent, meter).run(false);

@@ -2,11 +2,11 @@
 // Closes one choice of spatial factors and kept tensors: from the lattice's bounds to the best complete mapping.
 #pragma once
 
-#include <chrono>
 #include <optional>
 
 #include "dse/mappers/exact/bound.h"
 #include "dse/mappers/exact/lattice.h"
+#include "dse/mappers/exact/meter.h"
 
 namespace pliant::exact {
 
@@ -14,15 +14,6 @@ struct Incumbent {
   std::optional<Mapping> mapping;
   Totals totals;
   double value = std::numeric_limits<double>::infinity();
-};
-
-/// Stops a search from outside; also counts what was done.
-struct Meter {
-  std::stop_token stop;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  std::uint64_t priced = 0, expanded = 0;
-  bool expired = false;
-  bool out_of_time();
 };
 
 /// Bounds one choice by its tables and tries the mappings that are best in one of them. A choice whose bound stays

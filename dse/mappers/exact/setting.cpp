@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/setting.h"
+
 #include <algorithm>
 
-#include "dse/mappers/exact/charges.h"
-#include "dse/mappers/exact/lattice.h"
+#include "core/factors.h"
+#include "dse/mappers/exact/windows.h"
 
 namespace pliant::exact {
 
@@ -62,11 +64,13 @@ std::vector<std::vector<DimSet>> groups_of(const Layer& layer, const OrderPatter
 }  // namespace
 
 Setting::Setting(const Task& task_in, const Problem& problem_in) : task(task_in), problem(problem_in) {
+  perfect = task.factorization == Factorization::kPerfect;
   within = problem.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   one_loop = problem.conventions.halo == Conventions::Halo::kOneLoop;
   compute_runs = problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
   for (int x = 0; x < problem.tensors; ++x)
     for (const Problem::AffineRank& rank : problem.affine[x]) walks |= displacement_walks(problem, rank);
+  for (const Dim& dim : task.layer.dims) divisors.push_back(pliant::divisors(dim.size));
   for (int l = problem.levels - 1; l >= 0; --l) {
     if (!problem.is_memory[l]) continue;
     memories.push_back(l);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds on choices that need no lattice, each sharper and dearer than the one before:
+//   floor      what no mapping can do without, whatever its choice
+//   least      one unrolling: every tensor moved once between the best keepers for it
+//   moved_once one unrolling and its keepers: every tensor moved once
+//   crowded    the same, and tensors that share a memory crowd each other there: at most one sort of loop comes first
+//              outside it, so the tensors that this loop moves come again for every tile of their other dims
+#pragma once
+
+#include <vector>
+
+#include "dse/mappers/exact/bound.h"
+#include "dse/mappers/exact/costs.h"
+
+namespace pliant::exact {
+
+class ChoiceBounds {
+ public:
+  explicit ChoiceBounds(const Setting& setting);
+
+  /// Keep choices are numbered: all combinations of the tensors' patterns.
+  std::size_t keep_choices() const { return keep_choices_; }
+  Keeps keeps(std::size_t choice) const;
+
+  double floor(double steps) const;
+
+  /// Everything below is about this unrolling.
+  void look_at(const Spatial& spatial);
+  double least() const;
+  double moved_once(std::size_t keep_choice) const;  ///< infinity when it cannot fit
+  double crowded(std::size_t keep_choice) const;
+
+ private:
+  struct Port {
+    int level = 0;
+    bool write = false;
+  };
+  struct Pattern {
+    std::uint32_t levels = 0;
+    std::vector<Pair> pairs;    // inside out
+    std::vector<double> least;  // by functional: energy, then the ports
+    /// By pair: energy of one delivery of the whole tensor.
+    std::vector<double> delivery;
+  };
+  using Chosen = std::array<const Pattern*, kMaxTensors>;
+
+  Chosen patterns(std::size_t keep_choice) const;
+  double value(double energy, double cycles) const;
+  bool fits(const Chosen& chosen) const;
+  double crowding(int k, const Chosen& chosen) const;
+  double words(int tensor, const std::array<double, kMaxDims>& tile) const;
+
+  const Setting& setting_;
+  const Problem& p_;
+  std::vector<Port> ports_;
+  std::vector<std::vector<Pattern>> patterns_;  // by tensor
+  std::size_t keep_choices_ = 1;
+  double floor_ = 0;  // energy
+  // Of the unrolling looked at:
+  double steps_ = 0;
+  std::array<Count, kMaxDims> iterations_{};                        // temporal ones; perfect factors only
+  std::array<std::array<double, kMaxDims>, kMaxLevels> inside_{};   // factors inside a memory, by dim
+  std::array<std::array<double, kMaxLevels>, kMaxTensors> held_{};  // least words that a memory holds of a tensor
+};
+
+}  // namespace pliant::exact

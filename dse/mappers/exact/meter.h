@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The limits of one search and what it has used of them; shared by all its threads.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+#include "dse/mappers/mapper.h"
+
+namespace pliant::exact {
+
+class Meter {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Meter(const SearchOptions& options) : stop_(options.stop), memory_(options.budget.memory_bytes) {
+    if (options.budget.seconds > 0)
+      deadline_ =
+          started_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget.seconds));
+  }
+
+  /// Asked every few microseconds of work; once true it stays true.
+  bool expired() {
+    if (expired_.load(std::memory_order_relaxed)) return true;
+    if (stop_.stop_requested()) {
+      stopped_ = true;
+      expired_ = true;
+    } else if (deadline_ && Clock::now() >= *deadline_) {
+      expired_ = true;
+    }
+    return expired_.load(std::memory_order_relaxed);
+  }
+  /// Would this much memory at once be too much? Then the search is over as well.
+  bool too_large(double bytes) {
+    if (bytes > static_cast<double>(memory_)) expired_ = true;
+    return expired_.load(std::memory_order_relaxed);
+  }
+  bool stopped() const { return stopped_; }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+
+  std::atomic<std::uint64_t> priced{0};
+
+ private:
+  Clock::time_point started_ = Clock::now();
+  std::stop_token stop_;
+  std::optional<Clock::time_point> deadline_;
+  std::size_t memory_;
+  std::atomic<bool> expired_{false}, stopped_{false};
+};
+
+}  // namespace pliant::exact

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/prove.h"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+
+#include "dse/mappers/exact/choice_bounds.h"
+
+namespace pliant::exact {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kRounding = 1e-11;
+
+/// Choices are closed in rounds of at most this many; each round starts from the incumbent of the round before. So
+/// what is found does not depend on how many threads share a round.
+constexpr std::size_t kLargestRound = 16;
+
+struct Candidate {
+  double bound;
+  std::uint32_t spatial, keeps;
+  bool operator<(const Candidate& other) const {
+    return std::tie(bound, spatial, keeps) < std::tie(other.bound, other.spatial, other.keeps);
+  }
+};
+
+class Proof {
+ public:
+  Proof(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent)
+      : meter_(options),
+        setting_(task, problem),
+        choices_(task, problem, meter_),
+        bounds_(setting_),
+        threads_(options.threads),
+        incumbent_(std::move(incumbent)) {}
+
+  SearchResult run() {
+    if (meter_.expired()) leave(bounds_.floor(setting_.problem.busy_cycles));  // not all choices are known
+    // 1. A first mapping: of the unrollings with the fewest steps the one with the least bound, and its best keepers.
+    if (incumbent_.value == kInfinity) dive();
+    // 2. All choices that could be better, by the bounds that need no lattice.
+    std::vector<Candidate> candidates = worth_a_lattice();
+    std::sort(candidates.begin(), candidates.end());
+    // 3. Tables of one choice after the other until the bound says the rest cannot be better; then search what the
+    //    tables could not decide, for by now the incumbent is good.
+    std::vector<Candidate> open = in_rounds(std::move(candidates), bound_choice);
+    std::sort(open.begin(), open.end());
+    in_rounds(std::move(open), close_choice);
+    SearchResult result;
+    const bool expired = meter_.expired();
+    result.evaluations = meter_.priced;
+    result.seconds = meter_.seconds();
+    result.mapping = incumbent_.mapping;
+    result.totals = incumbent_.totals;
+    result.value = incumbent_.value;
+    result.infeasible = !incumbent_.mapping && !expired;
+    result.certified = incumbent_.mapping && !expired;
+    result.lower_bound = result.certified ? incumbent_.value : std::min(undecided_, incumbent_.value);
+    result.ended_by = !expired ? "proof" : meter_.stopped() ? "stopped" : "budget";
+    return result;
+  }
+
+ private:
+  using Close = double (*)(Lattice&, Incumbent&, Meter&);
+
+  bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
+  void leave(double bound) { undecided_ = std::min(undecided_, bound); }
+
+  void dive() {
+    double fewest = kInfinity;
+    for (std::size_t i = 0; i < choices_.size(); ++i) fewest = std::min(fewest, choices_.steps(i));
+    Candidate best{kInfinity, 0, 0};
+    for (std::size_t i = 0; i < choices_.size() && !meter_.expired(); ++i) {
+      if (choices_.steps(i) > fewest) continue;
+      choices_.get(i, spatial_);
+      bounds_.look_at(spatial_);
+      best = std::min(best, {bounds_.least(), static_cast<std::uint32_t>(i), 0});
+    }
+    if (best.bound == kInfinity) return;
+    choices_.get(best.spatial, spatial_);
+    bounds_.look_at(spatial_);
+    best.bound = kInfinity;
+    for (std::size_t j = 0; j < bounds_.keep_choices(); ++j) {
+      const double bound = bounds_.moved_once(j) < best.bound ? bounds_.crowded(j) : kInfinity;
+      best = std::min(best, {bound, best.spatial, static_cast<std::uint32_t>(j)});
+    }
+    if (best.bound == kInfinity) return;
+    Lattice lattice(setting_, spatial_, bounds_.keeps(best.keeps));
+    bound_choice(lattice, incumbent_, meter_);
+  }
+
+  std::vector<Candidate> worth_a_lattice() {
+    std::vector<Candidate> found;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      const double floor = bounds_.floor(choices_.steps(i));
+      if (hopeless(floor)) continue;
+      if (meter_.expired() || meter_.too_large(static_cast<double>(found.size() * sizeof(Candidate)))) {
+        leave(floor);
+        continue;
+      }
+      choices_.get(i, spatial_);
+      bounds_.look_at(spatial_);
+      if (hopeless(bounds_.least())) continue;
+      for (std::size_t j = 0; j < bounds_.keep_choices(); ++j) {
+        if (hopeless(bounds_.moved_once(j))) continue;
+        const double bound = bounds_.crowded(j);
+        if (!hopeless(bound)) found.push_back({bound, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
+      }
+    }
+    return found;
+  }
+
+  /// Closes candidates, best bound first, and returns those that stay undecided.
+  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, Close close) {
+    std::vector<Candidate> open;
+    std::size_t round = 1;
+    for (std::size_t first = 0; first < candidates.size();) {
+      std::size_t last = first;
+      while (last < candidates.size() && last - first < round && !hopeless(candidates[last].bound)) ++last;
+      if (first == last) break;
+      if (meter_.expired()) {
+        leave(candidates[first].bound);
+        break;
+      }
+      std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, incumbent_.value});
+      const auto one = [&](std::size_t i) {
+        Candidate& candidate = candidates[first + i];
+        Spatial spatial;
+        choices_.get(candidate.spatial, spatial);
+        Lattice lattice(setting_, spatial, bounds_.keeps(candidate.keeps));
+        candidate.bound = std::max(candidate.bound, close(lattice, found[i], meter_));
+      };
+      if (threads_ == 1 || last - first == 1)
+        for (std::size_t i = 0; i < found.size(); ++i) one(i);
+      else
+        tbb::task_arena(threads_).execute([&] { tbb::parallel_for(std::size_t{0}, found.size(), one); });
+      for (Incumbent& better : found)
+        if (better.mapping && better.value < incumbent_.value) incumbent_ = std::move(better);
+      for (std::size_t i = first; i < last; ++i) {
+        if (hopeless(candidates[i].bound)) continue;
+        open.push_back(candidates[i]);
+        if (meter_.expired()) leave(candidates[i].bound);
+      }
+      first = last;
+      round = std::min(2 * round, kLargestRound);
+    }
+    return open;
+  }
+
+  Meter meter_;
+  const Setting setting_;
+  const SpatialChoices choices_;
+  ChoiceBounds bounds_;
+  int threads_;
+  Incumbent incumbent_;
+  double undecided_ = kInfinity;  // least bound of what the budget left over
+  Spatial spatial_;
+};
+
+}  // namespace
+
+SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent) {
+  return Proof(task, problem, options, std::move(incumbent)).run();
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What never changes for a task: which loops its memories may have, in which orders, and what the conventions imply.
+#pragma once
+
+#include <vector>
+
+#include "dse/mappers/exact/axis.h"
+#include "dse/mappers/exact/choice.h"
+
+namespace pliant::exact {
+
+struct Setting {
+  Setting(const Task& task, const Problem& problem);
+
+  const Task& task;
+  const Problem& problem;
+  bool perfect = true;           ///< no remainders anywhere
+  std::vector<int> memories;     ///< levels, from the innermost outwards
+  std::vector<DimSet> may_loop;  ///< by memory
+  /// Loop orders by memory, as alternatives; each is a list of groups from the inside out, free order within a group.
+  std::vector<std::vector<std::vector<DimSet>>> orders;
+  std::vector<std::vector<Count>> divisors;  ///< of the dims' sizes, ascending
+  bool within = false;                       ///< stationarity ends at the parent
+  bool one_loop = false;                     ///< quickflow's window rule
+  bool compute_runs = false;                 ///< quickflow: operands may stay at the compute units
+  bool walks = false;  ///< timeloop's window memory: words are not a function of the node, orders all differ
+  mutable AxisCache axis_cache;
+};
+
+}  // namespace pliant::exact
