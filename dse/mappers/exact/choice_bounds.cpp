@@ -36,6 +36,7 @@ ChoiceBounds::ChoiceBounds(const Setting& setting) : setting_(setting), p_(setti
         pattern.pairs.push_back({x, l, child});
         child = l;
       }
+      pattern.staying = setting_.staying(x, pattern.pairs.front().parent);
       pattern.least.resize(1 + ports_.size());
       pattern.delivery.resize(pattern.pairs.size());
       // Whatever shares words between the compute units and their memory shares them at most between all units.
@@ -87,7 +88,12 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
   steps_ = costs.steps();
   for (int d = 0; d < p_.dims; ++d) {
     iterations_[d] = setting_.task.layer.dims[d].size;
-    for (int l = 0; l < p_.levels; ++l) iterations_[d] /= spatial.factor[l][d];
+    temporal_[d] = p_.size[d];
+    for (int l = 0; l < p_.levels; ++l) {
+      iterations_[d] /= spatial.factor[l][d];
+      temporal_[d] /= static_cast<double>(spatial.factor[l][d]);
+    }
+    temporal_[d] = std::max(1.0, temporal_[d]);
   }
   std::array<double, kMaxDims> inside;
   inside.fill(1);
@@ -109,7 +115,9 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
         double total = f == 0 ? costs.energy(pattern.pairs, weights.data())
                               : costs.port(ports_[f - 1].level, ports_[f - 1].write, pattern.pairs, weights.data());
         for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
-          total += costs.least(pattern.pairs[j], weights[j]);
+          const double least = costs.least(pattern.pairs[j], weights[j]);
+          total += least;
+          if (f == 0 && j == 0) pattern.first_operand = least;
           if (f == 0) pattern.delivery[j] = costs.delivery(pattern.pairs[j], weights[j]);
         }
         pattern.least[f] = total;
@@ -172,9 +180,36 @@ double ChoiceBounds::crowded(std::size_t choice) const {
     else
       cycles = std::max(cycles, total);
   }
+  energy += crowding_at_compute(chosen);
   if (setting_.perfect)
     for (int k = 0; k + 1 < static_cast<int>(setting_.memories.size()); ++k) energy += crowding(k, chosen);
   return value(energy, cycles);
+}
+
+/// Operands that may stay at the compute units (quickflow only) crowd each other as well: the innermost loop that moves
+/// any of them asks for some of them anew at every step, except for loops over dims that none of them uses.
+double ChoiceBounds::crowding_at_compute(const Chosen& chosen) const {
+  TensorSet here = 0;
+  DimSet used = 0;
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (chosen[x]->staying == 0) continue;
+    here |= TensorSet{1} << x;
+    used |= p_.coupled[x];
+  }
+  double best = kInfinity;
+  for (DimSet rest = used; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    double total = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      if (!(here >> x & 1U) || !p_.is_coupled(x, d)) continue;
+      double repeats = 1;
+      for (DimSet others = chosen[x]->staying & used; others != 0; others &= others - 1)
+        repeats *= temporal_[std::countr_zero(others)];
+      total += chosen[x]->first_operand * (repeats - 1);
+    }
+    best = std::min(best, total);
+  }
+  return best == kInfinity ? 0 : best;
 }
 
 /// What the tensors that memory k keeps must move beyond once. The innermost loop outside it that moves any of them

@@ -38,6 +38,8 @@ class ChoiceBounds {
   struct Pattern {
     std::uint32_t levels = 0;
     std::vector<Pair> pairs;    // inside out
+    DimSet staying = 0;         // dims whose loops may leave the operand at the compute units
+    double first_operand = 0;   // energy of its words there, staying as long as it can
     std::vector<double> least;  // by functional: energy, then the ports
     /// By pair: energy of one delivery of the whole tensor.
     std::vector<double> delivery;
@@ -47,6 +49,7 @@ class ChoiceBounds {
   Chosen patterns(std::size_t keep_choice) const;
   double value(double energy, double cycles) const;
   bool fits(const Chosen& chosen) const;
+  double crowding_at_compute(const Chosen& chosen) const;
   double crowding(int k, const Chosen& chosen) const;
   double words(int tensor, const std::array<double, kMaxDims>& tile) const;
 
@@ -58,6 +61,7 @@ class ChoiceBounds {
   double floor_ = 0;  // energy
   // Of the unrolling looked at:
   double steps_ = 0;
+  std::array<double, kMaxDims> temporal_{};                         // iterations that are not spread, at least
   std::array<Count, kMaxDims> iterations_{};                        // temporal ones; perfect factors only
   std::array<std::array<double, kMaxDims>, kMaxLevels> inside_{};   // factors inside a memory, by dim
   std::array<std::array<double, kMaxLevels>, kMaxTensors> held_{};  // least words that a memory holds of a tensor

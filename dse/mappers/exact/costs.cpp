@@ -35,15 +35,6 @@ Costs::Costs(const Setting& setting, const Spatial& spatial) : setting_(setting)
   steps_ = least_steps(setting_.task, p, spatial_);
 }
 
-DimSet Costs::staying(int tensor, int keeper) const {
-  const Problem& p = setting_.problem;
-  if (!setting_.compute_runs || keeper == p.innermost_memory) return 0;
-  DimSet growable = 0;
-  for (std::size_t k = 1; k < setting_.memories.size() && setting_.memories[k] >= (setting_.within ? keeper : 0); ++k)
-    growable |= setting_.may_loop[k];
-  return growable & ~p.coupled[tensor];
-}
-
 std::pair<double, double> Costs::reduced_between(int parent, int child) const {
   // With a remainder a dim's rounds keep more than half of the units busy on average: s <= left makes the first full.
   const Problem& p = setting_.problem;
@@ -102,7 +93,7 @@ double Costs::constant(std::span<const Pair> pairs, const Weights* weights) cons
     const Pair& pair = pairs[j];
     const Weights& w = weights[j];
     const bool to_compute = pair.child == p.levels;
-    if (to_compute && w.served != 0 && staying(pair.tensor, pair.parent) == 0)
+    if (to_compute && w.served != 0 && setting_.staying(pair.tensor, pair.parent) == 0)
       total += w.served * compute_words(setting_, spatial_, pair);
     if (pair.tensor != p.output || (w.first_parent == 0 && w.first_child == 0)) continue;
     const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
@@ -186,12 +177,12 @@ double Costs::least(const Pair& pair, const Weights& w) const {
     return delivery(pair, {w.served + w.first_parent, w.delivered + w.first_child});
   }
   // Operands that stay can stay through all loops that do not move them, no longer.
-  const DimSet stays = staying(x, pair.parent);
+  const DimSet stays = setting_.staying(x, pair.parent);
   if (stays == 0) return 0;
   double cost = w.served * compute_words(setting_, spatial_, pair);
   for (DimSet rest = stays; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    cost /= p.size[d] / spatial_between(spatial_, DimSet{1} << d, -1, p.levels);
+    cost /= std::max(1.0, p.size[d] / spatial_between(spatial_, DimSet{1} << d, -1, p.levels));
   }
   return cost;
 }

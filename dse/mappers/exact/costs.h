@@ -47,9 +47,6 @@ class Costs {
   /// Cost of delivering the whole tensor to all children once more.
   double delivery(const Pair& pair, const Weights& weights) const;
 
-  /// Dims whose loops may leave an operand at the compute units (quickflow only).
-  DimSet staying(int tensor, int innermost_keeper) const;
-
  private:
   double constant(std::span<const Pair> pairs, const Weights* weights) const;
   double first_arrivals(int level) const;

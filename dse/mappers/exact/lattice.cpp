@@ -31,9 +31,7 @@ Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& ke
       pairs_.push_back({x, l, child});
       child = l;
     }
-    // Towards compute, operands stay put only in quickflow's model, and only outside an innermost memory that does not
-    // keep the tensor.
-    initial_[x] = costs_.staying(x, pairs_[pairs_of_[x].front()].parent) != 0 ? 1 : 0;
+    initial_[x] = setting_.staying(x, pairs_[pairs_of_[x].front()].parent) != 0 ? 1 : 0;
   }
 }
 

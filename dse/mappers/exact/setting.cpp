@@ -91,4 +91,12 @@ Setting::Setting(const Task& task_in, const Problem& problem_in) : task(task_in)
   }
 }
 
+DimSet Setting::staying(int tensor, int keeper) const {
+  // Only outside an innermost memory that does not keep the tensor.
+  if (!compute_runs || keeper == problem.innermost_memory) return 0;
+  DimSet growable = 0;
+  for (std::size_t k = 1; k < memories.size() && memories[k] >= (within ? keeper : 0); ++k) growable |= may_loop[k];
+  return growable & ~problem.coupled[tensor];
+}
+
 }  // namespace pliant::exact

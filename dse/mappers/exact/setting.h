@@ -12,6 +12,9 @@ namespace pliant::exact {
 struct Setting {
   Setting(const Task& task, const Problem& problem);
 
+  /// Dims whose loops may leave an operand at the compute units, by its innermost keeper (quickflow only).
+  DimSet staying(int tensor, int keeper) const;
+
   const Task& task;
   const Problem& problem;
   bool perfect = true;           ///< no remainders anywhere
