@@ -39,7 +39,7 @@ class Proof {
 
   SearchResult run() {
     if (meter_.expired()) leave(bounds_.floor(setting_.problem.busy_cycles));  // not all choices are known
-    // 1. A first mapping: of the unrollings with the fewest steps the one with the least bound, and its best keepers.
+    // 1. A first mapping.
     if (incumbent_.value == kInfinity) dive();
     // 2. All choices that could be better, by the bounds that need no lattice.
     std::vector<Candidate> candidates = worth_a_lattice();
@@ -69,27 +69,35 @@ class Proof {
   bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
   void leave(double bound) { undecided_ = std::min(undecided_, bound); }
 
+  /// Of the unrollings with the fewest steps, the choice with the least bound.
   void dive() {
     double fewest = kInfinity;
     for (std::size_t i = 0; i < choices_.size(); ++i) fewest = std::min(fewest, choices_.steps(i));
-    Candidate best{kInfinity, 0, 0};
+    std::vector<Candidate> group;
     for (std::size_t i = 0; i < choices_.size() && !meter_.expired(); ++i) {
       if (choices_.steps(i) > fewest) continue;
-      choices_.get(i, spatial_);
-      bounds_.look_at(spatial_);
-      best = std::min(best, {bounds_.least(), static_cast<std::uint32_t>(i), 0});
+      look_at(i);
+      group.push_back({bounds_.least(), static_cast<std::uint32_t>(i), 0});
+    }
+    std::sort(group.begin(), group.end());
+    Candidate best{kInfinity, 0, 0};
+    for (const Candidate& unrolling : group) {
+      if (unrolling.bound >= best.bound || meter_.expired()) break;
+      look_at(unrolling.spatial);
+      for (std::size_t j = 0; j < bounds_.keep_choices(); ++j) {
+        if (bounds_.moved_once(j) >= best.bound) continue;
+        best = std::min(best, {bounds_.crowded(j), unrolling.spatial, static_cast<std::uint32_t>(j)});
+      }
     }
     if (best.bound == kInfinity) return;
-    choices_.get(best.spatial, spatial_);
-    bounds_.look_at(spatial_);
-    best.bound = kInfinity;
-    for (std::size_t j = 0; j < bounds_.keep_choices(); ++j) {
-      const double bound = bounds_.moved_once(j) < best.bound ? bounds_.crowded(j) : kInfinity;
-      best = std::min(best, {bound, best.spatial, static_cast<std::uint32_t>(j)});
-    }
-    if (best.bound == kInfinity) return;
+    look_at(best.spatial);
     Lattice lattice(setting_, spatial_, bounds_.keeps(best.keeps));
     bound_choice(lattice, incumbent_, meter_);
+  }
+
+  void look_at(std::size_t spatial) {
+    choices_.get(spatial, spatial_);
+    bounds_.look_at(spatial_);
   }
 
   std::vector<Candidate> worth_a_lattice() {
@@ -101,8 +109,7 @@ class Proof {
         leave(floor);
         continue;
       }
-      choices_.get(i, spatial_);
-      bounds_.look_at(spatial_);
+      look_at(i);
       if (hopeless(bounds_.least())) continue;
       for (std::size_t j = 0; j < bounds_.keep_choices(); ++j) {
         if (hopeless(bounds_.moved_once(j))) continue;
