@@ -14,7 +14,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Tiles looked at per memory; where there are more the crowding is not worth its price.
-constexpr double kMostTiles = 512;
+constexpr int kMostTiles = 2000;
 
 }  // namespace
 
@@ -117,8 +117,9 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
         for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
           const double least = costs.least(pattern.pairs[j], weights[j]);
           total += least;
-          if (f == 0 && j == 0) pattern.first_operand = least;
-          if (f == 0) pattern.delivery[j] = costs.delivery(pattern.pairs[j], weights[j]);
+          if (f > 0) continue;
+          pattern.delivery[j] =
+              pattern.pairs[j].child == p_.levels ? least : costs.delivery(pattern.pairs[j], weights[j]);
         }
         pattern.least[f] = total;
       }
@@ -180,9 +181,7 @@ double ChoiceBounds::crowded(std::size_t choice) const {
     else
       cycles = std::max(cycles, total);
   }
-  energy += crowding_at_compute(chosen);
-  if (setting_.perfect)
-    for (int k = 0; k + 1 < static_cast<int>(setting_.memories.size()); ++k) energy += crowding(k, chosen);
+  energy += setting_.perfect ? crowding(chosen) : crowding_at_compute(chosen);
   return value(energy, cycles);
 }
 
@@ -205,123 +204,178 @@ double ChoiceBounds::crowding_at_compute(const Chosen& chosen) const {
       double repeats = 1;
       for (DimSet others = chosen[x]->staying & used; others != 0; others &= others - 1)
         repeats *= temporal_[std::countr_zero(others)];
-      total += chosen[x]->first_operand * (repeats - 1);
+      total += chosen[x]->delivery[0] * (repeats - 1);
     }
     best = std::min(best, total);
   }
   return best == kInfinity ? 0 : best;
 }
 
-/// What the tensors that memory k keeps must move beyond once. The innermost loop outside it that moves any of them
-/// moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims, except
-/// over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer iterations; the
-/// capacity limits them.
-double ChoiceBounds::crowding(int k, const Chosen& chosen) const {
-  const int level = setting_.memories[k];
-  if (p_.capacity[level] == kInfinity) return 0;
-  // 1. Who is here, and what a delivery of each costs.
-  TensorSet here = 0;
-  std::array<double, kMaxTensors> delivery{};
-  DimSet used = 0;
-  double others = 0;  // words held of tensors whose home this is
+double ChoiceBounds::crowding(const Chosen& chosen) const {
+  // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
+  // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
+  // where they are kept, whichever is most.
+  const int memories = static_cast<int>(setting_.memories.size());
+  std::array<TensorSet, kMaxLevels> kept_at{};
   for (int x = 0; x < p_.tensors; ++x) {
-    if (!(chosen[x]->levels >> level & 1U)) continue;
-    bool home = true;
-    for (std::size_t j = 0; j < chosen[x]->pairs.size(); ++j) {
-      if (chosen[x]->pairs[j].child != level) continue;
-      delivery[x] = chosen[x]->delivery[j];
-      home = false;
-    }
-    if (home) {
-      others += held_[x][level];
-      continue;
-    }
-    here |= TensorSet{1} << x;
-    used |= p_.coupled[x];
+    if (chosen[x]->staying != 0) kept_at[0] |= TensorSet{1} << x;
+    for (int k = 0; k + 1 < memories; ++k)
+      if ((chosen[x]->levels >> setting_.memories[k] & 1U) && chosen[x]->pairs.back().parent < setting_.memories[k])
+        kept_at[k] |= TensorSet{1} << x;
   }
-  if (std::popcount(here) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
-  // 2. Tile growth of each dim: by loops of this memory and those inside it, if they may have any.
+  double best = 0;
+  for (int k = 0; k + 1 < memories; ++k) best += crowding_at(k, chosen, kept_at[k]);
+  for (int border = 0; border + 1 < memories; ++border) {
+    const int level = setting_.memories[border];
+    TensorSet crossing = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      const Pair* pair = chosen[x]->across(level);
+      if (pair != nullptr && (pair->child < p_.levels || chosen[x]->staying != 0)) crossing |= TensorSet{1} << x;
+    }
+    if (crossing == kept_at[border]) continue;
+    double total = crowding_at(border, chosen, crossing);
+    if (total == 0) continue;
+    for (int k = 0; k + 1 < memories; ++k) {
+      if (k == border) continue;
+      TensorSet rest = kept_at[k];
+      for (int x = 0; x < p_.tensors; ++x)
+        if ((crossing >> x & 1U) && chosen[x]->across(level) == chosen[x]->across(setting_.memories[k]))
+          rest &= ~(TensorSet{1} << x);
+      total += crowding_at(k, chosen, rest);
+    }
+    best = std::max(best, total);
+  }
+  return best;
+}
+
+/// What some tensors must move across the border of memory k beyond once. The innermost loop outside it that moves any
+/// of them moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims,
+/// except over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer
+/// iterations; the capacity of the memory limits them.
+double ChoiceBounds::crowding_at(int k, const Chosen& chosen, TensorSet crossing) const {
+  const int level = setting_.memories[k];
+  if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
+  Tiles tiles(*this, level);
+  DimSet used = 0;
+  TensorSet staying = 0;
+  std::array<double, kMaxTensors> delivery{};
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (chosen[x]->levels >> level & 1U) tiles.holds |= TensorSet{1} << x;
+    if (!(crossing >> x & 1U)) continue;
+    used |= p_.coupled[x];
+    const Pair* pair = chosen[x]->across(level);
+    if (pair->child == p_.levels) staying |= TensorSet{1} << x;
+    delivery[x] = chosen[x]->delivery[static_cast<std::size_t>(pair - chosen[x]->pairs.data())];
+  }
+  if (p_.capacity[level] == kInfinity && k > 0) return 0;
   DimSet grows = 0, moves = 0;
-  for (std::size_t i = 0; i < setting_.memories.size(); ++i)
-    (static_cast<int>(i) <= k ? grows : moves) |= setting_.may_loop[i];
-  const std::array<Count, kMaxDims>& iterations = iterations_;
-  // 3. The best over the sets that a loop can move first; a set that contains another is never better.
+  for (int i = 0; i < static_cast<int>(setting_.memories.size()); ++i) (i <= k ? grows : moves) |= setting_.may_loop[i];
+  // The best over the sets that a loop can move first; a set that contains another is never better.
   std::array<TensorSet, kMaxDims> sets{};
   int count = 0;
-  bool stays = true;  // is there room for everything, so that nothing needs to move twice?
   for (DimSet rest = used & moves; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (iterations[d] == 1) continue;
-    TensorSet moved = 0;
+    if (iterations_[d] == 1) continue;
     for (int x = 0; x < p_.tensors; ++x)
-      if ((here >> x & 1U) && p_.is_coupled(x, d)) moved |= TensorSet{1} << x;
-    sets[count++] = moved;
+      if ((crossing >> x & 1U) && p_.is_coupled(x, d)) sets[count] |= TensorSet{1} << x;
+    ++count;
   }
-  double best = kInfinity;
+  tiles.best = kInfinity;
   for (int i = 0; i < count; ++i) {
     bool minimal = true;
     for (int j = 0; j < count; ++j) minimal &= sets[j] == sets[i] ? j >= i : (sets[j] & ~sets[i]) != 0;
     if (!minimal) continue;
-    stays = false;
     // Dims whose tiles save deliveries; the others stay as small as they can.
-    DimSet saving = 0;
-    for (int x = 0; x < p_.tensors; ++x)
-      if (sets[i] >> x & 1U) saving |= used & ~p_.coupled[x];
-    std::vector<int> dims;
-    double tiles = 1;
-    for (DimSet rest = saving & grows; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
-      if (iterations[d] == 1) continue;
-      dims.push_back(d);
-      tiles *= static_cast<double>(setting_.divisors[d].size());
+    tiles.dims = 0;
+    tiles.moved = 0;
+    tiles.disturbed = 0;
+    tiles.certain = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      if (k == 0 && (staying >> x & 1U)) {
+        // Loops of the innermost memory repeat such an operand as others do, and move it as others do.
+        double times = 1;
+        for (DimSet rest = chosen[x]->staying & used; rest != 0; rest &= rest - 1)
+          times *= temporal_[std::countr_zero(rest)];
+        if (sets[i] >> x & 1U) {
+          tiles.certain += delivery[x] * (times - 1);
+        } else {
+          tiles.moved_by[tiles.disturbed] = p_.coupled[x];
+          tiles.disturbance[tiles.disturbed++] = delivery[x] * (times - 1);
+        }
+        continue;
+      }
+      if (!(sets[i] >> x & 1U)) continue;
+      tiles.cost[tiles.moved] = delivery[x];
+      const DimSet repeats = used & (staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
+      tiles.repeats[tiles.moved++] = repeats;
+      for (DimSet rest = repeats & grows; rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        if (iterations_[d] > 1 &&
+            std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
+          tiles.dim[tiles.dims++] = d;
+      }
     }
-    if (tiles > kMostTiles) return 0;
-    std::array<double, kMaxDims> tile = inside_[level], left{};
-    for (int d = 0; d < p_.dims; ++d) left[d] = static_cast<double>(iterations[d]);
-    const auto cost = [&] {
-      double total = 0;
-      for (int x = 0; x < p_.tensors; ++x) {
-        if (!(sets[i] >> x & 1U)) continue;
-        double repeats = 1;
-        for (DimSet rest = used & ~p_.coupled[x]; rest != 0; rest &= rest - 1) repeats *= left[std::countr_zero(rest)];
-        total += delivery[x] * (repeats - 1);
-      }
-      return total;
-    };
-    const auto fitting = [&] {
-      double held = others;
-      for (int x = 0; x < p_.tensors; ++x)
-        if (here >> x & 1U) held += words(x, tile);
-      return held <= p_.capacity[level];
-    };
-    const auto grow = [&](auto&& self, std::size_t at) -> void {
-      if (at == dims.size()) {
-        best = std::min(best, cost());
-        return;
-      }
-      const int d = dims[at];
-      const double smallest = inside_[level][d];
-      const Count most = iterations[d];
-      Count grown = 1;
-      for (const Count factor : setting_.divisors[d]) {
-        if (factor > most) break;
-        if (most % factor != 0) continue;
-        tile[d] = smallest * static_cast<double>(factor);
-        left[d] = static_cast<double>(most / factor);
-        if (!fitting()) break;
-        grown = factor;
-        if (at + 1 < dims.size()) self(self, at + 1);
-      }
-      if (at + 1 == dims.size()) {  // the last one: the largest that fits
-        left[d] = static_cast<double>(most / grown);
-        best = std::min(best, cost());
-      }
-      tile[d] = smallest;
-      left[d] = static_cast<double>(most);
-    };
-    grow(grow, 0);
+    tiles.grow(0);
+    if (tiles.looked > kMostTiles || tiles.best == 0) return 0;
   }
-  return stays || best == kInfinity ? 0 : best;
+  return tiles.best == kInfinity ? 0 : tiles.best;
+}
+
+ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int level_in) : bounds(bounds_in), level(level_in) {
+  tile = bounds.inside_[level];
+  for (int d = 0; d < bounds.p_.dims; ++d) left[d] = static_cast<double>(bounds.iterations_[d]);
+}
+
+/// Cost of the deliveries beyond the first, dims from `open` on taken to be whole.
+double ChoiceBounds::Tiles::least_cost(int open) const {
+  DimSet whole = 0, grown = 0;
+  for (int i = open; i < dims; ++i) whole |= DimSet{1} << dim[i];
+  double total = certain;
+  for (int i = 0; i < open && disturbed > 0; ++i)
+    if (tile[dim[i]] > bounds.inside_[level][dim[i]]) grown |= DimSet{1} << dim[i];
+  for (int i = 0; i < disturbed; ++i)
+    if ((moved_by[i] & grown) != 0) total += disturbance[i];
+  for (int i = 0; i < moved; ++i) {
+    double times = 1;
+    for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) times *= left[std::countr_zero(rest)];
+    total += cost[i] * (times - 1);
+  }
+  return total;
+}
+
+bool ChoiceBounds::Tiles::fit() const {
+  if (bounds.p_.capacity[level] == kInfinity) return true;
+  double held = 0;
+  for (TensorSet rest = holds; rest != 0; rest &= rest - 1) held += bounds.words(std::countr_zero(rest), tile);
+  return held <= bounds.p_.capacity[level];
+}
+
+/// Tiles of one dim after the other, the largest that fits first.
+void ChoiceBounds::Tiles::grow(int at) {
+  if (++looked > kMostTiles) return;
+  if (at == dims) {
+    best = std::min(best, least_cost(dims));
+    return;
+  }
+  const int d = dim[at];
+  const double smallest = bounds.inside_[level][d];
+  const Count most = bounds.iterations_[d];
+  const std::vector<Count>& divisors = bounds.setting_.divisors[d];
+  for (auto factor = divisors.rbegin(); factor != divisors.rend(); ++factor) {
+    if (*factor > most || most % *factor != 0) continue;
+    tile[d] = smallest * static_cast<double>(*factor);
+    left[d] = static_cast<double>(most / *factor);
+    // Smaller tiles cost more, unless they leave an operand where it is.
+    if (least_cost(at + 1) >= best) {
+      if (disturbed == 0) break;
+      continue;
+    }
+    if (*factor > 1 && !fit()) continue;
+    grow(at + 1);
+    if (at + 1 == dims && disturbed == 0) break;
+  }
+  tile[d] = smallest;
+  left[d] = static_cast<double>(most);
 }
 
 }  // namespace pliant::exact

@@ -39,10 +39,15 @@ class ChoiceBounds {
     std::uint32_t levels = 0;
     std::vector<Pair> pairs;    // inside out
     DimSet staying = 0;         // dims whose loops may leave the operand at the compute units
-    double first_operand = 0;   // energy of its words there, staying as long as it can
     std::vector<double> least;  // by functional: energy, then the ports
-    /// By pair: energy of one delivery of the whole tensor.
+    /// By pair: energy of one delivery of the whole tensor; of an operand's, staying as long as it can.
     std::vector<double> delivery;
+    /// The pair that crosses the border of a memory, if the tensor comes from outside it.
+    const Pair* across(int level) const {
+      for (const Pair& pair : pairs)
+        if (pair.parent < level && level <= pair.child) return &pair;
+      return nullptr;
+    }
   };
   using Chosen = std::array<const Pattern*, kMaxTensors>;
 
@@ -50,8 +55,29 @@ class ChoiceBounds {
   double value(double energy, double cycles) const;
   bool fits(const Chosen& chosen) const;
   double crowding_at_compute(const Chosen& chosen) const;
-  double crowding(int k, const Chosen& chosen) const;
+  double crowding(const Chosen& chosen) const;
+  double crowding_at(int k, const Chosen& chosen, TensorSet crossing) const;
   double words(int tensor, const std::array<double, kMaxDims>& tile) const;
+
+  /// The tiles that a memory can hold, searched for the one with the fewest deliveries.
+  struct Tiles {
+    Tiles(const ChoiceBounds& bounds, int level);
+    void grow(int at);
+    double least_cost(int open) const;
+    bool fit() const;
+
+    const ChoiceBounds& bounds;
+    int level;
+    TensorSet holds = 0;
+    std::array<double, kMaxDims> tile{}, left{};
+    std::array<int, kMaxDims> dim{};  // those that grow
+    std::array<double, kMaxTensors> cost{};
+    std::array<DimSet, kMaxTensors> repeats{};
+    std::array<double, kMaxTensors> disturbance{};  // of operands that stay unless the tile grows along their dims
+    std::array<DimSet, kMaxTensors> moved_by{};
+    int dims = 0, moved = 0, disturbed = 0, looked = 0;
+    double certain = 0, best = 0;
+  };
 
   const Setting& setting_;
   const Problem& p_;
