@@ -6,6 +6,7 @@
 #include <boost/program_options.hpp>
 #include <fstream>
 #include <ostream>
+#include <sstream>
 #include <thread>
 
 #include "core/diagnostics.h"
@@ -13,6 +14,8 @@
 #include "dse/cli/interrupt.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
+#include "dse/mappers/frontier.h"
+#include "dse/results/pareto.h"
 
 namespace pliant {
 namespace {
@@ -29,6 +32,7 @@ that conflict and the nearest miss, exit code 3.
 examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b
   pliant map --accelerator eyeriss --workload resnet50 --objective runtime
+  pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --objective runtime,energy
   pliant map --accelerator simba --layer gemm:M=512,N=512,K=512 --save best.yaml
   pliant map --accelerator eyeriss --layer conv:M=64,C=64,P=56,Q=56,R=3,S=3 --factorization ruby-s --json
   pliant map --accelerator tpuv1 --workload vgg16 --mapper local --mapper-option beam=64 --budget 1s
@@ -69,7 +73,8 @@ class MapCommand {
 
   int run() {
     // 1. Everything that can be wrong is found before the first search.
-    const TaskWords words = task_words(values_, "pliant map");
+    TaskWords words = task_words(values_, "pliant map");
+    const std::vector<Objective> objectives = several_objectives(words);
     mapper_name_ = values_["mapper"].as<std::string>();
     const std::unique_ptr<Mapper> mapper = make_mapper(mapper_name_);
     if (!mapper) {
@@ -82,6 +87,8 @@ class MapCommand {
     const std::vector<ReadTask> tasks = read_tasks(words);
     const bool one = words.layer.has_value();
     if (!one && values_.count("save")) throw bad_option("--save", "of a whole workload", "a single --layer");
+
+    if (!objectives.empty()) return frontier(words, *mapper, tasks, search, objectives);
 
     // 2. Search.
     const Interrupt interrupt;
@@ -111,6 +118,60 @@ class MapCommand {
   }
 
  private:
+  /// "runtime,energy": both, and the words keep the first. A single objective: empty.
+  std::vector<Objective> several_objectives(TaskWords& words) const {
+    std::vector<Objective> all;
+    if (words.objective.find(',') == std::string::npos) return all;
+    std::istringstream list(words.objective);
+    for (std::string name; std::getline(list, name, ',');) {
+      const auto objective = parse_objective(name);
+      if (!objective)
+        throw bad_option("--objective", fmt::format("unknown objective `{}`", name),
+                         "names of `pliant map --help` with commas between them", nearest(name, objective_names()));
+      if (*objective == Objective::kEdpOverUtilization)
+        throw bad_option("--objective", "edp-over-utilization beside others",
+                         "runtime, energy, edp, ed2p, perf-per-watt");
+      all.push_back(*objective);
+    }
+    if (!words.layer) throw bad_option("--objective", "several, for a whole workload", "a single --layer");
+    if (values_.count("save")) throw bad_option("--save", "of a frontier", "a single --objective");
+    words.objective = to_string(all.front());
+    return all;
+  }
+
+  int frontier(const TaskWords& words, const Mapper& mapper, const std::vector<ReadTask>& tasks, SearchOptions search,
+               const std::vector<Objective>& objectives) {
+    const Interrupt interrupt;
+    search.stop = interrupt.token();
+    const Task& task = tasks.front().task;
+    const Frontier found = search_frontier(mapper, task, search);
+    std::vector<Point> values;
+    for (const SearchResult& point : found.points) {
+      Point& value = values.emplace_back();
+      for (const Objective objective : objectives) value.push_back(objective_value(objective, point.totals));
+    }
+    std::vector<SearchedLayer> points;
+    if (!values.empty())
+      for (const std::size_t i : non_dominated(values)) points.push_back({&task, 1, found.points[i], {}});
+    if (points.empty()) {
+      SearchedLayer nothing{&task, 1, {}, {}};
+      if (!interrupt.asked()) nothing.why = why_nothing_fits(task);
+      print_layer(nothing);
+      return interrupt.asked() ? 130 : 3;
+    }
+    if (values_.count("json")) {
+      nlohmann::ordered_json json{{"schema", 1}, {"task", words.json()}, {"certified", found.certified}};
+      json["objectives"] = nlohmann::ordered_json::array();
+      for (const Objective objective : objectives) json["objectives"].push_back(to_string(objective));
+      json["frontier"] = nlohmann::ordered_json::array();
+      for (const SearchedLayer& point : points) json["frontier"].push_back(search_json(point, mapper_name_));
+      out_ << json.dump(2) << "\n";
+    } else {
+      out_ << frontier_text(points, found.certified, mapper_name_);
+    }
+    return 0;
+  }
+
   SearchOptions search_options() const {
     SearchOptions search;
     search.seed = values_["seed"].as<std::uint64_t>();

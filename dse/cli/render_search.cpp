@@ -54,6 +54,13 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
                             readable_seconds(result.seconds), result.ended_by);
 }
 
+std::string bound_by(const SearchedLayer& searched) {
+  const Bound& bound = searched.result.totals.bound;
+  if (bound.level < 0) return "compute";
+  return searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name +
+         (bound.write ? " write" : " read");
+}
+
 PricedMapping priced_mapping(const SearchedLayer& searched, const CostReport& report) {
   const Task& task = *searched.task;
   return {task.layer, task.accelerator, *searched.result.mapping, task.factorization, report};
@@ -119,14 +126,10 @@ std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_
     const auto count = static_cast<double>(searched.count);
     energy += count * result.totals.energy_pj;
     cycles += count * result.totals.cycles;
-    const Bound& bound = result.totals.bound;
-    const std::string by = bound.level < 0
-                               ? "compute"
-                               : searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name +
-                                     (bound.write ? " write" : " read");
     table.add({searched.task->layer.name, std::to_string(searched.count),
                fmt::format("{:.4g}", result.totals.energy_pj * 1e-6), fmt::format("{:.0f}", result.totals.cycles),
-               fmt::format("{:.4g}", result.totals.edp()), fmt::format("{:.1f} %", 100 * result.totals.utilization), by,
+               fmt::format("{:.4g}", result.totals.edp()), fmt::format("{:.1f} %", 100 * result.totals.utilization),
+               bound_by(searched),
                result.certified         ? "optimal"
                : result.lower_bound > 0 ? fmt::format("gap {:.2g} %", 100 * result.gap())
                                         : "none",
@@ -135,6 +138,23 @@ std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_
   return table.text("") +
          fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
                      complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles, energy * cycles, mapper,
+                     readable_seconds(seconds));
+}
+
+std::string frontier_text(const std::vector<SearchedLayer>& points, bool certified, std::string_view mapper) {
+  TextTable table({"cycles", "energy uJ", "EDP", "used", "bound by<", "proof<"});
+  double seconds = 0;
+  for (const SearchedLayer& point : points) {
+    const Totals& totals = point.result.totals;
+    seconds += point.result.seconds;
+    table.add({fmt::format("{:.0f}", totals.cycles), fmt::format("{:.6g}", totals.energy_pj * 1e-6),
+               fmt::format("{:.4g}", totals.edp()), fmt::format("{:.1f} %", 100 * totals.utilization), bound_by(point),
+               point.result.certified ? "optimal" : "none"});
+  }
+  return table.text("") +
+         fmt::format("\n{} mapping{} that none beats in every objective; {}; mapper {}, {}\n", points.size(),
+                     points.size() == 1 ? "" : "s",
+                     certified ? "proven complete" : "not proven complete: others may lie between or below", mapper,
                      readable_seconds(seconds));
 }
 

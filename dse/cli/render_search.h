@@ -30,6 +30,8 @@ std::string search_text(const SearchedLayer& searched, std::string_view mapper, 
 
 /// A line per layer and the totals.
 std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_view mapper);
+/// The mappings of one layer that none beats in all objectives, a line each, fastest first.
+std::string frontier_text(const std::vector<SearchedLayer>& points, bool certified, std::string_view mapper);
 nlohmann::ordered_json totals_json(const std::vector<SearchedLayer>& layers);
 
 /// Conflicting limits and nearest miss.

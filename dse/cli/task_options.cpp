@@ -87,7 +87,8 @@ void add_task_options(options::options_description& all) {
   add("layer", options::value<std::string>(),
       "a layer's name in the workload, a file, or a layer written in place; without it, all layers of the workload");
   add("objective", options::value<std::string>()->default_value("edp"),
-      "runtime, energy, edp, ed2p, perf-per-watt or edp-over-utilization");
+      "runtime, energy, edp, ed2p, perf-per-watt or edp-over-utilization; `map` takes several (runtime,energy) for one "
+      "layer and gives the mappings that none beats in all of them");
   add("factorization", options::value<std::string>()->default_value("pfm"), "pfm, ruby-s, ruby-t, ruby or padding");
   add("flexibility", options::value<std::string>(),
       "a class (1011, PartFlex-1011), or a file or shipped name of rules that replace the accelerator's own");

@@ -33,7 +33,7 @@ class ExactMapper final : public Mapper {
       Nest nest(problem);
       nest.load(flatten(problem, *first.mapping));
       incumbent = {first.mapping, nest.price(), 0};
-      incumbent.value = objective_value(task.objective, incumbent.totals);
+      incumbent.value = task_value(task, incumbent.totals);
     }
     SearchOptions limited = options;
     if (limited.budget.seconds == 0) limited.budget.seconds = kDefaultProofSeconds;
@@ -57,8 +57,8 @@ class ExactMapper final : public Mapper {
   /// A result that claims nothing but the bound of the MACs: their energy, on all units.
   static SearchResult only_found(SearchResult result, const Task& task, const Problem& problem, std::string ended_by) {
     result.certified = result.infeasible = false;
-    result.lower_bound = exact::objective_bound(problem, task.objective, problem.macs * problem.mac_pj,
-                                                problem.macs * problem.cycles_per_mac / problem.built[problem.levels]);
+    const double steps = problem.macs * problem.cycles_per_mac / problem.built[problem.levels];
+    result.lower_bound = exact::objective_bound(problem, task, problem.macs * problem.mac_pj, steps, steps);
     if (result.ended_by == "proof") result.ended_by = std::move(ended_by);
     return result;
   }

@@ -2,6 +2,7 @@
 #include "dse/mappers/exhaustive_mapper.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -45,7 +46,7 @@ class Enumeration {
     result.mappings_covered = std::to_string(mappings_);
     result.seconds = deadline_.seconds();
     result.ended_by = complete ? "proof" : deadline_.stopped() ? "stopped" : "budget";
-    result.infeasible = complete && total == 0;
+    result.infeasible = complete && !found_;
     if (!found_) return result;
     result.mapping = best_;
     result.totals = best_totals_;
@@ -136,8 +137,9 @@ class Enumeration {
   bool price() {
     if (deadline_.reached()) return false;
     const Totals totals = pricer_.price();
-    const double value = objective_value(space_.task.objective, totals);
+    const double value = task_value(space_.task, totals);
     ++mappings_;
+    if (value == std::numeric_limits<double>::infinity()) return true;
     if (found_ && !better(value, totals, best_value_, best_totals_)) return true;
     found_ = true;
     best_ = space_.mapping(now_);

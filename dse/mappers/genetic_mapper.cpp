@@ -102,7 +102,7 @@ class Evolution {
   void evaluate(Individual& one) {
     pricer_.load(candidate(one));
     one.totals = pricer_.price();
-    one.value = objective_value(space_.task.objective, one.totals);
+    one.value = task_value(space_.task, one.totals);
     if (++evaluations_; one.value < best_value_) {
       best_value_ = one.value;
       if (options_.on_progress) options_.on_progress({best_value_, 0, evaluations_, deadline_.seconds()});

@@ -199,7 +199,7 @@ bool Allocation::legal() const {
 
 double Allocation::value(const Totals& totals, double exponent) {
   ++evaluations_;
-  const double objective = objective_value(space_.task.objective, totals);
+  const double objective = task_value(space_.task, totals);
   if (!found_ || better(objective, totals, best_value_, best_totals_)) {
     found_ = true;
     best_value_ = objective;

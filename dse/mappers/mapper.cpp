@@ -63,6 +63,11 @@ double objective_value(Objective objective, const Totals& totals) {
   return 0;
 }
 
+double task_value(const Task& task, const Totals& totals) {
+  return totals.cycles > task.most_cycles ? std::numeric_limits<double>::infinity()
+                                          : objective_value(task.objective, totals);
+}
+
 double SearchResult::gap() const { return certified || value == 0 ? 0 : (value - lower_bound) / value; }
 
 std::unique_ptr<Mapper> make_mapper(std::string_view name) {
@@ -86,6 +91,7 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
   if ((result.certified || result.infeasible) && result.mappings_covered.empty())
     result.mappings_covered =
         map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization).total().str();
+  if (result.value == std::numeric_limits<double>::infinity()) result.mapping.reset();  // too slow to count
   if (!result.mapping) return result;
   const auto fail = [&](const std::string& what) {
     throw std::logic_error(fmt::format("mapper {}, layer {}, accelerator {}: {}", mapper.name(), task.layer.name,
@@ -95,7 +101,7 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
       check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *result.mapping);
   if (!violations.empty()) fail("illegal mapping: " + violations.front().message);
   const Totals totals = price(task.layer, task.accelerator, *result.mapping).totals;
-  const double value = objective_value(task.objective, totals);
+  const double value = task_value(task, totals);
   // Sums may be formed in another order; anything beyond rounding is a mistake.
   if (std::abs(value - result.value) > 1e-9 * std::abs(value))
     fail(fmt::format("objective {} priced as {}, the model says {}", to_string(task.objective), result.value, value));

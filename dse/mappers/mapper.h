@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -36,7 +37,12 @@ struct Task {
   Flexibility flexibility;
   Factorization factorization = Factorization::kPerfect;
   Objective objective = Objective::kEdp;
+  /// Mappings that take longer are worth nothing (their value is infinite): the least energy within a deadline, say.
+  double most_cycles = std::numeric_limits<double>::infinity();
 };
+
+/// objective_value, or infinity beyond the task's most_cycles.
+double task_value(const Task& task, const Totals& totals);
 
 struct Budget {
   double seconds = 0;             ///< 0 = none

@@ -52,7 +52,7 @@ void draw(const Space& space, Deadline deadline, double to_beat, Stream& stream)
     Drawn one;
     stream.pricer.load(stream.sampler.candidate());
     one.totals = stream.pricer.price();
-    one.value = objective_value(space.task.objective, one.totals);
+    one.value = task_value(space.task, one.totals);
     if (one.value <= to_beat) {
       to_beat = one.value;
       one.mapping = space.mapping(stream.sampler.candidate());

@@ -56,6 +56,20 @@ TEST(ExactMapper, EqualsExhaustiveOnRandomSmallCases) {
   RecordProperty("uncertified", tally.uncertified);
 }
 
+TEST(ExactMapper, ProvesEveryObjectiveOnALargeLayer) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  Task task;
+  task.accelerator = load_accelerator(library, "eyeriss");
+  task.layer = parse_layer("conv:M=128,C=128,P=28,Q=28,R=3,S=3", "test");
+  task.flexibility = task.accelerator.flexibility_of(task.layer);
+  for (const std::string& name : objective_names()) {
+    task.objective = *parse_objective(name);
+    SearchOptions options;
+    options.budget.seconds = 60;  // milliseconds, unless a bound says nothing about the objective
+    EXPECT_TRUE(run_mapper(*make_mapper("exact"), task, options).certified) << name;
+  }
+}
+
 // On layers too large to enumerate nothing any other search finds is better than what is certified.
 TEST(ExactMapper, NoMapperFindsBetterOnLargerLayers) {
   const Library library(PLIANT_SOURCE_DIR "/configs");

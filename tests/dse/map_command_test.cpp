@@ -52,6 +52,24 @@ TEST(MapCommand, SaysWhatIsProvenAndDrawsTheNest) {
   EXPECT_NE(ran.out.find("bound by"), std::string::npos);
 }
 
+TEST(MapCommand, SeveralObjectivesGiveTheFrontier) {
+  const std::vector<std::string> args = {
+      "map",         "--accelerator", "eyeriss", "--layer", "conv:M=64,C=64,P=56,Q=56,R=3,S=3",
+      "--objective", "runtime,energy"};
+  const Ran ran = run(with(args, {"--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  EXPECT_TRUE(json["certified"]);
+  const auto& points = json["frontier"];
+  ASSERT_GE(points.size(), 2U);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    EXPECT_GT(points[i]["runtime_cycles"], points[i - 1]["runtime_cycles"]);
+    EXPECT_LT(points[i]["energy_pj"], points[i - 1]["energy_pj"]);
+  }
+  EXPECT_NE(run(args).out.find("proven complete"), std::string::npos);
+  EXPECT_EQ(run(with(args, {"--save", "x.yaml"})).code, 2);
+}
+
 TEST(MapCommand, JsonHasTheContractsFields) {
   const Ran ran = run(with(kSmall, {"--json"}));
   ASSERT_EQ(ran.code, 0) << ran.err;

@@ -7,12 +7,13 @@
 
 namespace pliant::exact {
 
-double objective_bound(const Problem& problem, Objective objective, double dynamic_energy, double cycles) {
+double objective_bound(const Problem& problem, const Task& task, double dynamic_energy, double cycles, double steps) {
   Totals totals;
   totals.cycles = std::ceil(cycles * (1 - 1e-12));
+  totals.steps = steps;
   totals.energy_pj = dynamic_energy + problem.leak_pj_per_cycle_total * totals.cycles;
   totals.utilization = problem.macs * problem.cycles_per_mac / (problem.built[problem.levels] * totals.cycles);
-  return objective_value(objective, totals);
+  return task_value(task, totals);
 }
 
 void Region::cut(double slope, double sum) {
@@ -20,7 +21,7 @@ void Region::cut(double slope, double sum) {
   if (count_ < static_cast<int>(cuts_.size())) cuts_[static_cast<std::size_t>(count_++)] = {slope, sum * (1 - 1e-12)};
 }
 
-double Region::least(const Problem& problem, Objective objective) const {
+double Region::least(const Problem& problem, const Task& task, double steps) const {
   const auto energy_at = [&](double cycles) {
     double energy = energy_;
     for (int i = 0; i < count_; ++i) {
@@ -29,9 +30,10 @@ double Region::least(const Problem& problem, Objective objective) const {
     }
     return energy;
   };
-  double best = objective_bound(problem, objective, energy_at(cycles_), cycles_);
+  const auto value_at = [&](double cycles) { return objective_bound(problem, task, energy_at(cycles), cycles, steps); };
+  double best = value_at(cycles_);
   const auto corner = [&](double cycles) {
-    if (cycles > cycles_) best = std::min(best, objective_bound(problem, objective, energy_at(cycles), cycles));
+    if (cycles > cycles_) best = std::min(best, value_at(std::min(cycles, task.most_cycles)));
   };
   for (int i = 0; i < count_; ++i) {
     const Cut& a = cuts_[static_cast<std::size_t>(i)];

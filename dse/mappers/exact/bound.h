@@ -9,17 +9,18 @@
 
 namespace pliant::exact {
 
-/// Value of an objective from its two ingredients, with leakage.
-double objective_bound(const Problem& problem, Objective objective, double dynamic_energy, double cycles);
+/// The least value of a mapping from its ingredients, with leakage; `steps` are its cycles if bandwidth were unlimited.
+double objective_bound(const Problem& problem, const Task& task, double dynamic_energy, double cycles, double steps);
 
 /// The region of (energy, cycles) that linear bounds leave: energy >= a, cycles >= b, energy + slope * cycles >= c.
-/// Every objective is quasi-concave along such lines, so its least value over the region is at a corner.
+/// Every objective is quasi-concave along such lines, so its least value over the region is at a corner; the task's
+/// most_cycles is one more side of it.
 class Region {
  public:
   Region(double energy, double cycles) : energy_(energy), cycles_(cycles) {}
   void cycles_at_least(double cycles) { cycles_ = cycles > cycles_ ? cycles : cycles_; }
   void cut(double slope, double sum);
-  double least(const Problem& problem, Objective objective) const;
+  double least(const Problem& problem, const Task& task, double steps) const;
 
  private:
   struct Cut {

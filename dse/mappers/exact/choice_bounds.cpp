@@ -70,11 +70,11 @@ Keeps ChoiceBounds::keeps(std::size_t choice) const {
   return keeps;
 }
 
-double ChoiceBounds::value(double energy, double cycles) const {
-  return objective_bound(p_, setting_.task.objective, energy, cycles);
+double ChoiceBounds::value(double energy, double cycles, double steps) const {
+  return objective_bound(p_, setting_.task, energy, cycles, steps);
 }
 
-double ChoiceBounds::floor(double steps) const { return value(floor_, steps); }
+double ChoiceBounds::floor(double steps) const { return value(floor_, steps, steps); }
 
 double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) const {
   double product = 1;
@@ -141,7 +141,7 @@ double ChoiceBounds::least() const {
     else
       cycles = std::max(cycles, total);
   }
-  return value(energy, cycles);
+  return value(energy, cycles, steps_);
 }
 
 bool ChoiceBounds::fits(const Chosen& chosen) const {
@@ -167,7 +167,7 @@ double ChoiceBounds::moved_once(std::size_t choice) const {
     else
       cycles = std::max(cycles, total);
   }
-  return value(energy, cycles);
+  return value(energy, cycles, steps_);
 }
 
 double ChoiceBounds::crowded(std::size_t choice) const {
@@ -182,7 +182,7 @@ double ChoiceBounds::crowded(std::size_t choice) const {
       cycles = std::max(cycles, total);
   }
   energy += setting_.perfect ? crowding(chosen) : crowding_at_compute(chosen);
-  return value(energy, cycles);
+  return value(energy, cycles, steps_);
 }
 
 /// Operands that may stay at the compute units (quickflow only) crowd each other as well: the innermost loop that moves

@@ -52,7 +52,7 @@ class ChoiceBounds {
   using Chosen = std::array<const Pattern*, kMaxTensors>;
 
   Chosen patterns(std::size_t keep_choice) const;
-  double value(double energy, double cycles) const;
+  double value(double energy, double cycles, double steps) const;
   bool fits(const Chosen& chosen) const;
   double crowding_at_compute(const Chosen& chosen) const;
   double crowding(const Chosen& chosen) const;

@@ -30,7 +30,7 @@ class Closing {
   Closing(Lattice& lattice, Incumbent& incumbent, Meter& meter)
       : lattice_(lattice),
         p_(lattice.setting().problem),
-        objective_(lattice.setting().task.objective),
+        task_(lattice.setting().task),
         incumbent_(incumbent),
         meter_(meter),
         nest_(p_) {}
@@ -60,7 +60,7 @@ class Closing {
     if (!search) {
       while (add_binding_port()) {
         if (least_cycles_ == kInfinity) return std::max(bound, incumbent_.value);
-        bound = region(nullptr).least(p_, objective_);
+        bound = region(nullptr).least(p_, task_, lattice_.steps());
         if (hopeless(bound) || meter_.expired()) break;
       }
       return bound;
@@ -68,7 +68,7 @@ class Closing {
     for (std::uint64_t patience = 64;; patience *= 8) {
       if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
       if (least_cycles_ == kInfinity) return incumbent_.value;
-      bound = region(nullptr).least(p_, objective_);
+      bound = region(nullptr).least(p_, task_, lattice_.steps());
       if (hopeless(bound)) return bound;
       expansions_left_ = patience;
       explore();
@@ -86,7 +86,9 @@ class Closing {
     int bound_count;  // priced mappings it bound
   };
 
-  double value(double energy, double cycles) const { return objective_bound(p_, objective_, energy, cycles); }
+  double value(double energy, double cycles) const {
+    return objective_bound(p_, task_, energy, cycles, lattice_.steps());
+  }
   bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
 
   void add_table(Functional functional, Kind kind, double slope, double limit) {
@@ -132,7 +134,7 @@ class Closing {
       least_cycles_ = kInfinity;
       return true;
     }
-    if (!hopeless(region(nullptr).least(p_, objective_))) descend(functionals_.size() - 1);
+    if (!hopeless(region(nullptr).least(p_, task_, lattice_.steps()))) descend(functionals_.size() - 1);
     return true;
   }
 
@@ -238,7 +240,7 @@ class Closing {
           inside[f] = suffix.cost[f] + values[f];
           if (inside[f] == kInfinity) return false;
         }
-        return !hopeless(region(inside.data()).least(p_, objective_));
+        return !hopeless(region(inside.data()).least(p_, task_, lattice_.steps()));
       };
     }
     std::vector<Lattice::Step> steps;
@@ -248,7 +250,7 @@ class Closing {
       for (std::size_t f = 0; f < functionals_.size(); ++f)
         inside[f] = suffix.cost[f] + steps[i].charges[f] + table_value(f, k, steps[i].before, steps[i].node) +
                     (after == nullptr ? pending(steps[i].after, f) : 0);
-      const double bound = region(inside.data()).least(p_, objective_);
+      const double bound = region(inside.data()).least(p_, task_, lattice_.steps());
       if (!hopeless(bound)) candidates.emplace_back(bound, i);
     }
     std::sort(candidates.begin(), candidates.end());
@@ -325,7 +327,7 @@ class Closing {
     const Totals totals = nest_.price();
     for (Port& port : ports_)
       if (totals.bound.level == port.bound.level && totals.bound.write == port.bound.write) ++port.bound_count;
-    const double found = objective_value(objective_, totals);
+    const double found = task_value(task_, totals);
     if (found < incumbent_.value) {
       incumbent_.value = found;
       incumbent_.totals = totals;
@@ -335,7 +337,7 @@ class Closing {
 
   Lattice& lattice_;
   const Problem& p_;
-  Objective objective_;
+  const Task& task_;
   Incumbent& incumbent_;
   Meter& meter_;
   Nest nest_;
