@@ -36,7 +36,6 @@ class Enumeration {
     counting_ = true;
     choose_chain(0);
     if (too_large_) refuse();
-    const std::uint64_t total = mappings_;
     // 2. Price.
     counting_ = false;
     mappings_ = 0;
