@@ -1,0 +1,88 @@
+// From the data in this file to the page.
+
+let report = null;
+let designs = null;
+
+function drawHeader() {
+  const p = report.provenance, c = report.certificates;
+  document.getElementById("name").textContent = p.sweep ?? "Dataset";
+  const workloads = designs.distinct("workload");
+  document.getElementById("summary").textContent = `${workloads.length} workload${workloads.length > 1 ? "s" : ""}: ${workloads.slice(0, 8).join(", ")}${workloads.length > 8 ? ", …" : ""}`;
+  const best = (name) => {
+    const values = (designs.columns.get(name) ?? []).filter((v) => v > 0);
+    return values.length ? values.reduce((a, b) => Math.min(a, b)) : null;
+  };
+  const tiles = [
+    ["designs", plain(designs.distinct("design_id").length)], ["layers mapped", plain(c.solved)], ["proven optimal", c.solved ? percent(c.certified / c.solved) : "–"], ["largest gap", percent(c.max_gap)],
+  ];
+  const gain = best("rel_runtime");
+  if (gain !== null) tiles.push(["most that flexibility gains", `${plain(1 / gain, 3)} × runtime`]);
+  if (c.layers > c.solved) tiles.push(["layers without a mapping", plain(c.layers - c.solved)]);
+  document.getElementById("tiles").replaceChildren(...tiles.map(([what, value]) => element("div", {}, element("dt", {}, what), element("dd", {}, value))));
+}
+
+/** The knee of the frontier, or any design of the workload. */
+function chooseFirst() {
+  const { points, kept } = frontierPoints();
+  const all = filtered({ labels: false });
+  chosen.row = kept.length ? kneeOf(kept).row : points[0]?.row ?? all[0] ?? null;
+  chosen.layer = null;
+  chosen.scope = "all";
+}
+
+async function redraw() {
+  if (chosen.row === null || designs.get("workload", chosen.row) !== filters.workload) chooseFirst();
+  drawCard();
+  await drawFrontier();
+  document.documentElement.dataset.ready = "frontier";
+  drawVenn();
+  await drawDesign();
+  await drawFlexibility();
+  await drawHardware();
+  document.documentElement.dataset.ready = "all";
+}
+
+async function start() {
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it cannot unpack the data (Chrome 80, Firefox 113, Safari 16.4 or newer can)");
+  report = await unpack("data-designs");
+  designs = new Designs(report.designs);
+  applyTheme();
+  drawHeader();
+  drawFilters(redraw);
+  drawFrontierControls();
+  drawFlexibilityControls();
+  drawHardwareControls();
+  drawProvenance();
+  document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
+  const themed = (wish) => {
+    theme.wish = wish;
+    applyTheme();
+    return redraw();
+  };
+  document.getElementById("theme").addEventListener("click", () => themed(isDark() ? "light" : "dark"));
+  dark.addEventListener("change", () => theme.wish === null && themed(null));
+  document.getElementById("print").addEventListener("click", async () => {
+    const before = theme.wish;
+    await themed("light");
+    window.print();
+    await themed(before);
+  });
+  let waiting = 0, wide = document.documentElement.clientWidth;
+  window.addEventListener("resize", () => {
+    if (document.documentElement.clientWidth === wide) return;
+    wide = document.documentElement.clientWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(redraw, 200);
+  });
+  await redraw();
+  details = new Details(await unpack("data-details"));
+  await drawDesign();
+  document.documentElement.dataset.ready = "details";
+}
+
+start().catch((problem) => {
+  const place = document.getElementById("failure");
+  place.hidden = false;
+  place.textContent = `The report cannot be shown: ${problem.message}`;
+  console.error(problem);
+});

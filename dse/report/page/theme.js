@@ -1,0 +1,35 @@
+// Light and dark: the reader's system decides until the button is used.
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const theme = { wish: null };
+
+function isDark() {
+  return theme.wish === null ? dark.matches : theme.wish === "dark";
+}
+function palette() {
+  return isDark()
+    ? { ink: "#e6e9ed", quiet: "#aab2bc", paper: "#14181d", grid: "#2c333b", accent: "#ff9e4a" }
+    : { ink: "#1b1f24", quiet: "#57606a", paper: "#ffffff", grid: "#e6e8eb", accent: "#b3261e" };
+}
+function applyTheme() {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  document.getElementById("theme").textContent = isDark() ? "Light" : "Dark";
+}
+/** The charts' theme in the colours of the page. */
+function chartConfig() {
+  const { ink, quiet, paper, grid } = palette();
+  const config = structuredClone(report.theme);
+  config.background = "transparent";
+  config.padding = 2;
+  for (const part of ["axis", "legend", "header", "title"]) {
+    Object.assign(config[part], { labelColor: ink, titleColor: ink, color: ink });
+  }
+  Object.assign(config.axis, { gridColor: grid, domainColor: quiet, tickColor: quiet, labelColor: quiet });
+  config.view = { ...config.view, fill: paper };
+  return config;
+}
+
+// Okabe and Ito's colours, told apart by colour-blind readers, with shapes that say the same once more.
+const colours = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a7a00", "#8c8c8c"];
+const axesColours = ["#8c8c8c", "#E69F00", "#009E73", "#0072B2", "#CC79A7"];
+const shapes = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left"];
