@@ -90,7 +90,7 @@ int make_report(const options::variables_map& values, std::ostream& out, std::os
   }
   if (values.count("png")) {
     const fs::path folder = values["png"].as<std::string>();
-    const auto files = write_report_charts(dataset, data, order, folder, scale);
+    const auto files = write_report_charts(dataset, data, folder, scale);
     out << fmt::format("{}: {} files\n", folder.string(), files);
   }
   return 0;

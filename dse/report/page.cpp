@@ -148,6 +148,7 @@ std::string report_page(const ReportData& data, const LayerDetails& details) {
   all["details"] = {{"designs", details.designs}, {"layer_rows", details.layer_rows}};
   for (const char* name : kSpecs)
     all["specs"][name] = ordered_json::parse(resource("charts/" + std::string(name) + ".vl.json"));
+  all["measures"] = ordered_json::parse(resource("charts/measures.json"));
   all["theme"] = ordered_json::parse(resource("charts/theme.json"));
 
   std::string script;

@@ -10,13 +10,11 @@
 
 namespace pliant {
 
-/// Of the whole dataset, and of the knee design of every workload. `order`: rows_by_interest().
-std::vector<Chart> report_charts(const std::filesystem::path& dataset, const ReportData& data,
-                                 const std::vector<std::size_t>& order);
+/// Of the whole dataset, and of the knee design of every workload.
+std::vector<Chart> report_charts(const std::filesystem::path& dataset, const ReportData& data);
 
 /// With pictures, and the drawings of flexion as .svg and .png. Returns the number of files.
 std::size_t write_report_charts(const std::filesystem::path& dataset, const ReportData& data,
-                                const std::vector<std::size_t>& order, const std::filesystem::path& folder,
-                                double scale);
+                                const std::filesystem::path& folder, double scale);
 
 }  // namespace pliant

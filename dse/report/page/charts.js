@@ -5,8 +5,9 @@ const drawn = new Map(); // id -> {finalize, rows}
 /** `{{key}}` in the specification's texts becomes the value; as shipped_spec() in chart.cpp. */
 function fillIn(node, values) {
   if (typeof node === "string") {
+    if (node.startsWith("#")) return onThisPage(node);
     const whole = /^\{\{(\w+)\}\}$/.exec(node);
-    if (whole && whole[1] in values) return values[whole[1]];
+    if (whole && whole[1] in values) return typeof values[whole[1]] === "string" ? values[whole[1]] : fillIn(values[whole[1]], {});
     return node.replace(/\{\{(\w+)\}\}/g, (mark, key) => (key in values ? values[key] : mark));
   }
   if (Array.isArray(node)) return node.map((child) => fillIn(child, values));

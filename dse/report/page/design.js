@@ -53,14 +53,14 @@ async function drawStacked(id, layers, valueOf, title, unit, scale, withCompute)
   const rows = byLevel(layers, valueOf, withCompute);
   const tensors = [...new Set(rows.map((r) => r.tensor))];
   const total = rows.reduce((sum, r) => sum + r.value, 0);
-  await draw(id, "stacked", { width: Math.max(180, widthOf(id) - 210), x_title: title, tensors, colours: tensors.map((t, i) => (t === "compute" ? "#8c8c8c" : t === "leakage" ? "#D55E00" : colours[i % 5])) },
+  await draw(id, "stacked", { width: Math.max(180, widthOf(id) - 210), x_title: title, tensors, colours: tensors.map((t, i) => (t === "compute" ? "#8c8c8c" : t === "leakage" ? "#D55E00" : report.measures.colours[i % 5])) },
     rows.map((r) => ({ ...r, value: r.value * scale, order: tensors.indexOf(r.tensor) })),
     { tip: (d) => (d.tensor === undefined ? null : [["memory", d.level], ["tensor", d.tensor], [unit === "J" ? "energy" : "words", unit === "J" ? si(d.value, "J", 5) : plain(d.value, 7)], ["share", percent(d.value / scale / total)]]) });
 }
 
 function boundColours(layers) {
   const bounds = [...new Set(layers.map((l) => l.boundBy))].sort((a, b) => (a === "compute" ? -1 : b === "compute" ? 1 : a < b ? -1 : 1));
-  return { bounds, colours: bounds.map((_, i) => colours[i % 8]) };
+  return { bounds, colours: bounds.map((_, i) => report.measures.colours[i % 8]) };
 }
 
 /** Points of layers, the compute roof, and a slanted roof where the outermost memory's bandwidth is bounded. */
@@ -165,7 +165,7 @@ function drawMapping(layer) {
     const items = [...level.temporal.map((l) => loop("for", l)), ...level.rows.map((l) => loop("parallel", l, "rows")), ...level.cols.map((l) => loop("parallel", l, "columns"))];
     const last = i === layer.mapping.length - 1;
     if (last) items.push(element("li", { style: `--depth:${depth}` }, element("i", {}, "multiply-accumulate")));
-    return element("div", { class: "level", style: `--level:${colours[i % 8]}` }, element("p", {}, element("b", {}, level.level), element("span", { class: "quiet" }, ` ${keeps}`)), element("ol", { class: "mono" }, ...items));
+    return element("div", { class: "level", style: `--level:${onThisPage(report.measures.colours[i % 8])}` }, element("p", {}, element("b", {}, level.level), element("span", { class: "quiet" }, ` ${keeps}`)), element("ol", { class: "mono" }, ...items));
   });
   const proof = layer.certified
     ? `Proven optimal${layer.covered ? ` among ${layer.covered.length > 15 ? `10^${layer.covered.length - 1}` : Number(layer.covered).toLocaleString("en-US")} mappings` : ""}.`

@@ -96,17 +96,17 @@ function flexibleAxes(label) {
 function colouring(by) {
   if (by === "axes") {
     const domain = ["0", "1", "2", "3", "4"];
-    return { title: "flexible axes", of: (row) => String(designs.get("axes", row)), domain, range: axesColours, shapes: shapes.slice(0, 5) };
+    return { title: "flexible axes", of: (row) => String(designs.get("axes", row)), domain, range: report.measures.axes_colours, shapes: report.measures.shapes.slice(0, 5) };
   }
   if (/^bit\d$/.test(by)) {
     const i = Number(by[3]);
     return {
-      title: ["T tile sizes", "O loop orders", "P parallel dims", "S array shape"][i], domain: ["fixed", "flexible"], range: ["#8c8c8c", "#0072B2"], shapes: shapes.slice(0, 2),
+      title: ["T tile sizes", "O loop orders", "P parallel dims", "S array shape"][i], domain: ["fixed", "flexible"], range: ["#8c8c8c", "#0072B2"], shapes: report.measures.shapes.slice(0, 2),
       of: (row) => (String(designs.get("class", row) ?? "")[i] === "1" ? "flexible" : "fixed"),
     };
   }
   const domain = by === "label" ? designs.distinct("label").sort(labelOrder) : designs.distinct(by).map(String);
-  return { title: by === "label" ? "class" : columnTitle(by), of: (row) => String(designs.get(by, row)), domain, range: domain.map((_, i) => colours[i % 8]), shapes: domain.map((_, i) => shapes[i % 8]) };
+  return { title: by === "label" ? "class" : columnTitle(by), of: (row) => String(designs.get(by, row)), domain, range: domain.map((_, i) => report.measures.colours[i % 8]), shapes: domain.map((_, i) => report.measures.shapes[i % 8]) };
 }
 function colouringChoices() {
   const options = [["axes", "number of flexible axes"]];
@@ -131,7 +131,7 @@ function designTip(row) {
   const lines = [["design", String(designs.get("design_id", row))], ["workload", String(designs.get("workload", row))], ...designWords(row)];
   for (const name of ["area_um2", "energy_pj", "runtime_cycles", "edp_pj_cycles", "utilization"]) {
     const value = designs.get(name, row);
-    if (value !== null) lines.push([metric(name).title, metric(name).show(value)]);
+    if (value !== null) lines.push([metric(name).title, shown(name, value)]);
   }
   if (designs.get("certified", row) !== null) lines.push(["proven optimal", designs.get("certified", row) ? "every layer" : `gap up to ${percent(designs.get("max_gap", row))}`]);
   return lines;

@@ -33,22 +33,17 @@ function percent(value, digits = 3) {
   return value === null || value === undefined ? "–" : `${Number((100 * value).toPrecision(digits))} %`;
 }
 
-/** What can stand on an axis. `show` for people, `axis` a d3 format for values times `scale`; better = 1 when more is better. */
-const metrics = [
-  { name: "area_um2", title: "area", unit: "mm²", scale: 1e-6, format: ".3~g", show: (v) => `${plain(v / 1e6, 5)} mm²` },
-  { name: "edp_pj_cycles", title: "EDP", unit: "pJ × cycles", scale: 1, format: ".2~e", show: (v) => `${plain(v, 5)} pJ × cycles` },
-  { name: "energy_pj", title: "energy", unit: "J", scale: 1e-12, format: ".3~s", show: (v) => si(v * 1e-12, "J", 5) },
-  { name: "runtime_cycles", title: "runtime", unit: "cycles", scale: 1, format: ".3~s", show: (v) => `${plain(v, 7)} cycles` },
-  { name: "sum_layer_edp_pj_cycles", title: "sum of layers' EDP", unit: "pJ × cycles", scale: 1, format: ".2~e", show: (v) => `${plain(v, 5)} pJ × cycles` },
-  { name: "utilization", title: "utilization", unit: "", scale: 1, format: ".2~g", better: 1, show: (v) => percent(v) },
-  { name: "compute_units", title: "MAC units", unit: "", scale: 1, format: "~s", show: (v) => plain(v) },
-  { name: "buffer_kib", title: "on-chip memory", unit: "KiB", scale: 1, format: ".3~s", show: (v) => `${plain(v, 5)} KiB` },
-  { name: "flexibility_area_um2", title: "area of flexibility", unit: "µm²", scale: 1, format: ".3~s", show: (v) => `${plain(v, 5)} µm²` },
-  { name: "w_f", title: "workload flexion W-F", unit: "", scale: 1, format: "~e", better: 1, show: (v) => plain(v, 4) },
-  { name: "h_f", title: "hardware flexion H-F", unit: "", scale: 1, format: "~e", better: 1, show: (v) => plain(v, 4) },
-];
+/** What can stand on an axis: charts/measures.json. */
 function metric(name) {
-  return metrics.find((m) => m.name === name);
+  return report.measures.metrics.find((m) => m.name === name);
+}
+/** A value of a metric for people, with its unit. */
+function shown(name, value) {
+  if (value === null || value === undefined) return "–";
+  const m = metric(name);
+  if (m.unit === "J") return si(value * m.scale, "J", 5);
+  if (name === "utilization") return percent(value);
+  return `${plain(value * m.scale, name === "runtime_cycles" ? 7 : 5)} ${m.unit}`.trim();
 }
 function metricTitle(m) {
   return m.unit ? `${m.title} (${m.unit})` : m.title;

@@ -49,12 +49,12 @@ function frontierPoints() {
     const x = designs.get(frontier.x, row), y = designs.get(frontier.y, row);
     if (x !== null && y !== null && x !== undefined && y !== undefined) points.push({ row, x, y });
   }
-  const sign = (name) => (metric(name).better ? -1 : 1);
+  const sign = (name) => (metric(name).more_is_better ? -1 : 1);
   return { points, kept: nonDominated(points, sign(frontier.x), sign(frontier.y)) };
 }
 
 function drawFrontierControls() {
-  const there = metrics.filter((m) => designs.has(m.name) && designs.distinct(m.name).length > 0).map((m) => [m.name, metricTitle(m)]);
+  const there = report.measures.metrics.filter((m) => designs.has(m.name) && designs.distinct(m.name).length > 0).map((m) => [m.name, metricTitle(m)]);
   const set = (key) => (value) => {
     frontier[key] = value;
     drawFrontier();
@@ -102,7 +102,7 @@ function drawFrontierList(kept) {
     "data-row": row, "aria-current": row === chosen.row,
     cells: [
       element("button", { type: "button", class: "link", "data-row": row, onclick: () => choose(row, true) }, `${designs.get("design_id", row)}${row === knee ? " (knee)" : ""}`),
-      ...designWords(row).map(([, value]) => value), ...columns.map((name) => (designs.get(name, row) === null ? "–" : metric(name).show(designs.get(name, row)))),
+      ...designWords(row).map(([, value]) => value), ...columns.map((name) => shown(name, designs.get(name, row))),
     ],
   }));
   document.getElementById("frontier-list-title").textContent = `The frontier's ${kept.length} designs`;

@@ -7,7 +7,7 @@ function bestOf(rows, m) {
   return rows.reduce((best, row) => {
     const value = designs.get(m.name, row);
     if (value === null) return best;
-    return best === null || (m.better ? value > best.value : value < best.value) ? { row, value } : best;
+    return best === null || (m.more_is_better ? value > best.value : value < best.value) ? { row, value } : best;
   }, null);
 }
 
@@ -55,15 +55,15 @@ async function drawHardware() {
   const note = document.getElementById("hardware-note");
   note.textContent = `On ${filters.workload}, the best of the designs that the filters leave: choose classes, an array or a buffer above to narrow them.`;
   const cells = arrayRows(rows, m);
-  const blues = ["#08306b", "#2a78b8", "#86bcdc", "#deebf7"];
-  const log = !m.better && cells.every((c) => c.value > 0);
+  const blues = report.measures.blues;
+  const log = !m.more_is_better && cells.every((c) => c.value > 0);
   const many = cells.length > 120;
   document.getElementById("array-title").textContent = `Best ${m.title} of every array`;
   const tallest = new Set(cells.map((c) => c.rows)).size, widest = new Set(cells.map((c) => c.cols)).size;
   await draw("chart-array", "array", {
     width: Math.max(160, Math.min(widthOf("chart-array") - 170, 150 * widest)), height: Math.min(420, Math.max(130, 62 * tallest)), value_title: metricTitle(m),
-    scale: { ...tightScale(log), padding: undefined, range: m.better ? [...blues].reverse() : blues, interpolate: "lab" }, format: m.format,
-  }, markDark(cells, !m.better, log).map((c) => (many ? { ...c, text: "" } : c)), {
+    scale: { ...tightScale(log), padding: undefined, range: m.more_is_better ? [...blues].reverse() : blues, interpolate: "lab" }, format: m.format,
+  }, markDark(cells, !m.more_is_better, log).map((c) => (many ? { ...c, text: "" } : c)), {
     tip: (d) => (d.row === undefined ? null : designTip(d.row)), click: (d) => d.row !== undefined && choose(d.row),
   });
 

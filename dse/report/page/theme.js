@@ -29,7 +29,7 @@ function chartConfig() {
   return config;
 }
 
-// Okabe and Ito's colours, told apart by colour-blind readers, with shapes that say the same once more.
-const colours = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a7a00", "#8c8c8c"];
-const axesColours = ["#8c8c8c", "#E69F00", "#009E73", "#0072B2", "#CC79A7"];
-const shapes = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left"];
+/** Dark blue and green do not show on a dark page. */
+function onThisPage(colour) {
+  return isDark() ? report.measures.on_dark[colour] ?? colour : colour;
+}
