@@ -17,10 +17,33 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// Where at most this share of all nodes is left at the outermost memory, each is completed by itself.
+constexpr double kFewStarts = 0.1;
+
+bool few_starts(const Lattice::Values& values) {
+  std::size_t nodes = 0, starts = 0;
+  for (const auto& [status, array] : values) {
+    nodes += array.size();
+    for (const double value : array) starts += value < kInfinity ? 1 : 0;
+  }
+  return static_cast<double>(starts) < kFewStarts * static_cast<double>(nodes);
+}
+
+void merge(Lattice::Values& values, const Status& status, Array array) {
+  auto [entry, fresh] = values.try_emplace(status);
+  if (fresh)
+    entry->second = std::move(array);
+  else
+    min_into(entry->second.data(), array.data(), array.size());
+}
+
+/// Values and charges of one memory that are alive at the same time, about.
+constexpr double kArraysAtOnce = 24;
+
 }  // namespace
 
-Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps)
-    : setting_(setting), spatial_(spatial), keeps_(keeps), costs_(setting, spatial_) {
+Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps, ArrayStore& store, Meter& meter)
+    : setting_(setting), spatial_(spatial), keeps_(keeps), store_(store), meter_(meter), costs_(setting, spatial_) {
   const Problem& p = setting_.problem;
   // The tensors' pairs, inside out.
   for (int x = 0; x < p.tensors; ++x) {
@@ -39,6 +62,11 @@ bool Lattice::build() {
   axes_ = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories, setting_.may_loop,
                      setting_.axis_cache);
   if (axes_.empty()) return false;
+  for (int k = 0; k < stages(); ++k) {
+    double nodes = 1;
+    for (int d = 0; d < setting_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
+    if (meter_.too_large(kArraysAtOnce * sizeof(double) * nodes)) return false;
+  }
   build_boxes();
   return true;
 }
@@ -71,7 +99,6 @@ void Lattice::build_boxes() {
       box.stride[d] = box.size;
       box.size *= box.extent[d];
     }
-    total_nodes_ += static_cast<std::size_t>(box.size);
   }
 }
 
@@ -100,7 +127,7 @@ void Lattice::build_misfits(int k) const {
   Box& box = boxes_[k];
   const int level = setting_.memories[k];
   const auto size = static_cast<std::size_t>(box.size);
-  box.misfit.assign(size, 0);
+  box.misfit = Array(store_, size, 0);
   std::array<std::vector<double>, kMaxDims> tiles, ends;
   for (int d = 0; d < p.dims; ++d) {
     bool all = true;
@@ -117,7 +144,7 @@ void Lattice::build_misfits(int k) const {
   }
   if (p.capacity[level] == kInfinity) return;
   const TileRule& rule = setting_.task.flexibility.levels[level].tile;
-  std::vector<double> total(size, 0), part(size);
+  Array total(store_, size, 0), part(store_, size);
   for (int role = 0; role < kRoles; ++role) {
     double share = kInfinity, shares = 0;
     if (rule.partition) {
@@ -224,27 +251,27 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
           product *= static_cast<double>(axis(0, d).states[at[d]].tile / axis(0, d).states[axis(0, d).start].tile);
       auto& known = repeated_[x];
       const auto found = std::find(known.begin(), known.end(), product);
-      status[x] = static_cast<std::int8_t>(kStaying + (found - known.begin()));
+      status[x] = static_cast<std::int16_t>(kStaying + (found - known.begin()));
       if (found == known.end()) known.push_back(product);
     }
   }
   for (int x = 0; x < setting_.problem.tensors; ++x) {
     if (!(keeps_[level] >> x & 1U) || status[x] != 0) continue;
     for (std::size_t j = 0; j < pairs_of_[x].size(); ++j)
-      if (pairs_[pairs_of_[x][j]].child == level) status[x] = static_cast<std::int8_t>(j + 1);
+      if (pairs_[pairs_of_[x][j]].child == level) status[x] = static_cast<std::int16_t>(j + 1);
   }
   return status;
 }
 
-std::vector<double> Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
+Array Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
   const ChargeTables tables(setting_, spatial_, axes_, pairs_, pending_pairs(k, tensor, pending), k, tensor, slide,
                             functional, repetitions(tensor, pending));
-  std::vector<double> values(static_cast<std::size_t>(boxes_[k].size));
-  tables.fill(fastest_first_, boxes_[k].extent, values);
+  Array values(store_, static_cast<std::size_t>(boxes_[k].size));
+  tables.fill(fastest_first_, boxes_[k].extent, {values.data(), values.size()});
   return values;
 }
 
-void Lattice::grow(int k, DimSet dims, std::vector<double>& values) const {
+void Lattice::grow(int k, DimSet dims, Array& values) const {
   const Box& box = boxes_[k];
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
@@ -252,27 +279,26 @@ void Lattice::grow(int k, DimSet dims, std::vector<double>& values) const {
   }
 }
 
-void Lattice::run_group(int k, DimSet group, const Functional& functional,
-                        std::map<Status, std::vector<double>>& values,
-                        std::map<std::array<int, 3>, std::vector<double>>& cache) const {
+void Lattice::run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const {
   const Problem& p = setting_.problem;
-  const auto charged = [&](int x, int pending, int slide) -> const std::vector<double>& {
-    auto [entry, fresh] = cache.try_emplace({x, pending, slide});
+  const auto charged = [&](int x, int pending, int slide) -> const double* {
+    auto [entry, fresh] = charges.try_emplace({x, pending, slide});
     if (fresh) entry->second = charge(k, x, pending, slide, functional);
-    return entry->second;
+    return entry->second.data();
   };
-  std::vector<double> work;
+  Array work;
   // Statuses with more tensors pending lead to those with fewer.
   for (int count = p.tensors; count >= 0; --count) {
     std::vector<Status> now;
     for (const auto& [status, array] : values)
       if (std::popcount(alive(status)) == count) now.push_back(status);
     for (const Status& status : now) {
+      if (meter_.expired()) return;
       const TensorSet tensors = alive(status);
       DimSet still = group;
       for (int x = 0; x < p.tensors; ++x)
         if (tensors >> x & 1U) still &= ~p.coupled[x];
-      std::vector<double>& array = values.at(status);
+      Array& array = values.at(status);
       grow(k, still, array);
       if (tensors == 0) continue;
       std::vector<TensorSet> plain_done;
@@ -293,8 +319,8 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional,
         for (int x = 0; x < p.tensors; ++x)
           if (killed >> x & 1U) after[x] = 0;
         auto [entry, fresh] = values.try_emplace(after);
-        if (fresh) entry->second.assign(array.size(), kInfinity);
-        std::vector<double>& target = entry->second;
+        if (fresh) entry->second = Array(store_, array.size(), kInfinity);
+        Array& target = entry->second;
         // The last charge is added while taking the minimum; the others, and a slide, need a copy.
         const double* source = array.data();
         TensorSet rest_killed = killed;
@@ -303,13 +329,13 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional,
           if (sliding != 0) grow(k, DimSet{1} << d, work);
           while (std::popcount(rest_killed) > 1) {
             const int x = std::countr_zero(rest_killed);
-            add_into(work.data(), charged(x, status[x], sliding >> x & 1U ? d : -1).data(), work.size());
+            add_into(work.data(), charged(x, status[x], sliding >> x & 1U ? d : -1), work.size());
             rest_killed &= rest_killed - 1;
           }
           source = work.data();
         }
         const int x = std::countr_zero(rest_killed);
-        min_sum_into(target.data(), source, charged(x, status[x], sliding >> x & 1U ? d : -1).data(), target.size());
+        min_sum_into(target.data(), source, charged(x, status[x], sliding >> x & 1U ? d : -1), target.size());
       }
     }
   }
@@ -353,75 +379,79 @@ double Lattice::still_to_pay(int k, const Status& status, const std::vector<doub
   return cost;
 }
 
+Lattice::Values Lattice::run_memory(int k, const Functional& functional, const Values& before) const {
+  Charges charges;
+  Values done;
+  for (const std::vector<DimSet>& groups : setting_.orders[k]) {
+    Values values = before;
+    for (const DimSet group : groups) run_group(k, group, functional, values, charges);
+    for (auto& [status, array] : values) merge(done, status, std::move(array));
+  }
+  return end_memory(k, functional, std::move(done), charges);
+}
+
+Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values values, Charges& charges) const {
+  // What does not fit goes; in quickflow's model runs end at the parent.
+  Values ended;
+  const auto size = static_cast<std::size_t>(boxes_[k].size);
+  for (auto& [status, array] : values) {
+    Status after = status;
+    for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
+      if (!(keeps_[setting_.memories[k]] >> x & 1U) || status[x] == 0) continue;
+      auto [entry, fresh] = charges.try_emplace({x, status[x], -1});
+      if (fresh) entry->second = charge(k, x, status[x], -1, functional);
+      add_into(array.data(), entry->second.data(), size);
+      after[x] = 0;
+    }
+    add_into(array.data(), boxes_[k].misfit.data(), size);
+    if (k > 0 || !setting_.compute_runs) {
+      merge(ended, after_boundary(k, after, 0), std::move(array));
+      continue;
+    }
+    for (std::size_t node = 0; node < size; ++node) {  // the status depends on the node
+      if (array[node] == kInfinity) continue;
+      auto [entry, fresh] = ended.try_emplace(after_boundary(k, after, static_cast<int>(node)));
+      if (fresh) entry->second = Array(store_, size, kInfinity);
+      entry->second[node] = std::min(entry->second[node], array[node]);
+    }
+  }
+  return ended;
+}
+
 Lattice::Tables Lattice::solve(const Functional& functional, double limit) const {
   const std::vector<double> least = least_by_pair(functional);
   Tables tables;
   tables.before.resize(static_cast<std::size_t>(stages()));
   tables.best = kInfinity;
-  std::vector<double> start(static_cast<std::size_t>(boxes_[0].size), kInfinity);
+  Array start(store_, static_cast<std::size_t>(boxes_[0].size), kInfinity);
   start[static_cast<std::size_t>(initial_node())] = 0;
   tables.before[0].emplace(initial_, std::move(start));
-  for (int k = 0; k < stages(); ++k) {
-    const int level = setting_.memories[k];
+  const int last = stages() - 1;
+  for (int k = 0; k <= last; ++k) {
+    if (meter_.expired() || meter_.too_large(static_cast<double>(store_.bytes_in_use()))) return tables;
     complete_box(k);
-    std::map<std::array<int, 3>, std::vector<double>> cache;
-    std::map<Status, std::vector<double>> done;
-    for (const std::vector<DimSet>& groups : setting_.orders[k]) {
-      std::map<Status, std::vector<double>> values = tables.before[k];
-      for (const DimSet group : groups) run_group(k, group, functional, values, cache);
-      for (auto& [status, array] : values) {
-        auto [entry, fresh] = done.try_emplace(status);
-        if (fresh)
-          entry->second = std::move(array);
-        else
-          min_into(entry->second.data(), array.data(), array.size());
-      }
+    if (k == last && few_starts(tables.before[k])) {
+      tables.best = finish(functional, limit, tables);
+      return tables;
     }
-    // The level's end: what does not fit goes; in quickflow's model runs end at the parent.
-    std::map<Status, std::vector<double>> ended;
-    const auto size = static_cast<std::size_t>(boxes_[k].size);
-    for (auto& [status, array] : done) {
-      Status after = status;
-      for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
-        if (!(keeps_[level] >> x & 1U) || status[x] == 0) continue;
-        const auto known = cache.find({x, status[x], -1});
-        if (known != cache.end())
-          add_into(array.data(), known->second.data(), size);
-        else
-          add_into(array.data(), charge(k, x, status[x], -1, functional).data(), size);
-        after[x] = 0;
-      }
-      add_into(array.data(), boxes_[k].misfit.data(), size);
-      if (k == 0 && setting_.compute_runs) {  // the status depends on the node
-        for (int node = 0; node < boxes_[k].size; ++node) {
-          if (array[node] == kInfinity) continue;
-          auto [entry, fresh] = ended.try_emplace(after_boundary(k, after, node));
-          if (fresh) entry->second.assign(size, kInfinity);
-          entry->second[node] = std::min(entry->second[node], array[node]);
-        }
-        continue;
-      }
-      auto [entry, fresh] = ended.try_emplace(after_boundary(k, after, 0));
-      if (fresh)
-        entry->second = std::move(array);
-      else
-        min_into(entry->second.data(), array.data(), size);
-    }
-    if (k + 1 == stages()) {
+    const Values ended = run_memory(k, functional, tables.before[k]);
+    if (k == last) {
       for (const auto& [status, array] : ended) {
         const double pending = pending_at_end(status, functional) + functional.constant;
         for (const double value : array) tables.best = std::min(tables.best, value + pending);
       }
-      break;
+      return tables;
     }
     for (const auto& [status, array] : ended) {
       const double most = limit - functional.constant - still_to_pay(k, status, least);
-      std::vector<double> outer;
-      for (int node = 0; node < boxes_[k].size; ++node) {
+      Array outer;
+      for (std::size_t node = 0; node < array.size(); ++node) {
+        if (!(array[node] < most)) continue;
         const int outside = boxes_[k].outside[node];
-        if (outside < 0 || !(array[node] < most)) continue;
-        if (outer.empty()) outer.assign(static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
-        outer[outside] = std::min(outer[outside], array[node]);
+        if (outside < 0) continue;
+        if (outer.empty()) outer = Array(store_, static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
+        double& target = outer[static_cast<std::size_t>(outside)];
+        target = std::min(target, array[node]);
       }
       if (!outer.empty()) tables.before[k + 1].emplace(status, std::move(outer));
     }

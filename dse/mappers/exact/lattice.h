@@ -14,29 +14,40 @@
 #include <span>
 #include <vector>
 
+#include "dse/mappers/exact/arrays.h"
 #include "dse/mappers/exact/axis.h"
 #include "dse/mappers/exact/choice.h"
 #include "dse/mappers/exact/costs.h"
+#include "dse/mappers/exact/meter.h"
 
 namespace pliant::exact {
 
 /// Per tensor: 0 = nothing pending, else 1 + index (within the tensor's pairs) of the innermost pending pair; from
 /// kStaying on, operands that stay at the compute units, with the innermost memory's repetitions (quickflow only).
 inline constexpr int kStaying = 64;
-using Status = std::array<std::int8_t, kMaxTensors>;
+using Status = std::array<std::int16_t, kMaxTensors>;
 
 inline constexpr int kMaxFunctionals = 12;
 
 class ChargeTables;
 
+/// Charges at one memory, made when first asked for.
+struct ChargeCache {
+  struct Entry {
+    int functional, tensor, pending, slide;
+    std::unique_ptr<ChargeTables> tables;
+  };
+  std::vector<Entry> entries;
+};
+
 class Lattice {
  public:
-  Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps);
+  Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps, ArrayStore& store, Meter& meter);
+  Lattice(const Lattice&) = delete;
+  Lattice& operator=(const Lattice&) = delete;
 
-  /// Everything above needs only the choice; what follows build() needs the lattice itself. False: nothing fits.
+  /// What follows build() needs the lattice itself. False: nothing fits, or the meter says it is too large.
   bool build();
-  std::size_t nodes() const { return total_nodes_; }
-  const std::vector<Pair>& pairs() const { return pairs_; }
   double steps() const { return costs_.steps(); }
 
   Functional energy() const;
@@ -45,11 +56,12 @@ class Lattice {
   double least(const Functional& functional) const;
 
   /// Least cost of everything inside each memory's loops, by memory (before its loops), status and node.
+  using Values = std::map<Status, Array>;
   struct Tables {
-    std::vector<std::map<Status, std::vector<double>>> before;
+    std::vector<Values> before;
     double best = 0;  ///< of a complete mapping, constants included
   };
-  /// Nodes whose cost and what must follow exceed the limit are left out.
+  /// Nodes whose cost and what must follow exceed the limit are left out. Worthless when the meter expires meanwhile.
   Tables solve(const Functional& functional, double limit) const;
 
   /// Continue inwards from memory k: all reuse-distinct ways to reach node `end`.
@@ -68,7 +80,7 @@ class Lattice {
     double limit = 0;                          ///< on table value + charges of functional 0 (+ what `after` pends)
     std::function<bool(const double*)> worth;  ///< asked per start with its table values; empty = always
     bool follow = false;                       ///< also steps that charge what no loop moved, as the tables do
-    std::vector<std::unique_ptr<ChargeTables>>* cache = nullptr;
+    ChargeCache* cache = nullptr;
   };
   void steps_into(const StepQuery& query, std::vector<Step>& found) const;
   /// Nodes outside and inside: the node of memory k-1 (after its loops) that lies under a node of memory k; all of
@@ -91,6 +103,7 @@ class Lattice {
   // What the enumeration of steps needs.
   const Axis& axis(int k, int d) const { return (*axes_[d])[k]; }
   int stride(int k, int d) const { return boxes_[k].stride[d]; }
+  bool fits(int k, int node) const { return boxes_[k].misfit[static_cast<std::size_t>(node)] == 0; }
   void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
   TensorSet alive(const Status& status) const;
   Status after_boundary(int k, Status status, int node) const;
@@ -101,8 +114,8 @@ class Lattice {
   struct Box {
     std::vector<int> extent, stride;  // by dim
     int size = 1;
-    std::vector<double> misfit;  // by node: 0, or infinity where capacity, partition or fixed tile is violated
-    std::vector<int> outside;    // by node: the node of the next memory out above it, or -1
+    Array misfit;              // by node: 0, or infinity where capacity, partition or fixed tile is violated
+    std::vector<int> outside;  // by node: the node of the next memory out above it, or -1
   };
   int index(int k, const std::array<int, kMaxDims>& at) const;
   void build_boxes();
@@ -111,21 +124,27 @@ class Lattice {
   int first_pending(int pending) const { return pending >= kStaying ? 0 : pending - 1; }
   double repetitions(int tensor, int pending) const;
   /// Charge of killing one tensor at memory k, at every node; slide = dim whose windows overlap, or -1.
-  std::vector<double> charge(int k, int tensor, int pending, int slide, const Functional& functional) const;
-  void grow(int k, DimSet dims, std::vector<double>& values) const;
+  Array charge(int k, int tensor, int pending, int slide, const Functional& functional) const;
+  void grow(int k, DimSet dims, Array& values) const;
   /// Least cost of all pairs that are not charged yet at memory k.
   double still_to_pay(int k, const Status& status, const std::vector<double>& least_by_pair) const;
   std::vector<double> least_by_pair(const Functional& functional) const;
-  void run_group(int k, DimSet group, const Functional& functional, std::map<Status, std::vector<double>>& values,
-                 std::map<std::array<int, 3>, std::vector<double>>& cache) const;
+  /// Charges at every node of one memory, by tensor, what it pends and slide.
+  using Charges = std::map<std::array<int, 3>, Array>;
+  void run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const;
+  /// All loops of memory k, in every order it may have; then its end.
+  Values run_memory(int k, const Functional& functional, const Values& before) const;
+  Values end_memory(int k, const Functional& functional, Values values, Charges& charges) const;
+  double finish(const Functional& functional, double limit, const Tables& tables) const;
   std::span<const Pair> pairs_of(int tensor) const;
   std::vector<int> pending_pairs(int k, int tensor, int pending) const;
 
   const Setting& setting_;
   Spatial spatial_;
   Keeps keeps_;
+  ArrayStore& store_;
+  Meter& meter_;
   Costs costs_;
-  std::size_t total_nodes_ = 0;
   std::vector<Pair> pairs_;
   std::array<std::vector<int>, kMaxTensors> pairs_of_;  // inside out, indices into pairs_
   Axes axes_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/prove.h"
 
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -91,7 +92,7 @@ class Proof {
     }
     if (best.bound == kInfinity) return;
     look_at(best.spatial);
-    Lattice lattice(setting_, spatial_, bounds_.keeps(best.keeps));
+    Lattice lattice(setting_, spatial_, bounds_.keeps(best.keeps), stores_.local(), meter_);
     bound_choice(lattice, incumbent_, meter_);
   }
 
@@ -137,7 +138,7 @@ class Proof {
         Candidate& candidate = candidates[first + i];
         Spatial spatial;
         choices_.get(candidate.spatial, spatial);
-        Lattice lattice(setting_, spatial, bounds_.keeps(candidate.keeps));
+        Lattice lattice(setting_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), meter_);
         candidate.bound = std::max(candidate.bound, close(lattice, found[i], meter_));
       };
       if (threads_ == 1 || last - first == 1)
@@ -165,6 +166,7 @@ class Proof {
   Incumbent incumbent_;
   double undecided_ = kInfinity;  // least bound of what the budget left over
   Spatial spatial_;
+  tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 
 }  // namespace

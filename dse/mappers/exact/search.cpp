@@ -49,8 +49,9 @@ class Closing {
     double bound = value(lattice_.least(energy), least_cycles_);
     if (hopeless(bound)) return bound;
     // 2. The least energy over the lattice, and its mapping; where no port binds that is the optimum.
-    if (!lattice_.build()) return kInfinity;
+    if (!lattice_.build()) return meter_.expired() ? bound : kInfinity;
     add_table(energy, Kind::kEnergy, 0, energy_limit(0, least_cycles_));
+    if (meter_.expired()) return bound;
     if (tables_[0].best == kInfinity) return incumbent_.mapping ? std::max(bound, incumbent_.value) : kInfinity;
     bound = value(tables_[0].best, least_cycles_);
     if (hopeless(bound)) return bound;
@@ -59,6 +60,7 @@ class Closing {
     // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
     if (!search) {
       while (add_binding_port()) {
+        if (meter_.expired()) break;
         if (least_cycles_ == kInfinity) return std::max(bound, incumbent_.value);
         bound = region(nullptr).least(p_, task_, lattice_.steps());
         if (hopeless(bound) || meter_.expired()) break;
@@ -67,6 +69,7 @@ class Closing {
     }
     for (std::uint64_t patience = 64;; patience *= 8) {
       if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
+      if (meter_.expired()) return bound;
       if (least_cycles_ == kInfinity) return incumbent_.value;
       bound = region(nullptr).least(p_, task_, lattice_.steps());
       if (hopeless(bound)) return bound;
@@ -96,7 +99,7 @@ class Closing {
     kinds_.push_back(kind);
     slopes_.push_back(slope);
     tables_.push_back(lattice_.solve(functionals_.back(), limit));
-    for (auto& stage : cache_) stage.clear();
+    cache_.clear();
     cache_.resize(static_cast<std::size_t>(lattice_.stages()));
     pointers_.clear();
     table_pointers_.clear();
@@ -173,7 +176,7 @@ class Closing {
     std::vector<int> nodes = lattice_.final_nodes();
     std::vector<Lattice::Step> steps;
     std::array<const Functional*, 1> one{&functionals_[f]};
-    std::vector<std::vector<std::unique_ptr<ChargeTables>>> cache(static_cast<std::size_t>(lattice_.stages()));
+    std::vector<ChargeCache> cache(static_cast<std::size_t>(lattice_.stages()));
     while (true) {
       double least = kInfinity;
       Lattice::Step chosen;
@@ -349,7 +352,7 @@ class Closing {
   std::vector<Kind> kinds_;
   std::vector<double> slopes_;
   std::vector<Lattice::Tables> tables_;
-  std::vector<std::vector<std::unique_ptr<ChargeTables>>> cache_;  // by memory
+  std::vector<ChargeCache> cache_;  // by memory
   std::map<std::pair<Status, std::size_t>, double> pending_;
   std::uint64_t expansions_left_ = 0;
 };

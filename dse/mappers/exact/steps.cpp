@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "dse/mappers/exact/charges.h"
 #include "dse/mappers/exact/lattice.h"
@@ -13,11 +14,11 @@ namespace {
 class StepSearch {
  public:
   StepSearch(const Lattice& lattice, const Lattice::StepQuery& query, std::vector<Lattice::Step>& found)
-      : lattice_(lattice), p_(lattice.setting().problem), query_(query), found_(found) {
-    lattice_.unpack(query_.k, query_.end, last_);
-  }
+      : lattice_(lattice), p_(lattice.setting().problem), query_(query), found_(found) {}
 
+  /// All steps from any start to the end asked for.
   void run() {
+    lattice_.unpack(query_.k, query_.end, last_);
     const int k = query_.k;
     for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(k)]) {
       bool complete = true;
@@ -33,18 +34,67 @@ class StepSearch {
     }
   }
 
+  /// The cheapest steps from every start to wherever it can end; found_ holds those of one start at a time.
+  double cheapest(const std::function<double(const Status&)>& pending) {
+    every_order_ = false;
+    double best = query_.limit;
+    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(query_.k)]) {
+      step_.before = status;
+      for (std::size_t node = 0; node < array.size(); ++node) {
+        value_ = array[node];
+        if (!(value_ < best)) continue;
+        step_.node = static_cast<int>(node);
+        lattice_.unpack(query_.k, step_.node, at_);
+        to_every_end(0, [&](DimSet active) {
+          found_.clear();
+          query_.limit = best;
+          start(active);
+          for (const Lattice::Step& step : found_)
+            best = std::min(best, value_ + step.charges[0] + pending(step.after));
+        });
+      }
+    }
+    return best;
+  }
+
  private:
   using At = std::array<int, kMaxDims>;
 
+  /// Ends that one loop per dim leads to from where we are; with perfect temporal factors there is one.
+  template <typename F>
+  void to_every_end(int d, const F& visit, DimSet active = 0) {
+    if (d == p_.dims) {
+      int end = 0;
+      for (int i = 0; i < p_.dims; ++i) end += last_[i] * lattice_.stride(query_.k, i);
+      if (lattice_.fits(query_.k, end)) visit(active);
+      return;
+    }
+    const Axis& axis = lattice_.axis(query_.k, d);
+    for (std::size_t j = 0; j < axis.states.size(); ++j) {
+      if (!axis.may_end[j]) continue;
+      if (std::find(axis.below[j].begin(), axis.below[j].end(), at_[d]) == axis.below[j].end()) continue;
+      last_[d] = static_cast<int>(j);
+      to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | DimSet{1} << d);
+    }
+  }
+
+  void start(DimSet active) {
+    for (const std::vector<DimSet>& groups : lattice_.setting().orders[static_cast<std::size_t>(query_.k)]) {
+      step_.loops = 0;
+      step_.charges.fill(0);
+      place(groups, 0, active, step_.before, at_);
+    }
+  }
+
   double charge(const At& node, int x, int pending, int slide, int f) {
-    const int slot = ((f * kMaxTensors + x) * 128 + pending) * (kMaxDims + 1) + slide + 1;
-    auto& cache = *query_.cache;
-    const auto at = static_cast<std::size_t>(slot);
-    if (cache.size() <= at) cache.resize(at + 1);
-    if (!cache[at])
-      cache[at] = std::make_unique<ChargeTables>(
-          lattice_.charge_tables(query_.k, x, pending, slide, *query_.functionals[static_cast<std::size_t>(f)]));
-    return cache[at]->at(node);
+    for (const ChargeCache::Entry& entry : query_.cache->entries)
+      if (entry.pending == pending && entry.slide == slide && entry.tensor == x && entry.functional == f)
+        return entry.tables->at(node);
+    query_.cache->entries.push_back(
+        {f, x, pending, slide,
+         std::make_unique<ChargeTables>(
+             lattice_.charge_tables(query_.k, x, pending, slide, *query_.functionals[static_cast<std::size_t>(f)]))});
+    return query_.cache->entries.back().tables->at(node);
   }
 
   bool slides(int x, int d, const Status& status) const {
@@ -84,11 +134,7 @@ class StepSearch {
       if (!(value + least_charge(active) < query_.limit)) return;
       step_.node = node;
       value_ = value;
-      for (const std::vector<DimSet>& groups : lattice_.setting().orders[static_cast<std::size_t>(query_.k)]) {
-        step_.loops = 0;
-        step_.charges.fill(0);
-        place(groups, 0, active, step_.before, at_);
-      }
+      start(active);
       return;
     }
     for (const int i : lattice_.axis(query_.k, d).below[static_cast<std::size_t>(last_[d])]) {
@@ -139,8 +185,7 @@ class StepSearch {
     const TensorSet tensors = lattice_.alive(status);
     // Loops that move nothing pending come first: they can only help. (Where displacements are remembered, every order
     // is its own.)
-    const bool walks = lattice_.setting().walks;
-    for (DimSet rest = walks ? 0 : groups[g] & active; rest != 0; rest &= rest - 1) {
+    for (DimSet rest = every_order_ ? 0 : groups[g] & active; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
       bool moves = false;
       for (int x = 0; x < p_.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p_.is_coupled(x, d);
@@ -165,7 +210,7 @@ class StepSearch {
         killed |= TensorSet{1} << x;
         sliding |= slides(x, d, status);
       }
-      if (!sliding && !walks) {
+      if (!sliding && !every_order_) {
         if (std::find(tried.begin(), tried.begin() + tries, killed) != tried.begin() + tries) continue;
         tried[static_cast<std::size_t>(tries++)] = killed;
       }
@@ -188,16 +233,37 @@ class StepSearch {
 
   const Lattice& lattice_;
   const Problem& p_;
-  const Lattice::StepQuery& query_;
+  Lattice::StepQuery query_;
   std::vector<Lattice::Step>& found_;
   std::array<const double*, kMaxFunctionals> arrays_{};
   std::array<double, kMaxFunctionals> values_{};
   Lattice::Step step_;
+  bool every_order_ = lattice_.setting().walks;
   double value_ = 0;
   At last_{}, at_{};
 };
 
 }  // namespace
+
+double Lattice::finish(const Functional& functional, double limit, const Tables& tables) const {
+  const Functional* const one = &functional;
+  const Tables* const table = &tables;
+  ChargeCache cache;
+  StepQuery query;
+  query.k = stages() - 1;
+  query.functionals = {&one, 1};
+  query.tables = {&table, 1};
+  query.limit = limit - functional.constant;
+  query.cache = &cache;
+  std::map<Status, double> known;
+  std::vector<Step> found;
+  const double best = StepSearch(*this, query, found).cheapest([&](const Status& status) {
+    auto [entry, fresh] = known.try_emplace(status);
+    if (fresh) entry->second = pending_at_end(status, functional);
+    return entry->second;
+  });
+  return best < query.limit ? best + functional.constant : std::numeric_limits<double>::infinity();
+}
 
 void Lattice::steps_into(const StepQuery& query, std::vector<Step>& found) const {
   StepSearch(*this, query, found).run();
