@@ -18,6 +18,7 @@
 #include "core/load.h"
 #include "core/orders.h"
 #include "core/ruby_table.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
 
 namespace pliant {
@@ -294,29 +295,9 @@ class CountCommand {
 }  // namespace
 
 int count_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description known = described_options();
-  try {
-    options::variables_map values;
-    // No guessing: an abbreviation that works today is an error when a longer option appears.
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args)
-                       .options(known)
-                       .positional(options::positional_options_description())
-                       .style(style)
-                       .run(),
-                   values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << known;
-      return 0;
-    }
-    return CountCommand(values, out).run();
-  } catch (const options::error& error) {
-    err << "pliant count: " << error.what() << "; see pliant count --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  }
-  return 2;
+  const CommandLine line{"pliant count", kUsage, described_options()};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return CountCommand(values, out).run(); });
 }
 
 }  // namespace pliant

@@ -10,6 +10,7 @@
 #include "core/legality.h"
 #include "core/load.h"
 #include "costmodel/report.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/shipped_configs.h"
 
@@ -135,28 +136,9 @@ class EvalCommand {
 }  // namespace
 
 int eval_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description known = described_options();
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args)
-                       .options(known)
-                       .positional(options::positional_options_description())
-                       .style(style)
-                       .run(),
-                   values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << known;
-      return 0;
-    }
-    return EvalCommand(values, out, err).run();
-  } catch (const options::error& error) {
-    err << "pliant eval: " << error.what() << "; see pliant eval --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  }
-  return 2;
+  const CommandLine line{"pliant eval", kUsage, described_options()};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return EvalCommand(values, out, err).run(); });
 }
 
 }  // namespace pliant

@@ -12,6 +12,7 @@
 #include <ostream>
 
 #include "core/load.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/text_table.h"
 #include "dse/report/venn.h"
@@ -340,28 +341,9 @@ class FlexionCommand {
 }  // namespace
 
 int flexion_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description known = described_options();
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args)
-                       .options(known)
-                       .positional(options::positional_options_description())
-                       .style(style)
-                       .run(),
-                   values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << known;
-      return 0;
-    }
-    return FlexionCommand(values, out).run();
-  } catch (const options::error& error) {
-    err << "pliant flexion: " << error.what() << "; see pliant flexion --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  }
-  return 2;
+  const CommandLine line{"pliant flexion", kUsage, described_options()};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return FlexionCommand(values, out).run(); });
 }
 
 }  // namespace pliant

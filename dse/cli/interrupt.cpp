@@ -1,41 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/cli/interrupt.h"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
 #include <chrono>
-#include <csignal>
 
 namespace pliant {
-
 namespace {
 
-// The only thing a signal handler may touch.
-volatile std::sig_atomic_t interrupted = 0;
+constexpr std::array kSignals = {SIGINT, SIGTERM};
+std::atomic<int> signals_seen{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+std::string_view said_at_the_end;
 
-extern "C" void note_interrupt(int signal) {
-  interrupted = 1;
-  std::signal(signal, SIG_DFL);
+void end_at_once() {
+  // Nothing can be done about a terminal that is gone.
+  if (::write(STDERR_FILENO, said_at_the_end.data(), said_at_the_end.size()) < 0) ::_exit(130);
+  ::_exit(130);
+}
+
+void on_signal(int) {
+  if (signals_seen.fetch_add(1) > 0) end_at_once();
 }
 
 }  // namespace
 
-Interrupt::Interrupt() {
-  interrupted = 0;
-  std::signal(SIGINT, note_interrupt);
-  std::signal(SIGTERM, note_interrupt);
-  watcher_ = std::jthread([this](const std::stop_token& end) {
-    while (!end.stop_requested()) {
-      if (interrupted != 0) {
-        source_.request_stop();
-        return;
-      }
+Interrupt::Interrupt(std::string_view last_words, double patience_seconds) {
+  signals_seen = 0;
+  said_at_the_end = last_words;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : kSignals) ::sigaction(signal, &action, nullptr);
+  watcher_ = std::jthread([this, patience_seconds](const std::stop_token& over) {
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point asked{};
+    while (!over.stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (signals_seen == 0) continue;
+      if (source_.request_stop()) asked = Clock::now();
+      if (std::chrono::duration<double>(Clock::now() - asked).count() > patience_seconds) end_at_once();
     }
   });
 }
 
 Interrupt::~Interrupt() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (const int signal : kSignals) ::signal(signal, SIG_DFL);
 }
 
 }  // namespace pliant

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C asks a search to end with what it has; a second one ends the program at once.
 #pragma once
 
+#include <limits>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 
 namespace pliant {
 
-/// While it lives, SIGINT and SIGTERM request a stop. One at a time.
+/// While it lives, Ctrl-C (and SIGTERM, which batch systems send) asks for a stop; a second one, or work that does not
+/// end within the patience after the first, ends the process at once with 130, after the last words. One at a time.
 class Interrupt {
  public:
-  Interrupt();
+  /// The last words must outlive it.
+  explicit Interrupt(std::string_view last_words = {},
+                     double patience_seconds = std::numeric_limits<double>::infinity());
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;

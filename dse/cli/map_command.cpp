@@ -11,6 +11,7 @@
 
 #include "core/diagnostics.h"
 #include "core/load.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
@@ -243,28 +244,9 @@ class MapCommand {
 }  // namespace
 
 int map_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description known = described_options();
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args)
-                       .options(known)
-                       .positional(options::positional_options_description())
-                       .style(style)
-                       .run(),
-                   values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << known;
-      return 0;
-    }
-    return MapCommand(values, out, err).run();
-  } catch (const options::error& error) {
-    err << "pliant map: " << error.what() << "; see pliant map --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  }
-  return 2;
+  const CommandLine line{"pliant map", kUsage, described_options()};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return MapCommand(values, out, err).run(); });
 }
 
 }  // namespace pliant

@@ -15,6 +15,7 @@
 
 #include "core/diagnostics.h"
 #include "core/source_text.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/data_table.h"
@@ -370,30 +371,9 @@ class ParetoCommand {
 }  // namespace
 
 int pareto_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description visible = described_options();
-  options::options_description all;
-  all.add(visible).add_options()("dataset", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("dataset", 1);
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << visible;
-      return 0;
-    }
-    return ParetoCommand(values, out, err).run();
-  } catch (const options::error& error) {
-    err << "pliant pareto: " << error.what() << "; see pliant pareto --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  } catch (const StorageError& error) {
-    err << error.what() << "\n";
-    return 1;
-  }
-  return 2;
+  const CommandLine line{"pliant pareto", kUsage, described_options(), "dataset"};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return ParetoCommand(values, out, err).run(); });
 }
 
 }  // namespace pliant

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "core/load.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/show_json.h"
 #include "dse/cli/show_text.h"
@@ -124,27 +125,9 @@ class ShowCommand {
 }  // namespace
 
 int show_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description visible = described_options();
-  options::options_description all;
-  all.add(visible).add_options()("words", options::value<std::vector<std::string>>());
-  options::positional_options_description positional;
-  positional.add("words", -1);
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << visible;
-      return 0;
-    }
-    return ShowCommand(values, out).run();
-  } catch (const options::error& error) {
-    err << "pliant show: " << error.what() << "; see pliant show --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  }
-  return 2;
+  const CommandLine line{"pliant show", kUsage, described_options(), "words", -1};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return ShowCommand(values, out).run(); });
 }
 
 }  // namespace pliant

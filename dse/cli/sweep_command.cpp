@@ -14,7 +14,8 @@
 #include <ostream>
 
 #include "core/load.h"
-#include "dse/cli/interrupts.h"
+#include "dse/cli/command_line.h"
+#include "dse/cli/interrupt.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/results/atomic_file.h"
@@ -25,6 +26,10 @@ namespace {
 
 namespace options = boost::program_options;
 namespace fs = std::filesystem;
+
+constexpr const char* kLastWords = "\nstopped; what is finished is kept, the same command continues\n";
+/// After the first Ctrl-C, for tasks in flight.
+constexpr double kPatienceSeconds = 3;
 
 constexpr const char* kUsage = R"(usage: pliant sweep FILE [-o DIR] [options]
        pliant sweep --status -o DIR
@@ -173,8 +178,8 @@ class SweepCommand {
   }
 
   int dry_run(const Sweep& sweep) {
-    const Interrupts interrupts(3);
-    run_.stop = interrupts.stop();
+    const Interrupt interrupt(kLastWords, kPatienceSeconds);
+    run_.stop = interrupt.token();
     const SweepEstimate e = estimate_sweep(library_, sweep, run_, 3);
     if (values_.count("json")) {
       out_ << nlohmann::ordered_json{{"schema", 1},
@@ -224,8 +229,8 @@ class SweepCommand {
     run_.on_note = [&](const std::string& text) { view.note(text); };
     SweepOutcome outcome;
     try {
-      const Interrupts interrupts(3);
-      run_.stop = interrupts.stop();
+      const Interrupt interrupt(kLastWords, kPatienceSeconds);
+      run_.stop = interrupt.token();
       outcome = run_sweep(library_, sweep, run_);
     } catch (const ChangedInputs& changed) {
       view.finish();
@@ -287,30 +292,9 @@ class SweepCommand {
 }  // namespace
 
 int sweep_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description visible = described_options();
-  options::options_description all;
-  all.add(visible).add_options()("file", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("file", 1);
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << visible;
-      return 0;
-    }
-    return SweepCommand(values, out, err).run();
-  } catch (const options::error& error) {
-    err << "pliant sweep: " << error.what() << "; see pliant sweep --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  } catch (const StorageError& error) {
-    err << error.what() << "\n";
-    return 1;
-  }
-  return 2;
+  const CommandLine line{"pliant sweep", kUsage, described_options(), "file"};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return SweepCommand(values, out, err).run(); });
 }
 
 }  // namespace pliant

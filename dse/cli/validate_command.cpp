@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "core/diagnostics.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/text_table.h"
 #include "dse/validation/vectors.h"
@@ -113,20 +114,8 @@ void print_text(const ValidationResult& result, const options::variables_map& va
 }  // namespace
 
 int validate_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description visible = described_options();
-  options::options_description all;
-  all.add(visible).add_options()("file", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("file", 1);
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << visible;
-      return 0;
-    }
+  const CommandLine line{"pliant validate", kUsage, described_options(), "file"};
+  return run_command(line, args, out, err, [&](const options::variables_map& values) {
     if (!values.count("file"))
       throw InputError(Diagnostic{"pliant validate", 0, 0, "", "no file named", "one file", ""});
     const ValidationResult result =
@@ -137,12 +126,7 @@ int validate_command(const std::vector<std::string>& args, std::ostream& out, st
       print_text(result, values, out);
     }
     return result.mismatched_vectors == 0 ? 0 : 1;
-  } catch (const options::error& error) {
-    err << "pliant validate: " << error.what() << "; see pliant validate --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  }
-  return 2;
+  });
 }
 
 }  // namespace pliant

@@ -14,6 +14,7 @@
 #include "core/legality.h"
 #include "core/load.h"
 #include "costmodel/report.h"
+#include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/task_options.h"
 #include "dse/mappers/mapper.h"
@@ -197,27 +198,9 @@ class VerifyCommand {
 }  // namespace
 
 int verify_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description visible = described_options();
-  options::options_description all;
-  all.add(visible).add_options()("file", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("file", 1);
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << visible;
-      return 0;
-    }
-    return VerifyCommand(values, out).run();
-  } catch (const options::error& error) {
-    err << "pliant verify: " << error.what() << "; see pliant verify --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  }
-  return 2;
+  const CommandLine line{"pliant verify", kUsage, described_options(), "file"};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return VerifyCommand(values, out).run(); });
 }
 
 }  // namespace pliant
