@@ -87,6 +87,19 @@ const std::vector<std::string>& mapper_names() {
 
 SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options) {
   SearchResult result = mapper.search(task, options);
+  if (task.accelerator.hints.min_utilization > 0) {
+    // A hint prunes: what is proven of the rest says nothing about the whole map-space.
+    if (result.infeasible) {
+      Task whole = task;
+      whole.accelerator.hints = {};
+      return run_mapper(mapper, whole, options);
+    }
+    if (result.certified) {
+      result.certified = false;
+      result.lower_bound = 0;
+      result.ended_by += " within the hints";
+    }
+  }
   // A proof that did not count what it covers covers the whole map-space.
   if ((result.certified || result.infeasible) && result.mappings_covered.empty())
     result.mappings_covered =

@@ -159,6 +159,9 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& 
       if (steps_.size() % 1024 == 0 && (meter.expired() || meter.too_large(static_cast<double>(steps_.size()) *
                                                                            (8 + 4 * static_cast<double>(at.size())))))
         return;
+      double units = 1;
+      for (int d = 0; d < problem.dims; ++d) units *= static_cast<double>(parallel[d]);
+      if (units < task.accelerator.hints.min_utilization * problem.built[problem.levels]) return;
       index_.insert(index_.end(), at.begin(), at.end());
       double steps = problem.cycles_per_mac;
       for (int d = 0; d < problem.dims; ++d)
