@@ -2,11 +2,11 @@
 #include "dse/mappers/exact/axis.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 
-#include "core/affine.h"
 #include "core/factors.h"
 
 namespace pliant::exact {
@@ -29,29 +29,36 @@ Count fixed_tile(const Task& task, int level, int d) {
   return 0;
 }
 
-/// Does the tile of one dim alone overflow a memory, everything else being as small as it can be?
-bool overflows(const Problem& problem, int level, TensorSet keeps, int d, Count tile, const Axis& smallest) {
-  if (problem.capacity[level] > 1e300) return false;
-  (void)smallest;
-  double total = 0;
-  for (int x = 0; x < problem.tensors; ++x) {
-    if (!(keeps >> x & 1U)) continue;
-    double words = 1;
-    if (problem.is_coupled(x, d)) words = static_cast<double>(std::min(tile, static_cast<Count>(problem.size[d])));
-    // Along an affine rank the distinct values of one term alone are a lower bound.
-    total += words;
-  }
-  return total > problem.capacity[level];
+constexpr Count kAny = std::numeric_limits<Count>::max();
+
+/// The largest tile of one dim that a memory holds, everything else being as small as it can be; 0 when nothing fits.
+Count largest_tile(const Problem& problem, int level, TensorSet keeps, int d) {
+  if (problem.capacity[level] > 1e300) return kAny;
+  // Along an affine rank the distinct values of one term alone are a lower bound.
+  double growing = 0, others = 0;
+  for (int x = 0; x < problem.tensors; ++x)
+    if (keeps >> x & 1U) (problem.is_coupled(x, d) ? growing : others) += 1;
+  if (growing == 0) return others > problem.capacity[level] ? 0 : kAny;
+  const double most = std::floor((problem.capacity[level] - others) / growing);
+  return most >= problem.size[d] ? kAny : static_cast<Count>(std::max(0.0, most));
 }
+
+using Limits = std::array<Count, kMaxLevels>;  // by memory, from the innermost outwards
 
 }  // namespace
 
-static Chain build_chain(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
+static Chain build_chain(const Task& task, const Problem& problem, const Spatial& spatial, const Limits& largest,
                          const std::vector<int>& memories, const std::vector<DimSet>& may_loop, int d) {
   const bool loose = temporal_imperfect(task.factorization);
   const bool dividing = task.factorization == Factorization::kPerfect || task.factorization == Factorization::kRubyT;
   const int stages = static_cast<int>(memories.size());
   Chain axes(stages);
+  std::map<Count, std::vector<Count>> known;
+  const auto factors_of = [&](Count n) -> const std::vector<Count>& {
+    auto [entry, fresh] = known.try_emplace(n);
+    if (fresh) entry->second = divisors(n);
+    return entry->second;
+  };
   {
     // 1. Outwards: every state that can be reached.
     std::vector<Axis::State> reached{{1, task.layer.dims[d].size}};
@@ -74,26 +81,31 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
         return state;
       };
       std::vector<std::optional<Axis::State>> starts;
-      std::set<Axis::State> all;
+      std::vector<Axis::State> all;
       for (const Axis::State& state : reached) {
         starts.push_back(cross(state));
         if (!starts.back()) continue;
-        all.insert(*starts.back());
+        all.push_back(*starts.back());
         axis.filled =
             std::min(axis.filled, static_cast<double>(state.left) / static_cast<double>(starts.back()->left * factor));
       }
       if (may_loop[k] >> d & 1U) {
-        for (const Axis::State& state : std::vector<Axis::State>(all.begin(), all.end())) {
+        const std::size_t entered = all.size();
+        for (std::size_t i = 0; i < entered; ++i) {
+          const Axis::State state = all[i];
           if (loose) {
-            for (Count b = 2; b <= state.left; ++b) all.insert({state.tile * b, (state.left + b - 1) / b});
+            for (Count b = 2; b <= state.left && state.tile <= largest[k] / b; ++b)
+              all.push_back({state.tile * b, (state.left + b - 1) / b});
           } else {
-            for (const Count b : divisors(state.left)) all.insert({state.tile * b, state.left / b});
+            for (const Count b : factors_of(state.left)) all.push_back({state.tile * b, state.left / b});
           }
         }
       }
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
       const Count fixed = fixed_tile(task, memories[k], d);
       for (const Axis::State& state : all) {
-        if (overflows(problem, memories[k], keeps[memories[k]], d, state.tile, axis)) continue;
+        if (state.tile > largest[k]) continue;
         axis.states.push_back(state);
         const Count held = std::min(state.tile, task.layer.dims[d].size);
         axis.may_end.push_back((fixed == 0 || held == fixed) && (k + 1 < stages || state.left == 1));
@@ -153,20 +165,20 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
         }
       }
       // Edges: steps with nothing in between. Dividing chains are closed by prime steps; loose ones need all pairs.
-      for (int j = 0; j < static_cast<int>(kept.states.size()); ++j) {
+      const std::size_t count = kept.states.size(), words = (count + 63) / 64;
+      std::vector<std::uint64_t> under(count * words), over(count * words);
+      for (std::size_t j = 0; j < count; ++j)
         for (const int i : kept.below[j]) {
-          if (i == j) continue;
-          const Count factor = kept.states[j].tile / kept.states[i].tile;
-          bool direct = true;
-          if (!loose) {
-            for (const int m : kept.below[j]) {
-              if (m == i || m == j || !direct) continue;
-              const auto& under = kept.below[m];
-              direct = std::find(under.begin(), under.end(), i) == under.end();
-            }
-          }
-          (void)factor;
-          if (direct) kept.edges.emplace_back(i, j);
+          if (i == static_cast<int>(j)) continue;
+          under[j * words + static_cast<std::size_t>(i) / 64] |= std::uint64_t{1} << (i % 64);
+          over[static_cast<std::size_t>(i) * words + j / 64] |= std::uint64_t{1} << (j % 64);
+        }
+      for (std::size_t j = 0; j < count; ++j) {
+        for (const int i : kept.below[j]) {
+          bool direct = i != static_cast<int>(j);
+          for (std::size_t w = 0; w < words && direct && !loose; ++w)
+            direct = (under[j * words + w] & over[static_cast<std::size_t>(i) * words + w]) == 0;
+          if (direct) kept.edges.emplace_back(i, static_cast<int>(j));
         }
       }
       kept.from_inside.resize(axis.from_inside.size());
@@ -195,18 +207,18 @@ Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial
   Axes axes;
   for (int d = 0; d < problem.dims; ++d) {
     std::vector<Count> key{d};
+    Limits largest{};
+    for (std::size_t k = 0; k < memories.size(); ++k) {
+      largest[k] = largest_tile(problem, memories[k], keeps[memories[k]], d);
+      key.push_back(largest[k]);
+    }
     for (int l = 0; l < problem.levels; ++l) {
-      if (problem.is_memory[l]) {
-        key.push_back(keeps[l]);
-      } else if (task.factorization == Factorization::kPerfect) {
-        key.push_back(spatial.factor[l][d]);
-      } else {
-        key.push_back(spatial.unrolling[l]->rows[d]);
-        key.push_back(spatial.unrolling[l]->cols[d]);
-      }
+      if (problem.is_memory[l]) continue;
+      key.push_back(spatial.unrolling[l]->rows[d]);
+      key.push_back(spatial.unrolling[l]->cols[d]);
     }
     auto [entry, fresh] = cache.try_emplace(std::move(key));
-    if (fresh) entry->second = build_chain(task, problem, spatial, keeps, memories, may_loop, d);
+    if (fresh) entry->second = build_chain(task, problem, spatial, largest, memories, may_loop, d);
     if (entry->second.empty()) return {};
     axes.push_back(&entry->second);
   }

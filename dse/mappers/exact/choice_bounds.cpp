@@ -53,20 +53,13 @@ ChoiceBounds::ChoiceBounds(const Setting& setting) : setting_(setting), p_(setti
   }
 }
 
-ChoiceBounds::Chosen ChoiceBounds::patterns(std::size_t choice) const {
-  Chosen chosen{};
-  for (int x = 0; x < p_.tensors; ++x) {
-    chosen[x] = &patterns_[x][choice % patterns_[x].size()];
-    choice /= patterns_[x].size();
-  }
-  return chosen;
-}
-
 Keeps ChoiceBounds::keeps(std::size_t choice) const {
-  const Chosen chosen = patterns(choice);
   Keeps keeps{};
-  for (int x = 0; x < p_.tensors; ++x)
-    for (int l = 0; l < p_.levels; ++l) keeps[l] |= (chosen[x]->levels >> l & 1U) << x;
+  for (int x = 0; x < p_.tensors; ++x) {
+    const Pattern& pattern = patterns_[x][choice % patterns_[x].size()];
+    choice /= patterns_[x].size();
+    for (int l = 0; l < p_.levels; ++l) keeps[l] |= (pattern.levels >> l & 1U) << x;
+  }
   return keeps;
 }
 
@@ -155,34 +148,37 @@ bool ChoiceBounds::fits(const Chosen& chosen) const {
   return true;
 }
 
-double ChoiceBounds::moved_once(std::size_t choice) const {
-  const Chosen chosen = patterns(choice);
-  if (!fits(chosen)) return kInfinity;
-  double energy = p_.macs * p_.mac_pj, cycles = steps_;
-  for (std::size_t f = 0; f <= ports_.size(); ++f) {
-    double total = 0;
-    for (int x = 0; x < p_.tensors; ++x) total += chosen[x]->least[f];
-    if (f == 0)
-      energy += total;
-    else
-      cycles = std::max(cycles, total);
+void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const {
+  // The tensors' least shares still to come.
+  std::array<double, kMaxTensors + 1> to_come{};
+  for (int x = p_.tensors - 1; x >= 0; --x) {
+    double best = kInfinity;
+    for (const Pattern& pattern : patterns_[x]) best = std::min(best, pattern.least[0]);
+    to_come[x] = to_come[x + 1] + best;
   }
-  return value(energy, cycles, steps_);
-}
-
-double ChoiceBounds::crowded(std::size_t choice) const {
-  const Chosen chosen = patterns(choice);
-  double energy = p_.macs * p_.mac_pj, cycles = steps_;
-  for (std::size_t f = 0; f <= ports_.size(); ++f) {
-    double total = 0;
-    for (int x = 0; x < p_.tensors; ++x) total += chosen[x]->least[f];
-    if (f == 0)
-      energy += total;
-    else
-      cycles = std::max(cycles, total);
-  }
-  energy += setting_.perfect ? crowding(chosen) : crowding_at_compute(chosen);
-  return value(energy, cycles, steps_);
+  Chosen chosen{};
+  const auto choose = [&](auto&& self, int x, std::size_t choice, std::size_t radix, double energy) -> void {
+    if (x == p_.tensors) {
+      if (!fits(chosen)) return;
+      double cycles = steps_;
+      for (std::size_t f = 1; f <= ports_.size(); ++f) {
+        double load = 0;
+        for (int y = 0; y < p_.tensors; ++y) load += chosen[y]->least[f];
+        cycles = std::max(cycles, load);
+      }
+      if (value(energy, cycles, steps_) >= limit) return;
+      energy += setting_.perfect ? crowding(chosen) : crowding_at_compute(chosen);
+      visit(choice, value(energy, cycles, steps_));
+      return;
+    }
+    for (std::size_t i = 0; i < patterns_[x].size(); ++i) {
+      chosen[x] = &patterns_[x][i];
+      const double more = energy + chosen[x]->least[0];
+      if (value(more + to_come[x + 1], steps_, steps_) >= limit) continue;
+      self(self, x + 1, choice + i * radix, radix * patterns_[x].size(), more);
+    }
+  };
+  choose(choose, 0, 0, 1, p_.macs * p_.mac_pj);
 }
 
 /// Operands that may stay at the compute units (quickflow only) crowd each other as well: the innermost loop that moves

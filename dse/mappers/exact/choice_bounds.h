@@ -7,6 +7,7 @@
 //              outside it, so the tensors that this loop moves come again for every tile of their other dims
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "dse/mappers/exact/bound.h"
@@ -27,8 +28,9 @@ class ChoiceBounds {
   /// Everything below is about this unrolling.
   void look_at(const Spatial& spatial);
   double least() const;
-  double moved_once(std::size_t keep_choice) const;  ///< infinity when it cannot fit
-  double crowded(std::size_t keep_choice) const;
+  /// Calls visit(keep choice, crowded bound) for every keep choice whose moved_once is below the limit, which visit may
+  /// lower.
+  void keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const;
 
  private:
   struct Port {

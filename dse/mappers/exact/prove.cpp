@@ -85,10 +85,9 @@ class Proof {
     for (const Candidate& unrolling : group) {
       if (unrolling.bound >= best.bound || meter_.expired()) break;
       look_at(unrolling.spatial);
-      for (std::size_t j = 0; j < bounds_.keep_choices(); ++j) {
-        if (bounds_.moved_once(j) >= best.bound) continue;
-        best = std::min(best, {bounds_.crowded(j), unrolling.spatial, static_cast<std::uint32_t>(j)});
-      }
+      bounds_.keeps_below(best.bound, [&](std::size_t keeps, double bound) {
+        best = std::min(best, {bound, unrolling.spatial, static_cast<std::uint32_t>(keeps)});
+      });
     }
     if (best.bound == kInfinity) return;
     look_at(best.spatial);
@@ -112,11 +111,10 @@ class Proof {
       }
       look_at(i);
       if (hopeless(bounds_.least())) continue;
-      for (std::size_t j = 0; j < bounds_.keep_choices(); ++j) {
-        if (hopeless(bounds_.moved_once(j))) continue;
-        const double bound = bounds_.crowded(j);
-        if (!hopeless(bound)) found.push_back({bound, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
-      }
+      bounds_.keeps_below(incumbent_.value, [&](std::size_t keeps, double bound) {
+        if (!hopeless(bound))
+          found.push_back({bound, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(keeps)});
+      });
     }
     return found;
   }
