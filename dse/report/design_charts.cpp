@@ -22,11 +22,11 @@ constexpr const char* kInk = "#1b1f24";
 
 struct TensorTraffic {
   std::string tensor;
-  double words = 0, energy_pj = 0;
+  double reads = 0, words = 0, energy_pj = 0;
 };
 struct MemoryCost {
   std::string level;
-  double cycles = 0;  ///< of its ports
+  double read_cycles = 0;
   double leakage_pj = 0;
   std::vector<TensorTraffic> tensors;
 };
@@ -34,9 +34,9 @@ struct SolvedLayer {
   std::string name, bound_by, compute;
   double count = 1, macs = 0, energy_pj = 0, cycles = 0, utilization = 0;
   std::vector<MemoryCost> memories;
-  double outermost_words() const {
+  double outermost_reads() const {
     double words = 0;
-    for (const TensorTraffic& tensor : memories.front().tensors) words += tensor.words;
+    for (const TensorTraffic& tensor : memories.front().tensors) words += tensor.reads;
     return words;
   }
 };
@@ -64,10 +64,10 @@ std::vector<SolvedLayer> solved_layers(const ordered_json& details, std::size_t 
     one.bound_by = text(task[4]);
     one.compute = text(task[11].back()[0]);
     for (const ordered_json& memory : task[12]) {
-      MemoryCost cost{text(memory[0]), number(memory[4]) + number(memory[5]), number(memory[6]), {}};
+      MemoryCost cost{text(memory[0]), number(memory[4]), number(memory[6]), {}};
       for (const ordered_json& tensor : memory[7])
-        cost.tensors.push_back(
-            {text(tensor[0]), number(tensor[1]) + number(tensor[2]) + number(tensor[3]), number(tensor[4])});
+        cost.tensors.push_back({text(tensor[0]), number(tensor[1]),
+                                number(tensor[1]) + number(tensor[2]) + number(tensor[3]), number(tensor[4])});
       one.memories.push_back(std::move(cost));
     }
     if (!one.memories.empty()) all.push_back(std::move(one));
@@ -140,7 +140,7 @@ Chart utilization(const std::vector<SolvedLayer>& layers, const std::string& tit
   return {"utilization", "Utilization, " + title, shipped_spec("utilization", bounds_of(layers)), std::move(table)};
 }
 
-/// Layers as points, the roof of the compute units and, where it is bounded, the slope of the outermost memory.
+/// Layers as points, the roof of the compute units and, where it is bounded, the slope of reading the outermost memory.
 Chart roofline(const std::vector<SolvedLayer>& layers, double units, const std::string& title) {
   DataTable table{
       {{"kind", {}}, {"name", {}}, {"x", {}}, {"y", {}}, {"bound_by", {}}, {"chosen", {}}, {"labelled", {}}}};
@@ -152,13 +152,14 @@ Chart roofline(const std::vector<SolvedLayer>& layers, double units, const std::
     bottom = std::min(bottom, y);
   };
   for (const SolvedLayer& layer : layers) {
-    const double words = layer.outermost_words();
+    const double words = layer.outermost_reads();
     if (words <= 0) continue;
     add("layer", layer.name, layer.macs / words, layer.macs / layer.cycles, layer.bound_by, false);
     left = std::min(left, layer.macs / words / 2);
     right = std::max(right, layer.macs / words * 2);
     // A port's cycles are its words over its bandwidth.
-    if (layer.memories.front().cycles > 0) bandwidth = std::max(bandwidth, words / layer.memories.front().cycles);
+    if (layer.memories.front().read_cycles > 0)
+      bandwidth = std::max(bandwidth, words / layer.memories.front().read_cycles);
   }
   double ridge = left;
   if (bandwidth > 0) {
@@ -170,7 +171,7 @@ Chart roofline(const std::vector<SolvedLayer>& layers, double units, const std::
   add("roof", roof, std::max(left, ridge), units, "", false);
   add("roof", roof, right, units, "", true);
   if (bandwidth > 0) {
-    const std::string slope = fmt::format("{:.3g} words per cycle", bandwidth);
+    const std::string slope = fmt::format("{:.3g} words read per cycle", bandwidth);
     add("roof", slope, left, left * bandwidth, "", false);
     add("roof", slope, ridge, units, "", false);
   }

@@ -30,8 +30,7 @@ constexpr const char* kPaper = "#ffffff";
 bool label_before(const std::string& a, const std::string& b) {
   const auto bits = [](const std::string& label) {
     for (std::size_t i = 0; i + 4 <= label.size(); ++i)
-      if (label.find_first_not_of("01", i) >= i + 4 || label.find_first_not_of("01", i) == std::string::npos)
-        return label.substr(i, 4);
+      if (const std::string four = label.substr(i, 4); four.find_first_not_of("01") == std::string::npos) return four;
     return std::string();
   };
   const std::string of_a = bits(a), of_b = bits(b);
@@ -368,8 +367,7 @@ std::vector<fs::path> write_venns(const ReportData& data, const fs::path& folder
   constexpr std::array<const char*, 4> kFiles{"tiles", "orders", "parallel", "shape"};
   constexpr std::array<const char*, 4> kTitles{"Tile sizes (T)", "Loop orders (O)", "Parallel dims (P)",
                                                "Array shapes (S)"};
-  constexpr std::array<const char*, 4> kUnits{"tiles (inputs, weights, outputs) in words", "loop orders",
-                                              "ordered pairs of dims", "array shapes"};
+  constexpr std::array<const char*, 4> kUnits{"tiles in words", "loop orders", "ordered pairs of dims", "array shapes"};
   constexpr std::size_t kPanels = 4;
   const std::vector<std::string> workloads = data.workloads();
   std::vector<fs::path> files;

@@ -12,6 +12,7 @@ class Designs {
     this.rows = json.rows;
     this.columns = new Map();
     this.infos = new Map();
+    this.known = new Map(); // what distinct() found
     for (const { name, values, codes, unit, meaning } of json.columns) {
       this.columns.set(name, codes ? codes.map((code) => values[code]) : values);
       this.infos.set(name, { unit, meaning });
@@ -26,8 +27,11 @@ class Designs {
   }
   /** Different values in the order of the rows, numbers ascending. */
   distinct(name) {
-    const values = [...new Set(this.columns.get(name) ?? [])].filter((v) => v !== null);
-    return values.every((v) => typeof v === "number") ? values.sort((a, b) => a - b) : values;
+    if (!this.known.has(name)) {
+      const values = [...new Set(this.columns.get(name) ?? [])].filter((v) => v !== null);
+      this.known.set(name, values.every((v) => typeof v === "number") ? values.sort((a, b) => a - b) : values);
+    }
+    return [...this.known.get(name)];
   }
 }
 

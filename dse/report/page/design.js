@@ -63,30 +63,30 @@ function boundColours(layers) {
   return { bounds, colours: bounds.map((_, i) => report.measures.colours[i % 8]) };
 }
 
-/** Points of layers, the compute roof, and a slanted roof where the outermost memory's bandwidth is bounded. */
+/** Points of layers, the compute roof, and a slanted roof where reading the outermost memory is bounded. */
 function rooflineRows(layers, units) {
-  const moved = (layer) => layer.memories[0].tensors.reduce((sum, t) => sum + t.reads + t.fills + t.updates, 0);
+  const moved = (layer) => layer.memories[0].tensors.reduce((sum, t) => sum + t.reads, 0);
   const points = layers.filter((l) => moved(l) > 0).map((l) => ({ kind: "layer", name: l.name, x: l.macs / moved(l), y: l.macs / l.cycles, bound_by: l.boundBy, chosen: l === layers.chosen, index: l.index }));
   if (!points.length) return { rows: [], bandwidth: null, domain: [1, 2] };
   // A port's cycles are its words over its bandwidth, so the layers tell the bandwidth.
   let bandwidth = null;
   for (const layer of layers) {
-    const words = moved(layer), cycles = (layer.memories[0].readCycles ?? 0) + (layer.memories[0].writeCycles ?? 0);
-    if (cycles > 0) bandwidth = Math.max(bandwidth ?? 0, words / cycles);
+    const cycles = layer.memories[0].readCycles ?? 0;
+    if (cycles > 0) bandwidth = Math.max(bandwidth ?? 0, moved(layer) / cycles);
   }
   const low = Math.min(...points.map((p) => p.x)), high = Math.max(...points.map((p) => p.x));
   const left = Math.min(low / 2, bandwidth ? units / bandwidth / 4 : Infinity), right = Math.max(high * 2, bandwidth ? (units / bandwidth) * 4 : 0);
   const ridge = bandwidth ? units / bandwidth : left;
   const roof = (name, x, y, labelled) => ({ kind: "roof", name, x, y, labelled, bound_by: "" });
   const rows = [...points, roof(`${plain(units)} MAC units`, Math.max(left, ridge), units, false), roof(`${plain(units)} MAC units`, right, units, true)];
-  if (bandwidth) rows.push(roof(`${plain(bandwidth, 3)} words per cycle`, left, left * bandwidth, false), roof(`${plain(bandwidth, 3)} words per cycle`, ridge, units, false));
+  if (bandwidth) rows.push(roof(`${plain(bandwidth, 3)} words read per cycle`, left, left * bandwidth, false), roof(`${plain(bandwidth, 3)} words read per cycle`, ridge, units, false));
   return { rows, bandwidth, domain: [rows.reduce((low, r) => Math.min(low, r.y), units) / 2, units * 1.6] };
 }
 
 async function drawDesign() {
   const row = chosen.row;
   const note = document.getElementById("design-note"), charts = document.getElementById("design-charts");
-  document.getElementById("design-name").textContent = row === null ? "" : `${designs.get("design_id", row)} on ${designs.get("workload", row)}: ${designWords(row).map(([what, value]) => `${what} ${value}`).join(", ")}`;
+  document.getElementById("design-name").textContent = row === null ? "" : `${designs.get("design_id", row)} on ${shortName(designs.get("workload", row))}: ${designWords(row).map(([what, value]) => `${what} ${value}`).join(", ")}`;
   charts.hidden = row === null || !details?.has(row);
   document.getElementById("design-controls").hidden = charts.hidden;
   if (row === null) {
@@ -128,7 +128,7 @@ async function drawDesign() {
   const memory = layers[0]?.memories[0]?.level ?? "";
   document.getElementById("roofline-caption").textContent = bandwidth ? "" : `${memory} has no limit of bandwidth in this design, so there is only the roof of the MAC units.`;
   await draw("chart-roofline", "roofline", { width: Math.max(200, widthOf("chart-roofline") - 180), memory, y_domain: domain, ...bound }, rows,
-    { tip: (d) => (d.index === undefined ? null : [...layerTip(all[d.index]), [`MACs per word of ${memory}`, plain(d.x, 4)], ["MACs per cycle", plain(d.y, 4)]]), click });
+    { tip: (d) => (d.index === undefined ? null : [...layerTip(all[d.index]), [`MACs per word read from ${memory}`, plain(d.x, 4)], ["MACs per cycle", plain(d.y, 4)]]), click });
 }
 
 function chooseLayer(index) {
@@ -143,7 +143,7 @@ function drawLayerTable(all) {
     "aria-current": l.index === chosen.layer,
     cells: [
       element("button", { type: "button", class: "link", "data-layer": l.index, onclick: () => chooseLayer(l.index) }, l.name), l.dims.map((d) => `${d.dim}${d.bound}`).join(" "), plain(l.count), si(l.macs, "", 4),
-      l.solved ? si(l.energy * 1e-12, "J", 5) : "–", l.solved ? plain(l.cycles, 7) : "–", l.solved ? percent(l.utilization) : "–", l.solved ? l.boundBy : "–",
+      l.solved ? si(l.energy * 1e-12, "J", 5) : "–", l.solved ? plain(l.cycles, 7) : "–", l.solved ? percent(l.utilization, 4) : "–", l.solved ? l.boundBy : "–",
       l.solved ? (l.certified ? "optimal" : `gap ${percent(l.gap)}`) : l.reason,
     ],
   }));
@@ -153,7 +153,7 @@ function drawLayerTable(all) {
 /** The best mapping as the loops it is, outermost first, one colour for each level. */
 function drawMapping(layer) {
   const place = document.getElementById("mapping"), title = document.getElementById("mapping-title");
-  title.textContent = layer.solved ? `Best mapping of ${layer.name}` : `${layer.name} has no mapping`;
+  title.textContent = layer.solved ? `Best mapping of ${shortName(layer.name)}` : `${shortName(layer.name)} has no mapping`;
   if (!layer.solved) return place.replaceChildren(element("p", { class: "quiet" }, layer.reason));
   let depth = 0;
   const blocks = layer.mapping.map((level, i) => {

@@ -1,20 +1,23 @@
 // What is looked at: a workload, some classes, and one value or any of everything that varies.
 
-const filters = { workload: null, labels: new Set(), values: new Map() };
+const filters = { workload: null, labels: new Set(), values: new Map(), columns: null };
 
 /** Columns that tell designs apart besides their flexibility: the array, and what the array does not decide. */
 function filterColumns() {
+  if (filters.columns) return filters.columns;
   const columns = designs.distinct("array").length > 1 ? ["array"] : [];
   for (const name of report.varied) {
     const seen = new Map();
     let decided = true;
     for (let row = 0; row < designs.rows && decided; row++) {
       const array = designs.get("array", row), value = designs.get(name, row);
+      if (array === null) continue; // a design that contradicts itself
       if (!seen.has(array)) seen.set(array, value);
       decided = seen.get(array) === value;
     }
     if (!decided || !columns.length) columns.push(name);
   }
+  filters.columns = columns;
   return columns;
 }
 

@@ -82,7 +82,7 @@ async function drawFlexibility() {
     { tip: (d) => (d.axis === undefined ? null : [["flexible", d.axis], ["class", d.label], ["workload", d.workload], [`relative ${word}`, plain(d.value, 4)]]) });
 
   const flexionName = flexionChoices.find(([name]) => name === flexibility.flexion)[1];
-  document.getElementById("flexion-title").textContent = `Flexion against ${word} on ${filters.workload}`;
+  document.getElementById("flexion-title").textContent = `Flexion against ${word} on ${shortName(filters.workload)}`;
   const colour = colouring("axes");
   const points = filtered().filter((row) => designs.get(flexibility.flexion, row) > 0 && designs.get(flexibility.metric, row) > 0)
     .map((row) => ({ row, x: designs.get(flexibility.flexion, row), y: designs.get(flexibility.metric, row), group: colour.of(row) }));

@@ -42,11 +42,16 @@ function shown(name, value) {
   if (value === null || value === undefined) return "–";
   const m = metric(name);
   if (m.unit === "J") return si(value * m.scale, "J", 5);
-  if (name === "utilization") return percent(value);
+  if (name === "utilization") return percent(value, 4);
   return `${plain(value * m.scale, name === "runtime_cycles" ? 7 : 5)} ${m.unit}`.trim();
 }
 function metricTitle(m) {
   return m.unit ? `${m.title} (${m.unit})` : m.title;
+}
+
+/** Names may be of any length; headings are not. */
+function shortName(text, most = 48) {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** Rows of cells as a table; a cell is a text, a node, or {value, number: true}. */

@@ -80,7 +80,7 @@ async function drawFrontier() {
     label: labelled.has(row) ? String(designs.get("label", row)) : "",
   }));
   document.getElementById("frontier-caption").textContent = points.length
-    ? `${points.length} designs on ${filters.workload}; ${kept.length} that no other beats on both axes are drawn in full, the others dimmed. Point at a design to read it, click to open it.`
+    ? `${points.length} designs on ${shortName(filters.workload)}; ${kept.length} that no other beats on both axes are drawn in full, the others dimmed. Point at a design to read it, click to open it.`
     : "";
   drawFrontierList(kept);
   await draw("chart-frontier", "frontier", {

@@ -53,7 +53,7 @@ async function drawHardware() {
   const m = metric(hardware.metric);
   const rows = filtered();
   const note = document.getElementById("hardware-note");
-  note.textContent = `On ${filters.workload}, the best of the designs that the filters leave: choose classes, an array or a buffer above to narrow them.`;
+  note.textContent = `On ${shortName(filters.workload)}, the best of the designs that the filters leave: choose classes, an array or a buffer above to narrow them.`;
   const cells = arrayRows(rows, m);
   const blues = report.measures.blues;
   const log = !m.more_is_better && cells.every((c) => c.value > 0);

@@ -7,7 +7,7 @@ function drawHeader() {
   const p = report.provenance, c = report.certificates;
   document.getElementById("name").textContent = p.sweep ?? "Dataset";
   const workloads = designs.distinct("workload");
-  document.getElementById("summary").textContent = `${workloads.length} workload${workloads.length > 1 ? "s" : ""}: ${workloads.slice(0, 8).join(", ")}${workloads.length > 8 ? ", …" : ""}`;
+  document.getElementById("summary").textContent = `${workloads.length} workload${workloads.length > 1 ? "s" : ""}: ${workloads.slice(0, 8).map((name) => shortName(name)).join(", ")}${workloads.length > 8 ? ", …" : ""}`;
   const best = (name) => {
     const values = (designs.columns.get(name) ?? []).filter((v) => v > 0);
     return values.length ? values.reduce((a, b) => Math.min(a, b)) : null;
@@ -30,16 +30,22 @@ function chooseFirst() {
   chosen.scope = "all";
 }
 
+/** How far the page is, and since when. */
+function ready(state) {
+  document.documentElement.dataset.ready = state;
+  performance.mark(state);
+}
+
 async function redraw() {
   if (chosen.row === null || designs.get("workload", chosen.row) !== filters.workload) chooseFirst();
   drawCard();
   await drawFrontier();
-  document.documentElement.dataset.ready = "frontier";
+  ready("frontier");
   drawVenn();
   await drawDesign();
   await drawFlexibility();
   await drawHardware();
-  document.documentElement.dataset.ready = "all";
+  ready("all");
 }
 
 async function start() {
@@ -77,7 +83,7 @@ async function start() {
   await redraw();
   details = new Details(await unpack("data-details"));
   await drawDesign();
-  document.documentElement.dataset.ready = "details";
+  ready("details");
 }
 
 start().catch((problem) => {

@@ -37,7 +37,7 @@ function drawVenn() {
     note.textContent = "This dataset has no flexion of the chosen design (`flexion: false` in the sweep's file).";
     return place.replaceChildren();
   }
-  note.textContent = `Design ${designs.get("design_id", chosen.row)} (${designs.get("label", chosen.row)}) on ${designs.get("workload", chosen.row)}. C: what the resources allow; A: what this design can do; W: what the layers have; means over the layers. H-F is the mean of |A| / |C|, W-F the mean of |A and W| / |W|.`;
+  note.textContent = `Design ${designs.get("design_id", chosen.row)} (${designs.get("label", chosen.row)}) on ${shortName(designs.get("workload", chosen.row))}. C: what the resources allow; A: what this design can do; W: what the layers have; means over the layers. H-F is the mean of |A| / |C|, W-F the mean of |A and W| / |W|.`;
   const titles = ["T tile sizes", "O loop orders", "P parallel dims", "S array shapes"], units = ["tiles", "orders", "pairs of dims", "shapes"];
   place.replaceChildren(...of.flatMap((panel, i) => (panel < 0 ? [] : [vennPanel(report.venn.panels[panel], titles[i], units[i], `clip-${i}`)])));
 }
