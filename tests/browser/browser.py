@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A headless Chromium on a report, and what tests ask of it."""
-import json
+import importlib.util
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 import time
 
@@ -16,6 +17,16 @@ def find_chromium():
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     driver = os.environ.get("PLIANT_CHROMEDRIVER") or shutil.which("chromedriver")
     return (browser, driver) if browser and driver else None
+
+
+def require():
+    """Ends the test as skipped when something is missing."""
+    missing = [] if find_chromium() else ["no chromium with chromedriver"]
+    if not importlib.util.find_spec("selenium"):
+        missing.append("no selenium")
+    if missing:
+        print(f"skipped: {' and '.join(missing)}; scripts/setup --browser installs them")
+        sys.exit(SKIP)
 
 
 class Page:
@@ -36,11 +47,16 @@ class Page:
             options.add_argument("--" + flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(driver), options=options)
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.size = {"width": width, "height": height}
         if dark:
             self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
-        self.driver.get(pathlib.Path(file).resolve().as_uri())
+        self.address = pathlib.Path(file).resolve().as_uri()
+        self.reload()
+
+    def reload(self):
+        self.driver.get("about:blank")
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**self.size, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.get(self.address)
         self.wait("details")
 
     def close(self):

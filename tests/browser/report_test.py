@@ -94,6 +94,7 @@ class Report(unittest.TestCase):
         cls.designs = pyarrow.parquet.read_table(here / "data/designs").to_pylist()
         cls.layers = pyarrow.parquet.read_table(here / "data/layers").to_pylist()
         cls.here = here
+        cls.page = browser.Page(here / "report.html")
 
     @classmethod
     def run_pliant(cls, *words):
@@ -103,19 +104,17 @@ class Report(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
+        cls.page.close()
         cls.folder.cleanup()
 
     def setUp(self):
-        self.page = browser.Page(self.here / "report.html")
+        self.page.reload()
 
     def tearDown(self):
-        try:
-            self.assertEqual(self.page.messages(), [], "the console is not empty")
-            self.assertIsNone(self.page.js("return window.hacked ?? null"), "a name ran as a script")
-            self.assertEqual(self.page.js("return document.querySelectorAll('img, b[onmouseover]').length"), 0, "a name became an element")
-            self.assertEqual(self.page.js("return performance.getEntriesByType('resource').length"), 0, "something was fetched")
-        finally:
-            self.page.close()
+        self.assertEqual(self.page.messages(), [], "the console is not empty")
+        self.assertIsNone(self.page.js("return window.hacked ?? null"), "a name ran as a script")
+        self.assertEqual(self.page.js("return document.querySelectorAll('img, b[onmouseover], i[onclick]').length"), 0, "a name became an element")
+        self.assertEqual(self.page.js("return performance.getEntriesByType('resource').length"), 0, "something was fetched")
 
     def of(self, workload, **wanted):
         """Rows of designs that have mappings; the small buffer holds no fixed tile, so some have none."""
@@ -318,14 +317,5 @@ class Report(unittest.TestCase):
 
 if __name__ == "__main__":
     PLIANT = sys.argv.pop(1)
-    missing = []
-    if not browser.find_chromium():
-        missing.append("no chromium with chromedriver")
-    try:
-        import selenium  # noqa: F401
-    except ImportError:
-        missing.append("no selenium")
-    if missing:
-        print(f"skipped: {' and '.join(missing)}; scripts/setup --browser installs them")
-        sys.exit(browser.SKIP)
+    browser.require()
     unittest.main(verbosity=2)
