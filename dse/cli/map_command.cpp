@@ -144,7 +144,8 @@ class MapCommand {
                const std::vector<Objective>& objectives) {
     const Interrupt interrupt;
     search.stop = interrupt.token();
-    const Task& task = tasks.front().task;
+    Task task = tasks.front().task;
+    task.objective = Objective::kEnergy;  // what each point proves: the least energy within its cycles
     const Frontier found = search_frontier(mapper, task, search);
     std::vector<Point> values;
     for (const SearchResult& point : found.points) {
