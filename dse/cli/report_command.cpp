@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "core/diagnostics.h"
+#include "dse/cli/command_line.h"
 #include "dse/report/chart.h"
 #include "dse/report/layer_details.h"
 #include "dse/report/page.h"
@@ -99,33 +100,15 @@ int make_report(const options::variables_map& values, std::ostream& out, std::os
 }  // namespace
 
 int report_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description visible = described_options();
-  options::options_description all;
-  all.add(visible).add_options()("dataset", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("dataset", 1);
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << visible;
-      return 0;
+  const CommandLine line{"pliant report", kUsage, described_options(), "dataset"};
+  return run_command(line, args, out, err, [&](const options::variables_map& values) {
+    try {
+      return make_report(values, out, err);
+    } catch (const RenderError& error) {
+      err << "pliant report: " << error.what() << "\n";
+      return 1;
     }
-    return make_report(values, out, err);
-  } catch (const options::error& error) {
-    err << "pliant report: " << error.what() << "; see pliant report --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  } catch (const RenderError& error) {
-    err << "pliant report: " << error.what() << "\n";
-    return 1;
-  } catch (const StorageError& error) {
-    err << error.what() << "\n";
-    return 1;
-  }
-  return 2;
+  });
 }
 
 }  // namespace pliant

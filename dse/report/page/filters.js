@@ -108,7 +108,7 @@ function colouring(by) {
       of: (row) => (String(designs.get("class", row) ?? "")[i] === "1" ? "flexible" : "fixed"),
     };
   }
-  const domain = by === "label" ? designs.distinct("label").sort(labelOrder) : designs.distinct(by).map(String);
+  const domain = by === "label" ? designs.distinct("label").filter((label) => filters.labels.has(label)).sort(labelOrder) : designs.distinct(by).map(String);
   return { title: by === "label" ? "class" : columnTitle(by), of: (row) => String(designs.get(by, row)), domain, range: domain.map((_, i) => report.measures.colours[i % 8]), shapes: domain.map((_, i) => report.measures.shapes[i % 8]) };
 }
 function colouringChoices() {

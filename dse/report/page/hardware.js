@@ -67,7 +67,7 @@ async function drawHardware() {
     tip: (d) => (d.row === undefined ? null : designTip(d.row)), click: (d) => d.row !== undefined && choose(d.row),
   });
 
-  const colour = colouring(designs.distinct("label").length <= 8 ? "label" : "axes");
+  const colour = colouring(filters.labels.size <= 8 ? "label" : "axes");
   const flexion = `w_f_${hardware.flexionAxis}`;
   const lines = async (chart, title, column, words) => {
     const points = scalingRows(rows, column, m, colour, flexion);
