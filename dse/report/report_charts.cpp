@@ -56,11 +56,17 @@ ordered_json tight_scale(bool log) {
   return scale;
 }
 
-ordered_json axes_colours() {
-  return {{"group_title", "flexible axes"},
-          {"group_domain", {"0", "1", "2", "3", "4"}},
-          {"group_range", measures()["axes_colours"]},
-          {"group_shapes", {"circle", "square", "triangle-up", "diamond", "triangle-down"}}};
+/// Colours and shapes of the numbers of flexible axes that there are.
+ordered_json axes_colours(const ReportData& data) {
+  std::set<std::int64_t> there;
+  for (const Cell& cell : data.designs.find("axes")->cells) there.insert(std::get<std::int64_t>(cell));
+  ordered_json domain = ordered_json::array(), range = ordered_json::array(), shapes = ordered_json::array();
+  for (const std::int64_t axes : there) {
+    domain.push_back(std::to_string(axes));
+    range.push_back(measures()["axes_colours"][static_cast<std::size_t>(axes)]);
+    shapes.push_back(measures()["shapes"][static_cast<std::size_t>(axes)]);
+  }
+  return {{"group_title", "flexible axes"}, {"group_domain", domain}, {"group_range", range}, {"group_shapes", shapes}};
 }
 
 class Charts {
@@ -90,6 +96,14 @@ class Charts {
   }
 
   std::string group(std::size_t row) const { return data_.text("axes", row); }
+
+  /// What stands beside a point: the class where classes differ, else the array.
+  std::string point_label(std::size_t row) const {
+    const DataColumn& labels = *data_.designs.find("label");
+    const bool differ =
+        std::ranges::any_of(labels.cells, [&](const Cell& cell) { return cell != labels.cells.front(); });
+    return data_.text(differ ? "label" : "array", row);
+  }
 
   /// Frontier points with room for a label, from the best y on, as the page has it.
   static std::set<std::size_t> labelled(const std::vector<Point>& points, const std::vector<std::size_t>& kept) {
@@ -132,7 +146,7 @@ class Charts {
                                     group(rows[i]),
                                     on.contains(i),
                                     false,
-                                    with_label.contains(i) ? data_.text("label", rows[i]) : std::string(),
+                                    with_label.contains(i) ? point_label(rows[i]) : std::string(),
                                     data_.text("label", rows[i]),
                                     data_.text("design_id", rows[i]),
                                     data_.text("array", rows[i]),
@@ -140,7 +154,7 @@ class Charts {
                                     points[i][1]};
       for (std::size_t c = 0; c < cells.size(); ++c) table.columns[c].cells.push_back(cells[c]);
     }
-    ordered_json values = axes_colours();
+    ordered_json values = axes_colours(data_);
     values.update({{"width", kWidth},
                    {"height", kHeight},
                    {"ink", kInk},
@@ -212,22 +226,31 @@ class Charts {
   }
 
   static DataTable isolation(const DataTable& means) {
-    DataTable table{{{"workload", {}}, {"axis", {}}, {"bar", {}}, {"value", {}}, {"partial", {}}, {"label", {}}}};
+    DataTable table{
+        {{"workload", {}}, {"axis", {}}, {"bar", {}}, {"value", {}}, {"text", {}}, {"partial", {}}, {"label", {}}}};
     const std::vector<std::pair<std::string, std::string>> names = {{"1000", "T tiles"},
                                                                     {"0100", "O orders"},
                                                                     {"0010", "P parallel dims"},
                                                                     {"0001", "S shape"},
                                                                     {"1111", "all four"}};
+    std::map<std::string, std::size_t> bars;
     for (std::size_t n = 0; n < names.size(); ++n) {
-      for (std::size_t row = 0; row < means.rows(); ++row) {
-        const std::string label = to_text(means.columns[0].cells[row]);
-        if (label.find(names[n].first) == std::string::npos) continue;
-        const std::vector<Cell> cells{means.columns[1].cells[row],    names[n].second,
-                                      fmt::format("{} {}", n, label), means.columns[2].cells[row],
-                                      label.starts_with("Part"),      label};
-        for (std::size_t c = 0; c < cells.size(); ++c) table.columns[c].cells.push_back(cells[c]);
+      for (const bool partial : {true, false}) {
+        for (std::size_t row = 0; row < means.rows(); ++row) {
+          const std::string label = to_text(means.columns[0].cells[row]);
+          if (label.find(names[n].first) == std::string::npos || label.starts_with("Part") != partial) continue;
+          const std::string bar = fmt::format("{} {} {}", n, partial ? 0 : 1, label);
+          ++bars[bar];
+          const double value = std::get<double>(means.columns[2].cells[row]);
+          const std::vector<Cell> cells{means.columns[1].cells[row],  names[n].second, bar,  value,
+                                        fmt::format("{:.2f}", value), partial,         label};
+          for (std::size_t c = 0; c < cells.size(); ++c) table.columns[c].cells.push_back(cells[c]);
+        }
       }
     }
+    // Values stand on bars only where they have room.
+    if (bars.size() > 5)
+      for (Cell& cell : table.columns[4].cells) cell = std::string();
     return table;
   }
 
@@ -239,7 +262,7 @@ class Charts {
                                     data_.text("label", row), data_.text("design_id", row)};
       for (std::size_t c = 0; c < cells.size(); ++c) table.columns[c].cells.push_back(cells[c]);
     }
-    ordered_json values = axes_colours();
+    ordered_json values = axes_colours(data_);
     values.update({{"width", kWidth}, {"x_title", "W-F, all axes"}, {"y_title", "runtime, inflexible = 1"}});
     add(named("flexion", workload), workload + ": workload flexion against runtime", shipped_spec("flexion", values),
         std::move(table));
@@ -330,7 +353,7 @@ class Charts {
       for (std::size_t c = 0; c < one.size(); ++c) table.columns[c].cells.push_back(one[c]);
     }
     if (sizes.size() < 2) return;
-    ordered_json values = axes_colours();
+    ordered_json values = axes_colours(data_);
     const ordered_json scale = low > 0 && high / low > 20
                                    ? ordered_json{{"type", "log"}, {"nice", true}}
                                    : ordered_json{{"type", "linear"}, {"zero", true}, {"nice", true}};

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
@@ -267,6 +268,10 @@ class Report(unittest.TestCase):
             for row in csv.DictReader(file):
                 self.assert_close(float(row["value"]), expected[row["label"], row["workload"]], "CSV")
         self.assertTrue((self.here / "figures/classes_runtime.png").read_bytes().startswith(b"\x89PNG"))
+        drawings = list((self.here / "figures").glob("venn_*.svg"))
+        self.assertEqual(len(drawings), 8)
+        for drawing in drawings:
+            self.assertNotIn("script", {e.tag.split("}")[1] for e in xml.etree.ElementTree.parse(drawing).iter()})
         for workload in (HOSTILE, "gemms"):
             flexible = [r for r in self.of(workload, **{"class": "1111"}) if hardware(r) in base]
             areas, bases = [r["area_um2"] for r in flexible], [base[hardware(r)]["area_um2"] for r in flexible]

@@ -98,8 +98,11 @@ function flexibleAxes(label) {
 /** How rows are coloured: {title, of(row), domain, range, shapes}. */
 function colouring(by) {
   if (by === "axes") {
-    const domain = ["0", "1", "2", "3", "4"];
-    return { title: "flexible axes", of: (row) => String(designs.get("axes", row)), domain, range: report.measures.axes_colours, shapes: report.measures.shapes.slice(0, 5) };
+    const there = designs.distinct("axes");
+    return {
+      title: "flexible axes", of: (row) => String(designs.get("axes", row)), domain: there.map(String), range: there.map((n) => report.measures.axes_colours[n]),
+      shapes: there.map((n) => report.measures.shapes[n]),
+    };
   }
   if (/^bit\d$/.test(by)) {
     const i = Number(by[3]);
@@ -112,15 +115,22 @@ function colouring(by) {
   return { title: by === "label" ? "class" : columnTitle(by), of: (row) => String(designs.get(by, row)), domain, range: domain.map((_, i) => report.measures.colours[i % 8]), shapes: domain.map((_, i) => report.measures.shapes[i % 8]) };
 }
 function colouringChoices() {
-  const options = [["axes", "number of flexible axes"]];
+  const options = designs.distinct("axes").length > 1 ? [["axes", "number of flexible axes"]] : [];
   const few = (column) => designs.distinct(column).length > 1 && designs.distinct(column).length <= 8;
   if (few("label")) options.unshift(["label", "class"]);
-  ["T", "O", "P", "S"].forEach((axis, i) => options.push([`bit${i}`, `${axis} flexible or not`]));
-  for (const column of filterColumns()) if (few(column)) options.push([column, columnTitle(column)]);
-  return options;
+  const varies = (i) => new Set(designs.distinct("class").map((bits) => bits[i])).size > 1;
+  ["T", "O", "P", "S"].forEach((axis, i) => varies(i) && options.push([`bit${i}`, `${axis} flexible or not`]));
+  // Last the array: where classes are the same it labels the points already.
+  for (const column of filterColumns().filter((c) => c !== "array").concat("array")) if (few(column)) options.push([column, columnTitle(column)]);
+  return options.length ? options : [["axes", "number of flexible axes"]];
 }
 function colourValues(c) {
   return { group_title: c.title, group_domain: c.domain, group_range: c.range, group_shapes: c.shapes };
+}
+
+/** What stands beside a point: the class where classes differ, else the array. */
+function pointLabel(row) {
+  return String(designs.distinct("label").length > 1 ? designs.get("label", row) : designs.get("array", row) ?? "");
 }
 
 /** The design in a few words: class, array, and what else varies. */

@@ -23,14 +23,18 @@ function markDark(rows, isLow = true, log = true) {
   return rows.map((r) => ({ ...r, dark: Math.max(...values) > Math.min(...values) && (isLow ? scale(r.value) < middle : scale(r.value) > middle) }));
 }
 
-function isolationRows(means) {
+/** Bars by workload and axis; `wide` pixels decide whether there is room for their values. */
+function isolationRows(means, wide) {
   const names = { "1000": "T tiles", "0100": "O orders", "0010": "P parallel dims", "0001": "S shape", "1111": "all four" };
-  return means.flatMap(({ label, workload, value }) => {
+  const axesInOrder = ["1000", "0100", "0010", "0001", "1111"];
+  const rows = means.flatMap(({ label, workload, value }) => {
     const bits = /(\d{4})/.exec(label)?.[1];
     if (!(bits in names)) return [];
     const partial = label.startsWith("Part");
-    return [{ workload, axis: names[bits], bar: `${Object.keys(names).indexOf(bits) === -1 ? 9 : ["1000", "0100", "0010", "0001", "1111"].indexOf(bits)} ${label}`, value, partial, label }];
+    return [{ workload, axis: names[bits], bar: `${axesInOrder.indexOf(bits)} ${partial ? 0 : 1} ${label}`, value, partial, label }];
   }).sort((a, b) => (a.bar < b.bar ? -1 : a.bar > b.bar ? 1 : 0));
+  const bars = new Set(rows.map((r) => r.bar)).size * new Set(rows.map((r) => r.workload)).size;
+  return rows.map((r) => ({ ...r, text: wide / bars > 26 ? r.value.toFixed(2) : "" }));
 }
 
 function overheadRows(rows, means) {
@@ -78,7 +82,9 @@ async function drawFlexibility() {
   }, markDark(means), { tip: (d) => (d.label === undefined ? null : [["class", d.label], ["workload", d.workload], [`relative ${word}`, plain(d.value, 4)], ["", flexibleAxes(d.label)]]) });
   await draw("chart-overhead", "overhead", { half: Math.max(110, (widthOf("chart-overhead") - 110) / 2), gain_title: `${word} divided by (×)` }, overheadRows(rows, means),
     { tip: (d) => (d.label === undefined ? null : [["class", d.label], ["area added", `${plain(d.area_percent, 4)} %`], ["gain", `${plain(d.gain, 4)} ×`], ["", flexibleAxes(d.label)]]) });
-  await draw("chart-isolation", "isolation", { width: Math.max(200, widthOf("chart-isolation") - 190), x_angle: angle, y_title: `${word}, inflexible = 1` }, isolationRows(means),
+  const isolationWide = Math.max(200, widthOf("chart-isolation") - 190), isolation = isolationRows(means, isolationWide);
+  document.getElementById("isolation-caption").textContent = isolation.some((r) => r.partial) ? "Paler bars: partial flexibility." : "";
+  await draw("chart-isolation", "isolation", { width: isolationWide, x_angle: angle, y_title: `${word}, inflexible = 1` }, isolation,
     { tip: (d) => (d.axis === undefined ? null : [["flexible", d.axis], ["class", d.label], ["workload", d.workload], [`relative ${word}`, plain(d.value, 4)]]) });
 
   const flexionName = flexionChoices.find(([name]) => name === flexibility.flexion)[1];

@@ -59,7 +59,7 @@ function drawFrontierControls() {
     frontier[key] = value;
     drawFrontier();
   };
-  if (!colouringChoices().some(([v]) => v === frontier.colour && v !== "axes") && colouringChoices()[0][0] === "label") frontier.colour = "label";
+  frontier.colour = colouringChoices()[0][0];
   document.getElementById("frontier-controls").replaceChildren(
     choice("Across", "axis-x", there, frontier.x, set("x")), toggle("log", "log-x", frontier.xLog, set("xLog")),
     choice("Up", "axis-y", there, frontier.y, set("y")), toggle("log", "log-y", frontier.yLog, set("yLog")),
@@ -77,7 +77,7 @@ async function drawFrontier() {
   const labelled = labelledPoints(points, kept, xLog, yLog, wide, high);
   const rows = points.map(({ row, x, y }) => ({
     row, x: x * mx.scale, y: y * my.scale, group: colour.of(row), frontier: on.has(row), chosen: row === chosen.row,
-    label: labelled.has(row) ? String(designs.get("label", row)) : "",
+    label: labelled.has(row) ? pointLabel(row) : "",
   }));
   document.getElementById("frontier-caption").textContent = points.length
     ? `${points.length} designs on ${shortName(filters.workload)}; ${kept.length} that no other beats on both axes are drawn in full, the others dimmed. Point at a design to read it, click to open it.`

@@ -60,7 +60,8 @@ async function drawHardware() {
   const many = cells.length > 120;
   document.getElementById("array-title").textContent = `Best ${m.title} of every array`;
   const tallest = new Set(cells.map((c) => c.rows)).size, widest = new Set(cells.map((c) => c.cols)).size;
-  await draw("chart-array", "array", {
+  document.getElementById("chart-array").closest("figure").hidden = cells.length === 1;
+  if (cells.length !== 1) await draw("chart-array", "array", {
     width: Math.max(160, Math.min(widthOf("chart-array") - 170, 150 * widest)), height: Math.min(420, Math.max(130, 62 * tallest)), value_title: metricTitle(m),
     scale: { ...tightScale(log), padding: undefined, range: m.more_is_better ? [...blues].reverse() : blues, interpolate: "lab" }, format: m.format,
   }, markDark(cells, !m.more_is_better, log).map((c) => (many ? { ...c, text: "" } : c)), {
