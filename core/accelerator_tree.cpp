@@ -195,28 +195,30 @@ class TreeReader {
 
 }  // namespace
 
-AcceleratorTree read_accelerator_tree(const Library& library, std::string_view text, std::string_view file,
-                                      const std::filesystem::path& directory, const std::vector<Setting>& settings,
-                                      Problems& problems) {
+AcceleratorTree read_accelerator_files(const Library& library, std::string_view text, std::string_view file,
+                                       const std::filesystem::path& directory, Problems& problems) {
   TreeReader reader(library, problems);
   std::error_code error;
   reader.open.push_back(std::filesystem::weakly_canonical(std::filesystem::path(file), error));
   reader.read(text, file, directory);
   if (reader.failed) problems.throw_if_any();
-  AcceleratorTree tree{std::move(reader.stages)};
+  return {std::move(reader.stages)};
+}
+
+AcceleratorTree complete_accelerator_tree(AcceleratorTree tree, std::string_view file,
+                                          const std::vector<Setting>& settings, Problems& problems) {
   if (!settings.empty()) {
     YamlNode set = tree.stages.back();
     const int stage = static_cast<int>(tree.stages.size());
     for (const Setting& setting : settings) apply_setting(set, setting, stage, problems);
     tree.stages.push_back(std::move(set));
   }
-  const std::shared_ptr<const std::string> main_file = std::make_shared<const std::string>(file);
   std::set<std::string> used;
   for (std::size_t i = 0; i < tree.stages.size(); ++i) {
     // Earlier stages are consulted only for capacities; what is wrong in them is wrong in the last one, too.
     Problems ignored;
     const bool last = i + 1 == tree.stages.size();
-    used = substitute_parameters(tree.stages[i], *main_file, used, last ? problems : ignored);
+    used = substitute_parameters(tree.stages[i], file, used, last ? problems : ignored);
   }
   return tree;
 }

@@ -17,9 +17,12 @@ struct AcceleratorTree {
   std::vector<YamlNode> stages;  ///< at least one; the last is the accelerator asked for
 };
 
-/// `directory` is where relative includes are looked for.
-AcceleratorTree read_accelerator_tree(const Library& library, std::string_view text, std::string_view file,
-                                      const std::filesystem::path& directory, const std::vector<Setting>& settings,
-                                      Problems& problems);
+/// The stages of the files alone. `directory` is where relative includes are looked for.
+AcceleratorTree read_accelerator_files(const Library& library, std::string_view text, std::string_view file,
+                                       const std::filesystem::path& directory, Problems& problems);
+
+/// The stages of the files with the settings as one more, parameters put in place.
+AcceleratorTree complete_accelerator_tree(AcceleratorTree tree, std::string_view file,
+                                          const std::vector<Setting>& settings, Problems& problems);
 
 }  // namespace pliant

@@ -67,4 +67,9 @@ Technology load_technology(const Library& library, std::string_view name) {
   return parse_technology_text(read_source(file), file.string());
 }
 
+const Technology& TechnologyTables::get(const std::string& name) {
+  const auto found = read_.find(name);
+  return found != read_.end() ? found->second : read_.emplace(name, load_technology(library_, name)).first->second;
+}
+
 }  // namespace pliant

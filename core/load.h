@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "core/layer.h"
 #include "core/mapping.h"
 #include "core/technology.h"
+#include "core/yaml_node.h"
 
 namespace pliant {
 
@@ -42,6 +44,22 @@ inline constexpr Count kMaxCount = Count{1} << 62;
 using Setting = std::pair<std::string, std::string>;
 /// Splits "KEY=VALUE"; InputError when there is no `=` or no key.
 Setting parse_setting(std::string_view text);
+
+/// An accelerator file that is read once and set many times. Not for several threads at once.
+class AcceleratorTemplate {
+ public:
+  AcceleratorTemplate(const Library& library, std::string_view name_or_path);
+  /// From memory: `name` stands for the file in diagnostics.
+  AcceleratorTemplate(const Library& library, std::string_view text, std::string_view name);
+  ~AcceleratorTemplate();
+  Accelerator with(const std::vector<Setting>& settings);
+  /// Names and values of its `parameters:` once it is set; an empty map when it has none.
+  YamlNode parameters(const std::vector<Setting>& settings) const;
+
+ private:
+  struct Read;
+  std::unique_ptr<Read> read_;
+};
 
 Accelerator load_accelerator(const Library& library, std::string_view name_or_path,
                              const std::vector<Setting>& settings = {});

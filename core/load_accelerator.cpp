@@ -26,11 +26,11 @@ constexpr Count kMaxUnits = Count{1} << 40;
 
 class AcceleratorReader {
  public:
-  AcceleratorReader(const Library& library, const AcceleratorTree& tree, Problems& problems)
-      : library_(library),
+  AcceleratorReader(TechnologyTables& tables, const AcceleratorTree& tree, Problems& problems)
+      : tables_(tables),
         tree_(tree),
         root_(tree.stages.back(), "", problems),
-        scaling_(library, tree),
+        scaling_(tables, tree),
         problems_(problems) {}
 
   Accelerator read() {
@@ -295,17 +295,21 @@ class AcceleratorReader {
   }
 
   /// How much larger this design is than the one a stage described, in what the axis' area grows with.
-  double growth_since(int stage, std::size_t axis) const {
+  double growth_since(int stage, std::size_t axis) {
     if (static_cast<std::size_t>(stage) + 1 >= tree_.stages.size() || !chain_known_) return 1;
-    AcceleratorTree then;
-    then.stages.assign(tree_.stages.begin(), tree_.stages.begin() + stage + 1);
-    Problems ignored;
-    const Accelerator described = AcceleratorReader(library_, then, ignored).read();
-    const double before = flexibility_growth(described)[axis], now = flexibility_growth(result_)[axis];
-    return ignored.empty() && before > 0 && now > 0 ? now / before : 1;
+    const auto [described, is_new] = growth_at_.try_emplace(stage);
+    if (is_new) {
+      AcceleratorTree then;
+      then.stages.assign(tree_.stages.begin(), tree_.stages.begin() + stage + 1);
+      Problems ignored;
+      const Accelerator accelerator = AcceleratorReader(tables_, then, ignored).read();
+      if (ignored.empty()) described->second = flexibility_growth(accelerator);
+    }
+    const double before = described->second[axis], now = flexibility_growth(result_)[axis];
+    return before > 0 && now > 0 ? now / before : 1;
   }
 
-  const Library& library_;
+  TechnologyTables& tables_;
   const AcceleratorTree& tree_;
   Cursor root_;
   MemoryScaling scaling_;
@@ -314,28 +318,54 @@ class AcceleratorReader {
   int word_bits_ = 16;
   std::string technology_;
   bool chain_known_ = false;
+  std::map<int, std::array<double, 4>> growth_at_;  ///< by stage, for the four axes; zeros when it is no accelerator
 };
 
-Accelerator read_accelerator(const Library& library, std::string_view text, std::string_view file,
-                             const std::filesystem::path& directory, const std::vector<Setting>& settings) {
-  Problems problems;
-  const AcceleratorTree tree = read_accelerator_tree(library, text, file, directory, settings, problems);
-  Accelerator accelerator = AcceleratorReader(library, tree, problems).read();
+}  // namespace
+
+struct AcceleratorTemplate::Read {
+  Read(const Library& library, std::string_view text, std::string_view name, const std::filesystem::path& directory)
+      : file(name), tables(library), tree(read_accelerator_files(library, text, file, directory, problems)) {}
+
+  std::string file;
+  TechnologyTables tables;
+  Problems problems;  ///< of the files alone
+  AcceleratorTree tree;
+};
+
+AcceleratorTemplate::AcceleratorTemplate(const Library& library, std::string_view name_or_path) {
+  const std::filesystem::path file = library.find_accelerator(name_or_path);
+  read_ = std::make_unique<Read>(library, read_source(file), file.string(), file.parent_path());
+}
+
+AcceleratorTemplate::AcceleratorTemplate(const Library& library, std::string_view text, std::string_view name)
+    : read_(std::make_unique<Read>(library, text, name, std::filesystem::path(name).parent_path())) {}
+
+AcceleratorTemplate::~AcceleratorTemplate() = default;
+
+Accelerator AcceleratorTemplate::with(const std::vector<Setting>& settings) {
+  Problems problems = read_->problems;
+  const AcceleratorTree tree = complete_accelerator_tree(read_->tree, read_->file, settings, problems);
+  Accelerator accelerator = AcceleratorReader(read_->tables, tree, problems).read();
   problems.throw_if_any();
   return accelerator;
 }
 
-}  // namespace
+YamlNode AcceleratorTemplate::parameters(const std::vector<Setting>& settings) const {
+  Problems ignored;
+  const AcceleratorTree tree = complete_accelerator_tree(read_->tree, read_->file, settings, ignored);
+  const YamlNode* found = tree.stages.back().find("parameters");
+  return found == nullptr ? YamlNode{} : *found;
+}
 
 Accelerator load_accelerator(const Library& library, std::string_view name_or_path,
                              const std::vector<Setting>& settings) {
-  const std::filesystem::path file = library.find_accelerator(name_or_path);
-  return read_accelerator(library, read_source(file), file.string(), file.parent_path(), settings);
+  return AcceleratorTemplate(library, name_or_path).with(settings);
 }
 
 Accelerator parse_accelerator_text(const Library& library, std::string_view text, std::string_view name,
                                    const std::vector<Setting>& settings) {
-  return read_accelerator(library, text, name, std::filesystem::path(name).parent_path(), settings);
+  return AcceleratorTemplate(library, text, name).with(settings);
 }
 
 Accelerator parse_flexibility_text(std::string_view text, std::string_view name, Accelerator accelerator) {

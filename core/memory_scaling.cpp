@@ -131,21 +131,19 @@ std::optional<MemoryScaling::Geometry> MemoryScaling::geometry_at(std::size_t st
 }
 
 const Technology* MemoryScaling::table(const Cursor& where, const std::string& name) {
-  auto [entry, is_new] = tables_.try_emplace(name);
-  if (is_new) {
-    try {
-      entry->second = load_technology(library_, name);
-    } catch (const InputError& error) {
-      for (const Diagnostic& diagnostic : error.diagnostics()) {
-        if (diagnostic.line > 0) {
-          where.problems().add(diagnostic);
-        } else {
-          where.problem(diagnostic.what, diagnostic.expected, diagnostic.did_you_mean);
-        }
+  try {
+    return &tables_.get(name);
+  } catch (const InputError& error) {
+    if (!unreadable_.insert(name).second) return nullptr;
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      if (diagnostic.line > 0) {
+        where.problems().add(diagnostic);
+      } else {
+        where.problem(diagnostic.what, diagnostic.expected, diagnostic.did_you_mean);
       }
     }
   }
-  return entry->second ? &*entry->second : nullptr;
+  return nullptr;
 }
 
 double MemoryScaling::at(const Technology& table, Cost kind, Count words, int bits) {

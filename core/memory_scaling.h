@@ -4,8 +4,8 @@
 // `--set`) changed the capacity, or from a technology table when the file gives none.
 #pragma once
 
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/accelerator.h"
@@ -20,7 +20,7 @@ std::optional<Count> read_capacity(const Cursor& capacity, int word_bits);
 
 class MemoryScaling {
  public:
-  MemoryScaling(const Library& library, const AcceleratorTree& tree) : library_(library), tree_(tree) {}
+  MemoryScaling(TechnologyTables& tables, const AcceleratorTree& tree) : tables_(tables), tree_(tree) {}
 
   /// Fills energies, leakage and area of a memory whose capacity, word_bits and technology are known.
   void read_costs(const Cursor& block, const std::string& level, Memory& memory);
@@ -41,9 +41,9 @@ class MemoryScaling {
   const Technology* table(const Cursor& where, const std::string& name);
   static double at(const Technology& table, Cost kind, Count words, int bits);
 
-  const Library& library_;
+  TechnologyTables& tables_;
   const AcceleratorTree& tree_;
-  std::map<std::string, std::optional<Technology>> tables_;
+  std::set<std::string> unreadable_;  ///< tables whose problems are noted already
 };
 
 }  // namespace pliant

@@ -3,6 +3,7 @@
 // configs/technology gives a few points; docs/formats.md has the equations.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "core/layer.h"
 
 namespace pliant {
+
+class Library;
 
 class Technology {
  public:
@@ -36,5 +39,16 @@ class Technology {
 };
 
 Technology parse_technology_text(std::string_view text, std::string_view name);
+
+/// The shipped tables, each read when first asked for. Not for several threads at once.
+class TechnologyTables {
+ public:
+  explicit TechnologyTables(const Library& library) : library_(library) {}
+  const Technology& get(const std::string& name);  ///< InputError as load_technology
+
+ private:
+  const Library& library_;
+  std::map<std::string, Technology> read_;
+};
 
 }  // namespace pliant

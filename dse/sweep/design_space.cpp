@@ -62,7 +62,7 @@ double buffer_bits(const Accelerator& accelerator) {
 }
 
 DesignSpace::DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep)
-    : library_(library), sweep_(std::move(sweep)) {
+    : library_(library), sweep_(std::move(sweep)), template_(library, sweep_->accelerator) {
   for (const SweepAxis& axis : sweep_->axes) hardware_ *= static_cast<std::int64_t>(axis.values.size());
   variants_ = static_cast<std::int64_t>(sweep_->factorizations.size() * sweep_->objectives.size());
   inner_ = static_cast<std::int64_t>(sweep_->flexibilities.size()) * variants_;
@@ -92,7 +92,7 @@ void DesignSpace::load() {
   if (current_.loaded) return;
   current_.loaded = true;
   try {
-    current_.accelerator = load_accelerator(library_, sweep_->accelerator, current_.settings);
+    current_.accelerator = template_.with(current_.settings);
   } catch (const InputError& error) {
     current_.problem = first_line(error);
   }

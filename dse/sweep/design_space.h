@@ -55,6 +55,7 @@ class DesignSpace {
 
   const Library& library_;
   std::shared_ptr<const Sweep> sweep_;
+  AcceleratorTemplate template_;
   std::int64_t hardware_ = 1, inner_ = 1, variants_ = 1;
   Hardware current_;
   std::int64_t flexible_for_ = -1;  ///< hardware * flexibilities + flexibility of what follows

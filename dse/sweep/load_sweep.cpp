@@ -116,13 +116,10 @@ class SweepReader {
     if (!name) return;
     sweep_.accelerator = beside(*name);
     try {
-      base_ = load_accelerator(library_, sweep_.accelerator, sweep_.settings);
-      const fs::path file = library_.find_accelerator(sweep_.accelerator);
-      Problems ignored;
-      const AcceleratorTree tree = read_accelerator_tree(library_, read_source(file), file.string(), file.parent_path(),
-                                                         sweep_.settings, ignored);
-      if (const YamlNode* parameters = tree.stages.back().find("parameters"))
-        for (const YamlEntry& entry : parameters->entries) sweep_.parameters[entry.key] = flow_text(entry.value);
+      template_.emplace(library_, sweep_.accelerator);
+      base_ = template_->with(sweep_.settings);
+      for (const YamlEntry& entry : template_->parameters(sweep_.settings).entries)
+        sweep_.parameters[entry.key] = flow_text(entry.value);
       note_input("accelerator", *name, write_accelerator(*base_));
     } catch (const InputError& error) {
       relay_settings(c, error);
@@ -263,7 +260,7 @@ class SweepReader {
       std::vector<Setting> all = sweep_.settings;
       for (std::size_t k = 0; k < axis.keys.size(); ++k) all.emplace_back(axis.keys[k], axis.values[v][k]);
       try {
-        load_accelerator(library_, sweep_.accelerator, all);
+        template_->with(all);
       } catch (const InputError& error) {
         for (const Diagnostic& d : error.diagnostics()) {
           if (!d.file.starts_with("--set ")) continue;
@@ -515,6 +512,7 @@ class SweepReader {
   YamlNode tree_;
   Sweep sweep_;
   std::optional<Cursor> set_block_;
+  std::optional<AcceleratorTemplate> template_;
   std::optional<Accelerator> base_;
   std::set<std::string> keys_;  ///< that vary
 };
