@@ -12,6 +12,7 @@
 #include "dse/cli/flexion_command.h"
 #include "dse/cli/map_command.h"
 #include "dse/cli/pareto_command.h"
+#include "dse/cli/query_command.h"
 #include "dse/cli/report_command.h"
 #include "dse/cli/show_command.h"
 #include "dse/cli/sweep_command.h"
@@ -58,8 +59,9 @@ const std::vector<Command>& commands() {
       {"validate", "compare the cost model with reference vectors of other models", validate_command},
       {"sweep", "explore designs: the best mapping of every layer on each, as Parquet tables", sweep_command},
       {"pareto", "find the designs of a sweep that no other beats", pareto_command},
+      {"query", "filter, sort and group the rows of a sweep", query_command},
       {"report", "a sweep as one HTML page: frontier, flexibility, hardware, layers, provenance", report_command},
-      {"verify", "re-price and re-prove what map --json wrote", verify_command},
+      {"verify", "re-price and re-prove what map --json or a sweep wrote", verify_command},
   };
   return all;
 }

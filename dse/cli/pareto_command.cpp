@@ -14,8 +14,8 @@
 #include <ostream>
 
 #include "core/diagnostics.h"
-#include "core/source_text.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/dataset_options.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/data_table.h"
@@ -57,22 +57,10 @@ options::options_description described_options() {
   return all;
 }
 
-InputError bad_option(std::string what, std::string expected, std::string did_you_mean = {}) {
-  return InputError(
-      Diagnostic{"pliant pareto", 0, 0, "", std::move(what), std::move(expected), std::move(did_you_mean)});
-}
+const std::string kCommand = "pliant pareto";
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char c : text + ",") {
-    if (c != ',') {
-      word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, ""));
-    }
-  }
-  return words;
+InputError bad(std::string what, std::string expected) {
+  return bad_option(kCommand, std::move(what), std::move(expected));
 }
 
 std::optional<double> as_real(const Cell& cell) {
@@ -85,11 +73,6 @@ std::optional<double> as_real(const Cell& cell) {
     return std::nullopt;
   }
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-std::string shown(const Cell& cell) {
-  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *real);
-  return to_text(cell);
 }
 
 struct Goal {
@@ -113,7 +96,7 @@ class ParetoCommand {
       : values_(values), out_(out), err_(err) {}
 
   int run() {
-    if (!values_.count("dataset")) throw bad_option("no dataset", "the folder that `pliant sweep` wrote");
+    if (!values_.count("dataset")) throw bad("no dataset", "the folder that `pliant sweep` wrote");
     read();
     choose_goals();
     group_rows();
@@ -131,37 +114,31 @@ class ParetoCommand {
   void read() {
     const std::filesystem::path dataset = values_["dataset"].as<std::string>();
     const std::string table = values_["table"].as<std::string>();
-    if (table != "designs" && table != "layers")
-      throw bad_option(fmt::format("unknown table `{}`", table), "designs or layers",
-                       nearest(table, {"designs", "layers"}));
-    std::error_code error;
-    if (!std::filesystem::exists(dataset, error))
-      throw bad_option(fmt::format("there is no {}", dataset.string()), "the folder that `pliant sweep` wrote");
+    const TableKind kind = table_named(kCommand, table);
+    require_dataset(kCommand, dataset);
     std::vector<std::string> damaged;
-    table_ = read_table(dataset, table == "designs" ? TableKind::kDesigns : TableKind::kLayers, damaged);
+    table_ = read_table(dataset, kind, damaged);
     for (const std::string& what : damaged)
       err_ << what << "; left out (run the sweep again to have it computed again)\n";
     if (table_.columns.empty())
-      throw bad_option(fmt::format("{} holds no {} table", dataset.string(), table),
-                       "the folder that `pliant sweep` wrote");
+      throw bad(fmt::format("{} holds no {} table", dataset.string(), table), "the folder that `pliant sweep` wrote");
   }
 
   const DataColumn& column(const std::string& name) const {
     if (const DataColumn* found = table_.find(name)) return *found;
-    throw bad_option(fmt::format("no column `{}`", name), "one of " + join(table_.names()),
-                     nearest(name, table_.names()));
+    throw unknown_column(kCommand, name, table_.names());
   }
 
   void choose_goals() {
     const auto add = [&](const char* option, double sign) {
       if (!values_.count(option)) return;
-      for (const std::string& name : split(values_[option].as<std::string>())) {
+      for (const std::string& name : split_names(values_[option].as<std::string>())) {
         const DataColumn& found = column(name);
         if (std::ranges::any_of(goals_, [&](const Goal& goal) { return goal.column == name; }))
-          throw bad_option(fmt::format("{} is named twice", name), "each column once");
+          throw bad(fmt::format("{} is named twice", name), "each column once");
         const bool text = std::ranges::any_of(
             found.cells, [](const Cell& cell) { return std::holds_alternative<std::string>(cell); });
-        if (text) throw bad_option(fmt::format("{} is no number", name), "a column of numbers");
+        if (text) throw bad(fmt::format("{} is no number", name), "a column of numbers");
         goals_.push_back({name, sign});
       }
     };
@@ -171,14 +148,14 @@ class ParetoCommand {
       for (const char* name : {"area_um2", "edp_pj_cycles"})
         if (table_.find(name) != nullptr) goals_.push_back({name, 1});
     }
-    if (goals_.empty()) throw bad_option("no columns to compare", "--minimize COLUMNS");
+    if (goals_.empty()) throw bad("no columns to compare", "--minimize COLUMNS");
   }
 
   void group_rows() {
     std::vector<const DataColumn*> by;
     const std::string text = values_["group-by"].as<std::string>();
     if (text != "none")
-      for (const std::string& name : split(text)) {
+      for (const std::string& name : split_names(text)) {
         by.push_back(&column(name));
         group_by_.push_back(name);
       }
@@ -211,16 +188,16 @@ class ParetoCommand {
     }
     Point reference(goals_.size());
     const std::vector<std::string> given =
-        values_.count("reference") ? split(values_["reference"].as<std::string>()) : std::vector<std::string>{};
+        values_.count("reference") ? split_names(values_["reference"].as<std::string>()) : std::vector<std::string>{};
     if (!given.empty() && given.size() != goals_.size())
-      throw bad_option(fmt::format("{} numbers in --reference", given.size()),
-                       fmt::format("{}, one per column", goals_.size()));
+      throw bad(fmt::format("{} numbers in --reference", given.size()),
+                fmt::format("{}, one per column", goals_.size()));
     for (std::size_t g = 0; g < goals_.size(); ++g) {
       if (!given.empty()) {
         double value = 0;
         const auto [end, error] = std::from_chars(given[g].data(), given[g].data() + given[g].size(), value);
         if (error != std::errc() || end != given[g].data() + given[g].size())
-          throw bad_option(fmt::format("`{}` in --reference", given[g]), "a number");
+          throw bad(fmt::format("`{}` in --reference", given[g]), "a number");
         reference[g] = goals_[g].sign * value;
       } else {
         reference[g] = std::ranges::max(points, {}, [g](const Point& p) { return p[g]; })[g];
@@ -251,7 +228,7 @@ class ParetoCommand {
       if (varies(name)) add(name);
     for (const Goal& goal : goals_) add(goal.column);
     if (values_.count("columns")) {
-      for (const std::string& name : split(values_["columns"].as<std::string>())) {
+      for (const std::string& name : split_names(values_["columns"].as<std::string>())) {
         column(name);
         add(name);
       }
@@ -289,7 +266,8 @@ class ParetoCommand {
         const Goal* goal = nullptr;
         for (const Goal& one : goals_)
           if (one.column == name) goal = &one;
-        header.push_back(goal == nullptr ? name : name + (goal->sign > 0 ? " (min)" : " (max)"));
+        const bool text = std::holds_alternative<std::string>(column(name).cells.front());
+        header.push_back(goal != nullptr ? name + (goal->sign > 0 ? " (min)" : " (max)") : name + (text ? "<" : ""));
       }
       header.emplace_back("<");
       TextTable table(header);
@@ -324,17 +302,7 @@ class ParetoCommand {
       one["frontier"] = nlohmann::ordered_json::array();
       for (const std::size_t row : group.frontier) {
         nlohmann::ordered_json design;
-        for (const DataColumn& data : table_.columns) {
-          std::visit(
-              [&](const auto& value) {
-                if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
-                  design[data.name] = nullptr;
-                } else {
-                  design[data.name] = value;
-                }
-              },
-              data.cells[row]);
-        }
+        for (const DataColumn& data : table_.columns) design[data.name] = to_json(data.cells[row]);
         one["frontier"].push_back(std::move(design));
       }
       all["groups"].push_back(std::move(one));

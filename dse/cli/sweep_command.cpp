@@ -15,6 +15,7 @@
 
 #include "core/load.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/dataset_options.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
@@ -66,9 +67,8 @@ options::options_description described_options() {
   return all;
 }
 
-InputError bad_option(std::string what, std::string expected, std::string did_you_mean = {}) {
-  return InputError(
-      Diagnostic{"pliant sweep", 0, 0, "", std::move(what), std::move(expected), std::move(did_you_mean)});
+InputError bad(std::string what, std::string expected, std::string did_you_mean = {}) {
+  return bad_option("pliant sweep", std::move(what), std::move(expected), std::move(did_you_mean));
 }
 
 std::optional<int> as_int(const char* text) {
@@ -84,7 +84,7 @@ Shard parse_shard(const std::string& text) {
   const auto index = as_int(text.substr(0, slash).c_str());
   const auto count = slash == std::string::npos ? std::nullopt : as_int(text.c_str() + slash + 1);
   if (!index || !count || *count < 1 || *index < 0 || *index >= *count)
-    throw bad_option(fmt::format("`{}` is no shard", text), "I/N with I from 0 to N-1, such as 0/8");
+    throw bad(fmt::format("`{}` is no shard", text), "I/N with I from 0 to N-1, such as 0/8");
   return {*index, *count};
 }
 
@@ -105,23 +105,23 @@ class SweepCommand {
 
   int run() {
     if (values_.count("status")) return status();
-    if (!values_.count("file")) throw bad_option("no sweep file", "a file or one of the shipped sweeps");
+    if (!values_.count("file")) throw bad("no sweep file", "a file or one of the shipped sweeps");
     SweepOverrides overrides;
     if (values_.count("mapper")) overrides.mapper = values_["mapper"].as<std::string>();
     if (values_.count("budget")) overrides.budget_seconds = values_["budget"].as<double>();
     if (overrides.budget_seconds && !(*overrides.budget_seconds >= 0))
-      throw bad_option("a negative budget", "seconds, 0 for none");
+      throw bad("a negative budget", "seconds, 0 for none");
     if (values_.count("seed")) overrides.seed = values_["seed"].as<std::uint64_t>();
     if (values_.count("set"))
       for (const std::string& text : values_["set"].as<std::vector<std::string>>())
         overrides.settings.push_back(parse_setting(text));
-    const Sweep sweep = load_sweep(library_, find_sweep(values_["file"].as<std::string>()), overrides);
+    const Sweep sweep = load_sweep(library_, find_sweep(library_, values_["file"].as<std::string>()), overrides);
     run_.dataset =
         values_.count("output") ? fs::path(values_["output"].as<std::string>()) : fs::path("results") / sweep.name;
     if (values_.count("cache")) run_.cache = values_["cache"].as<std::string>();
     if (values_.count("threads")) {
       run_.threads = values_["threads"].as<int>();
-      if (run_.threads < 1 || run_.threads > 4096) throw bad_option("threads out of range", "1 to 4096");
+      if (run_.threads < 1 || run_.threads > 4096) throw bad("threads out of range", "1 to 4096");
     }
     run_.shard = values_.count("shard") ? parse_shard(values_["shard"].as<std::string>()) : slurm_shard();
     run_.update = values_.count("update") > 0;
@@ -129,28 +129,13 @@ class SweepCommand {
   }
 
  private:
-  fs::path find_sweep(const std::string& name) const {
-    std::error_code error;
-    if (fs::is_regular_file(name, error)) return name;
-    const fs::path folder = library_.configs() / "sweeps";
-    if (name.find('/') == std::string::npos && fs::is_regular_file(folder / (name + ".yaml"), error))
-      return folder / (name + ".yaml");
-    std::vector<std::string> known;
-    for (const auto& entry : fs::directory_iterator(folder, error))
-      if (entry.path().extension() == ".yaml") known.push_back(entry.path().stem().string());
-    std::ranges::sort(known);
-    throw InputError(Diagnostic{name, 0, 0, "", "no sweep of this name and no such file",
-                                known.empty() ? "a file" : fmt::format("a file or one of {}", fmt::join(known, ", ")),
-                                nearest(name, known)});
-  }
-
   int status() {
     const fs::path dataset = values_.count("output") ? values_["output"].as<std::string>()
                              : values_.count("file") ? values_["file"].as<std::string>()
                                                      : std::string();
-    if (dataset.empty()) throw bad_option("no dataset", "-o DIR");
+    if (dataset.empty()) throw bad("no dataset", "-o DIR");
     const auto found = dataset_status(dataset);
-    if (!found) throw bad_option(fmt::format("{} is no dataset", dataset.string()), "a folder with a manifest.json");
+    if (!found) throw bad(fmt::format("{} is no dataset", dataset.string()), "a folder with a manifest.json");
     const Manifest& m = found->manifest;
     if (values_.count("json")) {
       out_ << nlohmann::ordered_json{{"schema", 1},
@@ -219,8 +204,8 @@ class SweepCommand {
     if (word == "lines") return SweepProgressView::Style::kLines;
     if (word == "json") return SweepProgressView::Style::kJson;
     if (word == "none") return SweepProgressView::Style::kNone;
-    throw bad_option(fmt::format("unknown progress `{}`", word), "bar, lines, json or none",
-                     nearest(word, {"bar", "lines", "json", "none"}));
+    throw bad(fmt::format("unknown progress `{}`", word), "bar, lines, json or none",
+              nearest(word, {"bar", "lines", "json", "none"}));
   }
 
   int execute(const Sweep& sweep) {
@@ -261,7 +246,8 @@ class SweepCommand {
                                     {"without_mapping", p.without_mapping},
                                     {"parts_done", p.parts_done},
                                     {"parts", p.parts},
-                                    {"seconds", p.seconds}};
+                                    {"seconds", p.seconds},
+                                    {"logging_seconds", outcome.logging_seconds}};
       out_ << all.dump(2) << "\n";
       return;
     }

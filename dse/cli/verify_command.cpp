@@ -4,19 +4,18 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/diagnostics.h"
-#include "core/legal_count.h"
-#include "core/legality.h"
 #include "core/load.h"
-#include "costmodel/report.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/task_options.h"
+#include "dse/cli/verify_dataset_command.h"
+#include "dse/mappers/claim.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant {
@@ -26,18 +25,21 @@ namespace options = boost::program_options;
 using nlohmann::json;
 
 constexpr const char* kUsage = R"(usage: pliant verify FILE [options]
+       pliant verify DIR [--sweep FILE] [--prove N|all] [options]
 
 Checks a result that `pliant map --json` wrote, trusting nothing in it: the mapping is judged by the legality checker
 and priced again by the cost model; its claim is proven again, by enumerating the map-space where it is small enough,
 else by the exact mapper. Exit code 1 when anything differs.
 
-example:
+Given the folder of a sweep's dataset, it checks every row: that it is there, that its mapping is legal and costs what
+the row says, that the designs are the sums of their layers. A sample of the claims, or all, is proven again.
+
+examples:
   pliant map --accelerator eyeriss --layer gemm:M=64,N=64,K=64 --json > best.json
   pliant verify best.json
+  pliant verify results/demo --prove 100
 
 )";
-
-constexpr double kRounding = 1e-9;  ///< of sums formed in another order
 
 options::options_description described_options() {
   options::options_description all("options");
@@ -46,12 +48,23 @@ options::options_description described_options() {
       "enumerate spaces of at most so many mappings");
   add("budget", options::value<std::string>(), "time for the proof of one layer, such as 10s");
   add("threads", options::value<int>()->default_value(1), "results do not depend on it");
+  add("sweep", options::value<std::string>(), "of a dataset: the sweep file (the shipped sweep of its name)");
+  add("set", options::value<std::vector<std::string>>()->composing(), "of a dataset: KEY=VALUE as the sweep had it");
+  add("prove", options::value<std::string>()->default_value("10"),
+      "of a dataset: how many rows to prove again, evenly spread, or all");
   add("json", "print JSON (schema 1)");
   add("help", "print this");
   return all;
 }
 
-bool equal(double a, double b) { return std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b)); }
+ProofOptions proof_options(const options::variables_map& values) {
+  ProofOptions proof;
+  proof.limit = values["limit"].as<std::uint64_t>();
+  proof.threads = values["threads"].as<int>();
+  if (values.count("budget"))
+    proof.seconds = parse_seconds(values["budget"].as<std::string>(), "pliant verify", "--budget");
+  return proof;
+}
 
 /// One layer's claim and what became of it.
 struct Verdict {
@@ -106,63 +119,36 @@ class VerifyCommand {
                                  .did_you_mean = {}});
   }
 
-  Verdict verify(const Task& task, const json& claim, const std::stop_token& stop) const {
+  Verdict verify(const Task& task, const json& saved, const std::stop_token& stop) const {
     Verdict verdict;
     verdict.layer = task.layer.name;
-    const auto differs = [&](std::string what) { verdict.wrong.push_back(std::move(what)); };
-    const auto claimed = [&](const char* key) {
-      return claim.contains(key) && claim[key].is_number() ? claim[key].get<double>() : std::nan("");
+    const auto number = [&](const char* key) {
+      return saved.contains(key) && saved[key].is_number() ? std::optional(saved[key].get<double>()) : std::nullopt;
     };
-    // 1. Legal, and priced as claimed.
-    const bool feasible = claim.value("feasible", true);
-    if (feasible) {
-      if (!claim.contains("mapping"))
+    Claim claim{{},
+                number("energy_pj"),
+                number("runtime_cycles"),
+                number("edp_pj_cycles"),
+                number("utilization"),
+                number("value"),
+                number("lower_bound"),
+                saved.value("certified", false)};
+    if (saved.value("feasible", true)) {
+      if (!saved.contains("mapping"))
         throw wrong(file_, "mapping", "missing", "the mapping of layer " + task.layer.name);
-      const MappingFile file =
-          parse_mapping_text(claim["mapping"].dump(), file_ + ": mapping", task.layer, task.accelerator);
-      for (const Violation& violation :
-           check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, file.mapping))
-        differs("illegal: " + violation.message);
-      if (!verdict.wrong.empty()) return verdict;
-      const Totals totals = price(task.layer, task.accelerator, file.mapping).totals;
-      verdict.value = objective_value(task.objective, totals);
-      const auto compare = [&](const char* key, double now) {
-        const double then = claimed(key);
-        if (!std::isnan(then) && !equal(then, now)) differs(fmt::format("{} is {:.12g}, not {:.12g}", key, now, then));
-      };
-      compare("energy_pj", totals.energy_pj);
-      compare("runtime_cycles", totals.cycles);
-      compare("edp_pj_cycles", totals.edp());
-      compare("utilization", totals.utilization);
-      compare("value", verdict.value);
+      claim.mapping =
+          parse_mapping_text(saved["mapping"].dump(), file_ + ": mapping", task.layer, task.accelerator).mapping;
     }
-    // 2. Proven as claimed: nothing legal is better than the lower bound says.
-    const bool certified = claim.value("certified", false);
-    const double bound = claimed("lower_bound");
-    if (certified && !equal(bound, claimed("value"))) differs("certified, but lower_bound is not the value");
-    SearchOptions search;
-    search.stop = stop;
-    search.threads = values_["threads"].as<int>();
-    if (values_.count("budget"))
-      search.budget.seconds = parse_seconds(values_["budget"].as<std::string>(), "pliant verify", "--budget");
-    const std::uint64_t limit = values_["limit"].as<std::uint64_t>();
-    const std::optional<BigCount> size =
-        count_legal_mappings(task.layer, task.accelerator, task.flexibility, task.factorization, {50'000, 50'000'000});
-    const bool small = size && *size <= limit;
-    if (small) search.extra = {{"limit", std::to_string(limit)}};
-    const char* mapper = small ? "exhaustive" : "exact";
-    const SearchResult again = run_mapper(*make_mapper(mapper), task, search);
-    if (again.mapping && !feasible) differs("a legal mapping exists");
-    if (again.mapping && feasible && !std::isnan(bound) && again.value < bound * (1 - kRounding))
-      differs(fmt::format("a mapping of value {:.12g} exists, below the claimed bound {:.12g}", again.value, bound));
-    if (again.mapping && feasible && certified && again.certified && !equal(again.value, verdict.value))
-      differs(fmt::format("the optimum is {:.12g}, not {:.12g}", again.value, verdict.value));
-    verdict.proof = !again.mapping && !again.infeasible ? fmt::format("not proven again ({})", again.ended_by)
-                    : small            ? fmt::format("enumerated all {} mappings", again.mappings_covered)
-                    : again.certified  ? "proven again by the exact mapper"
-                    : again.infeasible ? "nothing fits, proven again by the exact mapper"
-                                       : fmt::format("exact mapper: lower bound {:.7g}, gap {:.3g} %",
-                                                     again.lower_bound, 100 * again.gap());
+    verdict.value = claim.value.value_or(0);
+    // 1. Legal, and priced as claimed.
+    verdict.wrong = check_claim(task, claim);
+    if (!verdict.wrong.empty()) return verdict;
+    // 2. Proven as claimed.
+    ProofOptions options = proof_options(values_);
+    options.stop = stop;
+    Proof proof = prove_claim(task, claim, options);
+    verdict.wrong = std::move(proof.wrong);
+    verdict.proof = std::move(proof.how);
     return verdict;
   }
 
@@ -199,8 +185,13 @@ class VerifyCommand {
 
 int verify_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   const CommandLine line{"pliant verify", kUsage, described_options(), "file"};
-  return run_command(line, args, out, err,
-                     [&](const options::variables_map& values) { return VerifyCommand(values, out).run(); });
+  return run_command(line, args, out, err, [&](const options::variables_map& values) {
+    const std::string file = values.count("file") ? values["file"].as<std::string>() : std::string();
+    std::error_code error;
+    return std::filesystem::is_directory(file, error)
+               ? verify_dataset_command(file, values, proof_options(values), out, err)
+               : VerifyCommand(values, out).run();
+  });
 }
 
 }  // namespace pliant

@@ -32,35 +32,75 @@ Cell cell_of(const arrow::Array& array, std::int64_t i) {
   }
 }
 
-bool is_flat(const arrow::DataType& type) {
-  switch (type.id()) {
-    case arrow::Type::BOOL:
+/// Structs are opened, lists left out.
+void add_columns(const arrow::Field& field, const std::string& above, std::vector<ColumnKind>& all) {
+  const std::string name = above.empty() ? field.name() : above + "." + field.name();
+  switch (field.type()->id()) {
+    case arrow::Type::BOOL: return all.push_back({ColumnKind::Kind::kBool, name});
     case arrow::Type::INT32:
     case arrow::Type::INT64:
-    case arrow::Type::DOUBLE:
-    case arrow::Type::STRING: return true;
-    default: return false;
+    case arrow::Type::DOUBLE: return all.push_back({ColumnKind::Kind::kNumber, name});
+    case arrow::Type::STRING: return all.push_back({ColumnKind::Kind::kText, name});
+    case arrow::Type::STRUCT:
+      for (const auto& child : field.type()->fields()) add_columns(*child, name, all);
+      return;
+    default: return;
   }
 }
 
-void append_file(const fs::path& file, DataTable& all) {
-  const auto reader = open_parquet(file);
+std::vector<ColumnKind> file_columns(parquet::arrow::FileReader& reader, const fs::path& file) {
   std::shared_ptr<arrow::Schema> schema;
-  require_ok(reader->GetSchema(&schema), file.string());
-  std::vector<std::string> flat;
-  for (const auto& field : schema->fields())
-    if (is_flat(*field->type())) flat.push_back(field->name());
-  const auto table = read_parquet(*reader, flat, file);
-  if (all.columns.empty()) {
-    for (const std::string& name : flat) all.columns.push_back({name, {}});
-  } else if (all.names() != flat) {
-    throw StorageError(fmt::format("{}: its columns differ from those of the parts before it", file.string()));
+  require_ok(reader.GetSchema(&schema), file.string());
+  std::vector<ColumnKind> all;
+  for (const auto& field : schema->fields()) add_columns(*field, "", all);
+  return all;
+}
+
+DataTable read_file(const fs::path& file, const std::vector<std::string>& wanted) {
+  const auto reader = open_parquet(file);
+  DataTable part;
+  std::vector<std::string> roots;
+  for (const ColumnKind& column : file_columns(*reader, file)) {
+    if (!wanted.empty() && std::ranges::find(wanted, column.name) == wanted.end()) continue;
+    part.columns.push_back({column.name, {}});
+    roots.push_back(column.name.substr(0, column.name.find('.')));
   }
-  for (DataColumn& column : all.columns) {
+  if (part.columns.empty()) return part;
+  // As deep as a certificate: one flattening opens all structs there are.
+  const auto table = require_value(read_parquet(*reader, roots, file)->Flatten(), file.string());
+  for (DataColumn& column : part.columns) {
     const auto chunks = table->GetColumnByName(column.name);
+    if (chunks == nullptr) throw StorageError(fmt::format("{}: cannot read column {}", file.string(), column.name));
     for (const auto& chunk : chunks->chunks())
       for (std::int64_t i = 0; i < chunk->length(); ++i) column.cells.push_back(cell_of(*chunk, i));
   }
+  return part;
+}
+
+void append_file(const fs::path& file, const TableChoice& choice, DataTable& all) {
+  DataTable part = read_file(file, choice.columns);
+  if (all.columns.empty()) {
+    for (const DataColumn& column : part.columns) all.columns.push_back({column.name, {}});
+  } else if (all.names() != part.names()) {
+    throw StorageError(fmt::format("{}: its columns differ from those of the parts before it", file.string()));
+  }
+  std::vector<std::size_t> kept;
+  for (std::size_t row = 0; row < part.rows(); ++row)
+    if (!choice.keep || choice.keep(part, row)) kept.push_back(row);
+  for (std::size_t c = 0; c < all.columns.size(); ++c)
+    for (const std::size_t row : kept) all.columns[c].cells.push_back(std::move(part.columns[c].cells[row]));
+}
+
+/// One file, or the parts of a folder.
+std::vector<fs::path> table_files(const fs::path& dataset, TableKind table) {
+  std::error_code error;
+  if (fs::is_regular_file(dataset, error)) return {dataset};
+  std::vector<fs::path> files;
+  for (const std::int64_t part : list_parts(dataset)) {
+    const fs::path file = part_path(dataset, table, part);
+    if (fs::exists(file, error)) files.push_back(file);
+  }
+  return files;
 }
 
 std::shared_ptr<arrow::Array> to_array(const DataColumn& column) {
@@ -118,21 +158,24 @@ std::string to_text(const Cell& cell) {
   return "";
 }
 
-DataTable read_table(const fs::path& dataset, TableKind table, std::vector<std::string>& damaged) {
-  DataTable all;
-  std::error_code error;
-  if (fs::is_regular_file(dataset, error)) {
-    append_file(dataset, all);
-    return all;
-  }
-  for (const std::int64_t part : list_parts(dataset)) {
-    const fs::path file = part_path(dataset, table, part);
-    if (!fs::exists(file, error)) continue;
-    const std::size_t before = all.rows();
+std::vector<ColumnKind> table_columns(const fs::path& dataset, TableKind table) {
+  for (const fs::path& file : table_files(dataset, table)) {
     try {
-      append_file(file, all);
+      return file_columns(*open_parquet(file), file);
+    } catch (const StorageError&) {
+      continue;  // the next part has the same columns
+    }
+  }
+  return {};
+}
+
+DataTable read_table(const fs::path& dataset, TableKind table, std::vector<std::string>& damaged,
+                     const TableChoice& choice) {
+  DataTable all;
+  for (const fs::path& file : table_files(dataset, table)) {
+    try {
+      append_file(file, choice, all);
     } catch (const StorageError& problem) {
-      for (DataColumn& column : all.columns) column.cells.resize(before);
       damaged.emplace_back(problem.what());
     }
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,9 +34,23 @@ struct DataTable {
 /// Text for people and CSV: shortest digits that read back as the same number, "" when empty.
 std::string to_text(const Cell& cell);
 
-/// What a dataset (a sweep's folder, or one Parquet file) holds of a table, parts in order; nested columns are left
-/// out. Parts that cannot be read are left out and described in `damaged`.
-DataTable read_table(const std::filesystem::path& dataset, TableKind table, std::vector<std::string>& damaged);
+struct ColumnKind {
+  enum class Kind { kBool, kNumber, kText } kind = Kind::kNumber;
+  std::string name;
+};
+/// The flat columns of a table, those of a structured column by path (`certificate.gap`); lists are left out. Empty
+/// when the dataset holds no part that can be read.
+std::vector<ColumnKind> table_columns(const std::filesystem::path& dataset, TableKind table);
+
+/// What is wanted of a table. Parts are read one after the other, so only what is kept takes memory.
+struct TableChoice {
+  std::vector<std::string> columns;                                  ///< empty = all flat ones
+  std::function<bool(const DataTable& part, std::size_t row)> keep;  ///< empty = all rows
+};
+/// What a dataset (a sweep's folder, or one Parquet file) holds of a table, parts in order. Parts that cannot be read
+/// are left out and described in `damaged`.
+DataTable read_table(const std::filesystem::path& dataset, TableKind table, std::vector<std::string>& damaged,
+                     const TableChoice& choice = {});
 
 /// By the file's ending: .parquet or .csv. StorageError when the disk refuses.
 void write_table(const DataTable& table, const std::filesystem::path& file);

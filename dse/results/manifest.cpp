@@ -2,6 +2,7 @@
 #include "dse/results/manifest.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -54,6 +55,7 @@ void write_manifest(const fs::path& dataset, const Manifest& m) {
   all["inputs"] = ordered_json::array();
   for (const Manifest::Input& input : m.inputs)
     all["inputs"].push_back({{"what", input.what}, {"name", input.name}, {"sha256", input.sha256}});
+  all["hosts"] = m.hosts;
   all["versions"]["pliant"] = m.pliant_version;
   all["versions"]["compiler"] = m.compiler;
   for (const Manifest::Library& library : m.libraries) all["versions"][library.name] = library.version;
@@ -90,6 +92,7 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
     for (const auto& input : all.at("inputs"))
       m.inputs.push_back({input.at("what").get<std::string>(), input.at("name").get<std::string>(),
                           input.at("sha256").get<std::string>()});
+    if (all.contains("hosts")) m.hosts = all.at("hosts").get<std::vector<std::string>>();
     for (const auto& [name, value] : all.at("versions").items()) {
       if (name == "pliant") {
         m.pliant_version = value.get<std::string>();
@@ -103,6 +106,11 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
   } catch (const ordered_json::exception& problem) {
     throw StorageError(fmt::format("{}: damaged: {}", file.string(), problem.what()));
   }
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string("unknown");
 }
 
 std::string utc_now() {

@@ -38,7 +38,8 @@ struct Manifest {
   std::int64_t layers = 0;  ///< of each design, all workloads
   std::string pliant_version, compiler;
   std::vector<Library> libraries;
-  std::string start, end;  ///< UTC, ISO 8601; end is empty until every part is there
+  std::vector<std::string> hosts;  ///< that computed any of it
+  std::string start, end;          ///< UTC, ISO 8601; end is empty until every part is there
   bool operator==(const Manifest&) const = default;
 };
 
@@ -47,6 +48,7 @@ void write_manifest(const std::filesystem::path& dataset, const Manifest& manife
 /// nullopt when there is none; StorageError when there is one that cannot be understood.
 std::optional<Manifest> read_manifest(const std::filesystem::path& dataset);
 
+std::string host_name();
 /// "2026-01-31T12:00:00Z".
 std::string utc_now();
 

@@ -2,6 +2,7 @@
 #include "dse/sweep/run_sweep.h"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
@@ -74,6 +76,19 @@ class GraceTimer {
   std::jthread thread_;
 };
 
+/// Adds the time it lives to a sum.
+class AddTime {
+ public:
+  explicit AddTime(std::atomic<Clock::rep>& sum) : sum_(sum) {}
+  ~AddTime() { sum_ += (Clock::now() - start_).count(); }
+  AddTime(const AddTime&) = delete;
+  AddTime& operator=(const AddTime&) = delete;
+
+ private:
+  std::atomic<Clock::rep>& sum_;
+  Clock::time_point start_ = Clock::now();
+};
+
 class SweepRun {
  public:
   SweepRun(const Library& library, const Sweep& sweep, const SweepRunOptions& options)
@@ -102,6 +117,10 @@ class SweepRun {
     outcome_.progress.reused = outcome_.progress.done;
     report(true);
     if (!missing_.empty()) {
+      change_manifest([](Manifest& manifest) {
+        if (std::ranges::find(manifest.hosts, host_name()) == manifest.hosts.end())
+          manifest.hosts.push_back(host_name());
+      });
       for (const char* folder : {"layers", "designs"}) remove_leftovers(options_.dataset / folder);
       remove_leftovers(options_.dataset);
       store_ = std::make_unique<TaskStore>(cache_folder(), true);
@@ -109,6 +128,7 @@ class SweepRun {
         note(fmt::format("{} damaged records in the result cache are computed again", store_->damaged()));
       solve_missing();
       store_->flush();
+      outcome_.logging_seconds = std::chrono::duration<double>(Clock::duration(logging_.load())).count();
     } else {
       outcome_.already_done = true;
     }
@@ -156,8 +176,7 @@ class SweepRun {
       note(fmt::format("{}; written anew", error.what()));
     }
     if (before && before->sweep_sha256 == manifest_.sweep_sha256) {
-      manifest_.start = before->start;
-      manifest_.end = before->end;
+      manifest_ = *before;
       return;
     }
     if (before) {
@@ -203,12 +222,18 @@ class SweepRun {
       for (const auto& entry : fs::directory_iterator(options_.dataset / std::string(to_string(table)), error))
         bytes += entry.is_regular_file(error) ? entry.file_size(error) : 0;
     }
-    for (std::int64_t part = options_.shard.index; part < layout_.parts; part += options_.shard.count) {
+    for (std::int64_t part = options_.shard.index; part < layout_.parts; part += options_.shard.count)
       owned_parts_.push_back(part);
-      const PartCheck check = check_part(options_.dataset, part, manifest_.sweep_sha256, bytes <= kCheckThoroughly);
-      if (check.state == PartState::kDone) continue;
-      if (!check.what.empty()) note(check.what + "; computed again");
-      missing_.push_back(part);
+    std::vector<PartCheck> checks(owned_parts_.size());
+    tbb::task_arena(threads_).execute([&] {
+      tbb::parallel_for(std::size_t{0}, checks.size(), [&](std::size_t i) {
+        checks[i] = check_part(options_.dataset, owned_parts_[i], manifest_.sweep_sha256, bytes <= kCheckThoroughly);
+      });
+    });
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      if (checks[i].state == PartState::kDone) continue;
+      if (!checks[i].what.empty()) note(checks[i].what + "; computed again");
+      missing_.push_back(owned_parts_[i]);
     }
   }
 
@@ -223,9 +248,15 @@ class SweepRun {
       }
     }
     outcome_.dataset_complete = true;
-    const DatasetLock lock(options_.dataset, "manifest", DatasetLock::Mode::kWait);
     if (!manifest_.end.empty() && outcome_.already_done) return;
-    manifest_.end = utc_now();
+    change_manifest([](Manifest& manifest) { manifest.end = utc_now(); });
+  }
+
+  /// Other shards may have written it meanwhile.
+  void change_manifest(const std::function<void(Manifest&)>& change) {
+    const DatasetLock lock(options_.dataset, "manifest", DatasetLock::Mode::kWait);
+    if (const auto now = read_manifest(options_.dataset)) manifest_ = *now;
+    change(manifest_);
     write_manifest(options_.dataset, manifest_);
   }
 
@@ -343,6 +374,7 @@ class SweepRun {
       token->given_up = true;
       return token;
     }
+    const AddTime logging(logging_);
     if (result.status == TaskStatus::kFailed) {
       const std::lock_guard lock(mutex_);
       failed_.emplace(token->key, result);
@@ -355,6 +387,7 @@ class SweepRun {
 
   // Step 3.
   void collect(Token& token) {
+    const AddTime logging(logging_);
     switch (token.kind) {
       case Token::Kind::kLayer: return collect_layer(token);
       case Token::Kind::kWorkloadEnd: return collect_workload(token);
@@ -469,6 +502,7 @@ class SweepRun {
   std::unordered_set<TaskKey, TaskKeyHash> in_flight_;
   std::unordered_map<TaskKey, TaskResult, TaskKeyHash> failed_;
 
+  std::atomic<Clock::rep> logging_{0};
   Place at_;  ///< step 1 only
   // Step 3 only.
   std::vector<LayerRow> part_layers_;

@@ -56,6 +56,7 @@ struct SweepOutcome {
   bool interrupted = false;
   bool already_done = false;      ///< nothing had to be computed or written
   bool dataset_complete = false;  ///< all parts of all shards are there
+  double logging_seconds = 0;     ///< that threads spent on keeping results: rows, parts, the cache
 };
 
 /// The dataset was made from other inputs.

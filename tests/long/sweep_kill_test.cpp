@@ -71,6 +71,12 @@ TEST(SweepKill, FiftyKillsLeaveNoTrace) {
   RecordProperty("kills", kills);
 }
 
+/// Ctrl-C is for a sweep that is under way: it answers from its first part on.
+void wait_for_part(const fs::path& dataset) {
+  for (int i = 0; i < 6000 && !fs::exists(dataset / "designs" / "part-000000.parquet"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 TEST(SweepKill, CtrlCEndsWithin3SecondsAndContinues) {
   const TemporaryFolder folder;
   const fs::path sweep = folder.path() / "toy.yaml";
@@ -78,7 +84,7 @@ TEST(SweepKill, CtrlCEndsWithin3SecondsAndContinues) {
   ASSERT_EQ(finish(start(sweep, folder.path() / "whole")), 0);
   const fs::path dataset = folder.path() / "stopped";
   const pid_t child = start(sweep, dataset);
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  wait_for_part(dataset);
   ::kill(child, SIGINT);
   const auto asked = std::chrono::steady_clock::now();
   const int status = finish(child);
@@ -87,6 +93,25 @@ TEST(SweepKill, CtrlCEndsWithin3SecondsAndContinues) {
   if (WEXITSTATUS(status) == 0) GTEST_SKIP() << "it was done already";
   EXPECT_EQ(WEXITSTATUS(status), 130);
   EXPECT_LT(seconds, 3.5);
+  ASSERT_EQ(finish(start(sweep, dataset)), 0);
+  EXPECT_TRUE(dataset_files(dataset) == dataset_files(folder.path() / "whole"));
+}
+
+TEST(SweepKill, CtrlCTwiceEndsAtOnceAndContinues) {
+  const TemporaryFolder folder;
+  const fs::path sweep = folder.path() / "toy.yaml";
+  std::ofstream(sweep) << kToySweep;
+  ASSERT_EQ(finish(start(sweep, folder.path() / "whole")), 0);
+  const fs::path dataset = folder.path() / "stopped";
+  const pid_t child = start(sweep, dataset);
+  wait_for_part(dataset);
+  ::kill(child, SIGINT);
+  // Two signals that arrive together are one.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ::kill(child, SIGINT);
+  const int status = finish(child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
   ASSERT_EQ(finish(start(sweep, dataset)), 0);
   EXPECT_TRUE(dataset_files(dataset) == dataset_files(folder.path() / "whole"));
 }

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/query_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <ostream>
+
+#include "dse/cli/command_line.h"
+#include "dse/cli/dataset_options.h"
+#include "dse/cli/row_filter.h"
+#include "dse/cli/text_table.h"
+#include "dse/results/aggregate.h"
+#include "dse/results/atomic_file.h"
+
+namespace pliant {
+namespace {
+
+namespace options = boost::program_options;
+
+const std::string kCommand = "pliant query";
+constexpr std::size_t kShown = 40;
+
+constexpr const char* kUsage = R"(usage: pliant query DIR [--where CONDITION]... [options]
+
+Rows of a dataset: filtered, sorted, grouped, without other tools. DIR is what `pliant sweep` wrote, or one Parquet
+file. A condition compares a column with a text (* stands for any characters) or calculates with columns of numbers;
+all conditions must hold, and a row in which such a column is empty does not pass. results/README.md explains the columns.
+
+examples:
+  pliant query results/demo --where 'class == 1*11' --where 'area_um2 <= 8e5' --sort edp_pj_cycles --limit 5
+  pliant query results/demo --group-by workload,class --aggregate 'count,min(edp_pj_cycles)'
+  pliant query results/demo --group-by workload --sort edp_pj_cycles --limit 1         (the best of each workload)
+  pliant query results/demo --table layers --where 'certificate.gap > 0' --select layer,class,certificate.gap
+  pliant query results/demo --where 'energy_pj / macs < 2' -o efficient.csv
+
+)";
+
+options::options_description described_options() {
+  options::options_description all("options");
+  auto add = all.add_options();
+  add("table", options::value<std::string>()->default_value("designs"), "designs or layers");
+  add("where", options::value<std::vector<std::string>>()->composing(), "a condition; may be given several times");
+  add("select", options::value<std::string>(), "columns, comma-separated; all = every one");
+  add("sort", options::value<std::string>(), "columns, comma-separated; a - before a column sorts it downwards");
+  add("group-by", options::value<std::string>(), "columns, comma-separated; --limit then holds for each group");
+  add("aggregate", options::value<std::string>(),
+      "one row per group: count, min(COLUMN), max(COLUMN), mean(COLUMN), sum(COLUMN), comma-separated");
+  add("limit", options::value<std::size_t>(), "rows; 0 = all (40 on the screen, all with -o and --json)");
+  add("output,o", options::value<std::string>(), "write the rows to a .parquet or .csv file");
+  add("json", "print JSON (schema 1)");
+  add("help", "print this");
+  return all;
+}
+
+class QueryCommand {
+ public:
+  QueryCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
+      : values_(values), out_(out), err_(err) {}
+
+  int run() {
+    if (!values_.count("dataset")) throw bad_option(kCommand, "no dataset", "the folder that `pliant sweep` wrote");
+    dataset_ = values_["dataset"].as<std::string>();
+    require_dataset(kCommand, dataset_);
+    kind_ = table_named(kCommand, values_["table"].as<std::string>());
+    known_ = table_columns(dataset_, kind_);
+    if (known_.empty())
+      throw bad_option(kCommand, fmt::format("{} holds no {} table", dataset_.string(), to_string(kind_)),
+                       "the folder that `pliant sweep` wrote");
+    understand();
+    const DataTable found = read();
+    const DataTable answer = aggregates_.empty() ? choose(found) : summarize(found);
+    tell(answer);
+    return 0;
+  }
+
+ private:
+  std::string given(const char* option) const {
+    return values_.count(option) ? values_[option].as<std::string>() : std::string();
+  }
+
+  const ColumnKind& column(const std::string& name) const {
+    const auto found = std::ranges::find(known_, name, &ColumnKind::name);
+    if (found != known_.end()) return *found;
+    std::vector<std::string> names;
+    for (const ColumnKind& one : known_) names.push_back(one.name);
+    throw unknown_column(kCommand, name, names);
+  }
+
+  bool known(const std::string& name) const {
+    return std::ranges::find(known_, name, &ColumnKind::name) != known_.end();
+  }
+
+  void understand() {
+    if (values_.count("where"))
+      for (const std::string& text : values_["where"].as<std::vector<std::string>>())
+        filters_.emplace_back(text, known_);
+    for (const std::string& name : split_names(given("group-by"))) group_by_.push_back(column(name).name);
+    for (const std::string& text : split_names(given("aggregate"))) {
+      const auto one = Aggregate::parse(text);
+      if (!one)
+        throw bad_option(kCommand, fmt::format("`{}` in --aggregate", text),
+                         "count, min(COLUMN), max(COLUMN), mean(COLUMN) or sum(COLUMN)");
+      if (one->kind != Aggregate::Kind::kCount && column(one->column).kind == ColumnKind::Kind::kText)
+        throw bad_option(kCommand, fmt::format("{} is no number", one->column), "a column of numbers");
+      aggregates_.push_back(*one);
+    }
+    if (!aggregates_.empty() && values_.count("select"))
+      throw bad_option(kCommand, "--select with --aggregate", "one of them; groups and aggregates are the columns");
+    for (const std::string& word : split_names(given("sort"))) {
+      const bool down = word.front() == '-';
+      const std::string name = down ? word.substr(1) : word;
+      // With aggregates the rows of the answer are sorted, by its own columns.
+      const bool own = std::ranges::any_of(aggregates_, [&](const Aggregate& one) { return one.name() == name; });
+      if (!own) column(name);
+      if (!aggregates_.empty() && !own && std::ranges::find(group_by_, name) == group_by_.end())
+        throw bad_option(kCommand, fmt::format("{} is no column of the answer", name), "a group or an aggregate");
+      sort_.emplace_back(name, down);
+    }
+    choose_columns();
+  }
+
+  void choose_columns() {
+    const std::string text = given("select");
+    for (const std::string& name : text == "all" ? std::vector<std::string>{} : split_names(text))
+      selected_.push_back(column(name).name);
+    if (text == "all")
+      for (const ColumnKind& one : known_) selected_.push_back(one.name);
+    if (!selected_.empty()) return;
+    // Which design, which workload, what it costs.
+    const auto add = [&](const std::string& name) {
+      if (known(name) && std::ranges::find(selected_, name) == selected_.end()) selected_.push_back(name);
+    };
+    add("design_id");
+    for (const ColumnKind& one : known_)
+      if (one.name.starts_with("set_")) add(one.name);
+    for (const char* name : {"flexibility", "factorization", "objective", "workload", "layer", "energy_pj",
+                             "runtime_cycles", "edp_pj_cycles", "utilization", "area_um2"})
+      add(name);
+    for (const RowFilter& filter : filters_)
+      for (const std::string& name : filter.names()) add(name);
+    for (const auto& [name, down] : sort_) add(name);
+  }
+
+  DataTable read() {
+    TableChoice choice;
+    const auto want = [&](const std::string& name) {
+      if (known(name) && std::ranges::find(choice.columns, name) == choice.columns.end())
+        choice.columns.push_back(name);
+    };
+    if (aggregates_.empty()) std::ranges::for_each(selected_, want);
+    std::ranges::for_each(group_by_, want);
+    for (const RowFilter& filter : filters_) std::ranges::for_each(filter.names(), want);
+    for (const Aggregate& one : aggregates_) want(one.column);
+    for (const auto& [name, down] : sort_) want(name);
+    want("design_id");
+    choice.keep = [&](const DataTable& part, std::size_t row) {
+      return std::ranges::all_of(filters_, [&](const RowFilter& filter) { return filter.passes(part, row); });
+    };
+    std::vector<std::string> damaged;
+    DataTable found = read_table(dataset_, kind_, damaged, choice);
+    for (const std::string& what : damaged)
+      err_ << what << "; left out (run the sweep again to have it computed again)\n";
+    return found;
+  }
+
+  std::vector<std::size_t> sorted(const DataTable& table) const {
+    std::vector<std::size_t> rows(table.rows());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
+      for (const auto& [name, down] : sort_) {
+        const DataColumn& by = *table.find(name);
+        const int order = compare(by.cells[a], by.cells[b]);
+        if (order != 0) return down ? order > 0 : order < 0;
+      }
+      return false;
+    });
+    return rows;
+  }
+
+  DataTable choose(const DataTable& found) {
+    std::vector<std::size_t> rows;
+    for (const auto& group : group_rows(found, group_by_, sorted(found))) {
+      total_ += group.size();
+      const std::size_t most = limit() == 0 ? group.size() : std::min(limit(), group.size());
+      rows.insert(rows.end(), group.begin(), group.begin() + static_cast<std::ptrdiff_t>(most));
+    }
+    const DataTable picked = found.pick(rows);
+    DataTable answer;
+    for (const std::string& name : selected_) answer.columns.push_back(*picked.find(name));
+    return answer;
+  }
+
+  DataTable summarize(const DataTable& found) {
+    std::vector<std::size_t> all(found.rows());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const DataTable answer = aggregate(found, group_by_, group_rows(found, group_by_, all), aggregates_);
+    std::vector<std::size_t> rows = sorted(answer);
+    total_ = rows.size();
+    if (limit() > 0 && rows.size() > limit()) rows.resize(limit());
+    return answer.pick(rows);
+  }
+
+  std::size_t limit() const {
+    if (values_.count("limit")) return values_["limit"].as<std::size_t>();
+    return values_.count("output") || values_.count("json") ? 0 : kShown;
+  }
+
+  void tell(const DataTable& answer) const {
+    if (values_.count("output")) {
+      write_table(answer, values_["output"].as<std::string>());
+      if (!values_.count("json")) {
+        out_ << fmt::format("{} rows in {}\n", answer.rows(), values_["output"].as<std::string>());
+        return;
+      }
+    }
+    if (values_.count("json")) {
+      nlohmann::ordered_json all = {{"schema", 1}, {"matched", total_}, {"rows", nlohmann::ordered_json::array()}};
+      for (std::size_t row = 0; row < answer.rows(); ++row) {
+        nlohmann::ordered_json one;
+        for (const DataColumn& data : answer.columns) one[data.name] = to_json(data.cells[row]);
+        all["rows"].push_back(std::move(one));
+      }
+      out_ << all.dump(2) << "\n";
+      return;
+    }
+    if (answer.rows() == 0) {
+      out_ << "no row passes\n";
+      return;
+    }
+    std::vector<std::string> header;
+    for (const DataColumn& data : answer.columns) {
+      const bool text =
+          std::ranges::any_of(data.cells, [](const Cell& c) { return std::holds_alternative<std::string>(c); });
+      header.push_back(data.name + (text ? "<" : ""));
+    }
+    TextTable table(header);
+    for (std::size_t row = 0; row < answer.rows(); ++row) {
+      std::vector<std::string> cells;
+      for (const DataColumn& data : answer.columns) cells.push_back(shown(data.cells[row]));
+      table.add(std::move(cells));
+    }
+    out_ << table.text("");
+    if (answer.rows() < total_) out_ << fmt::format("{} of {} rows (--limit 0 shows all)\n", answer.rows(), total_);
+  }
+
+  const options::variables_map& values_;
+  std::ostream& out_;
+  std::ostream& err_;
+  std::filesystem::path dataset_;
+  TableKind kind_ = TableKind::kDesigns;
+  std::vector<ColumnKind> known_;
+  std::vector<RowFilter> filters_;
+  std::vector<std::string> group_by_, selected_;
+  std::vector<Aggregate> aggregates_;
+  std::vector<std::pair<std::string, bool>> sort_;  ///< column, downwards
+  std::size_t total_ = 0;                           ///< rows before --limit
+};
+
+}  // namespace
+
+int query_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const CommandLine line{"pliant query", kUsage, described_options(), "dataset"};
+  return run_command(line, args, out, err,
+                     [&](const options::variables_map& values) { return QueryCommand(values, out, err).run(); });
+}
+
+}  // namespace pliant

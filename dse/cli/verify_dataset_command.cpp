@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/verify_dataset_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "dse/cli/dataset_options.h"
+#include "dse/cli/interrupt.h"
+#include "dse/cli/shipped_configs.h"
+#include "dse/results/atomic_file.h"
+#include "dse/results/manifest.h"
+#include "dse/sweep/verify_dataset.h"
+
+namespace pliant {
+namespace {
+
+const std::string kCommand = "pliant verify";
+
+/// The sweep as it was run: mapper, budget and seed are in the manifest.
+SweepOverrides overrides_of(const Manifest& manifest, const boost::program_options::variables_map& values) {
+  SweepOverrides overrides;
+  for (const auto& [key, value] : manifest.options) {
+    if (key == "mapper") overrides.mapper = value;
+    if (key == "budget_seconds") overrides.budget_seconds = std::stod(value);
+  }
+  overrides.seed = manifest.seed;
+  if (values.count("set"))
+    for (const std::string& text : values["set"].as<std::vector<std::string>>())
+      overrides.settings.push_back(parse_setting(text));
+  return overrides;
+}
+
+std::optional<std::int64_t> rows_to_prove(const std::string& word) {
+  if (word == "all") return std::nullopt;
+  std::int64_t rows = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rows);
+  if (error != std::errc() || end != word.data() + word.size() || rows < 0)
+    throw bad_option(kCommand, fmt::format("`{}` in --prove", word), "a number of rows, or all");
+  return rows;
+}
+
+}  // namespace
+
+int verify_dataset_command(const std::filesystem::path& dataset, const boost::program_options::variables_map& values,
+                           ProofOptions proof, std::ostream& out, std::ostream& err) {
+  const Library library{shipped_configs().value_or("configs")};
+  std::optional<Manifest> manifest;
+  try {
+    manifest = read_manifest(dataset);
+  } catch (const StorageError& error) {
+    err << error.what() << "\n";
+    return 1;
+  }
+  if (!manifest)
+    throw bad_option(kCommand, fmt::format("{} is no dataset", dataset.string()), "a folder that `pliant sweep` wrote");
+  const std::string name = values.count("sweep") ? values["sweep"].as<std::string>() : manifest->sweep_name;
+  std::filesystem::path file;
+  try {
+    file = find_sweep(library, name);
+  } catch (const InputError&) {
+    if (values.count("sweep")) throw;
+    throw bad_option(kCommand, fmt::format("the sweep {} is not among the shipped ones", name),
+                     "--sweep FILE, the file that the dataset was made from");
+  }
+  const Sweep sweep = load_sweep(library, file, overrides_of(*manifest, values));
+
+  DatasetProofs proofs;
+  proofs.rows = rows_to_prove(values["prove"].as<std::string>());
+  const Interrupt interrupt("", 3);
+  proofs.options = std::move(proof);
+  proofs.options.stop = interrupt.token();
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point shown = Clock::now();
+  const bool terminal = &err == &std::cerr && ::isatty(STDERR_FILENO) != 0;
+  proofs.on_progress = [&](std::int64_t checked, std::int64_t rows) {
+    if (!terminal || Clock::now() - shown < std::chrono::milliseconds(100)) return;
+    shown = Clock::now();
+    err << fmt::format("\r{} of {} rows checked", checked, rows) << std::flush;
+  };
+  const DatasetVerdict verdict = verify_dataset(library, sweep, dataset, proofs);
+  if (terminal) err << "\r" << std::string(60, ' ') << "\r";
+
+  if (values.count("json")) {
+    out << nlohmann::ordered_json{{"schema", 1},
+                                  {"dataset", dataset.string()},
+                                  {"verified", verdict.good()},
+                                  {"interrupted", verdict.interrupted},
+                                  {"layer_rows", verdict.layer_rows},
+                                  {"layer_rows_expected", verdict.expected_layer_rows},
+                                  {"design_rows", verdict.design_rows},
+                                  {"proven_again", verdict.proven},
+                                  {"not_proven_again", verdict.not_proven},
+                                  {"differences", verdict.wrong_count},
+                                  {"first_differences", verdict.wrong}}
+               .dump(2)
+        << "\n";
+  } else {
+    for (const std::string& what : verdict.wrong) out << "BAD  " << what << "\n";
+    out << fmt::format("{}: {} of {} layer rows and {} design rows checked, {} claims proven again", sweep.name,
+                       verdict.layer_rows, verdict.expected_layer_rows, verdict.design_rows, verdict.proven);
+    if (verdict.not_proven > 0) out << fmt::format(", {} not within the budget", verdict.not_proven);
+    out << fmt::format("; {} differences{}\n", verdict.wrong_count, verdict.interrupted ? "; interrupted" : "");
+  }
+  return verdict.interrupted ? 130 : verdict.good() ? 0 : 1;
+}
+
+}  // namespace pliant
