@@ -21,9 +21,9 @@ using nlohmann::ordered_json;
 namespace {
 
 /// In the order in which they build on each other; one script of them all.
-constexpr const char* kScripts[] = {"data.js",    "format.js",   "theme.js",       "charts.js",
-                                    "filters.js", "frontier.js", "flexibility.js", "hardware.js",
-                                    "design.js",  "venn.js",     "provenance.js",  "main.js"};
+constexpr const char* kScripts[] = {"data.js",    "format.js",     "theme.js",       "files.js",    "charts.js",
+                                    "filters.js", "frontier.js",   "flexibility.js", "hardware.js", "design.js",
+                                    "venn.js",    "provenance.js", "main.js"};
 constexpr const char* kSpecs[] = {"frontier", "classes", "isolation", "overhead",    "flexion",
                                   "array",    "scaling", "stacked",   "utilization", "roofline"};
 

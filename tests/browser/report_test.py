@@ -302,6 +302,28 @@ class Report(unittest.TestCase):
         self.assertIn(self.layers[0]["mapper"], body)
         self.assertRegex(body, r"[0-9a-f]{64}")
 
+    def test_any_design_by_its_number(self):
+        self.show_gemms()
+        design = self.of("gemms", **{"class": "0100"})[-1]
+        self.page.js("const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new Event('change'))", design["design_id"])
+        self.page.settle()
+        self.assertEqual(self.page.text("#chosen h3"), f"Design {design['design_id']}")
+        self.assertEqual(number(self.page.pairs("#chosen")["runtime"]), design["runtime_cycles"])
+
+    def test_charts_can_be_saved(self):
+        """What the buttons below a chart hand over, caught where it becomes a file."""
+        self.show_gemms()
+        self.page.js("window.saved = []; URL.createObjectURL = (blob) => { blob.text().then((t) => window.saved.push(t)); return '#'; }")
+        for i, kind in enumerate(("SVG", "CSV", "Vega-Lite")):
+            self.page.click(f"#chart-array ~ .save [data-save='{kind}']")
+            self.page.until("return window.saved.length === arguments[0]", i + 1)
+        svg, text, spec = self.page.js("return window.saved")
+        self.assertTrue(svg.startswith("<svg"))
+        rows = list(csv.DictReader(text.splitlines()))
+        drawn = {(d["rows"], d["cols"]): d["value"] for d in self.page.marks("chart-array", "rect")}
+        self.assertEqual({(int(r["rows"]), int(r["cols"])): float(r["value"]) for r in rows}, drawn)
+        self.assertEqual(len(json.loads(spec)["data"]["values"]), len(drawn))
+
     def test_keyboard_theme_and_width(self):
         from selenium.webdriver.common.keys import Keys
 

@@ -35,7 +35,7 @@ async function draw(id, name, values, rows, { tip, click, description } = {}) {
   }
   const spec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    description: description ?? name,
+    description: description ?? place.closest("figure").querySelector("h3")?.textContent ?? name,
     ...fillIn(report.specs[name], { ink, paper, accent, ...values }),
     autosize: { type: "pad", contains: "padding" },
     data: { values: rows },
@@ -48,6 +48,7 @@ async function draw(id, name, values, rows, { tip, click, description } = {}) {
   place.replaceChildren(holder);
   drawn.set(id, { ticket, rows, finalize: () => result.finalize(), view: result.view });
   place.dataset.points = rows.length;
+  offerFiles(place, name, spec, rows, result.view);
   if (tip) {
     result.view.addEventListener("pointermove", (event, item) => showTip(event, item?.datum ? tip(item.datum) : null));
     result.view.addEventListener("pointerout", () => showTip(null, null));

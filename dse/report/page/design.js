@@ -15,6 +15,20 @@ function choose(row, scroll = false) {
   if (scroll) document.getElementById("design").scrollIntoView();
 }
 
+/** Any design by its number, as `pliant pareto` prints it. */
+function drawDesignNumber() {
+  const find = (event) => {
+    const id = Number(event.target.value);
+    for (let row = 0; row < designs.rows; row++) {
+      if (designs.get("design_id", row) === id && designs.get("workload", row) === filters.workload) return choose(row);
+    }
+    event.target.setCustomValidity(`There is no design ${event.target.value} of ${shortName(filters.workload)}.`);
+    event.target.reportValidity();
+  };
+  document.getElementById("design-number").replaceChildren(
+    element("label", { for: "design-id" }, "Design ", element("input", { type: "number", id: "design-id", min: 0, onchange: find, oninput: (event) => event.target.setCustomValidity("") })));
+}
+
 function drawCard() {
   const row = chosen.row;
   const card = document.getElementById("chosen");

@@ -58,6 +58,7 @@ async function start() {
   drawFrontierControls();
   drawFlexibilityControls();
   drawHardwareControls();
+  drawDesignNumber();
   drawProvenance();
   document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
   const themed = (wish) => {
