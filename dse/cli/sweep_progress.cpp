@@ -2,6 +2,8 @@
 #include "dse/cli/sweep_progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +11,16 @@
 #include <ostream>
 
 namespace pliant {
+namespace {
+
+/// Asked anew each time: windows are resized.
+std::size_t terminal_columns() {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace
 
 std::string readable_seconds(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::lround(seconds));
@@ -81,11 +93,12 @@ void SweepProgressView::show(const SweepProgress& p) {
     out_ << text << std::endl;
     return;
   }
-  constexpr std::size_t kCells = 24, kWidth = 150;
+  constexpr std::size_t kCells = 24;
   const std::size_t full =
       p.total > 0 ? static_cast<std::size_t>(p.done) * kCells / static_cast<std::size_t>(p.total) : kCells;
   std::string bar = fmt::format("[{}{}] {}", std::string(full, '#'), std::string(kCells - full, '.'), text);
-  if (bar.size() > kWidth) bar.resize(kWidth);
+  // A line that wraps could not be drawn over.
+  bar.resize(std::min(bar.size(), terminal_columns() - 1));
   const std::size_t width = bar.size();
   out_ << "\r" << bar << std::string(bar_width_ > width ? bar_width_ - width : 0, ' ') << std::flush;
   bar_width_ = width;

@@ -137,12 +137,18 @@ std::vector<Liftable> limits_of(const Task& task) {
                       memory.buffers > 1 ? fmt::format(" at a time ({} buffers of them)", memory.buffers) : ""),
           [l](Task& t) { t.accelerator.levels[l].memory().capacity_words.reset(); });
     }
-    if (level.is_fanout())
+    if (level.is_fanout()) {
+      const Fanout& fanout = level.fanout();
+      const bool any_shape =
+          l < task.flexibility.levels.size() && task.flexibility.levels[l].shape.kind != ShapeRule::Kind::kFixed;
       add(level.name, Violation::Rule::kFanout,
-          fmt::format("{} has {} x {} units", level.name, level.fanout().rows, level.fanout().cols), [l](Task& t) {
+          any_shape ? fmt::format("{} has {} units", level.name, fanout.units())
+                    : fmt::format("{} has {} x {} units", level.name, fanout.rows, fanout.cols),
+          [l](Task& t) {
             t.accelerator.levels[l].fanout().rows = kHugeArray;
             t.accelerator.levels[l].fanout().cols = kHugeArray;
           });
+    }
     if (l >= task.flexibility.levels.size()) continue;
     const LevelFlexibility& rules = task.flexibility.levels[l];
     if (level.is_memory()) {

@@ -77,7 +77,7 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   while (!unknown.empty() && elapsed() < sample_seconds &&
          estimate.sampled < static_cast<std::int64_t>(unknown.size())) {
     const Sample& sample = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
-    solve_task(*mapper, *shared, space.design(sample.design), *sample.layer, options.stop);
+    solve_task(*mapper, *shared, space.design(sample.design), *sample.layer, 1, options.stop);
     ++estimate.sampled;
     at += 0.6180339887498949;
     at -= at >= 1 ? 1 : 0;

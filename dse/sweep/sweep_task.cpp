@@ -29,12 +29,19 @@ std::string essential(const Accelerator& accelerator, const Layer& layer) {
   plain.partial.clear();
   plain.base_area_um2 = 0;
   plain.flexibility_area_um2 = {};
-  for (Level& level : plain.levels) {
+  for (std::size_t l = 0; l < plain.levels.size(); ++l) {
+    Level& level = plain.levels[l];
     if (level.is_memory()) {
       level.memory().area_um2 = 0;
       level.memory().technology.clear();
     } else if (level.is_fanout()) {
-      level.fanout().area_um2 = 0;
+      Fanout& fanout = level.fanout();
+      fanout.area_um2 = 0;
+      // An array whose shape is not fixed is its number of units: 4 x 64 and 16 x 16 are one question.
+      if (l < plain.flexibility.levels.size() && plain.flexibility.levels[l].shape.kind != ShapeRule::Kind::kFixed) {
+        fanout.cols = fanout.units();
+        fanout.rows = 1;
+      }
     } else {
       level.compute().area_um2 = 0;
     }
@@ -79,13 +86,14 @@ TaskKey TaskNamer::key(const Design& design, const Layer& layer) {
                          to_string(design.objective), accelerator, text)));
 }
 
-TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer,
+TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer, int threads,
                       const std::stop_token& stop) {
   TaskResult result;
   try {
     const Task task{layer, *design.accelerator, design.accelerator->flexibility_of(layer), design.factorization,
                     design.objective};
     SearchOptions options;
+    options.threads = threads;
     options.budget.seconds = sweep.budget_seconds;
     options.seed = sweep.seed;
     options.stop = stop;

@@ -17,6 +17,7 @@ namespace pliant {
 class TaskNamer {
  public:
   explicit TaskNamer(const Sweep& sweep);
+  /// The layer lives as long as the namer.
   TaskKey key(const Design& design, const Layer& layer);
 
  private:
@@ -27,8 +28,8 @@ class TaskNamer {
   std::map<const Layer*, std::string> layer_text_;
 };
 
-/// Layers passed to key() live as long as the namer.
-TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer,
+/// A large layer is shared by as many threads, when they have nothing else to do.
+TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer, int threads,
                       const std::stop_token& stop);
 
 /// H-F and W-F of a workload on a design; nullopt when the design is invalid.
