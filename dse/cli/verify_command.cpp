@@ -92,9 +92,21 @@ class VerifyCommand {
     if (!saved.is_object() || saved.value("schema", 0) != 1)
       throw wrong(file_, "schema", "is not 1", "what `pliant map --json` wrote");
     const TaskWords words = TaskWords::from_json(saved.value("task", json()), file_, file_);
-    const std::vector<ReadTask> tasks = read_tasks(words);
+    std::vector<ReadTask> tasks = read_tasks(words);
     std::vector<json> claims;
-    if (saved.contains("layers") && saved.contains("total")) {
+    if (saved.contains("frontier") && saved["frontier"].is_array() && tasks.size() == 1) {
+      // Each point claims the least energy within its cycles.
+      for (const json& point : saved["frontier"]) {
+        if (!point.contains("runtime_cycles") || !point["runtime_cycles"].is_number())
+          throw wrong(file_, "frontier.runtime_cycles", "missing or no number", "what `pliant map --json` wrote");
+        claims.push_back(point);
+      }
+      tasks.resize(claims.size(), tasks.front());
+      for (std::size_t i = 0; i < tasks.size(); ++i) {
+        tasks[i].task.objective = Objective::kEnergy;
+        tasks[i].task.most_cycles = claims[i]["runtime_cycles"].get<double>();
+      }
+    } else if (saved.contains("layers") && saved.contains("total")) {
       for (const json& layer : saved["layers"]) claims.push_back(layer);
     } else {
       claims.push_back(saved);

@@ -67,6 +67,14 @@ TEST(MapCommand, SeveralObjectivesGiveTheFrontier) {
     EXPECT_LT(points[i]["energy_pj"], points[i - 1]["energy_pj"]);
   }
   EXPECT_NE(run(args).out.find("proven complete"), std::string::npos);
+  const Scratch file(".json");
+  file.write(ran.out);
+  EXPECT_EQ(run({"verify", file.path.string()}).code, 0);
+  auto worse = json;
+  worse["frontier"][1] = worse["frontier"][0];  // legal, but not the least energy within so many cycles
+  worse["frontier"][1]["runtime_cycles"] = points[1]["runtime_cycles"];
+  file.write(worse.dump());
+  EXPECT_NE(run({"verify", file.path.string()}).code, 0);
   EXPECT_EQ(run(with(args, {"--save", "x.yaml"})).code, 2);
 }
 
