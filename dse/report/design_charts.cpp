@@ -51,7 +51,7 @@ std::vector<SolvedLayer> solved_layers(const ordered_json& details, std::size_t 
   const std::string key = std::to_string(row);
   if (!details["rows"].contains(key)) return all;
   for (const ordered_json& entry : details["rows"][key]) {
-    if (entry[1].get<int>() < 0) continue;
+    if (entry[1].get<std::int64_t>() < 0) continue;
     const ordered_json& layer = details["layers"][entry[0].get<std::size_t>()];
     const ordered_json& task = tasks[entry[1].get<std::size_t>()];
     SolvedLayer one;

@@ -38,7 +38,8 @@ class Collector {
       const auto wanted = rows_.find({row.whole("design_id", i), row.text("workload", i)});
       if (wanted == rows_.end()) continue;
       const bool solved = row.text("status", i) == "solved";
-      ordered_json entry{layer(row, columns, i), solved ? task(row, columns, i) : -1};
+      ordered_json entry{layer(row, columns, i),
+                         solved ? static_cast<std::int64_t>(task(row, columns, i)) : std::int64_t{-1}};
       if (!solved) entry.push_back(string(row.text("status", i) + ": " + row.text("reason", i)));
       designs_[wanted->second].push_back(std::move(entry));
       ++count_;

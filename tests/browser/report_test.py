@@ -281,6 +281,11 @@ class Report(unittest.TestCase):
         chosen = self.page.js("return Number(document.querySelector('#chosen h3').textContent.split(' ')[1])")
         design = self.of(HOSTILE, design_id=chosen)[0]
         panels = self.page.js("return [...document.querySelectorAll('.venn-panel')].map(p => [...p.querySelectorAll('.flexions b')].map(b => Number(b.textContent.slice(4).replaceAll(',', ''))))")
+        circles = self.page.js("return [...document.querySelectorAll('.venn-panel')].map(p => ['.ring-c', '.ring-w', '.set-a'].map(c => Number(p.querySelector(c).getAttribute('r'))))")
+        for sets, (c, w, a) in zip(design["flexion_sets"], circles):
+            for name, radius in (("w", w), ("a", a)):
+                if min(c, radius) > 2.3:  # smaller ones are drawn larger, and the page says so
+                    self.assertTrue(math.isclose((radius / c) ** 2, sets[name] / sets["c"], rel_tol=2e-2), f"{sets['axis']}: area of {name} is not to scale")
         for axis, (h_f, w_f) in zip("tops", panels):
             self.assertTrue(math.isclose(h_f, design[f"h_f_{axis}"], rel_tol=6e-3), (axis, h_f, design[f"h_f_{axis}"]))
             self.assertTrue(math.isclose(w_f, design[f"w_f_{axis}"], rel_tol=6e-3), (axis, w_f, design[f"w_f_{axis}"]))
@@ -309,6 +314,14 @@ class Report(unittest.TestCase):
         self.page.settle()
         self.assertEqual(self.page.text("#chosen h3"), f"Design {design['design_id']}")
         self.assertEqual(number(self.page.pairs("#chosen")["runtime"]), design["runtime_cycles"])
+
+    def test_a_design_without_mappings_says_why(self):
+        row, design = next((i, r) for i, r in enumerate(self.designs) if r["status"] == "invalid_design" and r["workload"] == HOSTILE)
+        self.page.js("const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new Event('change'))", design["design_id"])
+        self.page.settle()
+        self.assertIn(design["reason"], self.page.pairs("#chosen")["status"])
+        self.assertIn("has no mapping", self.page.text("#mapping-title"))
+        self.assertEqual(len(self.page.rows("#layers")), design["layers"])
 
     def test_charts_can_be_saved(self):
         """What the buttons below a chart hand over, caught where it becomes a file."""

@@ -128,6 +128,14 @@ TEST(Report, FrontiersComeFirst) {
   const LayerDetails whole = read_layer_details(dataset(), data, order, 1000);
   EXPECT_EQ(whole.designs, data.designs.rows());
   EXPECT_EQ(whole.layer_rows, 36U);
+  std::size_t without = 0;
+  for (const auto& [row, layers] : whole.json["rows"].items()) {
+    for (const auto& layer : layers) {
+      without += layer[1] == -1 ? 1 : 0;
+      EXPECT_EQ(layer.size(), layer[1] == -1 ? 3U : 2U) << "those without a mapping say why";
+    }
+  }
+  EXPECT_EQ(without, 6U);
 }
 
 TEST(Report, ThePageIsWhole) {

@@ -74,6 +74,14 @@ function tightScale(log, extra = {}) {
   return log ? { type: "log", nice: false, padding: 14, ...extra } : { type: "linear", zero: false, nice: false, padding: 14, ...extra };
 }
 
+const mostPoints = 20000; // drawing more takes seconds and shows no more
+
+/** Every nth of what may be left out, so that at most `mostPoints` are drawn; all of what `keep` says. */
+function thinned(rows, keep = () => false) {
+  const step = Math.ceil(rows.length / mostPoints);
+  return step > 1 ? rows.filter((row, i) => i % step === 0 || keep(row)) : rows;
+}
+
 function geometricMean(values) {
   return Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
 }

@@ -92,7 +92,7 @@ async function drawFlexibility() {
   const colour = colouring("axes");
   const points = filtered().filter((row) => designs.get(flexibility.flexion, row) > 0 && designs.get(flexibility.metric, row) > 0)
     .map((row) => ({ row, x: designs.get(flexibility.flexion, row), y: designs.get(flexibility.metric, row), group: colour.of(row) }));
-  await draw("chart-flexion", "flexion", { width: Math.max(200, widthOf("chart-flexion") - 190), x_title: flexionName, y_title: `${word}, inflexible = 1`, ...colourValues(colour) }, points, {
+  await draw("chart-flexion", "flexion", { width: Math.max(200, widthOf("chart-flexion") - 190), x_title: flexionName, y_title: `${word}, inflexible = 1`, ...colourValues(colour) }, thinned(points), {
     tip: (d) => (d.row === undefined ? null : [...designTip(d.row), [flexionName, plain(d.x, 4)], [`relative ${word}`, plain(d.y, 4)]]), click: (d) => d.row !== undefined && choose(d.row),
   });
 }

@@ -79,15 +79,17 @@ async function drawFrontier() {
     row, x: x * mx.scale, y: y * my.scale, group: colour.of(row), frontier: on.has(row), chosen: row === chosen.row,
     label: labelled.has(row) ? pointLabel(row) : "",
   }));
+  const shownRows = thinned(rows, (r) => r.frontier || r.chosen);
+  const left = shownRows.length < rows.length ? ` Of the dominated designs only ${plain(shownRows.length)} are drawn.` : "";
   document.getElementById("frontier-caption").textContent = points.length
-    ? `${points.length} designs on ${shortName(filters.workload)}; ${kept.length} that no other beats on both axes are drawn in full, the others dimmed. Point at a design to read it, click to open it.`
+    ? `${points.length} designs on ${shortName(filters.workload)}; ${kept.length} that no other beats on both axes are drawn in full, the others dimmed. Point at a design to read it, click to open it.${left}`
     : "";
   drawFrontierList(kept);
   await draw("chart-frontier", "frontier", {
     width: wide, height: high,
     x_title: metricTitle(mx), y_title: metricTitle(my), x_format: mx.format, y_format: my.format,
     x_scale: tightScale(xLog), y_scale: tightScale(yLog), ...colourValues(colour),
-  }, rows, {
+  }, shownRows, {
     tip: (datum) => (datum.row === undefined ? null : designTip(datum.row)), click: (datum) => datum.row !== undefined && choose(datum.row),
     description: `${my.title} against ${mx.title} of ${points.length} designs; the list below holds the frontier`,
   });
