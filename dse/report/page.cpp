@@ -10,6 +10,7 @@
 
 #include "core/version.h"
 #include "dse/report/compact_json.h"
+#include "dse/report/markup.h"
 #include "dse/report/resources.h"
 #include "dse/report/venn.h"
 #include "dse/results/content_hash.h"
@@ -38,20 +39,6 @@ std::string script_hash(const std::string& script) {
   for (std::size_t i = 0; i < hex.size(); i += 2)
     bytes += static_cast<char>(std::strtol(hex.substr(i, 2).c_str(), nullptr, 16));
   return "'sha256-" + base64(bytes) + "'";
-}
-
-std::string html_text(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
 }
 
 ordered_json designs_json(const ReportData& data) {
@@ -163,7 +150,7 @@ std::string report_page(const ReportData& data, const LayerDetails& details) {
 
   const std::string name = data.manifest ? data.manifest->sweep_name : "dataset";
   return assembled(resource("page.html"), {{"@policy@", policy},
-                                           {"@title@", html_text(name) + " - Pliant"},
+                                           {"@title@", markup_text(name) + " - Pliant"},
                                            {"@style@", resource("page.css")},
                                            {"@designs@", packed(all)},
                                            {"@details@", packed(details.json)},

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "dse/report/markup.h"
+
 namespace pliant {
 
 namespace {
@@ -64,21 +66,6 @@ std::string text(double x, double y, const std::string& style, const std::string
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, words);
 }
 
-/// Names may hold anything.
-std::string plain(const std::string& words) {
-  std::string safe;
-  for (const char c : words) {
-    switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
-}
-
 struct Extent {
   double left, right, tallest;
 };
@@ -108,7 +95,7 @@ std::string draw_panel(const VennPanel& panel, double left, double scale, std::s
   std::string svg =
       fmt::format("<g>\n<clipPath id=\"w{}\">{}</clipPath>\n", number,
                   fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.2f}\"/>", at(circles.w), y, w_radius));
-  svg += text(left + kPanel / 2, kHead - 14, fmt::format("class=\"name\" fill=\"{}\"", kInk), plain(panel.title));
+  svg += text(left + kPanel / 2, kHead - 14, fmt::format("class=\"name\" fill=\"{}\"", kInk), markup_text(panel.title));
   svg += circle(at(circles.c), y, c_radius, fmt::format("fill=\"{0}\" fill-opacity=\"0.14\"", kBlue));
   svg += circle(at(circles.w), y, w_radius, fmt::format("fill=\"{0}\" fill-opacity=\"0.30\"", kOrange));
   svg += circle(at(circles.a), y, a_radius, fmt::format("fill=\"{0}\" fill-opacity=\"0.55\"", kGreen));
@@ -208,8 +195,8 @@ std::string venn_svg(const std::string& title, const std::string& unit, const st
       ".flexion{{font-size:13.5px;font-weight:600}} "
       ".note{{font-size:11px;font-style:italic;text-anchor:middle}}</style>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      width, height, plain(title));
-  svg += text(kMargin + 4, 28, fmt::format("class=\"title\" fill=\"{}\"", kInk), plain(title));
+      width, height, markup_text(title));
+  svg += text(kMargin + 4, 28, fmt::format("class=\"title\" fill=\"{}\"", kInk), markup_text(title));
   svg += text(kMargin + 4, 46, fmt::format("class=\"sub\" fill=\"{}\"", kGrey),
               fmt::format("All panels at one scale; areas are numbers of {}.", unit));
   for (std::size_t i = 0; i < panels.size(); ++i)

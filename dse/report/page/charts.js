@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws a shipped specification with the points it is given.
 
 const drawn = new Map(); // id -> {finalize, rows}

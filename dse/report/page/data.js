@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads back what compact_json.cpp and layer_details.cpp wrote.
 
 async function unpack(id) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One design on one workload: where its energy goes, what bounds its layers, how they are mapped.
 
 const chosen = { row: null, layer: null, scope: "all" };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chart as it stands, for papers and slides: picture, specification, points.
 
 function save(name, type, text) {

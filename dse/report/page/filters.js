@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is looked at: a workload, some classes, and one value or any of everything that varies.
 
 const filters = { workload: null, labels: new Set(), values: new Map(), columns: null };

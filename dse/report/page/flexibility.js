@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What flexibility buys and costs, against the inflexible design that is equal in everything else.
 
 const flexibility = { metric: "rel_runtime", flexion: "w_f" };

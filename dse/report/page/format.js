@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and elements for people. Every text from the data goes through textContent, so it stays text.
 
 function element(tag, attributes = {}, ...children) {

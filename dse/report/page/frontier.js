@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which designs are worth a second look: those that no other beats on both axes.
 
 const frontier = { x: "area_um2", y: "edp_pj_cycles", xLog: true, yLog: true, colour: "axes" };

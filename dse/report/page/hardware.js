@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the array's shape, the buffers and the number of MAC units do.
 
 const hardware = { metric: "runtime_cycles", flexionAxis: "t" };

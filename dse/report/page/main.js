@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the data in this file to the page.
 
 let report = null;
@@ -49,7 +50,7 @@ async function redraw() {
 }
 
 async function start() {
-  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it cannot unpack the data (Chrome 80, Firefox 113, Safari 16.4 or newer can)");
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it cannot unpack the data (Chrome 111, Firefox 113, Safari 16.4 or newer can)");
   report = await unpack("data-designs");
   designs = new Designs(report.designs);
   applyTheme();

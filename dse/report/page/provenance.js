@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the numbers come from and how much of them is proven.
 
 function drawProvenance() {

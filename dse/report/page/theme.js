@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light and dark: the reader's system decides until the button is used.
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sets of flexion as circles whose areas are in proportion to the numbers of choices. The circles come from
 // dse/report/venn.cpp.
 
