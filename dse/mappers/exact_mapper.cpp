@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "core/legality.h"
 #include "dse/mappers/exact/prove.h"
+#include "dse/mappers/exact/windows.h"
 
 namespace pliant {
 
@@ -15,51 +17,40 @@ class ExactMapper final : public Mapper {
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     const Problem problem(task.layer, task.accelerator);
-    if (task.factorization == Factorization::kPadding) return without_padding(task, options, problem);
-    if (task.factorization == Factorization::kRuby || task.factorization == Factorization::kRubyT) {
-      // The lattice finds good mappings with temporal remainders, but its tables are not proven to be bounds there.
-      SearchResult result = exact::prove(task, problem, options, {});
-      return only_found(std::move(result), task, problem, "lattice without proof");
+    // Where the proof may be out of reach, an easier task gives a good mapping first; then the proof goes as far as the
+    // budget allows. With remainders or padding: the task without them, for they are allowed, not asked for.
+    Task easier = task;
+    switch (task.factorization) {
+      case Factorization::kRuby: easier.factorization = Factorization::kRubyS; break;
+      case Factorization::kRubyS:
+      case Factorization::kRubyT:
+      case Factorization::kPadding: easier.factorization = Factorization::kPerfect; break;
+      case Factorization::kPerfect:
+        // Timeloop's memory of windows: the run rule's words are never fewer.
+        if (!exact::displacement_walks(problem)) return exact::prove(task, problem, options, {});
+        easier.accelerator.conventions.halo = Conventions::Halo::kRun;
     }
-    if (!exact::Setting(task, problem).walks) return exact::prove(task, problem, options, {});
-    // Timeloop's window memory finds reuse that depends on more than the node. A good mapping comes from the run rule,
-    // whose words are never fewer; the proof then goes as far as the budget allows.
-    Task simpler = task;
-    simpler.accelerator.conventions.halo = Conventions::Halo::kRun;
-    const Problem simpler_problem(task.layer, simpler.accelerator);
-    const SearchResult first = exact::prove(simpler, simpler_problem, options, {});
+    SearchOptions limited = options;
+    limited.budget.seconds /= 2;
+    const SearchResult first = search(easier, limited);
     exact::Incumbent incumbent;
-    if (first.mapping) {
+    // Fixed tiles are rounded to divisors where the factors must be perfect, so it need not be legal here.
+    if (first.mapping &&
+        check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *first.mapping).empty()) {
       Nest nest(problem);
       nest.load(flatten(problem, *first.mapping));
       incumbent = {first.mapping, nest.price(), 0};
       incumbent.value = task_value(task, incumbent.totals);
     }
-    SearchOptions limited = options;
-    if (limited.budget.seconds == 0) limited.budget.seconds = kDefaultProofSeconds;
-    limited.budget.seconds = std::max(1e-3, limited.budget.seconds - first.seconds);
-    SearchResult result = exact::prove(task, problem, limited, std::move(incumbent));
+    // Without a budget a proof that may never end ends after so many nodes, a few seconds; always at the same place.
+    const bool ends = task.factorization == Factorization::kRubyS && !exact::displacement_walks(problem);
+    const std::uint64_t effort = ends || options.budget.seconds > 0 ? 0 : std::uint64_t{1} << 26;
+    limited.budget.seconds = options.budget.seconds > 0 ? std::max(1e-3, options.budget.seconds - first.seconds) : 0;
+    SearchResult result = task.factorization == Factorization::kPadding
+                              ? exact::prove_padded(task, problem, limited, std::move(incumbent), effort)
+                              : exact::prove(task, problem, limited, std::move(incumbent), effort);
     result.seconds += first.seconds;
     result.evaluations += first.evaluations;
-    return result;
-  }
-
- private:
-  static constexpr double kDefaultProofSeconds = 2;
-
-  /// Padded sizes multiply the lattices; the best mapping that needs no padding is given, with the bound of the MACs.
-  static SearchResult without_padding(const Task& task, const SearchOptions& options, const Problem& problem) {
-    Task perfect = task;
-    perfect.factorization = Factorization::kPerfect;
-    return only_found(exact::prove(perfect, problem, options, {}), task, problem, "perfect factors only");
-  }
-
-  /// A result that claims nothing but the bound of the MACs: their energy, on all units.
-  static SearchResult only_found(SearchResult result, const Task& task, const Problem& problem, std::string ended_by) {
-    result.certified = result.infeasible = false;
-    const double steps = problem.macs * problem.cycles_per_mac / problem.built[problem.levels];
-    result.lower_bound = exact::objective_bound(problem, task, problem.macs * problem.mac_pj, steps, steps);
-    if (result.ended_by == "proof") result.ended_by = std::move(ended_by);
     return result;
   }
 };

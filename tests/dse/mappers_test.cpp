@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <stop_token>
 #include <thread>
 
@@ -53,7 +54,7 @@ TEST(Mappers, NoneBeatsTheTruth) {
   const tests::CaseOptions options{
       .factorizations = {Factorization::kPerfect, Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby},
       .most_mappings = 3'000};
-  for (const char* name : {"local", "genetic", "random"}) {
+  for (const char* name : {"exact", "local", "genetic", "random"}) {
     const std::unique_ptr<Mapper> mapper = make_mapper(name);
     int found = 0, best = 0, cases = 0;
     for (std::uint64_t seed = 5000; seed < 5064; ++seed) {
@@ -71,7 +72,7 @@ TEST(Mappers, NoneBeatsTheTruth) {
       if (!result.mapping) continue;
       ++found;
       ASSERT_GE(result.value, truth.value * (1 - 1e-12)) << name << "\n" << random.text;
-      EXPECT_FALSE(result.certified);
+      EXPECT_EQ(result.certified, std::string_view(name) == "exact");
       best += result.value <= truth.value * (1 + 1e-12);
     }
     // Heuristics need not find the optimum, but on spaces this small they seldom miss it.
@@ -108,60 +109,74 @@ TEST(Mappers, AnotherSeedDrawsOtherMappings) {
   }
 }
 
+/// Tasks on which every mapper could go on for long.
+struct EndlessTask {
+  const char* mapper;
+  Task task;
+  std::vector<std::pair<std::string, std::string>> extra;
+};
+
+std::vector<EndlessTask> endless_tasks() {
+  const Task conv = shipped_task("simba", "conv:M=256,C=256,P=56,Q=56,R=5,S=5,B=32,stride=2,dilation=3", "quickflow");
+  std::vector<EndlessTask> all{{"local", conv, {{"effort", "1e12"}}},
+                               {"genetic", conv, {{"generations", "1000000"}}},
+                               {"random", conv, {{"victory", "1000000000"}}}};
+  // A layer of ResNet with remainders everywhere, and the largest GEMM of the LLM studies on 65,536 units.
+  Task remainders = shipped_task("simba", "conv:M=64,C=64,P=56,Q=56,R=3,S=3");
+  remainders.factorization = Factorization::kRuby;
+  all.push_back({"exact", remainders, {}});
+  for (const Factorization rule : {Factorization::kRubyS, Factorization::kRubyT, Factorization::kPadding}) {
+    Task gemm = shipped_task("goma_a100", "gemm:M=131072,N=5120,K=25600");
+    gemm.factorization = rule;
+    all.push_back({"exact", gemm, {}});
+  }
+  return all;
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// On a busy machine the clock on the wall says little: what the mapper works must not exceed the budget by 10%, and it
+// must notice that its time is up.
 TEST(Mappers, ABudgetIsKept) {
-  const Task task = shipped_task("simba", "conv:M=256,C=256,P=56,Q=56,R=5,S=5,B=32,stride=2,dilation=3", "quickflow");
-  for (const char* name : {"local", "genetic", "random"}) {
+  for (const EndlessTask& endless : endless_tasks()) {
+    SCOPED_TRACE(std::string(endless.mapper) + " " + std::string(to_string(endless.task.factorization)));
     SearchOptions options;
-    options.budget.seconds = 0.3;
-    options.extra = {};
-    if (std::string_view(name) == "random") options.extra = {{"victory", "1000000000"}};
-    if (std::string_view(name) == "genetic") options.extra = {{"generations", "1000000"}};
-    if (std::string_view(name) == "local") options.extra = {{"effort", "1e12"}};
+    options.budget.seconds = std::string_view(endless.mapper) == "exact" ? 1 : 0.3;
+    options.extra = endless.extra;
+    const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();
-    const SearchResult result = run_mapper(*make_mapper(name), task, options);
+    const SearchResult result = make_mapper(endless.mapper)->search(endless.task, options);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    EXPECT_EQ(result.ended_by, "budget") << name;
-    EXPECT_TRUE(result.mapping) << name;
-    EXPECT_LT(seconds, 0.3 + 0.2) << name;  // a busy machine may not run us for a while
+    EXPECT_LT(cpu_seconds() - cpu, 1.1 * options.budget.seconds);
+    EXPECT_GT(seconds, 0.9 * options.budget.seconds);
+    EXPECT_LT(seconds, 3 * options.budget.seconds + 0.5);
+    EXPECT_EQ(result.ended_by, "budget");
+    ASSERT_TRUE(result.mapping);
+    EXPECT_FALSE(result.certified);
+    EXPECT_LE(result.lower_bound, result.value);
   }
 }
 
 TEST(Mappers, AStopIsAnswered) {
-  const Task task = shipped_task("simba", "conv:M=256,C=256,P=56,Q=56,R=5,S=5,B=32", "quickflow");
-  for (const char* name : {"local", "genetic", "random"}) {
+  for (const EndlessTask& endless : endless_tasks()) {
+    SCOPED_TRACE(std::string(endless.mapper) + " " + std::string(to_string(endless.task.factorization)));
     std::stop_source source;
     SearchOptions options;
     options.stop = source.get_token();
-    if (std::string_view(name) == "random") options.extra = {{"victory", "1000000000"}};
-    if (std::string_view(name) == "genetic") options.extra = {{"generations", "1000000"}};
-    if (std::string_view(name) == "local") options.extra = {{"effort", "1e12"}};
+    options.extra = endless.extra;
     const auto start = std::chrono::steady_clock::now();
     std::jthread stopper([&source] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       source.request_stop();
     });
-    const SearchResult result = run_mapper(*make_mapper(name), task, options);
-    EXPECT_EQ(result.ended_by, "stopped") << name;
-    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 1.0) << name;
+    const SearchResult result = make_mapper(endless.mapper)->search(endless.task, options);
+    EXPECT_EQ(result.ended_by, "stopped");
+    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 1.0);
   }
-}
-
-TEST(Mappers, AHintPrunesAndClaimsNoMore) {
-  Task task = shipped_task("eyeriss", "conv:M=32,C=16,P=14,Q=14,R=3,S=3");
-  task.objective = Objective::kEnergy;  // the least energy leaves units idle here
-  const std::unique_ptr<Mapper> exact = make_mapper("exact");
-  const SearchResult best = run_mapper(*exact, task, {});
-  const double used = best.totals.utilization * best.totals.cycles / best.totals.steps;
-  ASSERT_LT(used, 0.9);
-  task.accelerator.hints.min_utilization = 0.9;
-  const SearchResult pruned = run_mapper(*exact, task, {});
-  EXPECT_GE(pruned.totals.utilization * pruned.totals.cycles / pruned.totals.steps, 0.9);
-  EXPECT_GT(pruned.value, best.value);
-  EXPECT_FALSE(pruned.certified);
-  // 3 iterations in all: no choice uses so many units, and the hint gives way.
-  task = shipped_task("eyeriss", "gemm:M=3,N=1,K=1");
-  task.accelerator.hints.min_utilization = 0.9;
-  EXPECT_TRUE(run_mapper(*exact, task, {}).certified);
 }
 
 TEST(Mappers, LocalStartsWhereTilesAreFixed) {

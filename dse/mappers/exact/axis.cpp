@@ -29,6 +29,9 @@ Count fixed_tile(const Task& task, int level, int d) {
   return 0;
 }
 
+/// A lattice over longer axes could not be walked anyway.
+constexpr std::size_t kMostStates = 1500;
+
 constexpr Count kAny = std::numeric_limits<Count>::max();
 
 /// The largest tile of one dim that a memory holds, everything else being as small as it can be; 0 when nothing fits.
@@ -47,12 +50,17 @@ using Limits = std::array<Count, kMaxLevels>;  // by memory, from the innermost 
 
 }  // namespace
 
-static Chain build_chain(const Task& task, const Problem& problem, const Spatial& spatial, const Limits& largest,
-                         const std::vector<int>& memories, const std::vector<DimSet>& may_loop, int d) {
+static std::optional<Chain> build_chain(const Task& task, const Problem& problem, const Spatial& spatial,
+                                        const Limits& largest, const std::vector<int>& memories,
+                                        const std::vector<DimSet>& may_loop, int d) {
   const bool loose = temporal_imperfect(task.factorization);
   const bool dividing = task.factorization == Factorization::kPerfect || task.factorization == Factorization::kRubyT;
   const int stages = static_cast<int>(memories.size());
   Chain axes(stages);
+  // Along a dim that moves no window, words and cycles depend on the iterations left only: of tiles that leave the same
+  // the smallest is as good as any.
+  bool smallest_only = problem.windowed[d] == 0;
+  for (int l = 0; l < problem.levels; ++l) smallest_only &= fixed_tile(task, l, d) == 0;
   std::map<Count, std::vector<Count>> known;
   const auto factors_of = [&](Count n) -> const std::vector<Count>& {
     auto [entry, fresh] = known.try_emplace(n);
@@ -93,9 +101,14 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
         const std::size_t entered = all.size();
         for (std::size_t i = 0; i < entered; ++i) {
           const Axis::State state = all[i];
+          if (all.size() > 100 * kMostStates) return std::nullopt;
           if (loose) {
-            for (Count b = 2; b <= state.left && state.tile <= largest[k] / b; ++b)
-              all.push_back({state.tile * b, (state.left + b - 1) / b});
+            for (Count b = 2; b <= state.left && state.tile <= largest[k] / b;) {
+              const Count left = (state.left + b - 1) / b;
+              all.push_back({state.tile * b, left});
+              if (left == 1 && smallest_only) break;
+              b = smallest_only ? (state.left + left - 2) / (left - 1) : b + 1;
+            }
           } else {
             for (const Count b : factors_of(state.left)) all.push_back({state.tile * b, state.left / b});
           }
@@ -103,6 +116,7 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
       }
       std::sort(all.begin(), all.end());
       all.erase(std::unique(all.begin(), all.end()), all.end());
+      if (all.size() > kMostStates) return std::nullopt;
       const Count fixed = fixed_tile(task, memories[k], d);
       for (const Axis::State& state : all) {
         if (state.tile > largest[k]) continue;
@@ -119,7 +133,7 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
       }
       reached = axis.states;
       level = memories[k];
-      if (reached.empty()) return {};
+      if (reached.empty()) return Chain{};
     }
     // 2. Inwards: drop what cannot be completed.
     std::vector<bool> useful(axes[stages - 1].states.size(), true);
@@ -155,7 +169,7 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
         kept.states.push_back(axis.states[i]);
         kept.may_end.push_back(ends[i]);
       }
-      if (kept.states.empty()) return {};
+      if (kept.states.empty()) return Chain{};
       kept.below.resize(kept.states.size());
       for (int j = 0; j < n; ++j) {
         if (renumber[j] < 0) continue;
@@ -196,14 +210,15 @@ static Chain build_chain(const Task& task, const Problem& problem, const Spatial
         outer.from_inside = std::move(map);
       }
     }
-    if (axes[0].from_inside[0] < 0) return {};
+    if (axes[0].from_inside[0] < 0) return Chain{};
     axes[0].start = axes[0].from_inside[0];
   }
   return axes;
 }
 
-Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
-                const std::vector<int>& memories, const std::vector<DimSet>& may_loop, AxisCache& cache) {
+std::optional<Axes> build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
+                               const std::vector<int>& memories, const std::vector<DimSet>& may_loop,
+                               AxisCache& cache) {
   Axes axes;
   for (int d = 0; d < problem.dims; ++d) {
     std::vector<Count> key{d};
@@ -217,10 +232,20 @@ Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial
       key.push_back(spatial.unrolling[l]->rows[d]);
       key.push_back(spatial.unrolling[l]->cols[d]);
     }
-    auto [entry, fresh] = cache.try_emplace(std::move(key));
-    if (fresh) entry->second = build_chain(task, problem, spatial, largest, memories, may_loop, d);
-    if (entry->second.empty()) return {};
-    axes.push_back(&entry->second);
+    const std::optional<Chain>* chain = nullptr;
+    {
+      const std::lock_guard lock(cache.mutex);
+      if (const auto entry = cache.chains.find(key); entry != cache.chains.end()) chain = entry->second.get();
+    }
+    if (chain == nullptr) {
+      auto fresh = std::make_unique<const std::optional<Chain>>(
+          build_chain(task, problem, spatial, largest, memories, may_loop, d));
+      const std::lock_guard lock(cache.mutex);
+      chain = cache.chains.try_emplace(std::move(key), std::move(fresh)).first->second.get();
+    }
+    if (!*chain) return std::nullopt;
+    if ((*chain)->empty()) return Axes{};
+    axes.push_back(&**chain);
   }
   return axes;
 }

@@ -5,6 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "dse/mappers/exact/choice.h"
@@ -31,11 +34,15 @@ struct Axis {
 using Chain = std::vector<Axis>;
 
 /// Chains by dim, its spatial factors and the kept tensors: choices that differ elsewhere share them.
-using AxisCache = std::map<std::vector<Count>, Chain>;
+struct AxisCache {
+  std::mutex mutex;
+  std::map<std::vector<Count>, std::unique_ptr<const std::optional<Chain>>> chains;
+};
 
-/// axes[d][k]. Empty when some dim cannot be completed.
+/// axes[d][k]. Empty when some dim cannot be completed, nothing where remainders leave too many tiles to walk.
 using Axes = std::vector<const Chain*>;
-Axes build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
-                const std::vector<int>& memories_inside_out, const std::vector<DimSet>& may_loop, AxisCache& cache);
+std::optional<Axes> build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
+                               const std::vector<int>& memories_inside_out, const std::vector<DimSet>& may_loop,
+                               AxisCache& cache);
 
 }  // namespace pliant::exact

@@ -76,7 +76,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
     if (to_compute) {
       for (int d = 0; d < p.dims; ++d)
         if (affine_ >> d & 1U) served *= p.size[d];
-      plain_ += w.served * served * repetitions;  // affine dims are already counted in full
+      plain_ += w.served * served * repetitions * window_sharing(setting, spatial, pair);
       continue;
     }
     Part part;
@@ -137,6 +137,13 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           }
           for (const int d : dims)
             below[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
+        }
+        if (slides && spatial_between(spatial, DimSet{1} << slide, std::max(pair.parent, level), pair.child) > 1) {
+          // The loop is outside the units, not inside their windows: only that each word comes once is certain.
+          std::array<double, kMaxDims> united = child;
+          for (const int d : dims)
+            united[d] *= spatial_between(spatial, DimSet{1} << d, std::max(pair.parent, level), pair.child);
+          shared_words = std::min(shared_words, extent(p, rank, united, true));
         }
         if (pair.parent < level) {
           for (const auto& network : networks_between(p, pair.parent, level)) {

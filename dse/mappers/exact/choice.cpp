@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/factors.h"
 
@@ -47,6 +48,96 @@ Count columns_beside(const Fanout& fanout, const ShapeRule& rule, Count rows) {
   return 0;
 }
 
+Count ceil_div(Count a, Count b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+/// The bounds b with different ceil(n / b), the smallest of each.
+void smallest_bounds(Count n, Count most, std::set<Count>& found) {
+  for (Count b = 1; b <= std::min(n, most);) {
+    found.insert(b);
+    const Count left = ceil_div(n, b);
+    if (left == 1) break;
+    b = ceil_div(n, left - 1);
+  }
+}
+
+/// Which spatial bounds of a dim are worth trying, fanout by fanout from the inside out. With perfect factors the
+/// divisors. With remainders any bound may do, but along a dim that moves no window the counts depend on the iterations
+/// left only: of bounds that leave the same the smallest is as good as any.
+class SpatialBounds {
+ public:
+  SpatialBounds(const Task& task, const Problem& problem, int d)
+      : rule_(task.factorization), size_(task.layer.dims[d].size), left_{size_} {
+    smallest_only_ = problem.windowed[d] == 0;
+    for (const LevelFlexibility& level : task.flexibility.levels)
+      for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
+    // A bound that uses fewer units leaves fewer memories to move words.
+    for (int l = 0; l < problem.levels; ++l)
+      if (problem.is_memory[l] && std::min(problem.read_bandwidth[l], problem.write_bandwidth[l]) < 1e300)
+        smallest_only_ = false;
+    // Padding: temporal loops do not matter, the spatial bounds of all fanouts together decide the padded size.
+    if (rule_ == Factorization::kPadding) shrink(false);
+  }
+
+  void pass_memory() {
+    if (rule_ != Factorization::kPadding) shrink(rule_ == Factorization::kPerfect || rule_ == Factorization::kRubyS);
+  }
+
+  std::vector<Count> pass_fanout(Count units) {
+    std::vector<Count> bounds;
+    if (rule_ == Factorization::kPerfect) return divisors(size_);
+    if (!smallest_only_) {
+      for (Count b = 1; b <= std::min(size_, units); ++b) bounds.push_back(b);
+      return bounds;
+    }
+    // The loops over the two sides of an array follow one another.
+    std::set<Count> found;
+    for (int side = 0; side < 2; ++side) {
+      std::set<Count> once;
+      for (const Count n : left_) {
+        if (rule_ == Factorization::kRubyT) {
+          for (const Count b : divisors(n))
+            if (b <= units) once.insert(b);
+        } else {
+          smallest_bounds(n, units, once);
+        }
+      }
+      std::set<Count> after;
+      for (const Count n : left_)
+        for (const Count b : once)
+          if (b <= n) after.insert(ceil_div(n, b));
+      left_.insert(after.begin(), after.end());
+      found.insert(once.begin(), once.end());
+      limit();
+      if (!smallest_only_) return pass_fanout(units);
+    }
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  /// Everything that loops of a memory can leave.
+  void shrink(bool dividing) {
+    if (!smallest_only_) return;
+    std::set<Count> after;
+    for (const Count n : left_) {
+      if (dividing) {
+        for (const Count b : divisors(n)) after.insert(n / b);
+      } else {
+        std::set<Count> bounds;
+        smallest_bounds(n, n, bounds);
+        for (const Count b : bounds) after.insert(ceil_div(n, b));
+      }
+    }
+    left_ = std::move(after);
+    limit();
+  }
+  void limit() { smallest_only_ &= left_.size() <= 5000; }
+
+  Factorization rule_;
+  Count size_;
+  std::set<Count> left_;  // iterations that may be left
+  bool smallest_only_ = true;
+};
+
 }  // namespace
 
 Spatial::Spatial() {
@@ -72,21 +163,13 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
   return steps;
 }
 
-std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level, Meter& meter) {
+std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level,
+                                  const std::vector<std::vector<Count>>& values, Meter& meter, bool& complete) {
   const Fanout& fanout = problem.accelerator.levels[level].fanout();
   const LevelFlexibility& rules = task.flexibility.levels[level];
   // With remainders anywhere a factor need not divide the whole dim; the chains judge what it must divide.
   const bool imperfect = task.factorization != Factorization::kPerfect;
   const int most = rules.parallel.max_dims_per_side > 0 ? rules.parallel.max_dims_per_side : problem.dims;
-  std::vector<std::vector<Count>> values(problem.dims);
-  for (int d = 0; d < problem.dims; ++d) {
-    const Count size = task.layer.dims[d].size;
-    if (!imperfect) {
-      values[d] = divisors(size);
-    } else {
-      for (Count b = 1; b <= std::min(size, fanout.units()); ++b) values[d].push_back(b);
-    }
-  }
   const std::vector<Sides> all_sides = allowed_sides(task.layer, rules.parallel);
   bool both_sides = false;
   std::vector<Unrolling> found;
@@ -103,8 +186,9 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
           if (beside > 0) self(self, 0, false, 1, beside, 0);
           return;
         }
-        if (found.size() % 1024 == 0 && meter.too_large(static_cast<double>(found.size() * sizeof(Unrolling)))) return;
-        if (found.size() % 1024 == 0 && meter.expired()) return;
+        if (found.size() % 1024 == 0)
+          complete &= !meter.expired() && !meter.too_large(static_cast<double>(found.size() * sizeof(Unrolling)));
+        if (!complete) return;
         found.push_back(unrolling);
         return;
       }
@@ -146,22 +230,28 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
 
 SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& meter) {
   const bool imperfect = task.factorization != Factorization::kPerfect;
+  std::vector<SpatialBounds> bounds;
+  for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, d);
   for (int l = problem.levels - 1; l >= 0; --l) {
-    if (problem.is_memory[l]) continue;
+    if (problem.is_memory[l]) {
+      for (SpatialBounds& dim : bounds) dim.pass_memory();
+      continue;
+    }
+    std::vector<std::vector<Count>> factors;
+    for (SpatialBounds& dim : bounds)
+      factors.push_back(dim.pass_fanout(problem.accelerator.levels[l].fanout().units()));
     fanouts_.push_back(l);
-    unrollings_.push_back(unrollings(task, problem, l, meter));
+    unrollings_.push_back(unrollings(task, problem, l, factors, meter, complete_));
   }
   // From the innermost fanout outwards: what is left of a dim bounds the next factor.
   std::vector<std::uint32_t> at(fanouts_.size());
   using Sizes = std::array<Count, kMaxDims>;
   const auto extend = [&](auto&& self, std::size_t f, const Sizes& left, const Sizes& parallel) -> void {
     if (f == fanouts_.size()) {
-      if (steps_.size() % 1024 == 0 && (meter.expired() || meter.too_large(static_cast<double>(steps_.size()) *
-                                                                           (8 + 4 * static_cast<double>(at.size())))))
-        return;
-      double units = 1;
-      for (int d = 0; d < problem.dims; ++d) units *= static_cast<double>(parallel[d]);
-      if (units < task.accelerator.hints.min_utilization * problem.built[problem.levels]) return;
+      if (steps_.size() % 1024 == 0)
+        complete_ &= !meter.expired() &&
+                     !meter.too_large(static_cast<double>(steps_.size()) * (8 + 4 * static_cast<double>(at.size())));
+      if (!complete_) return;
       index_.insert(index_.end(), at.begin(), at.end());
       double steps = problem.cycles_per_mac;
       for (int d = 0; d < problem.dims; ++d)
@@ -184,6 +274,7 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& 
         }
       }
       if (!fits) continue;
+      if (!complete_) return;
       at[f] = static_cast<std::uint32_t>(i);
       self(self, f + 1, after, factors);
     }

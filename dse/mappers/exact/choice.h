@@ -33,13 +33,17 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 
 /// All legal unrollings of one fanout. With perfect factors each factor vector once, for then only the product of a
 /// dim's two loops matters.
-std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level, Meter& meter);
+/// `factors` are the bounds worth trying by dim, ascending. Stops early when the meter says so: `complete` is false
+/// then.
+std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level,
+                                  const std::vector<std::vector<Count>>& factors, Meter& meter, bool& complete);
 
 /// All combinations over the fanouts that the dims' sizes allow, kept as one index per fanout: there may be many.
 class SpatialChoices {
  public:
   SpatialChoices(const Task& task, const Problem& problem, Meter& meter);
   std::size_t size() const { return steps_.size(); }
+  bool complete() const { return complete_; }  ///< or did the meter end the enumeration?
   double steps(std::size_t i) const { return steps_[i]; }
   void get(std::size_t i, Spatial& spatial) const;
 
@@ -48,6 +52,7 @@ class SpatialChoices {
   std::vector<std::vector<Unrolling>> unrollings_;
   std::vector<std::uint32_t> index_;  // by choice and fanout
   std::vector<double> steps_;
+  bool complete_ = true;
 };
 
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all

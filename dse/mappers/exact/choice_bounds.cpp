@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "dse/mappers/exact/windows.h"
@@ -76,17 +77,41 @@ double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) cons
   return product;
 }
 
+/// How much a tile can grow by temporal loops, and the iterations that are left outside it then: at least, with
+/// remainders. Largest first; of tiles that leave the same iterations only the smallest.
+const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread) {
+  auto [entry, fresh] = known_growths_.try_emplace({d, spread});
+  std::vector<Growth>& all = entry->second;
+  if (!fresh) return all;
+  if (setting_.perfect) {
+    const Count iterations = setting_.task.layer.dims[d].size / spread;
+    for (const Count divisor : setting_.divisors[d])
+      if (iterations % divisor == 0)
+        all.push_back({static_cast<double>(divisor), static_cast<double>(iterations / divisor)});
+    std::reverse(all.begin(), all.end());
+    return all;
+  }
+  const double iterations = std::max(1.0, p_.size[d] / static_cast<double>(spread));
+  for (double left = 1;; ++left) {
+    const double factor = std::ceil(iterations / left - 1e-9);
+    if (all.empty() || factor < all.back().factor) all.push_back({factor, std::max(1.0, iterations / factor)});
+    if (factor == 1) return all;
+    if (all.size() > kMostTiles) {  // smaller tiles still: no better than the smallest possible
+      all.push_back({1, iterations / factor});
+      return all;
+    }
+    left = std::max(left, std::ceil(iterations / (factor - 1)) - 1);
+  }
+}
+
 void ChoiceBounds::look_at(const Spatial& spatial) {
   const Costs costs(setting_, spatial);
   steps_ = costs.steps();
   for (int d = 0; d < p_.dims; ++d) {
-    iterations_[d] = setting_.task.layer.dims[d].size;
-    temporal_[d] = p_.size[d];
-    for (int l = 0; l < p_.levels; ++l) {
-      iterations_[d] /= spatial.factor[l][d];
-      temporal_[d] /= static_cast<double>(spatial.factor[l][d]);
-    }
-    temporal_[d] = std::max(1.0, temporal_[d]);
+    Count spread = 1;
+    for (int l = 0; l < p_.levels; ++l) spread *= spatial.factor[l][d];
+    temporal_[d] = std::max(1.0, p_.size[d] / static_cast<double>(spread));
+    growths_[d] = &growths(d, spread);
   }
   std::array<double, kMaxDims> inside;
   inside.fill(1);
@@ -167,7 +192,7 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
         cycles = std::max(cycles, load);
       }
       if (value(energy, cycles, steps_) >= limit) return;
-      energy += setting_.perfect ? crowding(chosen) : crowding_at_compute(chosen);
+      energy += crowding(chosen);
       visit(choice, value(energy, cycles, steps_));
       return;
     }
@@ -179,32 +204,6 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
     }
   };
   choose(choose, 0, 0, 1, p_.macs * p_.mac_pj);
-}
-
-/// Operands that may stay at the compute units (quickflow only) crowd each other as well: the innermost loop that moves
-/// any of them asks for some of them anew at every step, except for loops over dims that none of them uses.
-double ChoiceBounds::crowding_at_compute(const Chosen& chosen) const {
-  TensorSet here = 0;
-  DimSet used = 0;
-  for (int x = 0; x < p_.tensors; ++x) {
-    if (chosen[x]->staying == 0) continue;
-    here |= TensorSet{1} << x;
-    used |= p_.coupled[x];
-  }
-  double best = kInfinity;
-  for (DimSet rest = used; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    double total = 0;
-    for (int x = 0; x < p_.tensors; ++x) {
-      if (!(here >> x & 1U) || !p_.is_coupled(x, d)) continue;
-      double repeats = 1;
-      for (DimSet others = chosen[x]->staying & used; others != 0; others &= others - 1)
-        repeats *= temporal_[std::countr_zero(others)];
-      total += chosen[x]->delivery[0] * (repeats - 1);
-    }
-    best = std::min(best, total);
-  }
-  return best == kInfinity ? 0 : best;
 }
 
 double ChoiceBounds::crowding(const Chosen& chosen) const {
@@ -271,7 +270,7 @@ double ChoiceBounds::crowding_at(int k, const Chosen& chosen, TensorSet crossing
   int count = 0;
   for (DimSet rest = used & moves; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (iterations_[d] == 1) continue;
+    if (temporal_[d] == 1) continue;
     for (int x = 0; x < p_.tensors; ++x)
       if ((crossing >> x & 1U) && p_.is_coupled(x, d)) sets[count] |= TensorSet{1} << x;
     ++count;
@@ -306,7 +305,7 @@ double ChoiceBounds::crowding_at(int k, const Chosen& chosen, TensorSet crossing
       tiles.repeats[tiles.moved++] = repeats;
       for (DimSet rest = repeats & grows; rest != 0; rest &= rest - 1) {
         const int d = std::countr_zero(rest);
-        if (iterations_[d] > 1 &&
+        if (temporal_[d] > 1 &&
             std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
           tiles.dim[tiles.dims++] = d;
       }
@@ -319,7 +318,7 @@ double ChoiceBounds::crowding_at(int k, const Chosen& chosen, TensorSet crossing
 
 ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int level_in) : bounds(bounds_in), level(level_in) {
   tile = bounds.inside_[level];
-  for (int d = 0; d < bounds.p_.dims; ++d) left[d] = static_cast<double>(bounds.iterations_[d]);
+  left = bounds.temporal_;
 }
 
 /// Cost of the deliveries beyond the first, dims from `open` on taken to be whole.
@@ -355,23 +354,20 @@ void ChoiceBounds::Tiles::grow(int at) {
   }
   const int d = dim[at];
   const double smallest = bounds.inside_[level][d];
-  const Count most = bounds.iterations_[d];
-  const std::vector<Count>& divisors = bounds.setting_.divisors[d];
-  for (auto factor = divisors.rbegin(); factor != divisors.rend(); ++factor) {
-    if (*factor > most || most % *factor != 0) continue;
-    tile[d] = smallest * static_cast<double>(*factor);
-    left[d] = static_cast<double>(most / *factor);
+  for (const Growth& growth : *bounds.growths_[d]) {
+    tile[d] = std::min(smallest * growth.factor, bounds.p_.size[d]);
+    left[d] = growth.left;
     // Smaller tiles cost more, unless they leave an operand where it is.
     if (least_cost(at + 1) >= best) {
       if (disturbed == 0) break;
       continue;
     }
-    if (*factor > 1 && !fit()) continue;
+    if (growth.factor > 1 && !fit()) continue;
     grow(at + 1);
     if (at + 1 == dims && disturbed == 0) break;
   }
   tile[d] = smallest;
-  left[d] = static_cast<double>(most);
+  left[d] = bounds.temporal_[d];
 }
 
 }  // namespace pliant::exact

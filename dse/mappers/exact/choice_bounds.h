@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "dse/mappers/exact/bound.h"
@@ -51,14 +52,17 @@ class ChoiceBounds {
       return nullptr;
     }
   };
+  struct Growth {
+    double factor, left;
+  };
   using Chosen = std::array<const Pattern*, kMaxTensors>;
 
   Chosen patterns(std::size_t keep_choice) const;
   double value(double energy, double cycles, double steps) const;
   bool fits(const Chosen& chosen) const;
-  double crowding_at_compute(const Chosen& chosen) const;
   double crowding(const Chosen& chosen) const;
   double crowding_at(int k, const Chosen& chosen, TensorSet crossing) const;
+  const std::vector<Growth>& growths(int d, Count spread);
   double words(int tensor, const std::array<double, kMaxDims>& tile) const;
 
   /// The tiles that a memory can hold, searched for the one with the fewest deliveries.
@@ -86,11 +90,12 @@ class ChoiceBounds {
   std::vector<Port> ports_;
   std::vector<std::vector<Pattern>> patterns_;  // by tensor
   std::size_t keep_choices_ = 1;
-  double floor_ = 0;  // energy
+  double floor_ = 0;                                                    // energy
+  std::map<std::pair<int, Count>, std::vector<Growth>> known_growths_;  // by dim and factor that is spread
   // Of the unrolling looked at:
   double steps_ = 0;
-  std::array<double, kMaxDims> temporal_{};                         // iterations that are not spread, at least
-  std::array<Count, kMaxDims> iterations_{};                        // temporal ones; perfect factors only
+  std::array<double, kMaxDims> temporal_{};  // iterations that are not spread, at least
+  std::array<const std::vector<Growth>*, kMaxDims> growths_{};
   std::array<std::array<double, kMaxDims>, kMaxLevels> inside_{};   // factors inside a memory, by dim
   std::array<std::array<double, kMaxLevels>, kMaxTensors> held_{};  // least words that a memory holds of a tensor
 };

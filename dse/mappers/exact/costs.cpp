@@ -187,6 +187,24 @@ double Costs::least(const Pair& pair, const Weights& w) const {
   return cost;
 }
 
+double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair) {
+  const Problem& p = setting.problem;
+  double share = 1;
+  for (const Problem::AffineRank& rank : p.affine[pair.tensor]) {
+    for (const auto& network : networks_between(p, pair.parent, p.levels)) {
+      const Sharing s = sharing(p, network, pair.tensor);
+      std::array<double, kMaxDims> below;
+      below.fill(1);
+      const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
+      const bool innermost = network.second == p.levels - 1;
+      const double fewest =
+          s.partial && !innermost ? 1.0 : fewest_windows(spatial, rank, network, s.shared || s.partial);
+      share *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared) : fewest) / all;
+    }
+  }
+  return share;
+}
+
 double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair) {
   const Problem& p = setting.problem;
   const int x = pair.tensor;
@@ -200,19 +218,7 @@ double compute_words(const Setting& setting, const Spatial& spatial, const Pair&
       if (!p.is_memory[l] && (x == p.output ? p.reduction[l] : p.multicast[l]))
         words /= static_cast<double>(spatial.factor[l][d]);
   }
-  for (const Problem::AffineRank& rank : p.affine[x]) {
-    for (const auto& network : networks_between(p, pair.parent, p.levels)) {
-      const Sharing s = sharing(p, network, x);
-      std::array<double, kMaxDims> below;
-      below.fill(1);
-      const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
-      const bool innermost = network.second == p.levels - 1;
-      const double fewest =
-          s.partial && !innermost ? 1.0 : fewest_windows(spatial, rank, network, s.shared || s.partial);
-      words *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared) : fewest) / all;
-    }
-  }
-  return words;
+  return words * window_sharing(setting, spatial, pair);
 }
 
 }  // namespace pliant::exact

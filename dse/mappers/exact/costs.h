@@ -61,6 +61,9 @@ class Costs {
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
 };
 
+/// Share of the operands along affine ranks that fanouts ask for once for several units.
+double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair);
+
 /// Words between the innermost keeper of a tensor and the compute units when every step asks anew.
 double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair);
 

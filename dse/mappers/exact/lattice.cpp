@@ -59,14 +59,17 @@ Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& ke
 }
 
 bool Lattice::build() {
-  axes_ = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories, setting_.may_loop,
-                     setting_.axis_cache);
-  if (axes_.empty()) return false;
+  std::optional<Axes> axes = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories,
+                                        setting_.may_loop, setting_.axis_cache);
+  too_large_ = !axes;
+  if (!axes || axes->empty()) return false;
+  axes_ = std::move(*axes);
   for (int k = 0; k < stages(); ++k) {
     double nodes = 1;
     for (int d = 0; d < setting_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
-    if (meter_.too_large(kArraysAtOnce * sizeof(double) * nodes)) return false;
+    too_large_ |= meter_.too_large(kArraysAtOnce * sizeof(double) * nodes);
   }
+  if (too_large_) return false;
   build_boxes();
   return true;
 }
@@ -275,7 +278,8 @@ void Lattice::grow(int k, DimSet dims, Array& values) const {
   const Box& box = boxes_[k];
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (box.extent[d] > 1) close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
+    if (box.extent[d] > 1 && !meter_.expired())
+      close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
   }
 }
 
@@ -303,6 +307,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
       if (tensors == 0) continue;
       std::vector<TensorSet> plain_done;
       for (DimSet rest = group & ~still; rest != 0; rest &= rest - 1) {
+        if (meter_.expired()) return;
         const int d = std::countr_zero(rest);
         TensorSet killed = 0, sliding = 0;
         for (int x = 0; x < p.tensors; ++x) {
@@ -428,8 +433,10 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
   tables.before[0].emplace(initial_, std::move(start));
   const int last = stages() - 1;
   for (int k = 0; k <= last; ++k) {
-    if (meter_.expired() || meter_.too_large(static_cast<double>(store_.bytes_in_use()))) return tables;
+    too_large_ |= meter_.too_large(static_cast<double>(store_.bytes_in_use()));
+    if (meter_.expired() || too_large_) return tables;
     complete_box(k);
+    meter_.effort += tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
     if (k == last && few_starts(tables.before[k])) {
       tables.best = finish(functional, limit, tables);
       return tables;

@@ -46,8 +46,10 @@ class Lattice {
   Lattice(const Lattice&) = delete;
   Lattice& operator=(const Lattice&) = delete;
 
-  /// What follows build() needs the lattice itself. False: nothing fits, or the meter says it is too large.
+  /// What follows build() needs the lattice itself. False: nothing fits, or too_large().
   bool build();
+  /// Tables that were begun are worthless then.
+  bool too_large() const { return too_large_; }
   double steps() const { return costs_.steps(); }
 
   Functional energy() const;
@@ -101,6 +103,7 @@ class Lattice {
   int initial_node() const;
 
   // What the enumeration of steps needs.
+  Meter& meter() const { return meter_; }
   const Axis& axis(int k, int d) const { return (*axes_[d])[k]; }
   int stride(int k, int d) const { return boxes_[k].stride[d]; }
   bool fits(int k, int node) const { return boxes_[k].misfit[static_cast<std::size_t>(node)] == 0; }
@@ -150,6 +153,7 @@ class Lattice {
   Axes axes_;
   std::vector<int> fastest_first_;  // dims in the order of their strides
   mutable std::vector<Box> boxes_;  // filled when a search first gets there
+  mutable bool too_large_ = false;
   Status initial_{};
   mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
 };

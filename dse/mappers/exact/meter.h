@@ -2,6 +2,7 @@
 // The limits of one search and what it has used of them; shared by all its threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -16,32 +17,29 @@ class Meter {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Meter(const SearchOptions& options) : stop_(options.stop), memory_(options.budget.memory_bytes) {
+  explicit Meter(const SearchOptions& options)
+      : stop_(options.stop),
+        memory_(options.budget.memory_bytes / static_cast<std::size_t>(std::max(1, options.threads))) {
     if (options.budget.seconds > 0)
       deadline_ =
           started_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget.seconds));
   }
 
-  /// Asked every few microseconds of work; once true it stays true.
+  /// Time is up, or somebody asked to stop. Asked every few microseconds of work; once true it stays true.
   bool expired() {
     if (expired_.load(std::memory_order_relaxed)) return true;
-    if (stop_.stop_requested()) {
-      stopped_ = true;
-      expired_ = true;
-    } else if (deadline_ && Clock::now() >= *deadline_) {
-      expired_ = true;
-    }
-    return expired_.load(std::memory_order_relaxed);
-  }
-  /// Would this much memory at once be too much? Then the search is over as well.
-  bool too_large(double bytes) {
-    if (bytes > static_cast<double>(memory_)) expired_ = true;
+    if (stop_.stop_requested()) stopped_ = true;
+    if (stopped_ || (deadline_ && Clock::now() >= *deadline_)) expired_ = true;
     return expired_.load(std::memory_order_relaxed);
   }
   bool stopped() const { return stopped_; }
+  /// Would this much memory in one thread be too much?
+  bool too_large(double bytes) const { return bytes > static_cast<double>(memory_); }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
 
   std::atomic<std::uint64_t> priced{0};
+  /// Nodes of lattices walked and of searches expanded, for limits that do not depend on the clock.
+  std::atomic<std::uint64_t> effort{0};
 
  private:
   Clock::time_point started_ = Clock::now();

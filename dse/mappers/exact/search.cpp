@@ -13,6 +13,9 @@ namespace {
 /// Bounds and prices are sums of the same products in different orders; below this they are the same number.
 constexpr double kRounding = 1e-11;
 
+/// In nodes of a lattice.
+constexpr std::uint64_t kEffortOfExpansion = 4096;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What was decided outside, from the outermost memory inwards.
@@ -35,7 +38,9 @@ class Closing {
         meter_(meter),
         nest_(p_) {}
 
-  double run(bool search) {
+  /// Search as well, with as much effort, or tables only.
+  double run(std::uint64_t effort_left) {
+    const bool search = effort_left > 0;
     // 1. Each tensor moved once: no lattice needed.
     for (int l = 0; l < p_.levels; ++l) {
       if (!p_.is_memory[l]) continue;
@@ -49,34 +54,38 @@ class Closing {
     double bound = value(lattice_.least(energy), least_cycles_);
     if (hopeless(bound)) return bound;
     // 2. The least energy over the lattice, and its mapping; where no port binds that is the optimum.
-    if (!lattice_.build()) return meter_.expired() ? bound : kInfinity;
+    if (!lattice_.build()) return lattice_.too_large() ? bound : kInfinity;
     add_table(energy, Kind::kEnergy, 0, energy_limit(0, least_cycles_));
-    if (meter_.expired()) return bound;
+    if (gave_up()) return bound;
     if (tables_[0].best == kInfinity) return incumbent_.mapping ? std::max(bound, incumbent_.value) : kInfinity;
     bound = value(tables_[0].best, least_cycles_);
     if (hopeless(bound)) return bound;
     descend(0);
-    if (hopeless(bound) || meter_.expired()) return bound;
+    if (hopeless(bound) || gave_up()) return bound;
     // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
     if (!search) {
       while (add_binding_port()) {
-        if (meter_.expired()) break;
+        if (gave_up()) break;
         if (least_cycles_ == kInfinity) return std::max(bound, incumbent_.value);
         bound = region(nullptr).least(p_, task_, lattice_.steps());
-        if (hopeless(bound) || meter_.expired()) break;
+        if (hopeless(bound) || gave_up()) break;
       }
       return bound;
     }
     for (std::uint64_t patience = 64;; patience *= 8) {
       if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
-      if (meter_.expired()) return bound;
+      if (gave_up()) return bound;
       if (least_cycles_ == kInfinity) return incumbent_.value;
       bound = region(nullptr).least(p_, task_, lattice_.steps());
       if (hopeless(bound)) return bound;
-      expansions_left_ = patience;
+      const std::uint64_t allowed = std::min(patience, effort_left / kEffortOfExpansion);
+      expansions_left_ = allowed;
       explore();
+      effort_left -= (allowed - expansions_left_) * kEffortOfExpansion;
+      meter_.effort += (allowed - expansions_left_) * kEffortOfExpansion;
       if (meter_.expired()) return bound;
       if (expansions_left_ > 0) return std::max(bound, incumbent_.value);
+      if (allowed < patience) return bound;
     }
   }
 
@@ -92,6 +101,7 @@ class Closing {
   double value(double energy, double cycles) const {
     return objective_bound(p_, task_, energy, cycles, lattice_.steps());
   }
+  bool gave_up() { return meter_.expired() || lattice_.too_large(); }
   bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
 
   void add_table(Functional functional, Kind kind, double slope, double limit) {
@@ -360,11 +370,11 @@ class Closing {
 }  // namespace
 
 double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {
-  return Closing(lattice, incumbent, meter).run(false);
+  return Closing(lattice, incumbent, meter).run(0);
 }
 
-double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {
-  return Closing(lattice, incumbent, meter).run(true);
+double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter, std::uint64_t effort) {
+  return Closing(lattice, incumbent, meter).run(effort);
 }
 
 }  // namespace pliant::exact

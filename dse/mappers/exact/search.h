@@ -21,7 +21,7 @@ struct Incumbent {
 double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter);
 
 /// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
-/// at least the incumbent's value unless the meter ran out.
-double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter);
+/// at least the incumbent's value unless the meter ran out, the lattice is too large or the effort was not enough.
+double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter, std::uint64_t effort);
 
 }  // namespace pliant::exact

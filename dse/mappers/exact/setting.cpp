@@ -68,8 +68,7 @@ Setting::Setting(const Task& task_in, const Problem& problem_in) : task(task_in)
   within = problem.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   one_loop = problem.conventions.halo == Conventions::Halo::kOneLoop;
   compute_runs = problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
-  for (int x = 0; x < problem.tensors; ++x)
-    for (const Problem::AffineRank& rank : problem.affine[x]) walks |= displacement_walks(problem, rank);
+  walks = displacement_walks(problem);
   for (const Dim& dim : task.layer.dims) divisors.push_back(pliant::divisors(dim.size));
   for (int l = problem.levels - 1; l >= 0; --l) {
     if (!problem.is_memory[l]) continue;

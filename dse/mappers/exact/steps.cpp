@@ -43,6 +43,7 @@ class StepSearch {
       for (std::size_t node = 0; node < array.size(); ++node) {
         value_ = array[node];
         if (!(value_ < best)) continue;
+        if (++looked_ % 256 == 0 && lattice_.meter().expired()) return best;
         step_.node = static_cast<int>(node);
         lattice_.unpack(query_.k, step_.node, at_);
         to_every_end(0, [&](DimSet active) {
@@ -127,6 +128,7 @@ class StepSearch {
     if (d == p_.dims) {
       const double value = arrays_[0][node];
       if (!(value < query_.limit)) return;
+      if (++looked_ % 256 == 0 && lattice_.meter().expired()) query_.limit = -std::numeric_limits<double>::infinity();
       if (query_.worth) {
         for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
         if (!query_.worth(values_.data())) return;
@@ -240,6 +242,7 @@ class StepSearch {
   Lattice::Step step_;
   bool every_order_ = lattice_.setting().walks;
   double value_ = 0;
+  std::uint64_t looked_ = 0;  // starts
   At last_{}, at_{};
 };
 

@@ -83,6 +83,13 @@ bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank)
   return moving > 1;
 }
 
+bool displacement_walks(const Problem& problem) {
+  for (int x = 0; x < problem.tensors; ++x)
+    for (const Problem::AffineRank& rank : problem.affine[x])
+      if (displacement_walks(problem, rank)) return true;
+  return false;
+}
+
 double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside) {
   double product = 1;
   for (int l = outside + 1; l < inside; ++l)

@@ -18,6 +18,7 @@ double extent(const Problem& problem, const Problem::AffineRank& rank, const std
 
 /// Does the model remember displacements along this rank, so that its words are not a function of the node?
 bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank);
+bool displacement_walks(const Problem& problem);  ///< along any rank
 
 /// Fanouts between two levels in runs that no memory divides, from the inside out: [outermost, innermost] levels.
 std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside);
