@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "costmodel/bits.h"
+
 namespace pliant {
 
 namespace {
@@ -25,7 +27,7 @@ bool DisplacementWalk::needed(int tensor, int child) const {
   return loops > 1;
 }
 
-double DisplacementWalk::words(int tensor, int child) const {
+double DisplacementWalk::words(int tensor, int child, std::uint32_t united) const {
   const bool shortcut = problem_.conventions.halo == Conventions::Halo::kTwoIterations;
   // 1. The tile: extent along every rank (plain dims first, then affine ranks).
   std::array<double, kMaxRanks> extent{};
@@ -40,8 +42,12 @@ double DisplacementWalk::words(int tensor, int child) const {
   const int first_affine = ranks;
   for (const Problem::AffineRank& rank : problem_.affine[tensor]) {
     double e = 1;
-    for (int i = 0; i < rank.terms; ++i)
-      e += static_cast<double>(rank.coefficient[i]) * (nest_.tile(child, rank.dim[i]) - 1);
+    for (int i = 0; i < rank.terms; ++i) {
+      const auto coefficient = static_cast<double>(rank.coefficient[i]);
+      const int d = rank.dim[i];
+      e += coefficient * (nest_.tile(child, d) - 1);
+      for_each_bit(united, [&](int l) { e += coefficient * nest_.tile(l + 1, d) * (nest_.bound(l, d) - 1); });
+    }
     extent[ranks++] = e;
   }
   for (int r = 0; r < ranks; ++r) tile *= extent[r];

@@ -14,8 +14,9 @@ class DisplacementWalk {
 
   /// True when two or more loops outside the child move windows of the tensor; with fewer the run formula is the same.
   bool needed(int tensor, int child) const;
-  /// Words delivered to one instance of the child over the whole run.
-  double words(int tensor, int child) const;
+  /// Words delivered to one instance of the child over the whole run; or to all children of the `united` fanouts (bit l
+  /// = level l) as if they were one, whose window spans theirs.
+  double words(int tensor, int child, std::uint32_t united = 0) const;
 
  private:
   const Nest& nest_;

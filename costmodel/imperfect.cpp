@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/affine.h"
+#include "costmodel/bits.h"
 
 namespace pliant {
 
@@ -98,6 +99,15 @@ double rank_extent(const Problem::AffineRank& rank, const std::array<const Child
   return words;
 }
 
+Window bounding_window(const std::vector<Window>& windows) {
+  Count start = windows.front().start, end = start;
+  for (const Window& w : windows) {
+    start = std::min(start, w.start);
+    end = std::max(end, w.start + w.length);
+  }
+  return {start, end - start};
+}
+
 /// Adjoining windows are one interval of indices. Sorted before and after.
 void join_adjoining(std::vector<Window>& windows) {
   std::vector<Window> joined;
@@ -183,10 +193,7 @@ double ImperfectTraffic::distinct_output_extent(int level) const {
         strides[i] = {rank.coefficient[i], windows.front().length};
       }
       const std::span<const Stride> all(strides.data(), shares.size());
-      const bool box = problem_.conventions.footprint == Conventions::Footprint::kBoundingBox;
-      total += static_cast<double>(!intervals ? distinct_sums(terms)
-                                   : box      ? bounding_extent(all)
-                                              : distinct_values(all));
+      total += static_cast<double>(intervals ? distinct_values(all) : distinct_sums(terms));
       std::size_t i = 0;
       while (i < pick.size() && ++pick[i] == shares[i].size()) pick[i++] = 0;
       if (i == pick.size()) break;
@@ -243,25 +250,20 @@ void ImperfectTraffic::price(Traffic& pair) const {
   pair.served = served * repeats_served;
   pair.delivered = delivered * repeats_delivered;
   if (x != p.output) return;
-  if (p.conventions.first_time == Conventions::FirstTime::kPerSweep) {
-    pair.first_parent = served * first_parent;
-    pair.first_child = delivered * first_child;
-    return;
-  }
-  double first = p.simple_words[x];
-  for (int level : {parent, child}) {
-    double words = first;
-    for (int d = 0; d < p.dims; ++d) {
-      if (p.is_coupled(x, d)) continue;
-      std::uint32_t outside = 0;
-      for (int l = 0; l < level; ++l)
-        if (!p.is_memory[l]) outside |= std::uint32_t{1} << l;
-      words *= tuples(d, outside);
-    }
-    if (!p.affine[x].empty()) words *= distinct_output_extent(level);
-    (level == parent ? pair.first_parent : pair.first_child) = words;
-  }
-  if (to_compute) pair.first_child = 0;
+  const auto first_words = [&](int level) {
+    if (p.conventions.footprint == Conventions::Footprint::kBoundingBox && !p.affine[x].empty())
+      return nest_.boxed_share(level);
+    double words = p.simple_words[x];
+    for (int d = 0; d < p.dims; ++d)
+      if (!p.is_coupled(x, d)) words *= tuples(d, p.fanouts & below(level));
+    return p.affine[x].empty() ? words : words * distinct_output_extent(level);
+  };
+  const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
+  pair.first_parent = per_sweep ? served * first_parent : first_words(parent);
+  pair.first_child = per_sweep ? delivered * first_child : to_compute ? 0 : first_words(child);
+  if (p.affine[x].empty()) return;
+  pair.first_parent = std::min(pair.first_parent, pair.served);
+  pair.first_child = std::min(pair.first_child, pair.delivered);
 }
 
 void ImperfectTraffic::affine(const Traffic& pair, const Nest::Kill& kill, double& served, double& delivered) const {
@@ -275,11 +277,12 @@ void ImperfectTraffic::affine(const Traffic& pair, const Nest::Kill& kill, doubl
       continue;
     }
     // Perfect after all: the closed form of Nest::window_words.
-    const std::uint32_t between = ((std::uint32_t{1} << child) - 1) & ~((std::uint32_t{1} << parent) - 1);
-    double at_parent = nest_.distinct_windows(joint, x, p.fanouts & between), at_child = 1;
-    for (const Problem::AffineRank& rank : p.affine[x]) {
+    const std::uint32_t between = p.fanouts & below(child) & ~below(parent);
+    const std::uint32_t united = nest_.united_fanouts(x, between);
+    double at_parent = nest_.distinct_windows(joint, x, between), at_child = 1;
+    for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x]) {
       if ((rank.dims & joint.dims) == 0) continue;
-      at_parent *= nest_.affine_extent(rank, child, kill, p.uniting[x] & between);
+      at_parent *= nest_.affine_extent(rank, child, kill, united);
       at_child *= nest_.affine_extent(rank, child, kill, 0);
     }
     for (DimSet rest = joint.dims; rest != 0; rest &= rest - 1) {
@@ -297,8 +300,12 @@ double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traf
                                     bool at_parent) const {
   const Problem& p = problem_;
   const int x = pair.tensor, parent = pair.parent, child = pair.child;
-  const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
-  const bool one_loop = p.conventions.halo == Conventions::Halo::kOneLoop;
+  // Compute units take single words, which have no box.
+  const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox && child != p.levels;
+  // Quickflow lays the windows of one loop side by side, whatever lies between them; but not those of neighbours.
+  const std::uint32_t between = p.fanouts & below(child) & ~below(parent);
+  const bool beside =
+      p.conventions.halo == Conventions::Halo::kOneLoop && !(at_parent && nest_.united_fanouts(x, between) != 0);
   const bool equal_shared = p.conventions.equal_windows == Conventions::EqualWindows::kShared;
 
   // 1. What every level means, and the networks between parent and child.
@@ -324,13 +331,10 @@ double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traf
   std::array<std::map<Group, double>, kMaxDims> kinds;
   for (const int d : order) {
     const auto tile = static_cast<Count>(nest_.tile(child, d)), size = static_cast<Count>(p.size[d]);
-    std::map<Count, std::map<std::vector<Count>, std::vector<Window>>> found;
-    // Quickflow's one loop slides over adjoining windows, those of united neighbours included.
-    Count beside = 1;
-    for (int l = parent + 1; l < child; ++l)
-      if (spatial_part[l] == Part::kWindow) beside *= static_cast<Count>(nest_.bound(l, d));
+    // By what is outside, by displacement, by how far the window has slid.
+    std::map<Count, std::map<std::vector<Count>, std::map<Count, std::vector<Window>>>> found;
     for (Count start = 0; start < size; start += tile) {
-      Count outside = 0, window = 0;
+      Count outside = 0, slid = 0, window = 0;
       std::vector<Count> offset(networks, 0);
       for (int l = 0; l < child; ++l) {
         const auto inner = static_cast<Count>(nest_.tile(l + 1, d)), bound = static_cast<Count>(nest_.bound(l, d));
@@ -338,7 +342,7 @@ double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traf
         if (p.is_memory[l]) {
           const bool sliding = kill.dim == d && kill.merged > 1 && l <= kill.level && l >= kill.merged_to;
           if (sliding)
-            window += one_loop ? start / inner % bound * tile * beside : at;
+            slid += beside ? start / inner % bound * tile : at;
           else
             outside += at;
           continue;
@@ -349,14 +353,19 @@ double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traf
           case Part::kNeighbour: offset[network[l]] += at; break;
         }
       }
-      found[outside][offset].push_back({window, std::min(tile, size - start)});
+      found[outside][offset][slid].push_back({slid + window, std::min(tile, size - start)});
     }
     for (auto& [outside, children] : found) {
       Group group;
-      for (auto& [offset, windows] : children) {
-        std::sort(windows.begin(), windows.end());
-        if (!box) join_adjoining(windows);
-        group.push_back({offset, std::move(windows)});
+      for (auto& [offset, by_slide] : children) {
+        Child child_here{offset, {}};
+        for (auto& [slid, windows] : by_slide) {
+          if (box) windows = {bounding_window(windows)};
+          child_here.windows.insert(child_here.windows.end(), windows.begin(), windows.end());
+        }
+        std::sort(child_here.windows.begin(), child_here.windows.end());
+        if (!box) join_adjoining(child_here.windows);
+        group.push_back(std::move(child_here));
       }
       kinds[d][std::move(group)] += 1;
     }
@@ -364,7 +373,7 @@ double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traf
 
   // 3. Every combination of kinds: children displaced alike are served as one that needs all they need.
   std::vector<const Problem::AffineRank*> ranks;
-  for (const Problem::AffineRank& rank : p.affine[x])
+  for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x])
     if ((rank.dims & joint.dims) != 0) ranks.push_back(&rank);
   std::array<const Group*, kMaxDims> picked{};
   std::array<const Child*, kMaxDims> child_of{};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/nest.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <tuple>
 
 #include "costmodel/bits.h"
 #include "costmodel/displacement.h"
@@ -17,16 +17,11 @@ namespace {
 constexpr std::uint32_t kNoLoop = std::uint32_t{1} << 15;
 static_assert(kMaxDims < 15);
 
-/// Four levels side by side; every machine has instructions for at least two.
-using Block = double __attribute__((vector_size(32)));
-
-template <class Row>
-inline const Block& block(const Row& row, int level) {
-  return *reinterpret_cast<const Block*>(row.at.data() + level);
-}
-template <class Row>
-inline Block& block(Row& row, int level) {
-  return *reinterpret_cast<Block*>(row.at.data() + level);
+/// std::ceil without a call; a double from 2^52 on is whole.
+inline double round_up(double value) {
+  if (!(value < 0x1p52)) return value;
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(value));
+  return whole + (whole < value ? 1 : 0);
 }
 
 }  // namespace
@@ -36,10 +31,6 @@ Nest::Nest(const Problem& problem) : problem_(problem) {
     if (!problem_.is_memory[l]) continue;
     memory_[memories_++] = l;
     if_memory_[l] = ~Count{0};
-  }
-  for (int l = 0; l < kMaxLevels + 4; ++l) {
-    read_bandwidth_[l] = problem_.read_bandwidth[l];
-    write_bandwidth_[l] = problem_.write_bandwidth[l];
   }
   all_dims_ = below(problem_.dims);
   remembers_ = problem_.conventions.halo == Conventions::Halo::kDisplacement ||
@@ -52,6 +43,13 @@ Nest::Nest(const Problem& problem) : problem_(problem) {
   for (std::array<PerLevel, kMaxDims>* table : {&b_, &temporal_, &spatial_, &tile_})
     for (PerLevel& row : *table) row.at.fill(1);
   for (PerLevel* row : {&instances_, &read_rate_, &write_rate_}) row->at.fill(1);
+  for (PerLevel& row : copied_) row.at.fill(1);
+  every_link_.resize(static_cast<std::size_t>(problem_.tensors * memories_ * (memories_ + 1)));
+  auto link = every_link_.begin();
+  for (int x = 0; x < problem_.tensors; ++x)
+    for (int parent = 0; parent < memories_; ++parent)
+      for (int child = 0; child <= memories_; ++child, ++link)
+        if (parent < child) *link = make_link(x, parent, child);
   for (Charge& charge : charge_) {
     charge.reads.at.fill(0);
     charge.writes.at.fill(0);
@@ -74,10 +72,12 @@ void Nest::load(const FlatMapping& mapping) {
     for (int l = 0; l < problem_.levels; ++l) bounds[l] = mapping.bound[l][d];
     place_bounds(d, bounds.data());
   }
-  refresh_machine(true);
+  refresh_steps();
+  refresh_instances();
   for (int x = 0; x < problem_.tensors; ++x) {
     keepers_[x] = 0;
     ++version_[x];
+    refresh_copies(x);
     refresh_moving(x);
     mark(x);
   }
@@ -93,7 +93,11 @@ void Nest::set_bounds(int dim, const Count* bound_by_level) {
   // 1. The products; whether spatial bounds changed, and which loops appear or vanish.
   const std::uint32_t present_before = present_[dim];
   const bool spatial_changed = place_bounds(dim, bound_by_level);
-  refresh_machine(spatial_changed);
+  refresh_steps();
+  if (spatial_changed) {
+    refresh_instances();
+    for_each_bit(problem_.uncoupled[dim], [&](int x) { refresh_copies(x); });
+  }
   const std::uint32_t toggled = (present_[dim] ^ present_before) & ~problem_.fanouts;
   // 2. Whom it concerns. Along a simple dim every word is covered once however it is split, so its tensors only care
   //    about which loop moves them first.
@@ -137,8 +141,10 @@ void Nest::set_keeps(int level, TensorSet keeps) {
   keeps_[level] = keeps;
   const int i = std::popcount(below(level) & ~problem_.fanouts);
   for_each_bit(changed, [&](int x) {
+    const bool linked = links_[x].keepers == keepers_[x];
     keepers_[x] ^= std::uint32_t{1} << i;
-    mark(x);
+    stale_ |= TensorSet{1} << x;
+    if (linked) splice_keeper(x, i);
   });
 }
 
@@ -197,17 +203,8 @@ void Nest::refresh_moving(int x) {
   moving_[x] = levels & ~problem_.fanouts;
 }
 
-void Nest::refresh_machine(bool spatial_changed) {
+void Nest::refresh_steps() {
   const int levels = problem_.levels;
-  if (spatial_changed) {
-    for (int l = 0; l <= levels; l += 4) {
-      Block product = block(spatial_[0], l);
-      for (int d = 1; d < problem_.dims; ++d) product *= block(spatial_[d], l);
-      block(instances_, l) = product;
-      block(read_rate_, l) = block(read_bandwidth_, l) * product;
-      block(write_rate_, l) = block(write_bandwidth_, l) * product;
-    }
-  }
   double even = 1, odd = 1;
   for (int d = 0; d + 1 < problem_.dims; d += 2) {
     even *= temporal_[d][levels];
@@ -217,9 +214,70 @@ void Nest::refresh_machine(bool spatial_changed) {
   steps_ = even * odd;
 }
 
-/// The pairs of neighbouring keepers of a tensor, and what a word costs in each.
-void Nest::link_tensor(int x) {
+/// Copies change only below a fanout.
+void Nest::refresh_instances() {
+  double copies = 1;
+  for (int l = 0; l <= problem_.levels; ++l) {
+    if (l > 0 && if_memory_[l - 1] == 0) {
+      copies = spatial_[0][l];
+      for (int d = 1; d < problem_.dims; ++d) copies *= spatial_[d][l];
+    }
+    instances_[l] = copies;
+    read_rate_[l] = problem_.read_bandwidth[l] * copies;
+    write_rate_[l] = problem_.write_bandwidth[l] * copies;
+  }
+}
+
+void Nest::refresh_copies(int x) {
+  double words = problem_.simple_words[x];
+  for (int l = 0; l <= problem_.levels; ++l) {
+    if (l > 0 && if_memory_[l - 1] == 0) {
+      words = problem_.simple_words[x];
+      for (unsigned k = 0; k < uncoupled_count_[x]; ++k) words *= spatial_[uncoupled_[x][k]][l];
+    }
+    copied_[x][l] = words;
+  }
+}
+
+Nest::Link Nest::make_link(int x, int parent_memory, int child_memory) const {
   const Problem& p = problem_;
+  const int parent = memory_[parent_memory], child = child_memory < memories_ ? memory_[child_memory] : p.levels;
+  Link link;
+  link.words.tensor = static_cast<std::int8_t>(x);
+  link.words.parent = static_cast<std::int8_t>(parent);
+  link.words.child = static_cast<std::int8_t>(child);
+  link.parent = static_cast<unsigned>(parent);
+  link.child = static_cast<unsigned>(child);
+  link.parent_memory = static_cast<unsigned>(parent_memory);
+  link.child_memory = static_cast<unsigned>(child_memory);
+  link.fanouts = p.fanouts & below(child) & ~below(parent);
+  link.unshared = link.fanouts & ~p.sharing[x];
+  // Where the kill may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
+  const bool within = p.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
+  const bool to_compute = child == p.levels;
+  link.may_reuse = to_compute && parent != p.innermost_memory &&
+                   p.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
+  const int inside = to_compute ? p.innermost_memory : child;
+  link.kill_levels = below(inside) & ~(within ? below(parent) : 0U);
+  link.kill_floor = std::uint32_t{1} << (within ? parent : 0);
+  if (to_compute && !link.may_reuse) {
+    link.kill_levels = 0;
+    link.kill_floor = std::uint32_t{1} << p.levels;
+  }
+  link.served_pj = x == p.output ? p.update_pj[parent] : p.read_pj[parent];
+  link.read_back_pj = p.read_pj[parent];
+  link.delivered_pj = to_compute ? 0 : p.write_pj[child];
+  link.drain_pj = to_compute ? 0 : p.read_pj[child];
+  return link;
+}
+
+const Nest::Link& Nest::link_between(int x, unsigned parent_memory, unsigned child_memory) const {
+  const auto memories = static_cast<unsigned>(memories_);
+  return every_link_[(static_cast<unsigned>(x) * memories + parent_memory) * (memories + 1) + child_memory];
+}
+
+/// The pairs of neighbouring keepers of a tensor.
+void Nest::link_tensor(int x) {
   Links& links = links_[x];
   links.keepers = keepers_[x];
   links.count = 0;
@@ -227,36 +285,54 @@ void Nest::link_tensor(int x) {
   charge_[x].writes.at.fill(0);
   int parent = -1;
   for_each_bit(keepers_[x] | std::uint32_t{1} << memories_, [&](int i) {
-    const int child = i < memories_ ? memory_[i] : p.levels;
-    if (parent >= 0) {
-      Link& link = links.at[links.count++];
-      link.words.tensor = static_cast<std::int8_t>(x);
-      link.words.parent = static_cast<std::int8_t>(parent);
-      link.words.child = static_cast<std::int8_t>(child);
-      link.parent = static_cast<unsigned>(parent);
-      link.child = static_cast<unsigned>(child);
-      link.memory = static_cast<unsigned>(i);
-      link.fanouts = p.fanouts & below(child) & ~below(parent);
-      link.unshared = link.fanouts & ~p.sharing[x];
-      // Where the kill may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
-      const bool within = p.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
-      const bool to_compute = child == p.levels;
-      link.may_reuse = to_compute && parent != p.innermost_memory &&
-                       p.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
-      const int inside = to_compute ? p.innermost_memory : child;
-      link.kill_levels = below(inside) & ~(within ? below(parent) : 0U);
-      link.kill_floor = std::uint32_t{1} << (within ? parent : 0);
-      if (to_compute && !link.may_reuse) {
-        link.kill_levels = 0;
-        link.kill_floor = std::uint32_t{1} << p.levels;
-      }
-      link.served_pj = x == p.output ? p.update_pj[parent] : p.read_pj[parent];
-      link.read_back_pj = p.read_pj[parent];
-      link.delivered_pj = to_compute ? 0 : p.write_pj[child];
-      link.drain_pj = to_compute ? 0 : p.read_pj[child];
-    }
-    parent = child;
+    if (parent >= 0) links.at[links.count++] = link_between(x, static_cast<unsigned>(parent), static_cast<unsigned>(i));
+    parent = i;
   });
+}
+
+/// One memory more or less keeps a tensor: one pair becomes two, or two become one; the others stay as they are.
+void Nest::splice_keeper(int x, int memory) {
+  const std::uint32_t bit = std::uint32_t{1} << memory, keepers = keepers_[x] & ~bit;
+  Links& links = links_[x];
+  std::uint32_t& stale = stale_links_[x];
+  const int first = std::popcount(keepers & (bit - 1)) - 1;  // pair at the place of the change; -1 = outside all
+  const std::uint32_t outside = keepers & (bit - 1), inside = keepers & ~(bit - 1);
+  if (keepers == 0) return;  // a tensor nobody keeps is linked afresh
+  const auto at = static_cast<unsigned>(memory);
+  const auto child = static_cast<unsigned>(std::countr_zero(inside | std::uint32_t{1} << memories_));
+  const bool added = (keepers_[x] & bit) != 0;
+  const int kept = first + 1;  // pairs outside the change that stay: all before `first`
+  Link* const pairs = links.at.data();
+  if (outside == 0) {  // a new outermost keeper, or the outermost one gone
+    if (added) {
+      std::copy_backward(pairs, pairs + links.count, pairs + links.count + 1);
+      pairs[0] = link_between(x, at, child);
+      stale = stale << 1 | 1U;
+    } else {
+      std::copy(pairs + 1, pairs + links.count, pairs);
+      stale >>= 1;
+    }
+  } else {
+    const auto parent = static_cast<unsigned>(highest(outside));
+    const std::uint32_t low = below(kept), before = stale & (low >> 1);
+    if (added) {
+      std::copy_backward(pairs + kept, pairs + links.count, pairs + links.count + 1);
+      pairs[first] = link_between(x, parent, at);
+      pairs[kept] = link_between(x, at, child);
+      stale = before | (stale & ~low) << 1 | std::uint32_t{3} << first;
+    } else {
+      std::copy(pairs + kept + 1, pairs + links.count, pairs + kept);
+      pairs[first] = link_between(x, parent, child);
+      stale = before | (stale >> 1 & ~low) | std::uint32_t{1} << first;
+    }
+  }
+  links.count += added ? 1 : -1;
+  links.keepers = keepers_[x];
+  // Ports that no pair writes to any more: of the dropped memory, and of an outermost one.
+  Charge& charge = charge_[x];
+  const int level = memory_[memory];
+  charge.reads[level] = charge.writes[level] = 0;
+  if (outside == 0) charge.writes[pairs[0].parent] = 0;
 }
 
 // ---- One tensor ----
@@ -311,13 +387,11 @@ inline void Nest::price_link(unsigned x, Link& link) {
   const auto position = static_cast<unsigned>(std::countr_zero((active_[base] & coupled_at(base, x)) | kNoLoop));
   link.base = base;
   // 2. repeats = iterations of uncoupled dims outside the kill; copies = their instances outside parent and child.
-  double served = p.simple_words[x], delivered = served;
   for (unsigned k = 0; k < uncoupled; ++k) {
     const unsigned d = dims[k];
     repeats *= temporal_[d][base + unsigned{position_[base][d] > position}];
-    served *= spatial_[d][link.parent];
-    delivered *= spatial_[d][link.child];
   }
+  double served = copied_[x][link.parent], delivered = copied_[x][link.child];
   const double parent_copies = served;
   // 3. Copies of an uncoupled dim under fanouts share one word of the parent, unless the network cannot.
   double unshared = 1;
@@ -335,7 +409,7 @@ inline void Nest::price_link(unsigned x, Link& link) {
       kill.dim = dim_at_[base][position];
       if (link.child != static_cast<unsigned>(p.levels) && (p.sliding[x] >> kill.dim & 1U) != 0) slide(kill);
     }
-    Windows& windows = windows_[x][link.memory];
+    Windows& windows = windows_[x][link.child_memory];
     if (windows.version != version_[x] || windows.kill_level != kill.level || windows.kill_dim != kill.dim ||
         windows.merged != kill.merged || windows.parent != link.words.parent) {
       window_words(windows, link, kill);
@@ -354,16 +428,17 @@ inline void Nest::price_link(unsigned x, Link& link) {
   if (remembers_ && words.child != p.levels && p.affine_dims[x] != 0) price_displaced(words, unshared);
   // 5. Outputs: the first arrival of a word is a plain write.
   if (x != static_cast<unsigned>(p.output)) return;
-  if (p.conventions.first_time == Conventions::FirstTime::kPerSweep) {
-    words.first_parent = served;
-    words.first_child = delivered;
-  } else if (p.affine_dims[x] == 0) {
-    words.first_parent = parent_copies;
-    words.first_child = delivered;
-  } else {
+  const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
+  words.first_parent = per_sweep ? served : parent_copies;
+  words.first_child = delivered;
+  if (p.affine_dims[x] == 0) return;
+  if (!per_sweep) {
     words.first_parent = first_words(words.parent);
     words.first_child = words.child == p.levels ? 0 : first_words(words.child);
   }
+  // Boxes have holes, and a convention may let windows count for less than they hold.
+  words.first_parent = std::min(words.first_parent, words.served);
+  words.first_child = std::min(words.first_child, words.delivered);
 }
 
 /// Timeloop: where several loops move the window, its memory of the last displacement decides.
@@ -372,20 +447,22 @@ void Nest::price_displaced(Traffic& words, double unshared) const {
   const int x = words.tensor, parent = words.parent, child = words.child;
   const DisplacementWalk walk(*this);
   if (!walk.needed(x, child)) return;
-  const double once = walk.words(x, child);
-  words.served = once * unshared;
-  words.delivered = once;
+  const std::uint32_t fanouts = p.fanouts & below(child) & ~below(parent), united = united_fanouts(x, fanouts);
+  words.delivered = walk.words(x, child);
+  words.served = unshared * (united != 0 ? walk.words(x, child, united) : words.delivered);
   for (int d = 0; d < p.dims; ++d) {
     words.served *= spatial_[d][p.simple[x] >> d & 1U ? child : parent];
     words.delivered *= spatial_[d][child];
   }
-  const std::uint32_t fanouts = p.fanouts & below(child) & ~below(parent);
   for (const Problem::AffineRank& rank : p.windows[x]) words.served *= distinct_windows(rank, x, fanouts);
 }
 
 void Nest::price_tensor(int x) {
-  if (links_[x].keepers != keepers_[x]) link_tensor(x);
   Links& links = links_[x];
+  if (links.keepers != keepers_[x]) {
+    link_tensor(x);
+    stale_links_[x] = ~std::uint32_t{0};
+  }
   const std::uint32_t stale = stale_links_[x];
   for (int k = 0; k < links.count; ++k) {
     if (!(stale >> k & 1U)) continue;
@@ -487,18 +564,11 @@ std::pair<double, double> Nest::demand_cycles(int level, double instances, doubl
   return {cycles(read_demand, problem_.read_bandwidth[level]), cycles(write_demand, problem_.write_bandwidth[level])};
 }
 
-/// Raises cycles to the longest time of a port, words / (bandwidth * instances) rounded up.
-void Nest::find_bound(Totals& totals) const {
-  const bool exact = problem_.conventions.stall_rounding == Conventions::StallRounding::kExact;
+/// Raises cycles to the longest time of a port as Timeloop rounds it.
+void Nest::wait_for_demands(Totals& totals) const {
   for (int i = 0; i < memories_; ++i) {
     const int l = memory_[i];
-    double reads = 0, writes = 0;
-    for (int x = 0; x < problem_.tensors; ++x) {
-      reads += charge_[x].reads[l];
-      writes += charge_[x].writes[l];
-    }
-    double read_time = std::ceil(reads / read_rate_[l]), write_time = std::ceil(writes / write_rate_[l]);
-    if (!exact) std::tie(read_time, write_time) = demand_cycles(l, instances_[l], totals.steps);
+    const auto [read_time, write_time] = demand_cycles(l, instances_[l], totals.steps);
     if (read_time > totals.cycles) {
       totals.cycles = read_time;
       totals.bound = {l, false};
@@ -507,6 +577,34 @@ void Nest::find_bound(Totals& totals) const {
       totals.cycles = write_time;
       totals.bound = {l, true};
     }
+  }
+}
+
+/// Raises cycles to the longest time of a port, words / (bandwidth * instances) rounded up. Ports take whole cycles, so
+/// only those count that move more than they can in the whole cycles of the steps.
+void Nest::wait_for_ports(Totals& totals) const {
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(totals.steps));
+  double longest = 0;
+  for (int i = 0; i < memories_; ++i) {
+    const int l = memory_[i];
+    double reads = charge_[0].reads[l], writes = charge_[0].writes[l];
+    for (int x = 1; x < problem_.tensors; ++x) {
+      reads += charge_[x].reads[l];
+      writes += charge_[x].writes[l];
+    }
+    if (reads > whole * read_rate_[l] && reads > longest * read_rate_[l]) {
+      longest = reads / read_rate_[l];
+      totals.bound = {l, false};
+    }
+    if (writes > whole * write_rate_[l] && writes > longest * write_rate_[l]) {
+      longest = writes / write_rate_[l];
+      totals.bound = {l, true};
+    }
+  }
+  if (longest > totals.cycles) {
+    totals.cycles = round_up(longest);
+  } else {
+    totals.bound = {};
   }
 }
 
@@ -520,22 +618,14 @@ Totals Nest::price() {
   }
   for_each_bit(stale_, [&](int x) { price_tensor(x); });
   stale_ = 0;
-  // 2. Time. Ports take a whole number of cycles, so only those count that move more than they can in the whole cycles
-  //    of the steps; in blocks of four levels, side by side.
+  // 2. Time.
   Totals totals;
   totals.steps = totals.cycles = steps();
-  const auto whole = static_cast<double>(static_cast<std::int64_t>(totals.steps));
-  bool stalls = p.conventions.stall_rounding != Conventions::StallRounding::kExact;
-  for (int l = 0; l <= p.levels; l += 4) {
-    Block reads = block(charge_[0].reads, l), writes = block(charge_[0].writes, l);
-    for (int x = 1; x < p.tensors; ++x) {
-      reads += block(charge_[x].reads, l);
-      writes += block(charge_[x].writes, l);
-    }
-    const auto over = (reads > whole * block(read_rate_, l)) | (writes > whole * block(write_rate_, l));
-    stalls |= (over[0] | over[1] | over[2] | over[3]) != 0;
+  if (p.conventions.stall_rounding == Conventions::StallRounding::kExact) [[likely]] {
+    wait_for_ports(totals);
+  } else {
+    wait_for_demands(totals);
   }
-  if (stalls) find_bound(totals);
   // 3. Energy.
   double energy = p.macs * p.mac_pj;
   for (int x = 0; x < p.tensors; ++x) energy += charge_[x].energy_pj;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "costmodel/problem.h"
 
@@ -83,10 +84,9 @@ class Nest {
   friend class ImperfectTraffic;
   friend class DisplacementWalk;
 
-  /// One value per level (index `levels` = compute), padded so that whole blocks can be multiplied.
-  static constexpr int kPadded = (kMaxLevels + 1 + 3) / 4 * 4;
-  struct alignas(32) PerLevel {
-    std::array<double, kPadded> at;
+  /// One value per level (index `levels` = compute).
+  struct PerLevel {
+    std::array<double, kMaxLevels + 1> at;
     double& operator[](int level) { return at[static_cast<std::size_t>(level)]; }
     double operator[](int level) const { return at[static_cast<std::size_t>(level)]; }
     double& operator[](unsigned level) { return at[level]; }
@@ -96,8 +96,9 @@ class Nest {
   /// A pair of neighbouring keepers with all that bypass alone decides, and its words.
   struct Link {
     Traffic words;
-    unsigned parent = 0, child = 0, memory = 0;  ///< levels; the child's place among the memories
-    unsigned base = 0;                           ///< where its kill was found last
+    unsigned parent = 0, child = 0;                ///< levels
+    unsigned parent_memory = 0, child_memory = 0;  ///< their places among the memories
+    unsigned base = 0;                             ///< where its kill was found last
     /// Where its kill is looked for, and the level outside which loops count when there is none (bit l = level l).
     std::uint32_t kill_levels = 0, kill_floor = 1;
     bool may_reuse = false;     ///< quickflow, towards compute: reuse across loops outside the innermost memory
@@ -127,9 +128,14 @@ class Nest {
   void place_loops(int level, const std::uint8_t* dims_outermost_first);
   bool place_bounds(int dim, const Count* bound_by_level);  ///< whether spatial ones changed
   void refresh_moving(int tensor);
-  void refresh_machine(bool spatial_changed);
+  void refresh_steps();
+  void refresh_instances();
+  void refresh_copies(int tensor);
   void mark(int tensor);
+  Link make_link(int tensor, int parent_memory, int child_memory) const;
+  const Link& link_between(int tensor, unsigned parent_memory, unsigned child_memory) const;
   void link_tensor(int tensor);
+  void splice_keeper(int tensor, int memory);
   std::uint32_t coupled_at(unsigned level, unsigned tensor) const {  ///< by position
     return static_cast<std::uint32_t>(coupled_at_[level][tensor / 4] >> 16 * (tensor % 4) & 0xffffU);
   }
@@ -139,15 +145,18 @@ class Nest {
   void charge_tensor(int tensor);
   void price_displaced(Traffic& words, double unshared) const;
   void slide(Kill& kill) const;
-  void find_bound(Totals& totals) const;
+  void wait_for_ports(Totals& totals) const;
+  void wait_for_demands(Totals& totals) const;
 
   // Windows (nest_windows.cpp).
   void window_words(Windows& windows, const Link& link, const Kill& kill) const;
   double affine_extent(const Problem::AffineRank& rank, int child, const Kill& kill, std::uint32_t united) const;
   double any_extent(const Problem::AffineRank& rank, int child, const Kill& kill, std::uint32_t united) const;
+  std::uint32_t united_fanouts(int tensor, std::uint32_t fanouts) const;
   double distinct_windows(const Problem::AffineRank& rank, int tensor, std::uint32_t fanouts) const;
   double equal_windows(const Problem::AffineRank& rank, std::uint32_t fanouts) const;
   double first_words(int level) const;
+  double boxed_share(int level) const;
 
   const Problem& problem_;
   int memories_ = 0;
@@ -162,10 +171,10 @@ class Nest {
   // [dim]: bound; bounds outside (temporal, spatial); bounds at or inside.
   std::array<PerLevel, kMaxDims> b_, temporal_, spatial_, tile_;
   std::array<std::uint32_t, kMaxDims> present_{};  // bit l: bound > 1
-  PerLevel read_bandwidth_, write_bandwidth_;
-  PerLevel instances_;               // spatial bounds outside, all dims
-  PerLevel read_rate_, write_rate_;  // words per cycle of all instances in use
-  double steps_ = 1;                 // temporal bounds, all dims
+  PerLevel instances_;                             // spatial bounds outside, all dims
+  std::array<PerLevel, kMaxTensors> copied_;       // simple words * copies of a level over uncoupled dims
+  PerLevel read_rate_, write_rate_;                // words per cycle of all instances in use
+  double steps_ = 1;                               // temporal bounds, all dims
 
   // By level; `levels` stands for the compute units, which have no loops.
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels + 1> dim_at_{}, position_{};  // position 0 = innermost
@@ -180,6 +189,7 @@ class Nest {
   TensorSet stale_ = 0;                                   // tensors to be priced again
   std::array<std::uint32_t, kMaxTensors> stale_links_{};  // of those: bit k = k-th pair
   std::array<std::uint64_t, kMaxTensors> version_{};      // how often affine dims of a tensor have changed
+  std::vector<Link> every_link_;  // [tensor][parent memory][child memory]: as made, never priced
   std::array<Links, kMaxTensors> links_{};
   std::array<std::array<Windows, kMaxLevels>, kMaxTensors> windows_{};
   std::array<Charge, kMaxTensors> charge_;

@@ -2,6 +2,7 @@
 // The part of a nest's words that comes from affine index expressions: how large windows are, and how many differ.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "core/affine.h"
 #include "costmodel/bits.h"
@@ -39,8 +40,10 @@ double Nest::affine_extent(const Problem::AffineRank& rank, int child, const Kil
 }
 
 double Nest::any_extent(const Problem::AffineRank& rank, int child, const Kill& kill, std::uint32_t united) const {
-  const bool box = problem_.conventions.footprint == Conventions::Footprint::kBoundingBox;
-  if (child == problem_.levels && united == 0) return 1;
+  // Compute units take single words, which have no box.
+  const bool to_compute = child == problem_.levels;
+  const bool box = problem_.conventions.footprint == Conventions::Footprint::kBoundingBox && !to_compute;
+  if (to_compute && united == 0) return 1;
   std::array<Stride, kMaxStrides> strides;
   std::size_t n = 0;
   double extent = 1, slide_step = 0, slide_count = 1;
@@ -54,12 +57,9 @@ double Nest::any_extent(const Problem::AffineRank& rank, int child, const Kill& 
       strides[n++] = {coefficient * static_cast<Count>(tile_[d][l + 1]), static_cast<Count>(b_[d][l])};
     });
     if (kill.dim == d && kill.merged > 1) {
-      double step = tile_[d][kill.level + 1];
-      if (problem_.conventions.halo == Conventions::Halo::kOneLoop) {
-        // Laid side by side, united neighbours included, whatever lies between them.
-        step = count;
-        for_each_bit(united, [&](int l) { step *= b_[d][l]; });
-      }
+      // Quickflow lays the windows of one loop side by side, whatever lies between them; but not those of neighbours.
+      const bool beside = problem_.conventions.halo == Conventions::Halo::kOneLoop && united == 0;
+      const double step = beside ? count : tile_[d][kill.level + 1];
       if (!box && step == count) {
         count *= kill.merged;
       } else if (box) {
@@ -75,6 +75,13 @@ double Nest::any_extent(const Problem::AffineRank& rank, int child, const Kill& 
   }
   if (box) return extent + (slide_count - 1) * std::min(slide_step, extent);
   return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
+}
+
+/// Fanouts over affine dims of a tensor whose children's windows are served as one.
+std::uint32_t Nest::united_fanouts(int x, std::uint32_t fanouts) const {
+  std::uint32_t united = fanouts & problem_.uniting[x], spread = 0;
+  if (united != 0) for_each_bit(problem_.affine_dims[x], [&](int d) { spread |= present_[d]; });
+  return united & spread;
 }
 
 /// Different windows among the children that some fanouts give one instance of the parent: those that coincide share a
@@ -122,8 +129,9 @@ double Nest::footprint(int level, int tensor) const {
 double Nest::first_words(int level) const {
   const Problem& p = problem_;
   const int x = p.output;
-  double words = p.simple_words[x], copies = 1;
-  for_each_bit(all_dims_ & ~p.simple[x], [&](int d) { copies *= spatial_[d][level]; });
+  if (p.conventions.footprint == Conventions::Footprint::kBoundingBox) return boxed_share(level);
+  double words = p.simple_words[x];
+  for_each_bit(all_dims_ & ~p.simple[x], [&](int d) { words *= spatial_[d][level]; });
   std::array<Stride, kMaxStrides> strides;
   for (const Problem::AffineRank& rank : p.affine[x]) {
     std::size_t n = 0;
@@ -134,11 +142,22 @@ double Nest::first_words(int level) const {
         if (p.is_memory[l] && b_[d][l] > 1)
           strides[n++] = {rank.coefficient[i] * static_cast<Count>(tile_[d][l + 1]), static_cast<Count>(b_[d][l])};
     }
-    const std::span<const Stride> all(strides.data(), n);
-    const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox && copies == 1;
-    words *= static_cast<double>(box ? bounding_extent(all) : distinct_values(all));
+    words *= static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
   }
-  return words * copies;
+  return words;
+}
+
+/// Bounding boxes have holes that no element fills, so an instance's part of the output is a share of the tensor's box:
+/// Timeloop's, at every network the child's tile over that of all children, in whole words.
+double Nest::boxed_share(int level) const {
+  const Problem& p = problem_;
+  double words = footprint(0, p.output);
+  for (std::uint32_t rest = p.fanouts & below(level); rest != 0;) {
+    const int outermost = std::countr_zero(rest);
+    rest &= ~p.network[outermost];
+    words = std::floor(words * footprint(p.gap[outermost], p.output) / footprint(outermost, p.output));
+  }
+  return words * instances_[level];
 }
 
 /// Words of the parent and of all children: extent of the windows, times how many there are.
@@ -154,8 +173,8 @@ void Nest::window_words(Windows& windows, const Link& link, const Kill& kill) co
   if (kill.merged != 1) visits /= kill.merged;
   windows.served = visits * at_parent;
   windows.delivered = visits * at_child;
-  const std::uint32_t united = p.uniting[x] & link.fanouts;
-  for (const Problem::AffineRank& rank : p.affine[x]) {
+  const std::uint32_t united = united_fanouts(x, link.fanouts);
+  for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x]) {
     const double extent = affine_extent(rank, child, kill, 0);
     windows.delivered *= extent;
     windows.served *= united != 0 ? affine_extent(rank, child, kill, united) : extent;

@@ -92,6 +92,7 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
     if (sliding[x] != 0) sliding_tensors |= TensorSet{1} << x;
     tensor_words[x] = static_cast<double>(layer.tensor_words(x));
     for (int d = 0; d < dims; ++d) {
+      if (!is_coupled(x, d)) uncoupled[d] |= TensorSet{1} << x;
       if (!(simple[x] >> d & 1U)) not_simple[d] |= TensorSet{1} << x;
       if (affine_dims[x] >> d & 1U) windowed[d] |= TensorSet{1} << x;
     }

@@ -53,14 +53,14 @@ struct Problem {
   std::array<DimSet, kMaxTensors> sliding{};
   TensorSet sliding_tensors = 0;
 
-  /// By dim: tensors for which it is not simple, and for which it is affine.
-  std::array<TensorSet, kMaxDims> not_simple{}, windowed{};
+  /// By dim: tensors that do not mention it, for which it is not simple, and for which it is affine.
+  std::array<TensorSet, kMaxDims> uncoupled{}, not_simple{}, windowed{};
 
   std::array<TensorSet, kMaxLevels> may_keep{}, must_keep{};
   std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
   std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};
-  /// Per instance; infinity = unlimited, and for what is no memory. Padded so that blocks of levels can be multiplied.
-  std::array<double, kMaxLevels + 4> read_bandwidth{}, write_bandwidth{};
+  /// Per instance; infinity = unlimited, and for what is no memory.
+  std::array<double, kMaxLevels + 1> read_bandwidth{}, write_bandwidth{};
   std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};
   /// Fanouts (bit l = level l) by what they do for a tensor: serve children with equal windows by one word (multicast,
   /// or reduction for the output), and serve overlapping windows as one.

@@ -167,6 +167,22 @@ class Walk {
     return uses == 1 && several;
   }
 
+  bool boxes() const { return conventions_.footprint == Conventions::Footprint::kBoundingBox; }
+
+  /// Is the dim by itself, with coefficient 1, the only index of x that mentions it? Then windows along it never
+  /// overlap.
+  bool plain(int x, int dim) const {
+    int uses = 0;
+    bool alone = true;
+    for (const Rank& rank : layer_.tensors[x].ranks)
+      for (const Term& term : rank.terms)
+        if (term.dim == dim) {
+          ++uses;
+          alone &= rank.terms.size() == 1 && term.coefficient == 1;
+        }
+    return uses == 1 && alone;
+  }
+
   /// What the children that share one transfer have in common, besides the instance of the parent.
   Tuple group_of(const Mac& mac, int x, int parent, int child) const {
     Tuple key;
@@ -178,7 +194,7 @@ class Walk {
       const bool shares = x == layer_.output() ? fanout.reduction : fanout.multicast;
       const bool separate_windows =
           conventions_.equal_windows == Conventions::EqualWindows::kSeparate && coupled(x, loop.dim);
-      if (united(loop, x, parent, child)) continue;
+      if (united(loop, x, parent, child) && !(boxes() && plain(x, loop.dim))) continue;
       if (!shares || separate_windows) {
         key.push_back(mac.index[i]);
         continue;
@@ -267,15 +283,25 @@ class Walk {
     return fanout.partial_multicast && (x == layer_.output() ? fanout.reduction : fanout.multicast);
   }
 
-  /// QuickFlow's window: the tiles that one loop visits laid side by side, whatever lies between them. Seen from the
-  /// parent, neighbours whose windows count as one lie between them.
-  Tuple widen(const Mac& mac, int widened, int x, int parent, int child, bool at_parent) const {
+  /// Does the parent see the windows of several children as one?
+  bool unites(int x, int parent, int child) const {
+    return std::any_of(loops_.begin(), loops_.end(), [&](const NestLoop& loop) {
+      if (!united(loop, x, parent, child)) return false;
+      for (const Rank& rank : layer_.tensors[x].ranks)
+        if (rank.terms.size() > 1)
+          for (const Term& term : rank.terms)
+            if (term.dim == loop.dim) return true;
+      return false;
+    });
+  }
+
+  /// QuickFlow's window: the tiles that one loop visits laid side by side, whatever lies between them.
+  Tuple widen(const Mac& mac, int widened, int child) const {
     const int dim = loops_[widened].dim;
     Tuple coords = mac.coords;
     Count inside = 0, tile = 1;
     for (std::size_t i = 0; i < loops_.size(); ++i) {
-      if (loops_[i].dim != dim) continue;
-      if (loops_[i].level < child && !(at_parent && united(loops_[i], x, parent, child))) continue;
+      if (loops_[i].dim != dim || loops_[i].level < child) continue;
       inside += mac.index[i] * loops_[i].step;
       tile *= loops_[i].bound;
     }
@@ -302,21 +328,23 @@ class Walk {
     if (conventions_.halo == Conventions::Halo::kDisplacement && child < levels_) {
       std::set<Key> children;
       for (const Mac& mac : macs_) children.insert(at_child(mac));
-      const Count each = displacement_walk(x, child);
-      words.served = each * static_cast<Count>(group_names.size());
-      words.delivered = each * static_cast<Count>(children.size());
+      const Key first = group(macs_.front());
+      words.served = static_cast<Count>(group_names.size()) *
+                     displacement_walk(x, child, [&](const Mac& mac) { return group(mac) == first; });
+      words.delivered = static_cast<Count>(children.size()) *
+                        displacement_walk(x, child, [&](const Mac& mac) { return at_child(mac) == 0; });
     } else if (conventions_.stationarity == Conventions::Stationarity::kWithinLevel) {
       // Runs that the model takes to be one need not follow one another in time: give each its own receiver.
       const auto with_run = [&](const auto& receiver) {
         return [&](const Mac& mac) { return receiver(mac) * static_cast<Key>(macs_.size()) + run(mac); };
       };
-      const auto seen = [&](bool from_parent) {
-        return [&, from_parent](const Mac& mac) {
-          return control.widened < 0 ? mac.coords : widen(mac, control.widened, x, parent, child, from_parent);
+      const auto seen = [&](bool side_by_side) {
+        return [&, side_by_side](const Mac& mac) {
+          return side_by_side ? widen(mac, control.widened, child) : mac.coords;
         };
       };
-      words.served = transfers(x, with_run(group), no_run, seen(true));
-      words.delivered = transfers(x, with_run(at_child), no_run, seen(false));
+      words.served = transfers(x, with_run(group), no_run, seen(control.widened >= 0 && !unites(x, parent, child)));
+      words.delivered = transfers(x, with_run(at_child), no_run, seen(control.widened >= 0));
     } else {
       words.served = transfers(x, group, run, as_is);
       words.delivered = transfers(x, at_child, run, as_is);
@@ -329,6 +357,9 @@ class Walk {
         if (control.starts_run[i] && !coupled(x, loops_[i].dim)) sweeps *= loops_[i].bound;
       words.first_parent = words.served / sweeps;
       words.first_child = words.delivered / sweeps;
+    } else if (boxes()) {
+      words.first_parent = std::min(words.served, boxed_share(x, parent));
+      words.first_child = child == levels_ ? 0 : std::min(words.delivered, boxed_share(x, child));
     } else {
       words.first_parent = transfers(x, at_parent, no_run, as_is);
       words.first_child = child == levels_ ? 0 : transfers(x, at_child, no_run, as_is);
@@ -336,12 +367,28 @@ class Walk {
     return words;
   }
 
-  /// Timeloop, every iteration walked: words of one child, by its memory of the last displacement.
-  Count displacement_walk(int x, int child) const {
-    std::vector<std::pair<Key, Tuple>> visits;  // time, corner of the tile of the first instance
+  /// Timeloop: an instance's part of the tensor's box is divided at every network by the boxes of its children's tiles.
+  Count boxed_share(int x, int level) const {
+    Count words = tile_words(0, x), copies = 1;
+    for (int l = 0; l < level; ++l) {
+      if (is_memory(l)) continue;
+      const int outermost = l;
+      while (!is_memory(l)) ++l;
+      words = words * tile_words(l, x) / tile_words(outermost, x);
+    }
+    for (const NestLoop& loop : loops_)
+      if (loop.spatial && loop.level < level) copies *= loop.bound;
+    return words * copies;
+  }
+
+  /// Timeloop, every iteration walked: words of one child (or of several taken as one), by its memory of the last
+  /// displacement.
+  template <class Condition>
+  Count displacement_walk(int x, int child, Condition belongs) const {
+    std::vector<std::pair<Key, Tuple>> visits;  // time, corner of the tile
     std::set<Tuple> tile;
     for (const Mac& mac : macs_) {
-      if (instance_of(mac, child) != 0) continue;
+      if (!belongs(mac)) continue;
       const Key time = time_of(mac, child);
       if (visits.empty() || visits.back().first != time) visits.emplace_back(time, element(x, mac.coords));
       if (visits.size() == 1) tile.insert(element(x, mac.coords));

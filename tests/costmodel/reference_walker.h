@@ -22,6 +22,8 @@
 //   group when, network by network, (1) they have the same index on fanouts without multicast (outputs: without
 //   reduction), (2) their windows are displaced alike by the fanouts with multicast; fanouts with partial multicast are
 //   left out of that comparison, so all their children are in one group.
+//   With bounding boxes a group takes the box around its members' windows; along a plain index nothing overlaps and
+//   members stay apart.
 //
 //   Compute units receive one word of each tensor at every step; the same groups share it.
 //

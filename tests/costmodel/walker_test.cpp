@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every count of the fast model equals the walked loop nest on random small layers, accelerators and mappings. The
-// rules both follow are at the top of reference_walker.h.
+// rules both follow are at the top of reference_walker.h. PLIANT_CASES=5000 walks as many of every kind.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "agreement.h"
+#include "costmodel/nest.h"
+#include "costmodel/report.h"
 
 namespace pliant {
 namespace {
@@ -21,13 +25,18 @@ struct Case {
   int cases;
 };
 
+int number_of(int cases) {
+  const char* many = std::getenv("PLIANT_CASES");
+  return many != nullptr ? std::atoi(many) : cases;
+}
+
 class WalkedNest : public testing::TestWithParam<Case> {};
 
 TEST_P(WalkedNest, AgreesWithTheModel) {
   const Case& c = GetParam();
-  const Comparison comparison =
-      compare_random(1, c.cases, c.kind, c.rule, *Conventions::preset(c.conventions), c.special_networks, 400);
-  EXPECT_EQ(comparison.cases, c.cases);
+  const Comparison comparison = compare_random(1, number_of(c.cases), c.kind, c.rule,
+                                               *Conventions::preset(c.conventions), c.special_networks, 400);
+  EXPECT_EQ(comparison.cases, number_of(c.cases));
   EXPECT_EQ(comparison.differing, 0) << comparison.first;
 }
 
@@ -52,10 +61,37 @@ INSTANTIATE_TEST_SUITE_P(Random, WalkedNest,
                                          Case{"GemmTimeloop", Kind::kGemm, kPfm, "timeloop", false, 200},
                                          Case{"ConvTimeloop", Kind::kConv, kPfm, "timeloop", false, 400},
                                          Case{"EinsumTimeloop", Kind::kEinsum, kPfm, "timeloop", false, 300},
+                                         Case{"GemmTimeloopNetworks", Kind::kGemm, kPfm, "timeloop", true, 200},
+                                         Case{"ConvTimeloopNetworks", Kind::kConv, kPfm, "timeloop", true, 500},
+                                         Case{"EinsumTimeloopNetworks", Kind::kEinsum, kPfm, "timeloop", true, 500},
                                          Case{"GemmQuickflow", Kind::kGemm, kPfm, "quickflow", false, 200},
                                          Case{"ConvQuickflow", Kind::kConv, kPfm, "quickflow", false, 400},
-                                         Case{"EinsumQuickflow", Kind::kEinsum, kPfm, "quickflow", false, 300}),
+                                         Case{"EinsumQuickflow", Kind::kEinsum, kPfm, "quickflow", false, 300},
+                                         Case{"ConvQuickflowNetworks", Kind::kConv, kPfm, "quickflow", true, 500},
+                                         Case{"EinsumQuickflowNetworks", Kind::kEinsum, kPfm, "quickflow", true, 500}),
                          [](const testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
+
+/// Conventions may be mixed, remainders may be anywhere: what must always be true is true.
+TEST(AnyConventions, BreakNoInvariant) {
+  reference::Random random(3);
+  const std::vector<ConventionOption>& options = convention_options();
+  for (int i = 0; i < number_of(3000); ++i) {
+    const Kind kind = std::array{Kind::kGemm, Kind::kConv, Kind::kEinsum}[static_cast<std::size_t>(i % 3)];
+    const Factorization rule = std::array{kPfm, kRubyS, kRubyT, kRuby}[static_cast<std::size_t>(i / 3 % 4)];
+    const Layer layer = reference::random_layer(random, kind, 400);
+    Accelerator accelerator = reference::random_accelerator(random, true);
+    const std::vector<std::string> presets = Conventions::preset_names();
+    accelerator.conventions = *Conventions::preset(presets[random() % presets.size()]);
+    if (i % 2 == 0)
+      for (std::size_t o = 0; o < options.size(); ++o)
+        if (random() % 3 == 0) set_convention(accelerator.conventions, o, random() % options[o].values.size());
+    const Problem problem(layer, accelerator);
+    Nest nest(problem);
+    nest.load(flatten(problem, reference::random_mapping(random, layer, accelerator, rule)));
+    const Totals totals = nest.price();
+    ASSERT_EQ(broken_invariant(nest, totals), "") << "case " << i;
+  }
+}
 
 }  // namespace
 }  // namespace pliant

@@ -105,7 +105,6 @@ Accelerator draw_accelerator(Draw& draw) {
   accelerator.name = "random";
   const Count memories = draw.chance(0.6) ? 2 : 3;
   Count fanouts = draw.from(0, 2);
-  const bool partial_multicast = draw.chance(0.15);  // of all networks or none: neighbours share one rule
   for (Count m = 0; m < memories; ++m) {
     accelerator.levels.push_back({"M" + std::to_string(m), draw_memory(draw, m == 0, m + 1 == memories)});
     const bool last = m + 1 == memories;
@@ -115,7 +114,7 @@ Accelerator draw_accelerator(Draw& draw) {
       if (draw.chance(0.5)) fanout.rows = draw.from(2, 4);
       fanout.multicast = !draw.chance(0.15);
       fanout.reduction = !draw.chance(0.15);
-      fanout.partial_multicast = partial_multicast;
+      fanout.partial_multicast = draw.chance(0.15);
       accelerator.levels.push_back({"F" + std::to_string(fanouts), fanout});
       --fanouts;
     }
@@ -199,14 +198,6 @@ Flexibility draw_flexibility(Draw& draw, const Layer& layer, const Accelerator& 
   return flexibility;
 }
 
-/// Timeloop has neither outputs with holes in their bounding box nor networks that share overlapping windows.
-bool modelled(const Task& task) {
-  if (!(task.accelerator.conventions == Conventions::timeloop())) return true;
-  if (task.layer.written_as.find("transposed") != std::string::npos) return false;
-  return std::none_of(task.accelerator.levels.begin(), task.accelerator.levels.end(),
-                      [](const Level& level) { return level.is_fanout() && level.fanout().partial_multicast; });
-}
-
 std::string describe(const Task& task) {
   Accelerator shown = task.accelerator;
   shown.flexibility = task.flexibility;
@@ -224,7 +215,6 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
     task.factorization = draw.of(options.factorizations);
     task.layer = draw_layer(draw, task.factorization != Factorization::kPerfect);
     task.accelerator = draw_accelerator(draw);
-    if (!modelled(task)) continue;
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     task.objective = static_cast<Objective>(draw.from(0, 5));
     BigCount chains = 1;

@@ -70,7 +70,10 @@ double Costs::first_arrivals(int level) const {
       instances *= split;
       points *= std::ceil(p.size[d] / split);
     }
-    words *= instances * std::min(points, extent(p, rank, whole, false));
+    // A share of a bounding box may be more than the points in it.
+    const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
+    const double most = extent(p, rank, whole, false);
+    words *= instances * (box ? most : std::min(points, most));
   }
   return words;
 }
