@@ -113,11 +113,13 @@ class Comparison {
       : record_(record), result_(result), id_(record.at("id").get<std::string>()) {
     perfect_ = record.at("factorization") == "perfect";
     computes_exact_ = record.at("computes_exact");
-    accelerator_ = read_accelerator(record.at("arch"));
+    TimeloopCase priced = read_timeloop_case(record);
+    layer_ = std::move(priced.layer);
+    accelerator_ = std::move(priced.accelerator);
+    mapping_ = std::move(priced.mapping);
     // The plain results walk two iterations of every loop; the full walk is given where it was run and differs.
     full_walk_ = record.contains("results_full_walk");
     if (!full_walk_) accelerator_.conventions.halo = Conventions::Halo::kTwoIterations;
-    layer_ = read_layer(record.at("problem"));
     if (!perfect_) {
       nest_ = read_reference_nest(record.at("mapping"), layer_, accelerator_);
       predictions_[Habit::kNone] = predict_reference(nest_);
@@ -125,7 +127,7 @@ class Comparison {
   }
 
   void run() {
-    const CostReport report = price(layer_, accelerator_, read_mapping(record_.at("mapping"), layer_, accelerator_));
+    const CostReport report = price(layer_, accelerator_, mapping_);
     const json& expected = record_.at(full_walk_ ? "results_full_walk" : "results");
     // The reference multiplies operations per instance with a fractional number of instances and cuts the fraction off.
     const double one = perfect_ ? 0 : 1;
@@ -217,11 +219,20 @@ class Comparison {
   bool wrong_ = false, excused_ = false;
   Accelerator accelerator_;
   Layer layer_;
+  Mapping mapping_;
   ReferenceNest nest_;
   std::map<Habit, Prediction> predictions_;
 };
 
 }  // namespace
+
+TimeloopCase read_timeloop_case(const json& record) {
+  TimeloopCase read;
+  read.layer = read_layer(record.at("problem"));
+  read.accelerator = read_accelerator(record.at("arch"));
+  read.mapping = read_mapping(record.at("mapping"), read.layer, read.accelerator);
+  return read;
+}
 
 void validate_timeloop_vector(const json& record, ValidationResult& result) { Comparison(record, result).run(); }
 
