@@ -368,7 +368,7 @@ class SweepRun {
       token->given_up = true;
       return token;
     }
-    TaskResult result = solve_task(*mapper_, *sweep_, *token->design, *token->layer, threads_, mappers);
+    TaskResult result = solve_task(*mapper_, *sweep_, *token->design, *token->layer, 1, mappers);
     // A search that was stopped has only an accident to show, unless it had its proof already.
     if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) {
       token->given_up = true;
