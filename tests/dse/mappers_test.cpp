@@ -99,6 +99,25 @@ TEST(Mappers, SameAnswerOnAnyNumberOfThreadsAndAgain) {
   }
 }
 
+// Many choices, ports that bind, and a search after the tables: the rounds of the exact mapper at work.
+TEST(Mappers, ExactIsTheSameOnAnyNumberOfThreads) {
+  std::vector<Task> tasks{shipped_task("simba", "conv:M=96,C=64,P=14,Q=14,R=3,S=3", "quickflow"),
+                          shipped_task("goma_eyeriss", "gemm:M=1024,N=3072,K=1024")};
+  tasks[1].factorization = Factorization::kRubyS;
+  for (const Task& task : tasks) {
+    SearchOptions options;
+    const SearchResult first = run_mapper(*make_mapper("exact"), task, options);
+    ASSERT_TRUE(first.certified);
+    for (const int threads : {2, 3}) {
+      options.threads = threads;
+      const SearchResult again = run_mapper(*make_mapper("exact"), task, options);
+      EXPECT_EQ(again.value, first.value);
+      EXPECT_EQ(*again.mapping, *first.mapping);
+      EXPECT_EQ(again.evaluations, first.evaluations);
+    }
+  }
+}
+
 TEST(Mappers, AnotherSeedDrawsOtherMappings) {
   const Task task = shipped_task("eyeriss", "conv:M=64,C=64,P=56,Q=56,R=3,S=3");
   for (const char* name : {"random", "genetic"}) {
