@@ -42,7 +42,7 @@ examples:
 
 )";
 
-constexpr std::size_t kLayers = 12'000;
+constexpr std::size_t kLayers = 40'000;
 
 options::options_description described_options() {
   options::options_description all("options");
