@@ -112,7 +112,7 @@ void Nest::set_bounds(int dim, const Count* bound_by_level) {
         stale |= TensorSet{(before & coupled_at(static_cast<unsigned>(l), static_cast<unsigned>(x)) & (bit - 1)) == 0}
                  << x;
     });
-    for (int x = 0; x < problem_.tensors; ++x) refresh_moving(x);
+    for_each_bit(below(problem_.tensors) & ~problem_.uncoupled[dim], [&](int x) { refresh_moving(x); });
   }
   if (remembers_) stale = ~TensorSet{0};
   for_each_bit(stale & below(problem_.tensors), [&](int x) { mark(x); });
