@@ -22,8 +22,11 @@ Count Accelerator::instances(int level) const {
 
 Count Accelerator::macs_units() const { return instances(static_cast<int>(levels.size())); }
 
-const Flexibility& Accelerator::flexibility_of(const Layer& layer) const {
-  const auto own = flexibility_for.find(layer.operation);
+const Flexibility& Accelerator::flexibility_of(const Layer& layer) const { return flexibility_of(layer.operation); }
+
+const Flexibility& Accelerator::flexibility_of(Operation operation) const {
+  auto own = flexibility_for.find(operation);
+  if (own == flexibility_for.end()) own = flexibility_for.find(parent_family(operation));
   return own == flexibility_for.end() ? flexibility : own->second;
 }
 

@@ -95,6 +95,7 @@ struct Accelerator {
   Count macs_units() const;                     ///< compute units: product of all fanouts
   Count instances(int level) const;             ///< product of the fanouts outside a level
   const Flexibility& flexibility_of(const Layer& layer) const;
+  const Flexibility& flexibility_of(Operation operation) const;
   bool operator==(const Accelerator&) const = default;
 };
 

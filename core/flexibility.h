@@ -112,7 +112,8 @@ struct ClassSettings {
   AxisSettings all;
   std::map<Operation, AxisSettings> by_family;
   const AxisSettings& of(Operation operation) const {
-    const auto own = by_family.find(operation);
+    auto own = by_family.find(operation);
+    if (own == by_family.end()) own = by_family.find(parent_family(operation));
     return own == by_family.end() ? all : own->second;
   }
   bool operator==(const ClassSettings&) const = default;

@@ -259,11 +259,6 @@ std::vector<RuleProblem> rule_problems(const Accelerator& accelerator, const Fle
                                 std::to_string(rules.shape.block_cols) + " is larger than the " +
                                 std::to_string(units) + " units of " + level.name,
                             "a block that the array can be built of"});
-      else if (units % (rules.shape.block_rows * rules.shape.block_cols) != 0)
-        problems.push_back({Axis::kShape, level.name,
-                            std::to_string(units) + " units are not made of " + std::to_string(rules.shape.block_rows) +
-                                "x" + std::to_string(rules.shape.block_cols) + " blocks",
-                            "a block that divides the array"});
     }
     if (!level.is_memory() || rules.tile.fixed.empty()) continue;
     if (const auto& capacity = level.memory().capacity_words) {
@@ -306,8 +301,7 @@ std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const F
   if (auto problem = applied(accelerator, wanted, std::nullopt, accelerator.flexibility, leave_out).problem)
     return problem;
   for (const Operation operation : families_with_rules(accelerator)) {
-    const auto own = accelerator.flexibility_for.find(operation);
-    const Flexibility& rules = own == accelerator.flexibility_for.end() ? accelerator.flexibility : own->second;
+    const Flexibility& rules = accelerator.flexibility_of(operation);
     if (auto problem = applied(accelerator, wanted, operation, rules, leave_out).problem) return problem;
   }
   return std::nullopt;
@@ -316,8 +310,7 @@ std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const F
 Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted, const PerAxis<bool>& leave_out) {
   std::map<Operation, Flexibility> by_family;
   for (const Operation operation : families_with_rules(accelerator)) {
-    const auto own = accelerator.flexibility_for.find(operation);
-    const Flexibility& rules = own == accelerator.flexibility_for.end() ? accelerator.flexibility : own->second;
+    const Flexibility& rules = accelerator.flexibility_of(operation);
     by_family[operation] = applied(accelerator, wanted, operation, rules, leave_out).rules;
   }
   accelerator.flexibility = applied(accelerator, wanted, std::nullopt, accelerator.flexibility, leave_out).rules;

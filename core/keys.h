@@ -31,17 +31,17 @@ inline constexpr std::array<std::string_view, 1> kHints{"min_utilization"};
 inline constexpr std::array<std::string_view, 3> kRoleNames{"inputs", "weights", "outputs"};
 
 inline constexpr std::array<std::string_view, 5> kAxisRules{"tiles", "orders", "loops", "parallel", "shape"};
-inline constexpr std::array<std::string_view, 3> kFamilies{"conv", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 9> kFlexibility{"class", "tiles", "orders", "loops", "parallel",
-                                                              "shape", "conv",  "gemm",   "einsum"};
-inline constexpr std::array<std::string_view, 12> kFlexibilityFile{"pliant", "name",   "description", "class",
-                                                                   "tiles",  "orders", "loops",       "parallel",
-                                                                   "shape",  "conv",   "gemm",        "einsum"};
+inline constexpr std::array<std::string_view, 4> kFamilies{"conv", "gemm", "einsum", "depthwise"};
+inline constexpr std::array<std::string_view, 10> kFlexibility{"class", "tiles", "orders", "loops",  "parallel",
+                                                               "shape", "conv",  "gemm",   "einsum", "depthwise"};
+inline constexpr std::array<std::string_view, 13> kFlexibilityFile{"pliant", "name",   "description", "class", "tiles",
+                                                                   "orders", "loops",  "parallel",    "shape", "conv",
+                                                                   "gemm",   "einsum", "depthwise"};
 inline constexpr std::array<std::string_view, 4> kClassAxes{"tiles", "orders", "parallel", "shape"};
-inline constexpr std::array<std::string_view, 7> kBaseline{"tiles", "orders", "parallel", "shape",
-                                                           "conv",  "gemm",   "einsum"};
-inline constexpr std::array<std::string_view, 8> kPartial{"tiles", "orders", "parallel", "shape",
-                                                          "conv",  "gemm",   "einsum",   "variants"};
+inline constexpr std::array<std::string_view, 8> kBaseline{"tiles", "orders", "parallel", "shape",
+                                                           "conv",  "gemm",   "einsum",   "depthwise"};
+inline constexpr std::array<std::string_view, 9> kPartial{"tiles", "orders", "parallel",  "shape",   "conv",
+                                                          "gemm",  "einsum", "depthwise", "variants"};
 inline constexpr std::array<std::string_view, 2> kTileRule{"fixed", "partition"};
 inline constexpr std::array<std::string_view, 4> kParallelRule{"rows", "cols", "any_of", "max_dims_per_side"};
 inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};

@@ -80,6 +80,7 @@ std::string_view to_string(Operation operation) {
     case Operation::kConv: return "conv";
     case Operation::kGemm: return "gemm";
     case Operation::kEinsum: return "einsum";
+    case Operation::kDepthwise: return "depthwise";
   }
   return "?";
 }
@@ -178,7 +179,6 @@ Layer make_conv(std::string name, const ConvShape& s) {
   assert(s.groups >= 1 && s.M % s.groups == 0 && s.C % s.groups == 0);
   Layer layer;
   layer.name = std::move(name);
-  layer.operation = Operation::kConv;
   layer.written_as = spell(s);
   const auto add_dim = [&layer](const char* dim, Count size) {
     layer.dims.push_back({dim, size});
@@ -186,6 +186,7 @@ Layer make_conv(std::string name, const ConvShape& s) {
   };
 
   const bool depthwise = s.groups > 1 && s.groups == s.C && s.groups == s.M;
+  layer.operation = depthwise ? Operation::kDepthwise : Operation::kConv;
   const bool grouped = s.groups > 1 && !depthwise;
   const int B = s.B > 1 ? add_dim("B", s.B) : -1;
   const int G = grouped ? add_dim("G", s.groups) : -1;

@@ -56,7 +56,12 @@ struct Tensor {
 
 /// The family a layer was written in. It decides nothing about the arithmetic; flexibility rules may be given per
 /// family because the same letter means different loops in different families.
-enum class Operation : std::uint8_t { kConv, kGemm, kEinsum };
+/// A depthwise convolution is a family of its own because it has no M: where a rule names M, it may say what stands in.
+enum class Operation : std::uint8_t { kConv, kGemm, kEinsum, kDepthwise };
+/// Whose rules a family follows when it has none of its own: depthwise convolutions those of convolutions.
+constexpr Operation parent_family(Operation operation) {
+  return operation == Operation::kDepthwise ? Operation::kConv : operation;
+}
 std::string_view to_string(Operation operation);
 
 struct Layer {

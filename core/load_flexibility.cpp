@@ -293,7 +293,8 @@ class RuleReader {
 
 Keys dims_of(Operation operation) {
   switch (operation) {
-    case Operation::kConv: return kConvDims;
+    case Operation::kConv:
+    case Operation::kDepthwise: return kConvDims;
     case Operation::kGemm: return kGemmDims;
     case Operation::kEinsum: return {};
   }
@@ -396,7 +397,7 @@ ClassSettings read_class_settings(const Cursor& block, const Accelerator& accele
     const auto family = block.find(keys::kFamilies[f]);
     if (!family || !family->only_keys(keys::kClassAxes, "a map of rules")) continue;
     const auto operation = static_cast<Operation>(f);
-    settings.by_family[operation] = read_settings(*family, accelerator, operation, settings.all);
+    settings.by_family[operation] = read_settings(*family, accelerator, operation, settings.of(operation));
   }
   return settings;
 }
@@ -476,8 +477,7 @@ void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerato
     const auto family = block.find(keys::kFamilies[f]);
     if (!family || !family->only_keys(keys::kAxisRules, "a map of rules")) continue;
     const auto operation = static_cast<Operation>(f);
-    const auto known = accelerator.flexibility_for.find(operation);
-    Flexibility rules = known == accelerator.flexibility_for.end() ? accelerator.flexibility : known->second;
+    Flexibility rules = accelerator.flexibility_of(operation);
     read_axes(*family, accelerator, operation, wanted.has_value(), rules);
     accelerator.flexibility_for[operation] = std::move(rules);
   }

@@ -156,7 +156,9 @@ std::string flexibility(const Accelerator& accelerator, const std::string& inden
     text += fmt::format("{}class: {}\n", indent, accelerator.flexibility.name);
   text += axes(accelerator, accelerator.flexibility, nullptr, indent);
   for (const auto& [operation, own] : accelerator.flexibility_for) {
-    const std::string lines = axes(accelerator, own, &accelerator.flexibility, indent + "  ");
+    const Operation parent = parent_family(operation);
+    const Flexibility& outside = parent == operation ? accelerator.flexibility : accelerator.flexibility_of(parent);
+    const std::string lines = axes(accelerator, own, &outside, indent + "  ");
     text += fmt::format("{}{}:{}", indent, to_string(operation), lines.empty() ? " {}\n" : "\n" + lines);
   }
   return text;
@@ -181,7 +183,9 @@ std::string settings(const Accelerator& accelerator, const AxisSettings& own, co
 std::string class_settings(const Accelerator& accelerator, const ClassSettings& from, const std::string& indent) {
   std::string text = settings(accelerator, from.all, nullptr, indent);
   for (const auto& [operation, own] : from.by_family) {
-    const std::string lines = settings(accelerator, own, &from.all, indent + "  ");
+    const Operation parent = parent_family(operation);
+    const std::string lines =
+        settings(accelerator, own, parent == operation ? &from.all : &from.of(parent), indent + "  ");
     text += fmt::format("{}{}:{}", indent, to_string(operation), lines.empty() ? " {}\n" : "\n" + lines);
   }
   return text;

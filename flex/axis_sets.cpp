@@ -22,7 +22,8 @@ Layer whole_nest(const Layer& layer) {
     return d >= 0 && layer.dims[static_cast<std::size_t>(d)].size > 1 ? Count{2} : Count{1};
   };
   switch (layer.operation) {
-    case Operation::kConv: {
+    case Operation::kConv:
+    case Operation::kDepthwise: {
       const Count groups = size("G");
       return make_conv(
           "whole",
