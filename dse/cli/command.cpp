@@ -15,6 +15,7 @@
 #include "dse/cli/query_command.h"
 #include "dse/cli/report_command.h"
 #include "dse/cli/show_command.h"
+#include "dse/cli/study_command.h"
 #include "dse/cli/sweep_command.h"
 #include "dse/cli/validate_command.h"
 #include "dse/cli/verify_command.h"
@@ -58,6 +59,7 @@ const std::vector<Command>& commands() {
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
       {"validate", "compare the cost model with reference vectors of other models", validate_command},
       {"sweep", "explore designs: the best mapping of every layer on each, as Parquet tables", sweep_command},
+      {"study", "the papers, reproduced: published numbers beside ours", study_command},
       {"pareto", "find the designs of a sweep that no other beats", pareto_command},
       {"query", "filter, sort and group the rows of a sweep", query_command},
       {"report", "a sweep as one HTML page: frontier, flexibility, hardware, layers, provenance", report_command},

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/study_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/program_options.hpp>
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "core/load.h"
+#include "dse/cli/interrupts.h"
+#include "dse/cli/shipped_configs.h"
+#include "dse/cli/sweep_progress.h"
+#include "dse/cli/text_table.h"
+#include "dse/report/render.h"
+#include "dse/results/atomic_file.h"
+#include "dse/studies/run_study.h"
+
+namespace pliant {
+namespace {
+
+namespace options = boost::program_options;
+namespace fs = std::filesystem;
+
+constexpr const char* kUsage = R"(usage: pliant study list
+       pliant study NAME|all [--quick] [-o DIR] [options]
+
+Reproduces a published evaluation: runs it, prints the published numbers beside ours, and writes the table (DIR/NAME.csv),
+all points (Parquet) and the figures (DIR/NAME/figures, Vega-Lite). docs/studies has a page for each study.
+
+examples:
+  pliant study list
+  pliant study area
+  pliant study ruby-arrays -o results/studies --png
+  pliant study all --quick -o /tmp/studies
+
+)";
+
+options::options_description described_options() {
+  options::options_description all("options");
+  auto add = all.add_options();
+  add("output,o", options::value<std::string>(), "folder (results/studies, with --quick results/studies_quick)");
+  add("quick", "a part of each study, in seconds; the numbers are those of the whole study");
+  add("png", "draw the figures as pictures too (needs vl-convert)");
+  add("threads", options::value<int>(), "threads (all cores); results do not depend on it");
+  add("json", "print the comparison as JSON (schema 1)");
+  add("help", "print this");
+  return all;
+}
+
+InputError bad_option(std::string what, std::string expected, std::string did_you_mean = {}) {
+  return InputError(
+      Diagnostic{"pliant study", 0, 0, "", std::move(what), std::move(expected), std::move(did_you_mean)});
+}
+
+/// One line that is overwritten on a terminal; else a line every five seconds.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::ostream& err)
+      : err_(err), terminal_(&err == &std::cerr && ::isatty(STDERR_FILENO) != 0) {}
+  void show(const std::string& text) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!terminal_ && now - last_ < std::chrono::seconds(5)) return;
+    last_ = now;
+    if (terminal_)
+      err_ << "\r\x1b[K" << text << std::flush;
+    else
+      err_ << text << "\n" << std::flush;
+  }
+  void clear() {
+    if (terminal_) err_ << "\r\x1b[K" << std::flush;
+  }
+
+ private:
+  std::ostream& err_;
+  bool terminal_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+class StudyCommand {
+ public:
+  StudyCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
+      : values_(values), out_(out), err_(err) {}
+
+  int run() {
+    if (!values_.count("name")) throw bad_option("no study", "list, all or " + known_names());
+    const std::string name = values_["name"].as<std::string>();
+    if (name == "list") return list();
+    std::vector<const Study*> wanted;
+    for (const Study& study : all_studies())
+      if (name == "all" || name == study.name) wanted.push_back(&study);
+    if (wanted.empty()) {
+      std::vector<std::string> known{"all", "list"};
+      for (const Study& study : all_studies()) known.emplace_back(study.name);
+      throw bad_option(fmt::format("unknown study `{}`", name), "list, all or " + known_names(), nearest(name, known));
+    }
+    StudyOptions study_options;
+    study_options.quick = values_.count("quick") > 0;
+    study_options.output = values_.count("output") ? fs::path(values_["output"].as<std::string>())
+                           : study_options.quick   ? fs::path("results/studies_quick")
+                                                   : fs::path("results/studies");
+    study_options.png = values_.count("png") > 0;
+    if (values_.count("threads")) {
+      study_options.threads = values_["threads"].as<int>();
+      if (study_options.threads < 1 || study_options.threads > 4096)
+        throw bad_option("threads out of range", "1 to 4096");
+    }
+    ProgressLine progress(err_);
+    study_options.on_progress = [&](const std::string& text) { progress.show(text); };
+    const Interrupts interrupts(3);
+    study_options.stop = interrupts.stop();
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const Study* study : wanted) {
+      StudyRun done;
+      try {
+        done = run_study(library_, *study, study_options);
+      } catch (const StudyInterrupted& stopped) {
+        progress.clear();
+        err_ << study->name << ": " << stopped.what() << "\n";
+        return 130;
+      }
+      progress.clear();
+      if (values_.count("json"))
+        all.push_back(as_json(*study, done));
+      else
+        print(*study, done, study_options.output);
+    }
+    if (values_.count("json")) out_ << nlohmann::ordered_json{{"schema", 1}, {"studies", all}}.dump(2) << "\n";
+    return 0;
+  }
+
+ private:
+  static std::string known_names() {
+    std::string names;
+    for (const Study& study : all_studies()) names += fmt::format("{}{}", names.empty() ? "" : ", ", study.name);
+    return names;
+  }
+
+  int list() {
+    for (const Study& study : all_studies()) out_ << fmt::format("{:<16} {}\n", study.name, study.reproduces);
+    return 0;
+  }
+
+  static nlohmann::ordered_json as_json(const Study& study, const StudyRun& done) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const Comparison& row : done.rows)
+      rows.push_back({{"figure", row.figure},
+                      {"quantity", row.quantity},
+                      {"published", row.published},
+                      {"ours", row.ours},
+                      {"ratio", row.ratio ? nlohmann::ordered_json(*row.ratio) : nlohmann::ordered_json()},
+                      {"verdict", row.verdict_text()},
+                      {"because", row.because}});
+    return {{"study", study.name}, {"seconds", done.seconds}, {"rows", rows}};
+  }
+
+  void print(const Study& study, const StudyRun& done, const fs::path& output) {
+    out_ << fmt::format("{}: {}\n\n", study.name, study.reproduces);
+    TextTable table({"", "quantity<", "published", "ours", "ratio", "verdict<"});
+    std::vector<std::string> reasons;
+    for (const Comparison& row : done.rows) {
+      std::string verdict = row.verdict_text();
+      if (!row.because.empty()) {
+        auto at = std::ranges::find(reasons, row.because);
+        if (at == reasons.end()) at = reasons.insert(reasons.end(), row.because);
+        verdict += fmt::format(" [{}]", at - reasons.begin() + 1);
+      }
+      table.add({row.figure, row.quantity, row.published, fmt::format("{:.6g}", row.ours),
+                 row.ratio ? fmt::format("{:.4g}", *row.ratio) : "", verdict});
+    }
+    out_ << table.text("  ") << "\n";
+    for (std::size_t i = 0; i < reasons.size(); ++i) out_ << fmt::format("  [{}] {}\n", i + 1, reasons[i]);
+    out_ << fmt::format("{}{} in {}; table {}, points and figures {}\n\n", reasons.empty() ? "" : "\n",
+                        study.name, readable_seconds(done.seconds),
+                        (output / (std::string(study.name) + ".csv")).string(),
+                        (output / study.name).string());
+  }
+
+  const options::variables_map& values_;
+  std::ostream& out_;
+  std::ostream& err_;
+  Library library_{shipped_configs().value_or("configs")};
+};
+
+}  // namespace
+
+int study_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const options::options_description visible = described_options();
+  options::options_description all;
+  all.add(visible).add_options()("name", options::value<std::string>());
+  options::positional_options_description positional;
+  positional.add("name", 1);
+  try {
+    options::variables_map values;
+    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
+    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
+    options::notify(values);
+    if (values.count("help")) {
+      out << kUsage << visible;
+      return 0;
+    }
+    return StudyCommand(values, out, err).run();
+  } catch (const options::error& error) {
+    err << "pliant study: " << error.what() << "; see pliant study --help\n";
+  } catch (const InputError& error) {
+    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
+  } catch (const StorageError& error) {
+    err << error.what() << "\n";
+    return 1;
+  } catch (const RenderError& error) {
+    err << error.what() << "\n";
+    return 1;
+  }
+  return 2;
+}
+
+}  // namespace pliant

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table 3 of the flexibility paper: area of the reference design with flexibility on one axis, on all, and in part.
+#include <array>
+
+#include "costmodel/area.h"
+#include "dse/studies/all_studies.h"
+
+namespace pliant {
+
+StudyResult run_area_study(const StudyContext& context) {
+  struct Column {
+    const char* name;
+    const char* flexibility;
+  };
+  constexpr std::array kColumns = {Column{"InFlex", "InFlex-0000"}, Column{"T-Flex", "1000"},
+                                   Column{"O-Flex", "0100"},        Column{"P-Flex", "0010"},
+                                   Column{"S-Flex", "0001"},        Column{"PartFlex", "PartFlex-1111"},
+                                   Column{"FullFlex", "1111"}};
+  const Accelerator reference = load_accelerator(context.library, "flexref");
+  StudyResult result;
+  DataTable table;
+  for (const char* name : {"design", "flexibility", "area_um2", "overhead_percent"}) table.columns.push_back({name, {}});
+  double base = 0;
+  for (const Column& column : kColumns) {
+    const double area = area_um2(choose_flexibility(context.library, column.flexibility, reference)).total();
+    if (base == 0) base = area;
+    const double overhead = 100 * (area / base - 1);
+    result.found(std::string(column.name) + " area (um2)", area);
+    if (area != base) result.found(std::string(column.name) + " overhead (%)", overhead);
+    table.columns[0].cells.emplace_back(std::string(column.name));
+    table.columns[1].cells.emplace_back(std::string(column.flexibility));
+    table.columns[2].cells.emplace_back(area);
+    table.columns[3].cells.emplace_back(overhead);
+  }
+  Chart chart{"table3_area", "Area that flexibility adds", {}, table};
+  chart.spec = {{"mark", "bar"},
+                {"width", 420},
+                {"encoding",
+                 {{"x", {{"field", "design"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
+                  {"y", {{"field", "overhead_percent"}, {"type", "quantitative"}, {"title", "overhead, %"}}}}}};
+  result.charts.push_back(std::move(chart));
+  result.tables.emplace_back("area", std::move(table));
+  return result;
+}
+
+}  // namespace pliant

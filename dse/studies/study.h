@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study reproduces a published evaluation: it runs what the paper ran, sets the published numbers beside ours, draws
+// the figures and keeps all points. docs/studies has a page for each: settings, and what the paper leaves open.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/load.h"
+#include "dse/report/chart.h"
+#include "dse/results/data_table.h"
+
+namespace pliant {
+
+/// What a study is given. It writes below `folder` only.
+struct StudyContext {
+  const Library& library;
+  std::filesystem::path folder;  ///< of this study
+  std::filesystem::path cache;   ///< of solved tasks, shared by all studies
+  bool quick = false;            ///< a part of the work; what it gives is the same as in full
+  int threads = 0;               ///< 0 = all
+  std::stop_token stop;
+  std::function<void(const std::string&)> on_progress;  ///< a line for people, at most a few times a second
+};
+
+/// One number of ours, under the name that the published one has.
+struct Finding {
+  std::string quantity;
+  double value = 0;
+};
+
+/// What a study hands back.
+struct StudyResult {
+  std::vector<Finding> findings;
+  std::vector<Chart> charts;
+  std::vector<std::pair<std::string, DataTable>> tables;  ///< by name; written as Parquet beside the sweeps' datasets
+
+  void found(std::string quantity, double value) { findings.push_back({std::move(quantity), value}); }
+};
+
+struct Study {
+  std::string_view name;
+  std::string_view reproduces;  ///< "Ruby, Table I and Figures 5, 7, 8"
+  StudyResult (*run)(const StudyContext&);
+};
+
+/// In the order in which `all` runs them.
+const std::vector<Study>& all_studies();
+const Study* find_study(std::string_view name);
+
+/// Ctrl-C while a study runs; what its sweeps have finished is kept.
+class StudyInterrupted : public std::exception {
+ public:
+  const char* what() const noexcept override { return "interrupted; the same command continues"; }
+};
+
+}  // namespace pliant

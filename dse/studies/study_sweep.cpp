@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/studies/study_sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "dse/sweep/run_sweep.h"
+
+namespace pliant {
+
+const DataColumn& Rows::column(std::string_view name) const {
+  const DataColumn* found = table_.find(name);
+  if (found == nullptr) throw std::runtime_error(fmt::format("no column {}", name));
+  return *found;
+}
+
+std::vector<std::size_t> Rows::where(const Where& wanted) const {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < size(); ++row)
+    if (std::ranges::all_of(wanted, [&](const auto& want) { return text(row, want.first) == want.second; }))
+      rows.push_back(row);
+  return rows;
+}
+
+std::size_t Rows::row(const Where& wanted) const {
+  const std::vector<std::size_t> rows = where(wanted);
+  if (rows.size() == 1) return rows.front();
+  std::string words;
+  for (const auto& [name, value] : wanted) words += fmt::format(" {}={}", name, value);
+  throw std::runtime_error(fmt::format("{} rows with{}", rows.size(), words));
+}
+
+double Rows::number(std::size_t row, std::string_view name) const {
+  const Cell& cell = column(name).cells[row];
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? 1 : 0;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string Rows::text(std::size_t row, std::string_view name) const { return to_text(column(name).cells[row]); }
+
+std::vector<std::string> Rows::values(std::string_view name) const {
+  std::vector<std::string> different;
+  for (std::size_t row = 0; row < size(); ++row) {
+    std::string value = text(row, name);
+    if (std::ranges::find(different, value) == different.end()) different.push_back(std::move(value));
+  }
+  return different;
+}
+
+SweepData run_study_sweep(const StudyContext& context, const std::string& name,
+                          const std::function<void(Sweep&)>& change) {
+  Sweep sweep = load_sweep(context.library, context.library.configs() / "sweeps" / (name + ".yaml"));
+  if (change) change(sweep);
+  SweepRunOptions options;
+  options.dataset = context.folder / name;
+  options.cache = context.cache;
+  options.threads = context.threads;
+  options.stop = context.stop;
+  options.update = true;  // a study is asked for anew; what did not change comes from the cache
+  options.on_progress = [&](const SweepProgress& progress) {
+    if (context.on_progress)
+      context.on_progress(fmt::format("{}: {} of {} layers, {:.0f} s", name, progress.done, progress.total,
+                                      progress.seconds));
+  };
+  const SweepOutcome outcome = run_sweep(context.library, sweep, options);
+  if (outcome.interrupted) throw StudyInterrupted();
+  std::vector<std::string> damaged;
+  SweepData data{Rows(read_table(options.dataset, TableKind::kLayers, damaged)),
+                 Rows(read_table(options.dataset, TableKind::kDesigns, damaged))};
+  if (!damaged.empty()) throw std::runtime_error(damaged.front());
+  for (std::size_t row = 0; row < data.layers.size(); ++row)
+    if (data.layers.text(row, "status") != "solved")
+      throw std::runtime_error(fmt::format("{}: {} on design {}: {}", name, data.layers.text(row, "layer"),
+                                           data.layers.text(row, "design_id"), data.layers.text(row, "reason")));
+  return data;
+}
+
+void keep_layers(Sweep& sweep, const std::vector<std::string>& names) {
+  for (Workload& workload : sweep.workloads)
+    std::erase_if(workload.layers, [&](const Workload::Entry& entry) {
+      return std::ranges::find(names, entry.layer.name) == names.end();
+    });
+}
+
+void keep_every(Sweep& sweep, std::size_t n) {
+  for (Workload& workload : sweep.workloads) {
+    std::size_t i = 0;
+    std::erase_if(workload.layers, [&](const Workload::Entry&) { return i++ % n != 0; });
+  }
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+}  // namespace pliant
