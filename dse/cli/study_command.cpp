@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <iostream>
@@ -11,12 +12,12 @@
 #include <ostream>
 
 #include "core/load.h"
-#include "dse/cli/interrupts.h"
+#include "dse/cli/command_line.h"
+#include "dse/cli/interrupt.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/cli/text_table.h"
 #include "dse/report/render.h"
-#include "dse/results/atomic_file.h"
 #include "dse/studies/run_study.h"
 
 namespace pliant {
@@ -59,8 +60,7 @@ InputError bad_option(std::string what, std::string expected, std::string did_yo
 /// One line that is overwritten on a terminal; else a line every five seconds.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::ostream& err)
-      : err_(err), terminal_(&err == &std::cerr && ::isatty(STDERR_FILENO) != 0) {}
+  explicit ProgressLine(std::ostream& err) : err_(err), terminal_(&err == &std::cerr && ::isatty(STDERR_FILENO) != 0) {}
   void show(const std::string& text) {
     const auto now = std::chrono::steady_clock::now();
     if (!terminal_ && now - last_ < std::chrono::seconds(5)) return;
@@ -110,8 +110,8 @@ class StudyCommand {
     }
     ProgressLine progress(err_);
     study_options.on_progress = [&](const std::string& text) { progress.show(text); };
-    const Interrupts interrupts(3);
-    study_options.stop = interrupts.stop();
+    const Interrupt interrupt("\nstopped; what is finished is kept, the same command continues\n", 3);
+    study_options.stop = interrupt.token();
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const Study* study : wanted) {
       StudyRun done;
@@ -173,9 +173,8 @@ class StudyCommand {
     }
     out_ << table.text("  ") << "\n";
     for (std::size_t i = 0; i < reasons.size(); ++i) out_ << fmt::format("  [{}] {}\n", i + 1, reasons[i]);
-    out_ << fmt::format("{}{} in {}; table {}, points and figures {}\n\n", reasons.empty() ? "" : "\n",
-                        study.name, readable_seconds(done.seconds),
-                        (output / (std::string(study.name) + ".csv")).string(),
+    out_ << fmt::format("{}{} in {}; table {}, points and figures {}\n\n", reasons.empty() ? "" : "\n", study.name,
+                        readable_seconds(done.seconds), (output / (std::string(study.name) + ".csv")).string(),
                         (output / study.name).string());
   }
 
@@ -188,33 +187,17 @@ class StudyCommand {
 }  // namespace
 
 int study_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const options::options_description visible = described_options();
-  options::options_description all;
-  all.add(visible).add_options()("name", options::value<std::string>());
-  options::positional_options_description positional;
-  positional.add("name", 1);
-  try {
-    options::variables_map values;
-    const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
-    options::store(options::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
-    options::notify(values);
-    if (values.count("help")) {
-      out << kUsage << visible;
-      return 0;
+  const CommandLine line{"pliant study", kUsage, described_options(), "name"};
+  return run_command(line, args, out, err, [&](const options::variables_map& values) {
+    try {
+      return StudyCommand(values, out, err).run();
+    } catch (const RenderError& error) {
+      err << error.what() << "\n";
+    } catch (const StudyError& error) {
+      err << "pliant study: " << error.what() << "\n";
     }
-    return StudyCommand(values, out, err).run();
-  } catch (const options::error& error) {
-    err << "pliant study: " << error.what() << "; see pliant study --help\n";
-  } catch (const InputError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) err << diagnostic.text() << "\n";
-  } catch (const StorageError& error) {
-    err << error.what() << "\n";
     return 1;
-  } catch (const RenderError& error) {
-    err << error.what() << "\n";
-    return 1;
-  }
-  return 2;
+  });
 }
 
 }  // namespace pliant

@@ -8,5 +8,13 @@ namespace pliant {
 
 StudyResult run_area_study(const StudyContext& context);
 StudyResult run_isolation_study(const StudyContext& context);
+StudyResult run_ruby_mapspaces_study(const StudyContext& context);
+StudyResult run_ruby_arrays_study(const StudyContext& context);
+StudyResult run_ruby_resnet50_study(const StudyContext& context);
+StudyResult run_ruby_alexnet2_study(const StudyContext& context);
+StudyResult run_ruby_deepbench_study(const StudyContext& context);
+StudyResult run_goma_study(const StudyContext& context);
+StudyResult run_quickflow_study(const StudyContext& context);
+StudyResult run_future_proofing_study(const StudyContext& context);
 
 }  // namespace pliant

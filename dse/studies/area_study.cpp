@@ -4,6 +4,7 @@
 
 #include "costmodel/area.h"
 #include "dse/studies/all_studies.h"
+#include "dse/studies/study_table.h"
 
 namespace pliant {
 
@@ -18,8 +19,7 @@ StudyResult run_area_study(const StudyContext& context) {
                                    Column{"FullFlex", "1111"}};
   const Accelerator reference = load_accelerator(context.library, "flexref");
   StudyResult result;
-  DataTable table;
-  for (const char* name : {"design", "flexibility", "area_um2", "overhead_percent"}) table.columns.push_back({name, {}});
+  DataTable table = table_of({"design", "flexibility", "area_um2", "overhead_percent"});
   double base = 0;
   for (const Column& column : kColumns) {
     const double area = area_um2(choose_flexibility(context.library, column.flexibility, reference)).total();
@@ -27,10 +27,7 @@ StudyResult run_area_study(const StudyContext& context) {
     const double overhead = 100 * (area / base - 1);
     result.found(std::string(column.name) + " area (um2)", area);
     if (area != base) result.found(std::string(column.name) + " overhead (%)", overhead);
-    table.columns[0].cells.emplace_back(std::string(column.name));
-    table.columns[1].cells.emplace_back(std::string(column.flexibility));
-    table.columns[2].cells.emplace_back(area);
-    table.columns[3].cells.emplace_back(overhead);
+    add_row(table, std::string(column.name), std::string(column.flexibility), area, overhead);
   }
   Chart chart{"table3_area", "Area that flexibility adds", {}, table};
   chart.spec = {{"mark", "bar"},

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+
+#include "dse/studies/study_table.h"
 
 namespace pliant {
 namespace {
@@ -33,7 +34,7 @@ Verdict judge(const PublishedValue& published, double ours) {
   if (std::floor(ours * scale + 0.5 + kHair) == printed) return Verdict::kExact;
   if (std::floor(ours * scale + kHair) == printed) return Verdict::kCut;
   return std::abs(ours - published.value) <= kNearShare * std::abs(published.value) ? Verdict::kNear
-                                                                                   : Verdict::kDifferent;
+                                                                                    : Verdict::kDifferent;
 }
 
 /// Twelve digits: sums taken in another order may differ in the last ones.
@@ -70,8 +71,9 @@ std::vector<Comparison> compare(const std::vector<PublishedValue>& published, st
     row.verdict = judge(value, found->value);
     row.must_be_exact = value.exact;
     if (number && value.value != 0) row.ratio = rounded(found->value / value.value);
-    const bool explained = row.verdict != Verdict::kExact && row.verdict != Verdict::kHolds;
-    if (explained) row.because = value.because;
+    const bool differs =
+        row.verdict == Verdict::kNear || row.verdict == Verdict::kDifferent || row.verdict == Verdict::kRefuted;
+    if (differs) row.because = value.because;
     rows.push_back(std::move(row));
   }
   for (const Finding& finding : findings) {
@@ -88,17 +90,11 @@ std::vector<Comparison> compare(const std::vector<PublishedValue>& published, st
 }
 
 DataTable comparison_table(const std::vector<Comparison>& rows) {
-  DataTable table;
-  for (const char* name : {"figure", "quantity", "published", "ours", "ratio", "verdict", "because"})
-    table.columns.push_back({name, {}});
+  DataTable table = table_of({"figure", "quantity", "published", "ours", "ratio", "verdict", "because"});
   for (const Comparison& row : rows) {
-    table.columns[0].cells.emplace_back(row.figure);
-    table.columns[1].cells.emplace_back(row.quantity);
-    table.columns[2].cells.emplace_back(row.published);
-    table.columns[3].cells.emplace_back(row.ours);
-    table.columns[4].cells.push_back(row.ratio ? Cell(*row.ratio) : Cell());
-    table.columns[5].cells.emplace_back(row.verdict_text());
-    table.columns[6].cells.emplace_back(row.because);
+    add_row(table, row.figure, row.quantity, row.published, row.ours, row.ratio.value_or(0), row.verdict_text(),
+            row.because);
+    if (!row.ratio) table.columns[4].cells.back() = std::monostate();
   }
   return table;
 }

@@ -27,7 +27,7 @@ struct Comparison {
   double ours = 0;
   std::optional<double> ratio;  ///< ours / published, for printed numbers
   Verdict verdict = Verdict::kOursOnly;
-  std::string because;    ///< empty where the verdict needs no reason
+  std::string because;  ///< empty where the verdict needs no reason
   bool must_be_exact = false;
 
   std::string verdict_text() const;  ///< "exact", "within 0.3 %", "different", "holds", ...

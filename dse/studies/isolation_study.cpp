@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 6 of the flexibility paper: each axis alone on MnasNet (Figures 7, 9, 10, 11), and how tiles follow the buffer
-// and shapes the array (Figures 8, 12).
+// Section 6 of the flexibility paper: each axis alone on MnasNet (Figures 7, 9, 10, 11), and how tiles follow the
+// buffer and shapes the array (Figures 8, 12).
 #include <fmt/format.h>
 
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "dse/studies/all_studies.h"
 #include "dse/studies/study_sweep.h"
+#include "dse/studies/study_table.h"
 #include "flex/flexion.h"
 
 namespace pliant {
@@ -37,28 +38,23 @@ void relative_costs(const SweepData& data, std::span<const Design> designs, cons
       result.found(fmt::format("{} {} runtime", design.name, what), runtime);
       result.found(fmt::format("{} {} energy", design.name, what), energy);
     }
-    const std::array<Cell, 6> cells{std::string(design.name), what, runtime, energy, runtime * energy,
-                                    std::string(design.flexibility)};
-    for (std::size_t c = 0; c < cells.size(); ++c) table.columns[c].cells.push_back(cells[c]);
+    add_row(table, std::string(design.name), what, runtime, energy, runtime * energy, std::string(design.flexibility));
   }
 }
 
 DataTable cost_table() {
-  DataTable table;
-  for (const char* name : {"design", "layer", "runtime", "energy", "edp", "flexibility"})
-    table.columns.push_back({name, {}});
+  DataTable table = table_of({"design", "layer", "runtime", "energy", "edp", "flexibility"});
   return table;
 }
 
 Chart bars(std::string name, std::string title, DataTable table) {
   Chart chart{std::move(name), std::move(title), {}, std::move(table)};
-  chart.spec = {
-      {"mark", "bar"},
-      {"encoding",
-       {{"x", {{"field", "layer"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
-        {"xOffset", {{"field", "design"}, {"sort", nullptr}}},
-        {"y", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime, InFlex = 1"}}},
-        {"color", {{"field", "design"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}}}}};
+  chart.spec = {{"mark", "bar"},
+                {"encoding",
+                 {{"x", {{"field", "layer"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
+                  {"xOffset", {{"field", "design"}, {"sort", nullptr}}},
+                  {"y", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime, InFlex = 1"}}},
+                  {"color", {{"field", "design"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}}}}};
   return chart;
 }
 
@@ -72,21 +68,23 @@ void flexion(const StudyContext& context, const Accelerator& reference, std::spa
     const Accelerator accelerator = choose_flexibility(context.library, design.flexibility, reference);
     const WorkloadFlexion all = workload_flexion(network, accelerator, options);
     result.found(fmt::format("{} H-F", design.name), all.of(measure).h_f);
+    if (measure == Measure::kPairs)
+      result.found(fmt::format("{} pairs it supports", design.name), std::stod(all.layers[0].of(measure).a));
     for (const LayerFlexion& layer : all.layers)
       for (const char* wanted : layers)
-        if (layer.layer == wanted)
-          result.found(fmt::format("{} {} W-F", design.name, wanted), layer.of(measure).w_f);
+        if (layer.layer == wanted) result.found(fmt::format("{} {} W-F", design.name, wanted), layer.of(measure).w_f);
     result.found(fmt::format("{} model W-F", design.name), all.of(measure).w_f);
   }
 }
 
 void tiles_orders_parallelism(const StudyContext& context, StudyResult& result) {
   constexpr std::array kTiles = {Design{"InFlex-1000", "InFlex-0000"}, Design{"PartFlex-1000", "PartFlex-1000"},
-                                 Design{"FullFlex-1000", "1000"}};
+                                 Design{"FullFlex-1000", "FullFlex-1000"}};
   constexpr std::array kOrders = {Design{"InFlex-0100", "InFlex-0000"}, Design{"PartFlex-0100", "PartFlex-0100"},
-                                  Design{"FullFlex-0100", "0100"}, Design{"FullFlex-1111 beside InFlex-0100", "1111"}};
+                                  Design{"FullFlex-0100", "FullFlex-0100"},
+                                  Design{"FullFlex-1111 beside InFlex-0100", "FullFlex-1111"}};
   constexpr std::array kParallel = {Design{"InFlex-0010", "InFlex-0000"}, Design{"PartFlex-0010", "PartFlex-0010"},
-                                    Design{"FullFlex-0010", "0010"}};
+                                    Design{"FullFlex-0010", "FullFlex-0010"}};
   constexpr std::array<const char*, 4> kLayers = {"L01", "L16", "L21", "L29"};
   const Accelerator reference = load_accelerator(context.library, "flexref");
   flexion(context, reference, kTiles, Measure::kTileVolume, std::array{"L01", "L16"}, result);
@@ -119,57 +117,56 @@ void tiles_orders_parallelism(const StudyContext& context, StudyResult& result) 
     };
     result.found(quantity, runtime(slow) / runtime(fast));
   };
-  speedup(data, "L01 speedup of FullFlex-1000 over PartFlex-1000", "PartFlex-1000", "1000", "L01");
+  speedup(data, "L01 speedup of FullFlex-1000 over PartFlex-1000", "PartFlex-1000", "FullFlex-1000", "L01");
   if (context.quick) return;
-  speedup(data, "model speedup of FullFlex-1000 over InFlex", "InFlex-0000", "1000", "");
-  speedup(data, "model speedup of FullFlex-1000 over PartFlex-1000", "PartFlex-1000", "1000", "");
-  speedup(data, "model speedup of FullFlex-0100 over InFlex", "InFlex-0000", "0100", "");
-  speedup(data, "model speedup of FullFlex-0100 over PartFlex-0100", "PartFlex-0100", "0100", "");
-  speedup(bound, "model speedup of FullFlex-0010 over InFlex", "InFlex-0000", "0010", "");
-  speedup(bound, "model speedup of FullFlex-0010 over PartFlex-0010", "PartFlex-0010", "0010", "");
-  speedup(bound, "model speedup of FullFlex-1010 over FullFlex-1000, compute-bound", "1000", "1010", "");
+  speedup(data, "model speedup of FullFlex-1000 over InFlex", "InFlex-0000", "FullFlex-1000", "");
+  speedup(data, "model speedup of FullFlex-1000 over PartFlex-1000", "PartFlex-1000", "FullFlex-1000", "");
+  speedup(data, "model speedup of FullFlex-0100 over InFlex", "InFlex-0000", "FullFlex-0100", "");
+  speedup(data, "model speedup of FullFlex-0100 over PartFlex-0100", "PartFlex-0100", "FullFlex-0100", "");
+  speedup(bound, "model speedup of FullFlex-0010 over InFlex", "InFlex-0000", "FullFlex-0010", "");
+  speedup(bound, "model speedup of FullFlex-0010 over PartFlex-0010", "PartFlex-0010", "FullFlex-0010", "");
+  speedup(bound, "model speedup of FullFlex-1010 over FullFlex-1000, compute-bound", "FullFlex-1000", "FullFlex-1010",
+          "");
 }
 
 void buffers(const StudyContext& context, StudyResult& result) {
   const SweepData data = run_study_sweep(context, "study_buffers", [&](Sweep& sweep) {
     if (context.quick) keep_layers(sweep, {"L01", "L16"});
   });
-  DataTable table;
-  for (const char* name : {"buffer_bytes", "design", "runtime", "w_f"}) table.columns.push_back({name, {}});
+  DataTable table = table_of({"buffer_bytes", "design", "runtime", "w_f"});
   const Rows& designs = data.designs;
   const auto runtime = [&](const char* bytes, const char* flexibility) {
     return designs.number({{"set_Buffer_capacity_words", bytes}, {"flexibility", flexibility}}, "runtime_cycles");
   };
   for (std::size_t row = 0; row < designs.size(); ++row) {
-    table.columns[0].cells.emplace_back(designs.number(row, "set_Buffer_capacity_words"));
-    table.columns[1].cells.emplace_back(designs.text(row, "class").empty() ? "" : designs.text(row, "flexibility"));
-    table.columns[2].cells.emplace_back(designs.number(row, "runtime_cycles") / runtime("102400", "1000"));
-    table.columns[3].cells.emplace_back(designs.number(row, "w_f_t"));
+    add_row(table, designs.number(row, "set_Buffer_capacity_words"), designs.text(row, "flexibility"),
+            designs.number(row, "runtime_cycles") / runtime("102400", "FullFlex-1000"), designs.number(row, "w_f_t"));
   }
   if (!context.quick) {
     result.found("runtime with 6400 B over runtime with 100 KiB, FullFlex-1000",
-                 runtime("6400", "1000") / runtime("102400", "1000"));
+                 runtime("6400", "FullFlex-1000") / runtime("102400", "FullFlex-1000"));
     result.found("gain of soft over hard partition with 800 B over the gain with 100 KiB",
-                 runtime("800", "PartFlex-1000") / runtime("800", "1000") /
-                     (runtime("102400", "PartFlex-1000") / runtime("102400", "1000")));
+                 runtime("800", "PartFlex-1000") / runtime("800", "FullFlex-1000") /
+                     (runtime("102400", "PartFlex-1000") / runtime("102400", "FullFlex-1000")));
   }
   Chart chart{"fig08_buffers", "Runtime against buffer size, tiles flexible", {}, std::move(table)};
-  chart.spec = {{"mark", {{"type", "line"}, {"point", true}}},
-                {"encoding",
-                 {{"x",
-                   {{"field", "buffer_bytes"},
-                    {"type", "quantitative"},
-                    {"scale", {{"type", "log"}}},
-                    {"title", "buffer, bytes"}}},
-                  {"y", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime, FullFlex at 100 KiB = 1"}}},
-                  {"color", {{"field", "design"}, {"type", "nominal"}, {"title", nullptr}}}}}};
+  chart.spec = {
+      {"mark", {{"type", "line"}, {"point", true}}},
+      {"encoding",
+       {{"x",
+         {{"field", "buffer_bytes"},
+          {"type", "quantitative"},
+          {"scale", {{"type", "log"}}},
+          {"title", "buffer, bytes"}}},
+        {"y", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime, FullFlex at 100 KiB = 1"}}},
+        {"color", {{"field", "design"}, {"type", "nominal"}, {"title", nullptr}}}}}};
   result.charts.push_back(std::move(chart));
 }
 
 void shapes(const StudyContext& context, StudyResult& result) {
-  constexpr std::array kShapes = {Design{"InFlex-0001", "1100"}, Design{"PartFlex-0001-A", "study_shape_a"},
-                                  Design{"PartFlex-0001-B", "study_shape_b"}, Design{"FullFlex-0001", "1101"},
-                                  Design{"FullFlex-1111 beside InFlex-0001", "1111"}};
+  constexpr std::array kShapes = {Design{"InFlex-0001", "FullFlex-1100"}, Design{"PartFlex-0001-A", "study_shape_a"},
+                                  Design{"PartFlex-0001-B", "study_shape_b"}, Design{"FullFlex-0001", "FullFlex-1101"},
+                                  Design{"FullFlex-1111 beside InFlex-0001", "FullFlex-1111"}};
   constexpr std::array<const char*, 3> kLayers = {"L15", "L16", "L25"};
   const Accelerator square = load_accelerator(context.library, "flexref", {{"rows", "32"}, {"cols", "32"}});
   flexion(context, square, std::span(kShapes).first(4), Measure::kShapes, kLayers, result);
@@ -183,9 +180,9 @@ void shapes(const StudyContext& context, StudyResult& result) {
     const auto runtime = [&](const char* flexibility) {
       return data.designs.number({{"flexibility", flexibility}}, "runtime_cycles");
     };
-    result.found("model speedup of FullFlex-0001 over InFlex", runtime("1100") / runtime("1101"));
-    result.found("model speedup of FullFlex-0001 over PartFlex-A", runtime("study_shape_a") / runtime("1101"));
-    result.found("model speedup of FullFlex-0001 over PartFlex-B", runtime("study_shape_b") / runtime("1101"));
+    result.found("model speedup of FullFlex-0001 over InFlex", runtime("FullFlex-1100") / runtime("FullFlex-1101"));
+    result.found("model speedup of FullFlex-0001 over PartFlex-A", runtime("study_shape_a") / runtime("FullFlex-1101"));
+    result.found("model speedup of FullFlex-0001 over PartFlex-B", runtime("study_shape_b") / runtime("FullFlex-1101"));
   }
   result.charts.push_back(bars("fig11_shapes", "Array shape alone", std::move(table)));
 }
@@ -196,29 +193,28 @@ void array_sizes(const StudyContext& context, StudyResult& result) {
   const auto runtime = [&](const std::string& side) {
     return data.designs.number({{"set_rows", side}}, "runtime_cycles");
   };
-  DataTable table;
-  for (const char* name : {"side", "runtime", "w_f"}) table.columns.push_back({name, {}});
+  DataTable table = table_of({"side", "runtime", "w_f"});
   for (const char* side : {"16", "22", "32", "45", "64", "90"}) {
     const double relative = runtime(side) / runtime("32");
     const double w_f = data.designs.number({{"set_rows", side}}, "w_f_s");
     result.found(fmt::format("runtime of {0}x{0} over 32x32", side), relative);
     result.found(fmt::format("W-F of {0}x{0}", side), w_f);
-    table.columns[0].cells.emplace_back(std::int64_t{std::stoll(side)});
-    table.columns[1].cells.emplace_back(relative);
-    table.columns[2].cells.emplace_back(w_f);
+    add_row(table, std::int64_t{std::stoll(side)}, relative, w_f);
   }
   // Returns on a doubling of PEs: what is saved of the runtime.
   const auto saved = [&](const char* from, const char* to) { return 1 - runtime(to) / runtime(from); };
-  result.found("runtime saved from 45x45 to 64x64 over that from 22x22 to 32x32", saved("45", "64") / saved("22", "32"));
+  result.found("runtime saved from 45x45 to 64x64 over that from 22x22 to 32x32",
+               saved("45", "64") / saved("22", "32"));
   Chart chart{"fig12_array_sizes", "Fully shape-flexible arrays", {}, std::move(table)};
   const nlohmann::ordered_json x = {{"field", "side"}, {"type", "ordinal"}, {"title", "array, PEs a side"}};
-  chart.spec = {{"layer",
-                 {{{"mark", "bar"},
-                   {"encoding",
-                    {{"x", x}, {"y", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime, 32x32 = 1"}}}}}},
-                  {{"mark", {{"type", "line"}, {"point", true}, {"color", "#D55E00"}}},
-                   {"encoding", {{"x", x}, {"y", {{"field", "w_f"}, {"type", "quantitative"}, {"title", "W-F"}}}}}}}},
-                {"resolve", {{"scale", {{"y", "independent"}}}}}};
+  chart.spec = {
+      {"layer",
+       {{{"mark", "bar"},
+         {"encoding",
+          {{"x", x}, {"y", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime, 32x32 = 1"}}}}}},
+        {{"mark", {{"type", "line"}, {"point", true}, {"color", "#D55E00"}}},
+         {"encoding", {{"x", x}, {"y", {{"field", "w_f"}, {"type", "quantitative"}, {"title", "W-F"}}}}}}}},
+      {"resolve", {{"scale", {{"y", "independent"}}}}}};
   result.charts.push_back(std::move(chart));
 }
 

@@ -20,8 +20,7 @@ StudyRun run_study(const Library& library, const Study& study, const StudyOption
   const DataTable comparison = comparison_table(run.rows);
   write_table(comparison, options.output / (name + ".csv"));
   write_table(comparison, context.folder / "comparison.parquet");
-  for (const auto& [table_name, table] : result.tables)
-    write_table(table, context.folder / (table_name + ".parquet"));
+  for (const auto& [table_name, table] : result.tables) write_table(table, context.folder / (table_name + ".parquet"));
   ChartOptions charts;
   charts.png = options.png;
   run.figures = write_charts(context.folder / "figures", result.charts, charts);

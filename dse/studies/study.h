@@ -5,7 +5,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -52,6 +52,12 @@ struct Study {
 /// In the order in which `all` runs them.
 const std::vector<Study>& all_studies();
 const Study* find_study(std::string_view name);
+
+/// Something that a study takes for granted is not so: a layer without a mapping, an optimum without a proof.
+class StudyError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// Ctrl-C while a study runs; what its sweeps have finished is kept.
 class StudyInterrupted : public std::exception {

@@ -14,7 +14,7 @@ namespace pliant {
 
 const DataColumn& Rows::column(std::string_view name) const {
   const DataColumn* found = table_.find(name);
-  if (found == nullptr) throw std::runtime_error(fmt::format("no column {}", name));
+  if (found == nullptr) throw StudyError(fmt::format("no column {}", name));
   return *found;
 }
 
@@ -31,7 +31,7 @@ std::size_t Rows::row(const Where& wanted) const {
   if (rows.size() == 1) return rows.front();
   std::string words;
   for (const auto& [name, value] : wanted) words += fmt::format(" {}={}", name, value);
-  throw std::runtime_error(fmt::format("{} rows with{}", rows.size(), words));
+  throw StudyError(fmt::format("{} rows with{}", rows.size(), words));
 }
 
 double Rows::number(std::size_t row, std::string_view name) const {
@@ -54,30 +54,30 @@ std::vector<std::string> Rows::values(std::string_view name) const {
 }
 
 SweepData run_study_sweep(const StudyContext& context, const std::string& name,
-                          const std::function<void(Sweep&)>& change) {
+                          const std::function<void(Sweep&)>& change, const std::string& folder) {
   Sweep sweep = load_sweep(context.library, context.library.configs() / "sweeps" / (name + ".yaml"));
   if (change) change(sweep);
   SweepRunOptions options;
-  options.dataset = context.folder / name;
+  options.dataset = context.folder / (folder.empty() ? name : folder);
   options.cache = context.cache;
   options.threads = context.threads;
   options.stop = context.stop;
   options.update = true;  // a study is asked for anew; what did not change comes from the cache
   options.on_progress = [&](const SweepProgress& progress) {
     if (context.on_progress)
-      context.on_progress(fmt::format("{}: {} of {} layers, {:.0f} s", name, progress.done, progress.total,
-                                      progress.seconds));
+      context.on_progress(
+          fmt::format("{}: {} of {} layers, {:.0f} s", name, progress.done, progress.total, progress.seconds));
   };
   const SweepOutcome outcome = run_sweep(context.library, sweep, options);
   if (outcome.interrupted) throw StudyInterrupted();
   std::vector<std::string> damaged;
   SweepData data{Rows(read_table(options.dataset, TableKind::kLayers, damaged)),
                  Rows(read_table(options.dataset, TableKind::kDesigns, damaged))};
-  if (!damaged.empty()) throw std::runtime_error(damaged.front());
+  if (!damaged.empty()) throw StudyError(damaged.front());
   for (std::size_t row = 0; row < data.layers.size(); ++row)
     if (data.layers.text(row, "status") != "solved")
-      throw std::runtime_error(fmt::format("{}: {} on design {}: {}", name, data.layers.text(row, "layer"),
-                                           data.layers.text(row, "design_id"), data.layers.text(row, "reason")));
+      throw StudyError(fmt::format("{}: {} on design {}: {}", name, data.layers.text(row, "layer"),
+                                   data.layers.text(row, "design_id"), data.layers.text(row, "reason")));
   return data;
 }
 

@@ -22,7 +22,7 @@ class Rows {
   const DataTable& table() const { return table_; }
   std::size_t size() const { return table_.rows(); }
   std::vector<std::size_t> where(const Where& wanted) const;
-  /// The one row; std::runtime_error when there is none or more than one.
+  /// The one row; StudyError when there is none or more than one.
   std::size_t row(const Where& wanted) const;
   bool has(const Where& wanted) const { return !where(wanted).empty(); }
   /// NaN when empty.
@@ -41,10 +41,10 @@ struct SweepData {
   Rows layers, designs;
 };
 
-/// Runs configs/sweeps/NAME.yaml below the study's folder and reads its two tables. `change` may leave work out.
-/// StudyInterrupted after Ctrl-C; std::runtime_error when a layer failed.
+/// Runs configs/sweeps/NAME.yaml in FOLDER (default: NAME) below the study's folder and reads its two tables. `change`
+/// may leave work out, or choose another mapper. StudyInterrupted after Ctrl-C; StudyError when a layer failed.
 SweepData run_study_sweep(const StudyContext& context, const std::string& name,
-                          const std::function<void(Sweep&)>& change = {});
+                          const std::function<void(Sweep&)>& change = {}, const std::string& folder = {});
 
 /// Leaves only these layers in every workload of the sweep.
 void keep_layers(Sweep& sweep, const std::vector<std::string>& names);

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ruby paper's networks: ResNet-50 on Eyeriss-like and Simba-like arrays (Figures 10, 12), DeepBench (Figure 11)
+// and AlexNet's second layer (Figure 9). Perfect factors against spatial remainders, both proven optimal, so what is
+// left between them is the map-space and no search.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dse/studies/all_studies.h"
+#include "dse/studies/study_sweep.h"
+#include "dse/studies/study_table.h"
+#include "dse/studies/study_task.h"
+
+namespace pliant {
+namespace {
+
+/// Ruby-S over PFM, layer by layer and for the sums.
+struct Gains {
+  DataTable table;          ///< layer, edp, energy, cycles
+  std::vector<double> edp;  ///< by layer
+  double network_edp = 1, network_energy = 1, network_cycles = 1;
+  bool certified = true;
+
+  double most() const { return 100 * (1 - *std::ranges::min_element(edp)); }
+  double mean() const {
+    double sum = 0;
+    for (const double ratio : edp) sum += 1 - ratio;
+    return 100 * sum / static_cast<double>(edp.size());
+  }
+};
+
+Gains gains_of(const SweepData& data, const std::string& objective) {
+  Gains gains;
+  gains.table = table_of({"layer", "edp", "energy", "cycles"});
+  const auto rows = [&](const char* rule) {
+    return data.layers.where({{"factorization", rule}, {"objective", objective}});
+  };
+  const std::vector<std::size_t> pfm = rows("pfm"), ruby = rows("ruby-s");
+  for (std::size_t i = 0; i < pfm.size(); ++i) {
+    const auto ratio = [&](const char* column) {
+      return data.layers.number(ruby[i], column) / data.layers.number(pfm[i], column);
+    };
+    gains.edp.push_back(ratio("edp_pj_cycles"));
+    add_row(gains.table, data.layers.text(pfm[i], "layer"), gains.edp.back(), ratio("energy_pj"),
+            ratio("runtime_cycles"));
+  }
+  const auto network = [&](const char* column) {
+    return data.designs.number({{"factorization", "ruby-s"}, {"objective", objective}}, column) /
+           data.designs.number({{"factorization", "pfm"}, {"objective", objective}}, column);
+  };
+  gains.network_edp = network("edp_pj_cycles");
+  gains.network_energy = network("energy_pj");
+  gains.network_cycles = network("runtime_cycles");
+  for (std::size_t row = 0; row < data.designs.size(); ++row)
+    gains.certified = gains.certified && data.designs.number(row, "certified") == 1;
+  return gains;
+}
+
+Chart layer_chart(std::string name, std::string title, DataTable table) {
+  Chart chart{std::move(name), std::move(title), {}, std::move(table)};
+  chart.spec = {{"transform", {{{"fold", {"edp", "energy", "cycles"}}, {"as", {"measure", "ratio"}}}}},
+                {"mark", "bar"},
+                {"width", 720},
+                {"encoding",
+                 {{"x", {{"field", "layer"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
+                  {"xOffset", {{"field", "measure"}, {"sort", nullptr}}},
+                  {"y", {{"field", "ratio"}, {"type", "quantitative"}, {"title", "Ruby-S, PFM = 1"}}},
+                  {"color", {{"field", "measure"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}}}}};
+  return chart;
+}
+
+}  // namespace
+
+StudyResult run_ruby_resnet50_study(const StudyContext& context) {
+  StudyResult result;
+  const auto shorten = [&](Sweep& sweep) {
+    if (context.quick) keep_every(sweep, 6);
+  };
+  const Gains eyeriss = gains_of(run_study_sweep(context, "study_ruby_resnet50", shorten), "edp");
+  if (!context.quick) {
+    result.found("Eyeriss-like: EDP saved (%)", 100 * (1 - eyeriss.network_edp));
+    result.found("Eyeriss-like: cycles saved (%)", 100 * (1 - eyeriss.network_cycles));
+    result.found("Eyeriss-like: energy added (%)", 100 * (eyeriss.network_energy - 1));
+    result.found("Eyeriss-like: most EDP saved on a layer (%)", eyeriss.most());
+    result.found("Eyeriss-like: mean EDP saved over layers (%)", eyeriss.mean());
+  }
+  result.found("Eyeriss-like: layers of the sweep where Ruby-S is worse",
+               static_cast<double>(std::ranges::count_if(eyeriss.edp, [](double ratio) { return ratio > 1; })));
+  result.found("Eyeriss-like: all optima proven", eyeriss.certified ? 1 : 0);
+  result.charts.push_back(layer_chart("fig10_resnet50_eyeriss", "ResNet-50, Eyeriss-like 14x12", eyeriss.table));
+  if (context.quick) return result;
+  for (const auto& [pes, what] : {std::pair{"15", "Simba-like 15 PEs"}, std::pair{"9", "Simba-like 9 PEs of 3x3"}}) {
+    const Gains simba = gains_of(run_study_sweep(context, fmt::format("study_ruby_simba_{}", pes)), "edp");
+    result.found(fmt::format("{}: EDP saved (%)", what), 100 * (1 - simba.network_edp));
+    result.found(fmt::format("{}: most EDP saved on a layer (%)", what), simba.most());
+    result.found(fmt::format("{}: layers where Ruby-S is worse", what),
+                 static_cast<double>(std::ranges::count_if(simba.edp, [](double ratio) { return ratio > 1; })));
+    result.found(fmt::format("{}: all optima proven", what), simba.certified ? 1 : 0);
+    result.charts.push_back(
+        layer_chart(fmt::format("fig12_resnet50_simba_{}", pes), fmt::format("ResNet-50, {}", what), simba.table));
+  }
+  return result;
+}
+
+StudyResult run_ruby_deepbench_study(const StudyContext& context) {
+  StudyResult result;
+  const SweepData data = run_study_sweep(context, "study_ruby_deepbench", [&](Sweep& sweep) {
+    if (context.quick) keep_every(sweep, 19);
+  });
+  const Gains edp = gains_of(data, "edp");
+  result.found("layers of the sweep where Ruby-S is worse",
+               static_cast<double>(std::ranges::count_if(edp.edp, [](double ratio) { return ratio > 1; })));
+  result.found("all optima proven", edp.certified ? 1 : 0);
+  if (!context.quick) {
+    result.found("mean EDP saved over workloads (%)", edp.mean());
+    result.found("most EDP saved on a workload (%)", edp.most());
+    const auto cycles = [&](const char* rule) {
+      return data.layers.where({{"factorization", rule}, {"objective", "runtime"}});
+    };
+    const std::vector<std::size_t> pfm = cycles("pfm"), ruby = cycles("ruby-s");
+    double saved = 0;
+    for (std::size_t i = 0; i < pfm.size(); ++i)
+      saved += 1 - data.layers.number(ruby[i], "runtime_cycles") / data.layers.number(pfm[i], "runtime_cycles");
+    result.found("mean latency saved over workloads, latency objective (%)",
+                 100 * saved / static_cast<double>(pfm.size()));
+  }
+  result.charts.push_back(layer_chart("fig11_deepbench", "DeepBench, Eyeriss-like 14x12", edp.table));
+  return result;
+}
+
+StudyResult run_ruby_alexnet2_study(const StudyContext& context) {
+  StudyResult result;
+  const Accelerator eyeriss = load_accelerator(context.library, "ruby_eyeriss");
+  const Layer layer = parse_layer("conv:M=96,C=48,P=27,Q=27,R=5,S=5", "study");
+  DataTable table = table_of({"mapspace", "objective", "edp_pj_cycles", "energy_pj", "cycles", "utilization"});
+  const auto best = [&](Factorization rule, const char* name) {
+    const SearchResult found = solve(context, eyeriss, {.layer = layer, .factorization = rule});
+    add_row(table, std::string(name), std::string("edp"), found.value, found.totals.energy_pj, found.totals.cycles,
+            found.totals.utilization);
+    return found;
+  };
+  const SearchResult perfect = best(Factorization::kPerfect, "PFM");
+  const SearchResult ruby = best(Factorization::kRubyS, "Ruby-S");
+  // The hand mapping of the Eyeriss chip: its spatial loops are fixed, the rest is the best there is.
+  const Accelerator strip = choose_flexibility(context.library, "study_strip_mining", eyeriss);
+  const SearchResult hand = solve(context, strip, {.layer = layer, .factorization = Factorization::kRubyS});
+  result.found("PFM utilization (%)", 100 * perfect.totals.utilization);
+  result.found("Ruby-S utilization (%)", 100 * ruby.totals.utilization);
+  result.found("strip mining utilization (%)", 100 * hand.totals.utilization);
+  result.found("Ruby-S EDP saved beside strip mining (%)", 100 * (1 - ruby.value / hand.value));
+  result.found("Ruby-S energy saved beside strip mining (%)",
+               100 * (1 - ruby.totals.energy_pj / hand.totals.energy_pj));
+  result.found("Ruby-S EDP over PFM", ruby.value / perfect.value);
+  result.found("all optima proven", perfect.certified && ruby.certified && hand.certified ? 1 : 0);
+  Chart chart{"fig09_alexnet2", "AlexNet layer 2, Eyeriss-like 14x12", {}, table};
+  chart.spec = {{"mark", "bar"},
+                {"encoding",
+                 {{"x", {{"field", "mapspace"}, {"type", "nominal"}, {"title", nullptr}}},
+                  {"y", {{"field", "utilization"}, {"type", "quantitative"}}}}}};
+  result.charts.push_back(std::move(chart));
+  result.tables.emplace_back("alexnet2", std::move(table));
+  return result;
+}
+
+StudyResult run_ruby_arrays_study(const StudyContext& context) {
+  StudyResult result;
+  const SweepData data = run_study_sweep(context, "study_ruby_arrays", [&](Sweep& sweep) {
+    auto& deepbench = sweep.workloads[1].layers;
+    std::size_t i = 0;
+    std::erase_if(deepbench, [&](const Workload::Entry&) { return i++ % 4 != 0; });
+    if (!context.quick) return;
+    keep_every(sweep, 8);
+    for (auto* axis : {&sweep.axes[0].values}) axis->resize(3);
+    sweep.cells[0].resize(3);
+  });
+  const Rows& designs = data.designs;
+  bool certified = true;
+  int worse = 0;
+  DataTable table = table_of({"workload", "array", "factorization", "area_um2", "edp_pj_cycles"});
+  for (const char* workload : {"resnet50", "deepbench_conv"}) {
+    std::vector<double> saved, on_frontier;
+    std::vector<std::array<double, 2>> points;  // area, EDP of Ruby-S
+    for (const std::size_t pfm : designs.where({{"workload", workload}, {"factorization", "pfm"}})) {
+      const std::size_t ruby = designs.row({{"workload", workload},
+                                            {"factorization", "ruby-s"},
+                                            {"set_rows", designs.text(pfm, "set_rows")},
+                                            {"set_cols", designs.text(pfm, "set_cols")}});
+      for (const std::size_t row : {pfm, ruby}) {
+        certified = certified && designs.number(row, "certified") == 1;
+        add_row(table, std::string(workload), designs.text(row, "set_rows") + "x" + designs.text(row, "set_cols"),
+                designs.text(row, "factorization"), designs.number(row, "area_um2"),
+                designs.number(row, "edp_pj_cycles"));
+      }
+      const double ratio = designs.number(ruby, "edp_pj_cycles") / designs.number(pfm, "edp_pj_cycles");
+      saved.push_back(1 - ratio);
+      worse += ratio > 1 ? 1 : 0;
+      points.push_back({designs.number(ruby, "area_um2"), designs.number(ruby, "edp_pj_cycles")});
+    }
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const bool beaten = std::ranges::any_of(points, [&](const auto& other) {
+        return other != points[i] && other[0] <= points[i][0] && other[1] <= points[i][1];
+      });
+      if (!beaten) on_frontier.push_back(saved[i]);
+    }
+    const auto mean = [](const std::vector<double>& values) {
+      double sum = 0;
+      for (const double value : values) sum += value;
+      return 100 * sum / static_cast<double>(values.size());
+    };
+    if (!context.quick) {
+      result.found(fmt::format("{}: mean EDP saved over arrays (%)", workload), mean(saved));
+      result.found(fmt::format("{}: most EDP saved on an array (%)", workload), 100 * std::ranges::max(saved));
+      result.found(fmt::format("{}: mean EDP saved on the frontier (%)", workload), mean(on_frontier));
+    }
+  }
+  result.found("arrays of the sweep where Ruby-S is worse than PFM", worse);
+  result.found("all optima proven", certified ? 1 : 0);
+  Chart chart{"fig13_area_edp", "Area and EDP of arrays from 2x7 to 16x16", {}, table};
+  chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 60}}},
+                {"encoding",
+                 {{"x", {{"field", "area_um2"}, {"type", "quantitative"}, {"title", "area, um2"}}},
+                  {"y",
+                   {{"field", "edp_pj_cycles"},
+                    {"type", "quantitative"},
+                    {"scale", {{"type", "log"}}},
+                    {"title", "EDP, pJ x cycles"}}},
+                  {"color", {{"field", "factorization"}, {"type", "nominal"}, {"title", nullptr}}},
+                  {"column", {{"field", "workload"}, {"title", nullptr}}},
+                  {"tooltip", {{{"field", "array"}}, {{"field", "edp_pj_cycles"}}}}}},
+                {"resolve", {{"scale", {{"y", "independent"}}}}}};
+  result.charts.push_back(std::move(chart));
+  return result;
+}
+
+}  // namespace pliant

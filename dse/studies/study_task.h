@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One search outside a sweep, as studies need them: many tiny tasks, or several mappers on the same one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dse/mappers/mapper.h"
+#include "dse/studies/study.h"
+
+namespace pliant {
+
+struct StudyTask {
+  Layer layer;
+  Factorization factorization = Factorization::kPerfect;
+  Objective objective = Objective::kEdp;
+  std::string mapper = "exact";
+  std::uint64_t seed = 1;
+  std::uint64_t evaluations = 0;  ///< 0 = the mapper's own
+  double seconds = 0;             ///< 0 = no limit
+  std::vector<std::pair<std::string, std::string>> options = {};
+};
+
+/// StudyError when nothing was found; StudyInterrupted after Ctrl-C.
+SearchResult solve(const StudyContext& context, const Accelerator& accelerator, const StudyTask& task);
+
+}  // namespace pliant
