@@ -32,7 +32,7 @@ Verdict judge(const PublishedValue& published, double ours) {
   const double scale = std::pow(10.0, published.decimals);
   const double printed = std::round(published.value * scale);
   if (std::floor(ours * scale + 0.5 + kHair) == printed) return Verdict::kExact;
-  if (std::floor(ours * scale + kHair) == printed) return Verdict::kCut;
+  if (published.exact && std::floor(ours * scale + kHair) == printed) return Verdict::kCut;
   return std::abs(ours - published.value) <= kNearShare * std::abs(published.value) ? Verdict::kNear
                                                                                     : Verdict::kDifferent;
 }

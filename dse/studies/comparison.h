@@ -13,7 +13,7 @@ namespace pliant {
 
 enum class Verdict : std::uint8_t {
   kExact,      ///< ours, rounded to the printed digits, is the printed number
-  kCut,        ///< ours, cut off at the printed digits, is
+  kCut,        ///< ours, cut off at the printed digits, is; only where a rule is known to give the printed number
   kNear,       ///< within 5 %
   kDifferent,  ///< farther off; the reason is in the file of published values
   kHolds,      ///< a claim that ours meets

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "dse/studies/all_studies.h"
@@ -160,76 +161,6 @@ StudyResult run_ruby_alexnet2_study(const StudyContext& context) {
                   {"y", {{"field", "utilization"}, {"type", "quantitative"}}}}}};
   result.charts.push_back(std::move(chart));
   result.tables.emplace_back("alexnet2", std::move(table));
-  return result;
-}
-
-StudyResult run_ruby_arrays_study(const StudyContext& context) {
-  StudyResult result;
-  const SweepData data = run_study_sweep(context, "study_ruby_arrays", [&](Sweep& sweep) {
-    auto& deepbench = sweep.workloads[1].layers;
-    std::size_t i = 0;
-    std::erase_if(deepbench, [&](const Workload::Entry&) { return i++ % 4 != 0; });
-    if (!context.quick) return;
-    keep_every(sweep, 8);
-    for (auto* axis : {&sweep.axes[0].values}) axis->resize(3);
-    sweep.cells[0].resize(3);
-  });
-  const Rows& designs = data.designs;
-  bool certified = true;
-  int worse = 0;
-  DataTable table = table_of({"workload", "array", "factorization", "area_um2", "edp_pj_cycles"});
-  for (const char* workload : {"resnet50", "deepbench_conv"}) {
-    std::vector<double> saved, on_frontier;
-    std::vector<std::array<double, 2>> points;  // area, EDP of Ruby-S
-    for (const std::size_t pfm : designs.where({{"workload", workload}, {"factorization", "pfm"}})) {
-      const std::size_t ruby = designs.row({{"workload", workload},
-                                            {"factorization", "ruby-s"},
-                                            {"set_rows", designs.text(pfm, "set_rows")},
-                                            {"set_cols", designs.text(pfm, "set_cols")}});
-      for (const std::size_t row : {pfm, ruby}) {
-        certified = certified && designs.number(row, "certified") == 1;
-        add_row(table, std::string(workload), designs.text(row, "set_rows") + "x" + designs.text(row, "set_cols"),
-                designs.text(row, "factorization"), designs.number(row, "area_um2"),
-                designs.number(row, "edp_pj_cycles"));
-      }
-      const double ratio = designs.number(ruby, "edp_pj_cycles") / designs.number(pfm, "edp_pj_cycles");
-      saved.push_back(1 - ratio);
-      worse += ratio > 1 ? 1 : 0;
-      points.push_back({designs.number(ruby, "area_um2"), designs.number(ruby, "edp_pj_cycles")});
-    }
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const bool beaten = std::ranges::any_of(points, [&](const auto& other) {
-        return other != points[i] && other[0] <= points[i][0] && other[1] <= points[i][1];
-      });
-      if (!beaten) on_frontier.push_back(saved[i]);
-    }
-    const auto mean = [](const std::vector<double>& values) {
-      double sum = 0;
-      for (const double value : values) sum += value;
-      return 100 * sum / static_cast<double>(values.size());
-    };
-    if (!context.quick) {
-      result.found(fmt::format("{}: mean EDP saved over arrays (%)", workload), mean(saved));
-      result.found(fmt::format("{}: most EDP saved on an array (%)", workload), 100 * std::ranges::max(saved));
-      result.found(fmt::format("{}: mean EDP saved on the frontier (%)", workload), mean(on_frontier));
-    }
-  }
-  result.found("arrays of the sweep where Ruby-S is worse than PFM", worse);
-  result.found("all optima proven", certified ? 1 : 0);
-  Chart chart{"fig13_area_edp", "Area and EDP of arrays from 2x7 to 16x16", {}, table};
-  chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 60}}},
-                {"encoding",
-                 {{"x", {{"field", "area_um2"}, {"type", "quantitative"}, {"title", "area, um2"}}},
-                  {"y",
-                   {{"field", "edp_pj_cycles"},
-                    {"type", "quantitative"},
-                    {"scale", {{"type", "log"}}},
-                    {"title", "EDP, pJ x cycles"}}},
-                  {"color", {{"field", "factorization"}, {"type", "nominal"}, {"title", nullptr}}},
-                  {"column", {{"field", "workload"}, {"title", nullptr}}},
-                  {"tooltip", {{{"field", "array"}}, {{"field", "edp_pj_cycles"}}}}}},
-                {"resolve", {{"scale", {{"y", "independent"}}}}}};
-  result.charts.push_back(std::move(chart));
   return result;
 }
 

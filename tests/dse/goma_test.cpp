@@ -14,7 +14,7 @@
 namespace pliant {
 namespace {
 
-constexpr int kX = 0, kZ = 2;
+constexpr int kX = 0, kY = 1, kZ = 2;
 
 constexpr GomaEnergies kEnergies{.dram_read = 211,
                                  .dram_write = 199,

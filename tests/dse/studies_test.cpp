@@ -71,14 +71,17 @@ TEST(Published, BadRowsAreLocated) {
 }
 
 TEST(Comparison, Verdicts) {
-  const auto verdict = [](const std::string& relation, const std::string& printed, double ours) {
-    const auto published = parse_published(
-        "study,figure,quantity,relation,value,status,because\ns,f,q," + relation + "," + printed + ",open,why\n", "p");
+  const auto verdict = [](const std::string& relation, const std::string& printed, double ours,
+                          const std::string& status = "open") {
+    const auto published = parse_published("study,figure,quantity,relation,value,status,because\ns,f,q," + relation +
+                                               "," + printed + "," + status + ",why\n",
+                                           "p");
     return compare(published, "s", {{"q", ours}}).at(0).verdict_text();
   };
   EXPECT_EQ(verdict("=", "0.98", 0.9764), "exact");
   EXPECT_EQ(verdict("=", "0.63", 0.625), "exact");  // halves go up
-  EXPECT_EQ(verdict("=", "0.21", 0.2191), "exact (printed value is cut off)");
+  EXPECT_EQ(verdict("=", "0.21", 0.2191, "exact"), "exact (printed value is cut off)");
+  EXPECT_EQ(verdict("=", "0.21", 0.2191), "within 4.3 %");
   EXPECT_EQ(verdict("=", "100", 102), "within 2 %");
   EXPECT_EQ(verdict("=", "100", 110), "different");
   EXPECT_EQ(verdict("<", "1", 1), "does not hold");
