@@ -144,7 +144,8 @@ StudyResult run_ruby_alexnet2_study(const StudyContext& context) {
   const SearchResult perfect = best(Factorization::kPerfect, "PFM");
   const SearchResult ruby = best(Factorization::kRubyS, "Ruby-S");
   // The hand mapping of the Eyeriss chip: its spatial loops are fixed, the rest is the best there is.
-  const Accelerator strip = choose_flexibility(context.library, "study_strip_mining", eyeriss);
+  const Accelerator strip =
+      choose_flexibility(context.library, (context.library.configs() / "studies/strip_mining.yaml").string(), eyeriss);
   const SearchResult hand = solve(context, strip, {.layer = layer, .factorization = Factorization::kRubyS});
   result.found("PFM utilization (%)", 100 * perfect.totals.utilization);
   result.found("Ruby-S utilization (%)", 100 * ruby.totals.utilization);

@@ -167,8 +167,8 @@ std::vector<std::string> study_names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StudyTest, ::testing::ValuesIn(study_names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(All, StudyTest, ::testing::ValuesIn(study_names()), [](const auto& one) {
+  std::string name = one.param;
   std::ranges::replace(name, '-', '_');
   return name;
 });

@@ -15,9 +15,10 @@ namespace {
 TEST(Presets, BelongToTheClassTheyState) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const Accelerator reference = load_accelerator(library, "flexref");
-  const std::map<std::string, std::string> classes{{"nvdla", "1000"},      {"tpu", "1000"},     {"shidiannao", "0000"},
-                                                   {"eyeriss", "1001"},    {"maeri", "1011"},   {"simba", "1010"},
-                                                   {"eyeriss_v2", "1011"}, {"flexflow", "0010"}};
+  const std::map<std::string, std::string> classes{
+      {"nvdla", "1000"},         {"tpu", "1000"},          {"shidiannao", "0000"}, {"eyeriss", "1001"},
+      {"maeri", "1011"},         {"simba", "1010"},        {"eyeriss_v2", "1011"}, {"flexflow", "0010"},
+      {"study_shape_a", "1101"}, {"study_shape_b", "1101"}};
   const std::vector<Layer> layers{make_conv("conv", {.M = 8, .C = 8, .P = 4, .Q = 4, .R = 3, .S = 3}),
                                   make_gemm("gemm", {.M = 8, .N = 8, .K = 8})};
   const std::vector<std::string> names = library.flexibility_names();
