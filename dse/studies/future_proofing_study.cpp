@@ -139,16 +139,19 @@ StudyResult run_future_proofing_study(const StudyContext& context) {
     result.found("FullFlex-1000 speedup on the four CNNs", 4 / sum);
   }
   Chart heat{"fig13_future_proofing", "Runtime beside the AlexNet-optimal inflexible design", {}, table};
-  heat.spec = {{"width", 420},
-               {"height", 380},
-               {"encoding",
-                {{"x", {{"field", "network"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
-                 {"y", {{"field", "flexibility"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}}}},
-               {"layer",
-                {{{"mark", "rect"},
-                  {"encoding", {{"color", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime"}}}}}},
-                 {{"mark", {{"type", "text"}, {"fontSize", 9}}},
-                  {"encoding", {{"text", {{"field", "runtime"}, {"format", ".2f"}}}}}}}}};
+  heat.spec = {
+      {"width", 420},
+      {"height", 380},
+      {"encoding",
+       {{"x", {{"field", "network"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
+        {"y", {{"field", "flexibility"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}}}},
+      {"layer",
+       {{{"mark", "rect"},
+         {"encoding", {{"color", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime"}}}}}},
+        {{"mark", {{"type", "text"}, {"fontSize", 9}}},
+         {"encoding",
+          {{"text", {{"field", "runtime"}, {"format", ".2f"}}},
+           {"color", {{"condition", {{"test", "datum.runtime < 0.5"}, {"value", "white"}}}, {"value", "black"}}}}}}}}};
   result.charts.push_back(std::move(heat));
   Chart area{"area_gain", "Area and runtime of the 16 classes", {}, std::move(table)};
   area.spec = {

@@ -127,18 +127,19 @@ StudyResult run_ruby_arrays_study(const StudyContext& context) {
   result.found("arrays of the sweep where Ruby-S is worse than PFM", worse);
   result.found("all optima proven", certified ? 1 : 0);
   Chart chart{"fig13_area_edp", "Area and EDP of arrays from 2x7 to 16x16", {}, table};
-  chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 60}}},
-                {"encoding",
-                 {{"x", {{"field", "area_um2"}, {"type", "quantitative"}, {"title", "area, um2"}}},
-                  {"y",
-                   {{"field", "edp_pj_cycles"},
-                    {"type", "quantitative"},
-                    {"scale", {{"type", "log"}}},
-                    {"title", "EDP, pJ x cycles"}}},
-                  {"color", {{"field", "factorization"}, {"type", "nominal"}, {"title", nullptr}}},
-                  {"column", {{"field", "workload"}, {"title", nullptr}}},
-                  {"tooltip", {{{"field", "array"}}, {{"field", "edp_pj_cycles"}}}}}},
-                {"resolve", {{"scale", {{"y", "independent"}}}}}};
+  chart.spec = {
+      {"mark", {{"type", "point"}, {"filled", true}, {"size", 60}}},
+      {"encoding",
+       {{"x", {{"field", "area_um2"}, {"type", "quantitative"}, {"scale", {{"zero", false}}}, {"title", "area, um2"}}},
+        {"y",
+         {{"field", "edp_pj_cycles"},
+          {"type", "quantitative"},
+          {"scale", {{"type", "log"}}},
+          {"title", "EDP, pJ x cycles"}}},
+        {"color", {{"field", "factorization"}, {"type", "nominal"}, {"title", nullptr}}},
+        {"column", {{"field", "workload"}, {"title", nullptr}}},
+        {"tooltip", {{{"field", "array"}}, {{"field", "edp_pj_cycles"}}}}}},
+      {"resolve", {{"scale", {{"y", "independent"}}}}}};
   result.charts.push_back(std::move(chart));
   return result;
 }
