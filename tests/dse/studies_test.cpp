@@ -195,5 +195,16 @@ TEST(FutureProofing, TheKeptTableIsMonotone) {
   EXPECT_GE(compared, 7 * 28);
 }
 
+/// One axis at a time: what is partly or fully flexible contains the inflexible design.
+TEST(Isolation, FlexibilityIsNeverSlower) {
+  int compared = 0;
+  for (const auto& [quantity, entry] : kept_results("isolation")) {
+    if (!quantity.ends_with(" runtime")) continue;
+    EXPECT_LE(entry.ours, 1) << quantity;
+    ++compared;
+  }
+  EXPECT_GE(compared, 40);
+}
+
 }  // namespace
 }  // namespace pliant
