@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our exact mapper beside the peers' published or measured results: quality and time, as CSV tables in results/.
 
-    bench/peers.py [--pliant build/release/bin/pliant] [--only quickflow|timeloop|goma|accelforge]
+    bench/peers.py [--pliant build/release/bin/pliant] [--only quickflow|timeloop|goma|accelforge] [--repeat 3]
 
-The peers' figures come from tests/data. Times are solve_seconds of `pliant map --json`, one thread, without the start of the program.
+The peers' figures come from tests/data. Times are solve_cpu_seconds of `pliant map --json`, one thread, without the start of the program: the
+shortest of several runs.
 """
 import argparse
 import csv
@@ -21,7 +22,18 @@ def read(name):
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
+REPEAT = 3
+
+
 def solve(pliant, *arguments):
+    """The result of one `pliant map`, with the shortest time of several runs."""
+    results = [solve_once(pliant, *arguments) for _ in range(REPEAT)]
+    for layer, *again in zip(*(result.get("layers", [result]) for result in results)):
+        layer["solve_cpu_seconds"] = min(other["solve_cpu_seconds"] for other in (layer, *again))
+    return results[0]
+
+
+def solve_once(pliant, *arguments):
     run = subprocess.run([pliant, "map", "--json", "--threads", "1", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
     if run.returncode != 0:
         raise SystemExit(f"pliant map {' '.join(arguments)}: {run.stderr}")
@@ -40,7 +52,7 @@ def write(name, rows):
 
 def row_of(result, **extra):
     return {**extra, "edp_pj_cycles": f"{result['value']:.9g}", "certified": "yes" if result["certified"] else "no",
-            "gap": f"{result['gap']:.3g}", "solve_ms": f"{result['solve_seconds'] * 1e3:.2f}"}
+            "gap": f"{result['gap']:.3g}", "solve_ms": f"{result['solve_cpu_seconds'] * 1e3:.2f}"}
 
 
 def quickflow(pliant):
@@ -112,7 +124,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
     parser.add_argument("--only", choices=["quickflow", "timeloop", "goma", "accelforge"])
+    parser.add_argument("--repeat", type=int, default=3, help="runs per case, of which the shortest counts")
     arguments = parser.parse_args()
+    global REPEAT
+    REPEAT = arguments.repeat
     for study in (quickflow, timeloop, goma, accelforge):
         if arguments.only in (None, study.__name__):
             study(arguments.pliant)

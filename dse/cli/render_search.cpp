@@ -87,6 +87,7 @@ ordered_json search_json(const SearchedLayer& searched, std::string_view mapper)
   json["evaluations"] = result.evaluations;
   json["ended_by"] = result.ended_by;
   json["solve_seconds"] = result.seconds;
+  json["solve_cpu_seconds"] = result.cpu_seconds;
   if (result.mapping) {
     const CostReport report = price(task.layer, task.accelerator, *result.mapping);
     json.update(cost_json(priced_mapping(searched, report)));

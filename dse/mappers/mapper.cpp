@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <ctime>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -33,6 +34,12 @@ constexpr Entry kMappers[] = {
     {"exact", make_exact_mapper},   {"local", make_local_mapper},           {"genetic", make_genetic_mapper},
     {"random", make_random_mapper}, {"exhaustive", make_exhaustive_mapper},
 };
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 }  // namespace
 
@@ -86,7 +93,9 @@ const std::vector<std::string>& mapper_names() {
 }
 
 SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options) {
+  const double started = cpu_seconds();
   SearchResult result = mapper.search(task, options);
+  result.cpu_seconds = cpu_seconds() - started;
   if (task.accelerator.hints.min_utilization > 0) {
     // A hint prunes: what is proven of the rest says nothing about the whole map-space.
     if (result.infeasible) {

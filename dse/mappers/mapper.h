@@ -80,7 +80,8 @@ struct SearchResult {
   std::string mappings_covered;
   std::uint64_t evaluations = 0;
   double seconds = 0;
-  std::string ended_by;  ///< "proof", "budget", "victory condition", "generations", "stopped", ...
+  double cpu_seconds = 0;  ///< of the calling thread, as run_mapper saw it
+  std::string ended_by;    ///< "proof", "budget", "victory condition", "generations", "stopped", ...
   /// 0 when certified, (value - lower_bound) / value otherwise.
   double gap() const;
 };

@@ -198,6 +198,24 @@ TEST(Mappers, AStopIsAnswered) {
   }
 }
 
+TEST(Mappers, AHintPrunesAndClaimsNoMore) {
+  Task task = shipped_task("eyeriss", "conv:M=32,C=16,P=14,Q=14,R=3,S=3");
+  task.objective = Objective::kEnergy;  // the least energy leaves units idle here
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchResult best = run_mapper(*exact, task, {});
+  const double used = best.totals.utilization * best.totals.cycles / best.totals.steps;
+  ASSERT_LT(used, 0.9);
+  task.accelerator.hints.min_utilization = 0.9;
+  const SearchResult pruned = run_mapper(*exact, task, {});
+  EXPECT_GE(pruned.totals.utilization * pruned.totals.cycles / pruned.totals.steps, 0.9);
+  EXPECT_GT(pruned.value, best.value);
+  EXPECT_FALSE(pruned.certified);
+  // 3 iterations in all: no choice uses so many units, and the hint gives way.
+  task = shipped_task("eyeriss", "gemm:M=3,N=1,K=1");
+  task.accelerator.hints.min_utilization = 0.9;
+  EXPECT_TRUE(run_mapper(*exact, task, {}).certified);
+}
+
 TEST(Mappers, LocalStartsWhereTilesAreFixed) {
   Task task = shipped_task("eyeriss", "gemm:M=64,N=64,K=64");
   task.flexibility.levels[1].tile.fixed = {{"M", 4}, {"N", 8}};

@@ -70,7 +70,8 @@ class SpatialBounds {
     smallest_only_ = problem.windowed[d] == 0;
     for (const LevelFlexibility& level : task.flexibility.levels)
       for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
-    // A bound that uses fewer units leaves fewer memories to move words.
+    // A bound that uses fewer units leaves fewer memories to move words, and may be less than the hint asks for.
+    smallest_only_ &= task.accelerator.hints.min_utilization == 0;
     for (int l = 0; l < problem.levels; ++l)
       if (problem.is_memory[l] && std::min(problem.read_bandwidth[l], problem.write_bandwidth[l]) < 1e300)
         smallest_only_ = false;
@@ -252,6 +253,9 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& 
         complete_ &= !meter.expired() &&
                      !meter.too_large(static_cast<double>(steps_.size()) * (8 + 4 * static_cast<double>(at.size())));
       if (!complete_) return;
+      double units = 1;
+      for (int d = 0; d < problem.dims; ++d) units *= static_cast<double>(parallel[d]);
+      if (units < task.accelerator.hints.min_utilization * problem.built[problem.levels]) return;
       index_.insert(index_.end(), at.begin(), at.end());
       double steps = problem.cycles_per_mac;
       for (int d = 0; d < problem.dims; ++d)
