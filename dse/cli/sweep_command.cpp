@@ -247,7 +247,7 @@ class SweepCommand {
                                     {"parts_done", p.parts_done},
                                     {"parts", p.parts},
                                     {"seconds", p.seconds},
-                                    {"logging_seconds", outcome.logging_seconds}};
+                                    {"logging_cpu_seconds", outcome.logging_cpu_seconds}};
       out_ << all.dump(2) << "\n";
       return;
     }

@@ -57,6 +57,9 @@ struct Progress {
   double seconds = 0;
 };
 
+/// A search inside work that is parallel already: threads of that work which are idle help, no others.
+inline constexpr int kThreadsOfCaller = 0;
+
 struct SearchOptions {
   Budget budget;
   std::uint64_t seed = 1;

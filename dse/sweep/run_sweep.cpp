@@ -21,6 +21,7 @@
 #include "dse/results/task_store.h"
 #include "dse/sweep/dataset_lock.h"
 #include "dse/sweep/design_space.h"
+#include "dse/sweep/part_writer.h"
 #include "dse/sweep/sweep_task.h"
 
 namespace pliant {
@@ -76,17 +77,17 @@ class GraceTimer {
   std::jthread thread_;
 };
 
-/// Adds the time it lives to a sum.
+/// Adds the CPU time that its thread spends while it lives to a sum.
 class AddTime {
  public:
-  explicit AddTime(std::atomic<Clock::rep>& sum) : sum_(sum) {}
-  ~AddTime() { sum_ += (Clock::now() - start_).count(); }
+  explicit AddTime(std::atomic<double>& sum) : sum_(sum) {}
+  ~AddTime() { sum_.fetch_add(thread_cpu_seconds() - start_, std::memory_order_relaxed); }
   AddTime(const AddTime&) = delete;
   AddTime& operator=(const AddTime&) = delete;
 
  private:
-  std::atomic<Clock::rep>& sum_;
-  Clock::time_point start_ = Clock::now();
+  std::atomic<double>& sum_;
+  double start_ = thread_cpu_seconds();
 };
 
 class SweepRun {
@@ -112,7 +113,6 @@ class SweepRun {
     find_missing_parts();
     outcome_.progress.total = count_tasks(owned_parts_);
     outcome_.progress.parts = static_cast<std::int64_t>(owned_parts_.size());
-    outcome_.progress.parts_done = outcome_.progress.parts - static_cast<std::int64_t>(missing_.size());
     outcome_.progress.done = outcome_.progress.total - count_tasks(missing_);
     outcome_.progress.reused = outcome_.progress.done;
     report(true);
@@ -126,9 +126,13 @@ class SweepRun {
       store_ = std::make_unique<TaskStore>(cache_folder(), true);
       if (store_->damaged() > 0)
         note(fmt::format("{} damaged records in the result cache are computed again", store_->damaged()));
+      writer_.emplace(options_.dataset);
       solve_missing();
+      writer_->finish();
       store_->flush();
-      outcome_.logging_seconds = std::chrono::duration<double>(Clock::duration(logging_.load())).count();
+      outcome_.progress.parts_done = parts_done();
+      outcome_.interrupted = options_.stop.stop_requested() && parts_done() < outcome_.progress.parts;
+      outcome_.logging_cpu_seconds = logging_ + writer_->cpu_seconds();
     } else {
       outcome_.already_done = true;
     }
@@ -139,6 +143,10 @@ class SweepRun {
 
  private:
   fs::path cache_folder() const { return options_.cache.empty() ? options_.dataset / "cache" : options_.cache; }
+
+  std::int64_t parts_done() const {
+    return static_cast<std::int64_t>(owned_parts_.size() - missing_.size()) + (writer_ ? writer_->written() : 0);
+  }
 
   void note(const std::string& text) const {
     if (options_.on_note) options_.on_note(text);
@@ -262,7 +270,8 @@ class SweepRun {
 
   void solve_missing() {
     // The pipeline of the outer loop:
-    //   1. name the next task, in order;   2. solve it, all threads;   3. collect rows in order, write finished parts.
+    //   1. name the next task, in order;   2. solve it, all threads;   3. collect rows in order, hand over finished
+    //   parts.
     const GraceTimer grace(options_.stop, options_.grace_seconds);
     const std::stop_token mappers = grace.mappers();
     tbb::task_arena arena(threads_);
@@ -277,7 +286,6 @@ class SweepRun {
             collect(*token);
           }));
     });
-    outcome_.interrupted = options_.stop.stop_requested() && outcome_.progress.parts_done < outcome_.progress.parts;
   }
 
   // Step 1. Where the naming stands: part, design, workload, layer.
@@ -368,7 +376,7 @@ class SweepRun {
       token->given_up = true;
       return token;
     }
-    TaskResult result = solve_task(*mapper_, *sweep_, *token->design, *token->layer, 1, mappers);
+    TaskResult result = solve_task(*mapper_, *sweep_, *token->design, *token->layer, kThreadsOfCaller, mappers);
     // A search that was stopped has only an accident to show, unless it had its proof already.
     if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) {
       token->given_up = true;
@@ -436,10 +444,8 @@ class SweepRun {
 
   void collect_part(std::int64_t part) {
     if (!part_given_up_) {
-      store_->flush();
-      write_part(options_.dataset, {sweep_->name, manifest_.sweep_sha256, sweep_->columns, part}, part_layers_,
-                 part_designs_);
-      ++outcome_.progress.parts_done;
+      writer_->write({sweep_->name, manifest_.sweep_sha256, sweep_->columns, part}, std::move(part_layers_),
+                     std::move(part_designs_));
       report(false);
     }
     part_layers_.clear();
@@ -479,6 +485,7 @@ class SweepRun {
   void report(bool now) {
     const auto time = Clock::now();
     outcome_.progress.seconds = std::chrono::duration<double>(time - start_).count();
+    outcome_.progress.parts_done = parts_done();
     if (!options_.on_progress || (!now && time - reported_ < std::chrono::milliseconds(100))) return;
     reported_ = time;
     options_.on_progress(outcome_.progress);
@@ -497,12 +504,13 @@ class SweepRun {
   Manifest manifest_;
   std::vector<std::int64_t> owned_parts_, missing_;
   std::unique_ptr<TaskStore> store_;
+  std::optional<PartWriter> writer_;
 
   std::mutex mutex_;  ///< guards the next two
   std::unordered_set<TaskKey, TaskKeyHash> in_flight_;
   std::unordered_map<TaskKey, TaskResult, TaskKeyHash> failed_;
 
-  std::atomic<Clock::rep> logging_{0};
+  std::atomic<double> logging_{0};
   Place at_;  ///< step 1 only
   // Step 3 only.
   std::vector<LayerRow> part_layers_;

@@ -54,9 +54,9 @@ struct SweepRunOptions {
 struct SweepOutcome {
   SweepProgress progress;
   bool interrupted = false;
-  bool already_done = false;      ///< nothing had to be computed or written
-  bool dataset_complete = false;  ///< all parts of all shards are there
-  double logging_seconds = 0;     ///< that threads spent on keeping results: rows, parts, the cache
+  bool already_done = false;       ///< nothing had to be computed or written
+  bool dataset_complete = false;   ///< all parts of all shards are there
+  double logging_cpu_seconds = 0;  ///< spent on keeping results: rows, parts, the cache
 };
 
 /// The dataset was made from other inputs.

@@ -16,15 +16,16 @@
 namespace pliant {
 
 SweepLayout layout_of(const Sweep& sweep, std::int64_t designs_raw) {
-  // Enough parts that shards balance, rows enough that a file is worth its footer, and so few that it is written in a
-  // moment and memory stays flat.
-  constexpr std::int64_t kParts = 64, kLeastRows = 128, kMostRows = 16'384;
+  // Enough parts that shards balance, rows enough that a file is worth its footer, and so few rows and designs that it
+  // is written in a moment and memory stays flat, unless that made more files than a folder likes.
+  constexpr std::int64_t kParts = 64, kMostParts = 4096, kLeastRows = 128, kMostRows = 16'384, kMostDesigns = 512;
   SweepLayout layout;
   layout.designs_raw = designs_raw;
   for (const Workload& workload : sweep.workloads) layout.layers += static_cast<std::int64_t>(workload.layers.size());
   const std::int64_t by_parts = (designs_raw + kParts - 1) / kParts;
   const std::int64_t least = (kLeastRows + layout.layers - 1) / layout.layers;
-  const std::int64_t most = std::max<std::int64_t>(1, kMostRows / layout.layers);
+  const std::int64_t most =
+      std::max({std::int64_t{1}, std::min(kMostRows / layout.layers, kMostDesigns), designs_raw / kMostParts});
   layout.designs_in_part = std::min(std::max(by_parts, least), most);
   layout.parts = (designs_raw + layout.designs_in_part - 1) / layout.designs_in_part;
   return layout;

@@ -28,7 +28,7 @@ class TaskNamer {
   std::map<const Layer*, std::string> layer_text_;
 };
 
-/// A large layer is shared by as many threads, when they have nothing else to do.
+/// `threads` as in SearchOptions.
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer, int threads,
                       const std::stop_token& stop);
 

@@ -180,10 +180,13 @@ class Proof {
         Lattice lattice(setting_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), meter_);
         candidate.bound = std::max(candidate.bound, close(lattice, found[i]));
       };
+      const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
       if (threads_ == 1 || found.size() == 1)
         for (std::size_t i = 0; i < found.size(); ++i) one(i);
+      else if (threads_ == kThreadsOfCaller)
+        tbb::this_task_arena::isolate(together);  // a thread that waits must not begin another search
       else
-        tbb::task_arena(threads_).execute([&] { tbb::parallel_for(std::size_t{0}, found.size(), one); });
+        tbb::task_arena(threads_).execute(together);
       for (Incumbent& better : found)
         if (better.mapping && better.value < standing_.incumbent.value) standing_.incumbent = std::move(better);
       for (std::size_t i = first; i < last; ++i)
