@@ -62,12 +62,13 @@ void smallest_bounds(Count n, Count most, std::set<Count>& found) {
 
 /// Which spatial bounds of a dim are worth trying, fanout by fanout from the inside out. With perfect factors the
 /// divisors. With remainders any bound may do, but along a dim that moves no window the counts depend on the iterations
-/// left only: of bounds that leave the same the smallest is as good as any.
+/// left only: of bounds that leave the same the smallest is as good as any. Unless outputs do not mention the dim: then
+/// every copy more starts its partial sums afresh and fetches none.
 class SpatialBounds {
  public:
   SpatialBounds(const Task& task, const Problem& problem, int d)
       : rule_(task.factorization), size_(task.layer.dims[d].size), left_{size_} {
-    smallest_only_ = problem.windowed[d] == 0;
+    smallest_only_ = problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
     for (const LevelFlexibility& level : task.flexibility.levels)
       for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
     // A bound that uses fewer units leaves fewer memories to move words, and may be less than the hint asks for.
