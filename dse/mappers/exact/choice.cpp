@@ -140,6 +140,9 @@ class SpatialBounds {
   bool smallest_only_ = true;
 };
 
+/// A list of unrollings may take one part in so many of the memory: a longer one could not be looked through in time.
+constexpr double kShareOfMemory = 4;
+
 }  // namespace
 
 Spatial::Spatial() {
@@ -189,7 +192,8 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
           return;
         }
         if (found.size() % 1024 == 0)
-          complete &= !meter.expired() && !meter.too_large(static_cast<double>(found.size() * sizeof(Unrolling)));
+          complete &= !meter.expired() &&
+                      !meter.too_large(kShareOfMemory * static_cast<double>(found.size() * sizeof(Unrolling)));
         if (!complete) return;
         found.push_back(unrolling);
         return;
@@ -203,7 +207,7 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
         if (used * b > limit) break;
         // Both loops of a dim at one fanout act as one; the columns are inside.
         if (imperfect ? (size + b - 1) / b < other : size % (b * other) != 0) continue;
-        side[d] = b;
+        side[d] = static_cast<std::int32_t>(b);
         self(self, d + 1, rows, used * b, limit, count + 1);
       }
       side[d] = 1;
@@ -216,12 +220,12 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
     else
       place(place, 0, true, 1, rules.shape.kind == ShapeRule::Kind::kFixed ? fanout.rows : fanout.units(), 0);
   }
-  if (!both_sides && all_sides.size() == 1) return found;
+  if (!complete || (!both_sides && all_sides.size() == 1)) return found;
   // The same factors laid out otherwise: keep the first of each.
   const auto key = [&](const Unrolling& u) {
     std::array<Count, kMaxDims> factors{};
     for (int d = 0; d < problem.dims; ++d) factors[d] = u.factor(d);
-    return std::pair{factors, imperfect ? u.cols : std::array<Count, kMaxDims>{}};
+    return std::pair{factors, imperfect ? u.cols : decltype(u.cols){}};
   };
   std::stable_sort(found.begin(), found.end(), [&](const Unrolling& a, const Unrolling& b) { return key(a) < key(b); });
   found.erase(

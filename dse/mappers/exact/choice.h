@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -14,8 +15,8 @@ namespace pliant::exact {
 
 /// One way of unrolling dims at one fanout: bounds of its loops over rows and, inside them, over columns.
 struct Unrolling {
-  std::array<Count, kMaxDims> rows{}, cols{};
-  Count factor(int d) const { return rows[d] * cols[d]; }
+  std::array<std::int32_t, kMaxDims> rows{}, cols{};  // there may be millions, and no array is larger
+  Count factor(int d) const { return Count{rows[d]} * cols[d]; }
   std::vector<SpatialLoop> loops(int dims) const;
 };
 

@@ -260,6 +260,7 @@ Lattice::Values Lattice::run_memory(int k, const Functional& functional, const V
   Charges charges;
   Values done;
   for (const std::vector<DimSet>& groups : setting_.orders[k]) {
+    if (meter_.expired()) break;
     Values values = before;
     for (const DimSet group : groups) run_group(k, group, functional, values, charges);
     for (auto& [status, array] : values) merge(done, status, std::move(array));
@@ -272,6 +273,7 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
   Values ended;
   const auto size = static_cast<std::size_t>(boxes_[k].size);
   for (auto& [status, array] : values) {
+    if (meter_.expired()) break;
     Status after = status;
     for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
       if (!(keeps_[setting_.memories[k]] >> x & 1U) || status[x] == 0) continue;
@@ -314,6 +316,7 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       return tables;
     }
     const Values ended = run_memory(k, functional, tables.before[k]);
+    if (meter_.expired()) return tables;
     if (k == last) {
       for (const auto& [status, array] : ended) {
         const double pending = pending_at_end(status, functional) + functional.constant;
@@ -322,6 +325,7 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       return tables;
     }
     for (const auto& [status, array] : ended) {
+      if (meter_.expired()) return tables;
       const double most = limit - functional.constant - still_to_pay(k, status, least);
       Array outer;
       for (std::size_t node = 0; node < array.size(); ++node) {
