@@ -17,25 +17,18 @@ class ExactMapper final : public Mapper {
   std::string_view name() const override { return "exact"; }
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
-    const auto started = Clock::now();
-    SearchResult fastest = prove_best(task, options);
-    if (task.objective != Objective::kRuntime || !fastest.certified) return fastest;
-    // Many mappings may be equally fast: of these the one with the least energy.
-    Task thrifty = task;
-    thrifty.objective = Objective::kEnergy;
-    thrifty.most_cycles = fastest.totals.cycles;
-    const SearchResult least = prove_best(thrifty, left_of(options, started));
-    fastest.evaluations += least.evaluations;
-    fastest.seconds += least.seconds;
-    if (least.mapping && least.totals.energy_pj < fastest.totals.energy_pj) {
-      fastest.mapping = least.mapping;
-      fastest.totals = least.totals;
-    }
-    return fastest;
+    return prove_best(task, options);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  static SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options,
+                            exact::Incumbent incumbent, std::uint64_t effort) {
+    return task.factorization == Factorization::kPadding
+               ? exact::prove_padded(task, problem, options, std::move(incumbent), effort)
+               : exact::prove(task, problem, options, std::move(incumbent), effort);
+  }
 
   static SearchOptions left_of(const SearchOptions& options, Clock::time_point started) {
     SearchOptions left = options;
@@ -77,9 +70,7 @@ class ExactMapper final : public Mapper {
     const bool ends = task.factorization == Factorization::kRubyS && !exact::displacement_walks(problem);
     const std::uint64_t effort = ends || options.budget.seconds > 0 ? 0 : std::uint64_t{1} << 26;
     limited = left_of(options, started);
-    SearchResult result = task.factorization == Factorization::kPadding
-                              ? exact::prove_padded(task, problem, limited, std::move(incumbent), effort)
-                              : exact::prove(task, problem, limited, std::move(incumbent), effort);
+    SearchResult result = prove(task, problem, limited, std::move(incumbent), effort);
     result.seconds += first.seconds;
     result.evaluations += first.evaluations;
     return result;

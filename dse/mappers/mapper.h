@@ -27,7 +27,8 @@ std::string_view to_string(
 std::optional<Objective> parse_objective(std::string_view text);
 const std::vector<std::string>& objective_names();
 
-/// The value that is minimised. Ties are broken by (energy, cycles), then by the mapping's own order.
+/// The value that is minimised. Of equal mappings that a mapper prices it keeps the one with less energy, then fewer
+/// cycles, then the first; `exact` does not look for all that are equal.
 double objective_value(Objective objective, const Totals& totals);
 
 struct Task {
