@@ -20,12 +20,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-11;
-constexpr int kAllCores = std::numeric_limits<int>::max();
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 /// Choices are closed in rounds of at most this many; each round starts from the incumbent of the round before. So
 /// what is found does not depend on how many threads share a round.
 constexpr std::size_t kLargestRound = 16;
+
+/// Threads of the caller are asked for help only by a search that has taken so long already: sharing has its price, and
+/// in a sweep the next layer keeps them as busy.
+constexpr double kLongSearch = 0.02;
 
 struct Candidate {
   double bound;
@@ -74,7 +77,7 @@ class Proof {
         mine_(std::move(mine)),
         bounds_(setting_),
         meter_(meter),
-        threads_(std::min(threads > 0 ? threads : kAllCores, tbb::info::default_concurrency())),
+        threads_(std::min(threads, tbb::info::default_concurrency())),
         effort_(effort),
         standing_(standing) {}
 
@@ -181,7 +184,8 @@ class Proof {
         candidate.bound = std::max(candidate.bound, close(lattice, found[i]));
       };
       const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
-      if (threads_ == 1 || found.size() == 1)
+      const bool alone = threads_ == kThreadsOfCaller ? meter_.seconds() < kLongSearch : threads_ == 1;
+      if (alone || found.size() == 1)
         for (std::size_t i = 0; i < found.size(); ++i) one(i);
       else if (threads_ == kThreadsOfCaller)
         tbb::this_task_arena::isolate(together);  // a thread that waits must not begin another search
