@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "core/version.h"
-#include "costmodel/report.h"
 #include "dse/results/arrow_status.h"
 #include "dse/results/columns.h"
 
@@ -22,7 +21,9 @@ namespace pliant {
 namespace {
 
 // Only memory can run out here.
-void must(const arrow::Status& status) { require_ok(status, "building a table"); }
+void must(const arrow::Status& status) {
+  if (!status.ok()) require_ok(status, "building a table");
+}
 
 const auto kText = arrow::utf8();
 
@@ -275,27 +276,21 @@ void append_reals(arrow::StructBuilder& entry, int first, std::initializer_list<
   }
 }
 
-/// Not kept with the task: pricing its mapping again gives the same numbers in microseconds.
 void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
   if (solved(row) == nullptr) return must(list.AppendNull());
   must(list.Append());
   auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
-  for (const LevelCost& level : price(*row.layer, *row.accelerator, row.result->mapping).levels) {
-    if (!level.memory) continue;
+  for (const TaskResult::Memory& m : row.result->memories) {
     must(entry.Append());
-    must(child<arrow::StringBuilder>(entry, 0).Append(level.name));
-    append_reals(entry, 1,
-                 {level.instances_built, level.capacity_words, level.used_words, level.read_cycles, level.write_cycles,
-                  level.leakage_pj});
+    must(child<arrow::StringBuilder>(entry, 0).Append(row.accelerator->levels[m.level].name));
+    append_reals(entry, 1, {m.instances, m.capacity_words, m.used_words, m.read_cycles, m.write_cycles, m.leakage_pj});
     auto& tensors = child<arrow::ListBuilder>(entry, 7);
     must(tensors.Append());
     auto& item = static_cast<arrow::StructBuilder&>(*tensors.value_builder());
-    for (std::size_t t = 0; t < level.tensors.size(); ++t) {
-      const TensorCost& tensor = level.tensors[t];
-      if (!tensor.kept) continue;
+    for (const TaskResult::Memory::Traffic& t : m.tensors) {
       must(item.Append());
-      must(child<arrow::StringBuilder>(item, 0).Append(row.layer->tensors[t].name));
-      append_reals(item, 1, {tensor.reads, tensor.fills, tensor.updates, tensor.energy_pj});
+      must(child<arrow::StringBuilder>(item, 0).Append(row.layer->tensors[t.tensor].name));
+      append_reals(item, 1, {t.reads, t.fills, t.updates, t.energy_pj});
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "dse/results/parquet_file.h"
 
 #include <arrow/io/file.h>
+#include <arrow/type.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
 #include <parquet/arrow/writer.h>
@@ -20,14 +21,29 @@ namespace {
 
 constexpr std::int64_t kRowGroup = 64 * 1024;
 
-std::shared_ptr<parquet::WriterProperties> writer_properties() {
+/// Real numbers hardly repeat: a dictionary of them takes time and room.
+void no_dictionary_for_reals(const std::string& path, const arrow::DataType& type,
+                             parquet::WriterProperties::Builder& builder) {
+  if (type.id() == arrow::Type::DOUBLE) {
+    builder.disable_dictionary(path);
+  } else if (type.id() == arrow::Type::LIST) {
+    no_dictionary_for_reals(path + ".list.element", *type.field(0)->type(), builder);
+  } else if (type.id() == arrow::Type::STRUCT) {
+    for (const auto& field : type.fields())
+      no_dictionary_for_reals(path + "." + field->name(), *field->type(), builder);
+  }
+}
+
+std::shared_ptr<parquet::WriterProperties> writer_properties(const arrow::Schema& schema) {
   parquet::WriterProperties::Builder builder;
   for (const auto codec : {parquet::Compression::ZSTD, parquet::Compression::SNAPPY}) {
     if (!arrow::util::Codec::IsAvailable(codec)) continue;
     builder.compression(codec);
     break;
   }
-  return builder.enable_dictionary()->enable_page_checksum()->build();
+  builder.enable_dictionary()->enable_page_checksum();
+  for (const auto& field : schema.fields()) no_dictionary_for_reals(field->name(), *field->type(), builder);
+  return builder.build();
 }
 
 }  // namespace
@@ -39,8 +55,8 @@ void write_parquet(const arrow::Table& table, const fs::path& file) {
     auto out = require_value(arrow::io::FileOutputStream::Open(temporary.string()), doing);
     // The Arrow schema goes along, so that units and meanings come back with the columns.
     const auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
-    require_ok(parquet::arrow::WriteTable(table, arrow::default_memory_pool(), out, kRowGroup, writer_properties(),
-                                          arrow_properties),
+    require_ok(parquet::arrow::WriteTable(table, arrow::default_memory_pool(), out, kRowGroup,
+                                          writer_properties(*table.schema()), arrow_properties),
                doing);
     require_ok(out->Close(), doing);
   } catch (const std::exception& error) {

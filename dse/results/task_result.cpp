@@ -2,42 +2,114 @@
 #include "dse/results/task_result.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
+#include <cstring>
+#include <type_traits>
 
 namespace pliant {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::array<std::string_view, 5> kStatus = {"solved", "no_legal_mapping", "nothing_found", "invalid_design",
                                                      "failed"};
 
-json write_mapping_levels(const Mapping& mapping) {
-  json levels = json::array();
-  for (const LevelMapping& level : mapping.levels) {
-    json temporal = json::array(), spatial = json::array();
-    for (const Loop& loop : level.temporal) temporal.push_back({loop.dim, loop.bound});
-    for (const SpatialLoop& loop : level.spatial)
-      spatial.push_back({loop.dim, loop.bound, loop.side == Side::kRows ? 0 : 1});
-    levels.push_back({std::move(temporal), std::move(spatial), level.keeps});
+/// Values as they lie in memory, texts and lists after their lengths. A sweep writes one for every task, so this is not
+/// text: that took longer than all else that logging does.
+class Packer {
+ public:
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void operator()(const Number& number) { bytes_.append(reinterpret_cast<const char*>(&number), sizeof number); }
+  void operator()(const std::string& text) {
+    length(text.size());
+    bytes_ += text;
   }
-  return levels;
+  template <class Item>
+  void list(const std::vector<Item>& items, auto each) {
+    length(items.size());
+    for (const Item& item : items) each(*this, item);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void length(std::size_t size) { (*this)(static_cast<std::uint32_t>(size)); }
+  std::string bytes_;
+};
+
+/// Reads what Packer wrote, by the same calls.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : left_(bytes) {}
+
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void operator()(Number& number) {
+    if (left_.size() < sizeof number) return fail();
+    std::memcpy(&number, left_.data(), sizeof number);
+    left_.remove_prefix(sizeof number);
+  }
+  void operator()(std::string& text) {
+    const std::size_t size = length();
+    text = left_.substr(0, size);
+    left_.remove_prefix(size);
+  }
+  template <class Item>
+  void list(std::vector<Item>& items, auto each) {
+    items.resize(length());
+    for (Item& item : items) each(*this, item);
+  }
+  /// Everything was there and nothing is left over.
+  bool whole() const { return good_ && left_.empty(); }
+
+ private:
+  /// Nothing is so short that more items than bytes could follow.
+  std::size_t length() {
+    std::uint32_t size = 0;
+    (*this)(size);
+    if (size > left_.size()) fail();
+    return good_ ? size : 0;
+  }
+  void fail() {
+    good_ = false;
+    left_ = {};
+  }
+  std::string_view left_;
+  bool good_ = true;
+};
+
+void pack_enum(Packer& out, auto value) { out(static_cast<std::uint8_t>(value)); }
+void pack_enum(Unpacker& in, auto& value) {
+  std::uint8_t number = 0;
+  in(number);
+  value = static_cast<std::remove_reference_t<decltype(value)>>(number);
 }
 
-Mapping read_mapping_levels(const json& levels, const json& padded) {
-  Mapping mapping;
-  for (const json& item : levels) {
-    LevelMapping level;
-    for (const json& loop : item.at(0)) level.temporal.push_back({loop.at(0).get<int>(), loop.at(1).get<Count>()});
-    for (const json& loop : item.at(1)) {
-      level.spatial.push_back(
-          {loop.at(0).get<int>(), loop.at(1).get<Count>(), loop.at(2).get<int>() == 0 ? Side::kRows : Side::kCols});
-    }
-    level.keeps = item.at(2).get<TensorSet>();
-    mapping.levels.push_back(std::move(level));
-  }
-  mapping.padded = padded.get<std::vector<Count>>();
-  return mapping;
+/// The fields in their order, for both directions: `Result` is const when they are written.
+template <class Pack, class Result>
+void pack(Pack& all, Result& r) {
+  pack_enum(all, r.status);
+  all(r.solve_seconds);
+  all(r.evaluations);
+  all(r.ended_by);
+  all(r.mappings_covered);
+  all(r.reason);
+  all.list(r.mapping.levels, [](auto& out, auto& level) {
+    out.list(level.temporal, [](auto& o, auto& loop) { o(loop.dim), o(loop.bound); });
+    out.list(level.spatial, [](auto& o, auto& loop) { o(loop.dim), o(loop.bound), pack_enum(o, loop.side); });
+    out(level.keeps);
+  });
+  all.list(r.mapping.padded, [](auto& out, auto& size) { out(size); });
+  for (auto* number :
+       {&r.energy_pj, &r.runtime_cycles, &r.compute_cycles, &r.utilization, &r.value, &r.lower_bound, &r.gap})
+    all(*number);
+  all(r.bound_by);
+  all.list(r.energy_by_level, [](auto& out, auto& level) { out(level.level), out(level.energy_pj); });
+  all.list(r.memories, [](auto& out, auto& m) {
+    out(m.level);
+    for (auto* number :
+         {&m.instances, &m.capacity_words, &m.used_words, &m.read_cycles, &m.write_cycles, &m.leakage_pj})
+      out(*number);
+    out.list(m.tensors, [](auto& o, auto& t) { o(t.tensor), o(t.reads), o(t.fills), o(t.updates), o(t.energy_pj); });
+  });
+  all(r.certified);
 }
 
 }  // namespace
@@ -51,63 +123,17 @@ std::optional<TaskStatus> parse_task_status(std::string_view text) {
 }
 
 std::string write_task_result(const TaskResult& result) {
-  json all = {{"status", to_string(result.status)}, {"seconds", result.solve_seconds}};
-  all["evaluations"] = result.evaluations;
-  all["ended_by"] = result.ended_by;
-  all["covered"] = result.mappings_covered;
-  if (result.status != TaskStatus::kSolved) {
-    all["reason"] = result.reason;
-    return all.dump();
-  }
-  all["levels"] = write_mapping_levels(result.mapping);
-  all["padded"] = result.mapping.padded;
-  all["energy"] = result.energy_pj;
-  all["cycles"] = result.runtime_cycles;
-  all["compute"] = result.compute_cycles;
-  all["utilization"] = result.utilization;
-  all["bound_by"] = result.bound_by;
-  json energies = json::array();
-  for (const TaskResult::LevelEnergy& level : result.energy_by_level)
-    energies.push_back({level.level, level.energy_pj});
-  all["energies"] = std::move(energies);
-  all["value"] = result.value;
-  all["lower_bound"] = result.lower_bound;
-  all["gap"] = result.gap;
-  all["certified"] = result.certified;
-  return all.dump();
+  Packer all;
+  pack(all, result);
+  return all.take();
 }
 
-std::optional<TaskResult> parse_task_result(std::string_view text) {
-  try {
-    const json all = json::parse(text);
-    TaskResult result;
-    const auto status = parse_task_status(all.at("status").get<std::string>());
-    if (!status) return std::nullopt;
-    result.status = *status;
-    result.solve_seconds = all.at("seconds").get<double>();
-    result.evaluations = all.at("evaluations").get<std::uint64_t>();
-    result.ended_by = all.at("ended_by").get<std::string>();
-    result.mappings_covered = all.at("covered").get<std::string>();
-    if (result.status != TaskStatus::kSolved) {
-      result.reason = all.at("reason").get<std::string>();
-      return result;
-    }
-    result.mapping = read_mapping_levels(all.at("levels"), all.at("padded"));
-    result.energy_pj = all.at("energy").get<double>();
-    result.runtime_cycles = all.at("cycles").get<double>();
-    result.compute_cycles = all.at("compute").get<double>();
-    result.utilization = all.at("utilization").get<double>();
-    result.bound_by = all.at("bound_by").get<std::string>();
-    for (const json& level : all.at("energies"))
-      result.energy_by_level.push_back({level.at(0).get<std::string>(), level.at(1).get<double>()});
-    result.value = all.at("value").get<double>();
-    result.lower_bound = all.at("lower_bound").get<double>();
-    result.gap = all.at("gap").get<double>();
-    result.certified = all.at("certified").get<bool>();
-    return result;
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
+std::optional<TaskResult> parse_task_result(std::string_view bytes) {
+  TaskResult result;
+  Unpacker all(bytes);
+  pack(all, result);
+  if (!all.whole()) return std::nullopt;
+  return result;
 }
 
 }  // namespace pliant

@@ -37,6 +37,19 @@ struct TaskResult {
     bool operator==(const LevelEnergy&) const = default;
   };
   std::vector<LevelEnergy> energy_by_level;
+  /// What happens at one memory; counts are words summed over all instances.
+  struct Memory {
+    int level = 0;  ///< in the accelerator
+    double instances = 0, capacity_words = 0, used_words = 0, read_cycles = 0, write_cycles = 0, leakage_pj = 0;
+    struct Traffic {
+      int tensor = 0;  ///< in the layer
+      double reads = 0, fills = 0, updates = 0, energy_pj = 0;
+      bool operator==(const Traffic&) const = default;
+    };
+    std::vector<Traffic> tensors;  ///< those it keeps
+    bool operator==(const Memory&) const = default;
+  };
+  std::vector<Memory> memories;
 
   // The certificate.
   double value = 0, lower_bound = 0, gap = 0;
@@ -49,9 +62,9 @@ struct TaskResult {
   bool operator==(const TaskResult&) const = default;
 };
 
-/// JSON on one line; every number reads back as the same number.
+/// Bytes for this kind of machine; every number reads back as the same number.
 std::string write_task_result(const TaskResult& result);
-/// nullopt when the text is no task result.
-std::optional<TaskResult> parse_task_result(std::string_view text);
+/// nullopt when the bytes are no task result.
+std::optional<TaskResult> parse_task_result(std::string_view bytes);
 
 }  // namespace pliant

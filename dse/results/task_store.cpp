@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <system_error>
 
 #include "dse/results/atomic_file.h"
@@ -23,6 +24,9 @@ namespace {
 // "00001234 89abcdef01234567 <32 digits> " and the text and a line end.
 constexpr std::size_t kHead = 8 + 1 + 16 + 1 + 32 + 1;
 constexpr std::size_t kMaxText = std::size_t{16} << 20;
+/// Records wait for each other until there are so many bytes, or for so long.
+constexpr std::size_t kEnough = std::size_t{64} << 10;
+constexpr std::chrono::milliseconds kMoment{200};
 
 /// FNV-1a, 64 bit: finds accidents, not intent.
 std::uint64_t checksum(std::string_view text) {
@@ -36,9 +40,14 @@ bool parse_hex(std::string_view text, Number& value) {
   return std::from_chars(text.data(), text.data() + text.size(), value, 16).ptr == text.data() + text.size();
 }
 
-std::string record(const TaskKey& key, std::string_view text) {
-  const std::string tail = fmt::format("{} {}", key.text(), text);
-  return fmt::format("{:08x} {:016x} {}\n", text.size(), checksum(tail), tail);
+/// Appends a record to `bytes`.
+void append_record(std::string& bytes, const TaskKey& key, std::string_view text) {
+  const std::size_t start = bytes.size();
+  fmt::format_to(std::back_inserter(bytes), "{:08x} {:016x} {} ", text.size(), 0, key.text());
+  bytes += text;
+  const std::uint64_t sum = checksum(std::string_view(bytes).substr(start + 26));
+  fmt::format_to(bytes.data() + start + 9, "{:016x}", sum);
+  bytes += '\n';
 }
 
 /// The record at the start of `bytes`: its key and text, or nothing when it is damaged.
@@ -93,6 +102,11 @@ TaskStore::TaskStore(fs::path folder, bool writable) : folder_(std::move(folder)
 }
 
 TaskStore::~TaskStore() {
+  try {
+    write_pending();
+  } catch (const StorageError&) {
+    // Who wants to hear of it asks for flush(); what is lost is only solved again.
+  }
   for (const int fd : descriptors_) ::close(fd);
 }
 
@@ -141,14 +155,17 @@ bool TaskStore::contains(const TaskKey& key) const {
 std::optional<TaskResult> TaskStore::get(const TaskKey& key) const {
   Place place;
   int fd = -1;
+  std::string bytes;
   {
     const std::lock_guard lock(mutex_);
     const auto found = places_.find(key);
     if (found == places_.end()) return std::nullopt;
     place = found->second;
     fd = descriptors_[place.file];
+    if (static_cast<int>(place.file) == own_ && place.offset >= own_size_)
+      bytes = pending_.substr(place.offset - own_size_, place.length);
   }
-  const std::string bytes = read_at(fd, place.offset, place.length);
+  if (bytes.empty()) bytes = read_at(fd, place.offset, place.length);
   const auto found = parse_record(bytes);
   if (!found || found->key != key) return std::nullopt;
   return parse_task_result(found->text);
@@ -174,26 +191,36 @@ void TaskStore::open_own() {
 }
 
 void TaskStore::put(const TaskKey& key, const TaskResult& result) {
-  const std::string bytes = record(key, write_task_result(result));
+  const std::string text = write_task_result(result);
   const std::lock_guard lock(mutex_);
   if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
   if (places_.contains(key)) return;
   if (own_ < 0) open_own();
+  const std::size_t start = pending_.size();
+  append_record(pending_, key, text);
+  places_.emplace(key, Place{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(pending_.size() - start),
+                             own_size_ + start});
+  if (pending_.size() >= kEnough || std::chrono::steady_clock::now() - wrote_ >= kMoment) write_pending();
+}
+
+void TaskStore::write_pending() {
   std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t written = ::write(descriptors_[own_], bytes.data() + done, bytes.size() - done);
+  while (done < pending_.size()) {
+    const ssize_t written = ::write(descriptors_[own_], pending_.data() + done, pending_.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
-      // What was written of it is damaged, and said to be so by its checksum.
+      // What was written of a record is damaged, and said to be so by its checksum. The rest stays readable here.
       own_size_ += done;
+      pending_.erase(0, done);
       throw StorageError(
           fmt::format("{}: cannot keep a result: {}", folder_.string(), std::generic_category().message(error)));
     }
     done += static_cast<std::size_t>(written);
   }
-  places_.emplace(key, Place{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(bytes.size()), own_size_});
-  own_size_ += bytes.size();
+  own_size_ += done;
+  pending_.clear();
+  wrote_ = std::chrono::steady_clock::now();
 }
 
 void TaskStore::forget(const TaskKey& key) {
@@ -206,6 +233,7 @@ void TaskStore::flush() {
   {
     const std::lock_guard lock(mutex_);
     if (own_ < 0) return;
+    write_pending();
     fd = descriptors_[own_];
   }
   if (::fsync(fd) != 0 && errno != EINVAL)

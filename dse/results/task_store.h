@@ -2,11 +2,13 @@
 // Solved tasks on disk, found by content: what makes a rerun short and a kill harmless.
 //
 // A folder of append-only files, one per process that ever wrote there, so that processes need no agreement. A record
-// is a line `LENGTH CHECKSUM KEY TEXT`; one that is cut short or damaged is skipped, and the reader finds the next.
-// In memory there is only where each record lies: 48 bytes a task.
+// is `LENGTH CHECKSUM KEY BYTES` and a line end; one that is cut short or damaged is skipped, and the reader finds the
+// next. In memory there is only where each record lies: 48 bytes a task; and the newest records, until there are enough
+// of them for the disk or a moment has passed. A kill costs that moment.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
@@ -60,6 +62,7 @@ class TaskStore {
   };
   void scan(const std::filesystem::path& file);
   void open_own();
+  void write_pending();
 
   std::filesystem::path folder_;
   bool writable_;
@@ -67,7 +70,9 @@ class TaskStore {
   std::unordered_map<TaskKey, Place, TaskKeyHash> places_;
   std::vector<int> descriptors_;  ///< by Place::file
   int own_ = -1;                  ///< index of the own file
-  std::uint64_t own_size_ = 0;
+  std::uint64_t own_size_ = 0;    ///< on disk
+  std::string pending_;           ///< records that follow
+  std::chrono::steady_clock::time_point wrote_{};
   std::uint64_t damaged_ = 0;
 };
 

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "dse/results/atomic_file.h"
 #include "dse/results/part_file.h"
@@ -48,8 +47,9 @@ struct Token {
   std::int64_t count = 1;
   TaskKey key;
   enum class Source { kSolve, kStore, kEarlierToken } source = Source::kSolve;  ///< of the result
-  std::shared_ptr<const TaskResult> result;                                     ///< layers, once known
-  std::optional<DesignRow::Flexion> flexion;                                    ///< workload ends
+  std::shared_ptr<const Token> earlier;       ///< on its way with the same question; collected before this one
+  std::shared_ptr<const TaskResult> result;   ///< layers, once known
+  std::optional<DesignRow::Flexion> flexion;  ///< workload ends
   bool given_up = false;
 };
 using TokenPtr = std::shared_ptr<Token>;
@@ -322,7 +322,7 @@ class SweepRun {
       token->layer = layers_[at_.workload][at_.layer];
       token->layer_index = static_cast<std::int32_t>(at_.layer);
       token->count = token->workload->layers[at_.layer].count;
-      name(*token);
+      name(token);
       ++at_.layer;
       return token;
     }
@@ -335,24 +335,25 @@ class SweepRun {
     return token;
   }
 
-  void name(Token& token) {
-    if (!token.design->accelerator) {
+  void name(const TokenPtr& token) {
+    if (!token->design->accelerator) {
       TaskResult invalid;
       invalid.status = TaskStatus::kInvalidDesign;
-      invalid.reason = token.design->problem;
-      token.result = std::make_shared<const TaskResult>(std::move(invalid));
-      token.source = Token::Source::kStore;  // nothing to solve
+      invalid.reason = token->design->problem;
+      token->result = std::make_shared<const TaskResult>(std::move(invalid));
+      token->source = Token::Source::kStore;  // nothing to solve
       return;
     }
-    token.key = namer_.key(*token.design, *token.layer);
+    token->key = namer_.key(*token->design, *token->layer);
     const std::lock_guard lock(mutex_);
     // A solved task is in the store before it leaves in_flight_: what is in neither is new.
-    if (in_flight_.contains(token.key)) {
-      token.source = Token::Source::kEarlierToken;
-    } else if (store_->contains(token.key)) {
-      token.source = Token::Source::kStore;
+    if (const auto same = in_flight_.find(token->key); same != in_flight_.end()) {
+      token->source = Token::Source::kEarlierToken;
+      token->earlier = same->second;
+    } else if (store_->contains(token->key)) {
+      token->source = Token::Source::kStore;
     } else {
-      in_flight_.insert(token.key);
+      in_flight_.emplace(token->key, token);
     }
   }
 
@@ -383,12 +384,7 @@ class SweepRun {
       return token;
     }
     const AddTime logging(logging_);
-    if (result.status == TaskStatus::kFailed) {
-      const std::lock_guard lock(mutex_);
-      failed_.emplace(token->key, result);
-    } else {
-      store_->put(token->key, result);
-    }
+    if (result.status != TaskStatus::kFailed) store_->put(token->key, result);
     token->result = std::make_shared<const TaskResult>(std::move(result));
     return token;
   }
@@ -408,7 +404,7 @@ class SweepRun {
       const std::lock_guard lock(mutex_);
       in_flight_.erase(token.key);
     }
-    if (!token.result && !token.given_up) token.result = earlier_result(token.key);
+    if (token.earlier) token.result = token.earlier->result;
     if (!token.result) {
       part_given_up_ = true;
       return;
@@ -419,16 +415,6 @@ class SweepRun {
     part_layers_.push_back({token.design->key, token.workload->name, token.layer_index, token.count, token.layer,
                             token.design->accelerator, token.result, token.key});
     report(false);
-  }
-
-  std::shared_ptr<const TaskResult> earlier_result(const TaskKey& key) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto failed = failed_.find(key); failed != failed_.end())
-        return std::make_shared<const TaskResult>(failed->second);
-    }
-    if (auto known = store_->get(key)) return std::make_shared<const TaskResult>(std::move(*known));
-    return nullptr;
   }
 
   void collect_workload(const Token& token) {
@@ -506,9 +492,8 @@ class SweepRun {
   std::unique_ptr<TaskStore> store_;
   std::optional<PartWriter> writer_;
 
-  std::mutex mutex_;  ///< guards the next two
-  std::unordered_set<TaskKey, TaskKeyHash> in_flight_;
-  std::unordered_map<TaskKey, TaskResult, TaskKeyHash> failed_;
+  std::mutex mutex_;  ///< guards the next
+  std::unordered_map<TaskKey, TokenPtr, TaskKeyHash> in_flight_;
 
   std::atomic<double> logging_{0};
   Place at_;  ///< step 1 only

@@ -18,7 +18,7 @@ namespace pliant {
 SweepLayout layout_of(const Sweep& sweep, std::int64_t designs_raw) {
   // Enough parts that shards balance, rows enough that a file is worth its footer, and so few rows and designs that it
   // is written in a moment and memory stays flat, unless that made more files than a folder likes.
-  constexpr std::int64_t kParts = 64, kMostParts = 4096, kLeastRows = 128, kMostRows = 16'384, kMostDesigns = 512;
+  constexpr std::int64_t kParts = 32, kMostParts = 4096, kLeastRows = 128, kMostRows = 16'384, kMostDesigns = 512;
   SweepLayout layout;
   layout.designs_raw = designs_raw;
   for (const Workload& workload : sweep.workloads) layout.layers += static_cast<std::int64_t>(workload.layers.size());

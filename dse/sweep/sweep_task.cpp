@@ -62,7 +62,7 @@ std::string conflict_of(const Task& task) {
 }  // namespace
 
 TaskNamer::TaskNamer(const Sweep& sweep) {
-  mapper_ = fmt::format("task 1\npliant {}\nmapper {}\nseed {}\nbudget {}\n", version(), sweep.mapper, sweep.seed,
+  mapper_ = fmt::format("task 2\npliant {}\nmapper {}\nseed {}\nbudget {}\n", version(), sweep.mapper, sweep.seed,
                         sweep.budget_seconds);
   for (const auto& [key, value] : sweep.mapper_options) mapper_ += fmt::format("option {}={}\n", key, value);
 }
@@ -119,8 +119,25 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& de
     result.compute_cycles = found.totals.steps;
     result.utilization = found.totals.utilization;
     result.bound_by = report.bound_by;
-    for (const LevelCost& level : report.levels)
-      if (level.memory) result.energy_by_level.push_back({level.name, level.energy_pj + level.leakage_pj});
+    for (std::size_t l = 0; l < report.levels.size(); ++l) {
+      const LevelCost& level = report.levels[l];
+      if (!level.memory) continue;
+      result.energy_by_level.push_back({level.name, level.energy_pj + level.leakage_pj});
+      result.memories.push_back({static_cast<int>(l),
+                                 level.instances_built,
+                                 level.capacity_words,
+                                 level.used_words,
+                                 level.read_cycles,
+                                 level.write_cycles,
+                                 level.leakage_pj,
+                                 {}});
+      for (std::size_t t = 0; t < level.tensors.size(); ++t) {
+        const TensorCost& tensor = level.tensors[t];
+        if (tensor.kept)
+          result.memories.back().tensors.push_back(
+              {static_cast<int>(t), tensor.reads, tensor.fills, tensor.updates, tensor.energy_pj});
+      }
+    }
     result.energy_by_level.push_back(
         {design.accelerator->levels.back().name, report.mac_energy_pj + report.compute_leakage_pj});
     result.value = found.value;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "dse/results/atomic_file.h"
@@ -25,6 +26,9 @@ TaskResult solved_result(int number) {
   result.energy_pj = 1.0 / 3 + number;
   result.runtime_cycles = 1e18 / 7;
   result.energy_by_level = {{"DRAM", 0.1}, {"größe \"\n", 0.2}};
+  result.memories = {
+      {0, 1, std::numeric_limits<double>::infinity(), 0.3, 7, 8, 1e-300, {{2, 1.5, 2, 3, 0.7}, {0, 1, 0, 0, 2}}},
+      {1, 256, 64, 63, 1e18 / 3, 8, 0, {}}};
   result.bound_by = "GLB read";
   result.value = 0.1 + 0.2;
   result.certified = true;
@@ -49,8 +53,10 @@ TEST(TaskResult, ReadsBackAsItWasWritten) {
   none.status = TaskStatus::kNoLegalMapping;
   none.reason = "GLB holds 64 words";
   EXPECT_EQ(parse_task_result(write_task_result(none)), none);
-  EXPECT_FALSE(parse_task_result("{\"status\": \"solved\"}").has_value());
-  EXPECT_FALSE(parse_task_result("no json").has_value());
+  const std::string bytes = write_task_result(result);
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_FALSE(parse_task_result(bytes.substr(0, length)).has_value()) << length;
+  EXPECT_FALSE(parse_task_result(bytes + "more").has_value());
 }
 
 TEST(TaskStore, KeepsResultsForTheNextProcess) {
