@@ -21,16 +21,17 @@ namespace {
 
 constexpr std::int64_t kRowGroup = 64 * 1024;
 
-/// Real numbers hardly repeat: a dictionary of them takes time and room.
-void no_dictionary_for_reals(const std::string& path, const arrow::DataType& type,
-                             parquet::WriterProperties::Builder& builder) {
-  if (type.id() == arrow::Type::DOUBLE) {
-    builder.disable_dictionary(path);
-  } else if (type.id() == arrow::Type::LIST) {
-    no_dictionary_for_reals(path + ".list.element", *type.field(0)->type(), builder);
+/// Real numbers hardly repeat: a dictionary of them takes time and room. Nobody skips pages by what is inside a
+/// structured column, so those go without least and greatest values.
+void choose_encoding(const std::string& path, const arrow::DataType& type, bool inside,
+                     parquet::WriterProperties::Builder& builder) {
+  if (type.id() == arrow::Type::LIST) {
+    choose_encoding(path + ".list.element", *type.field(0)->type(), true, builder);
   } else if (type.id() == arrow::Type::STRUCT) {
-    for (const auto& field : type.fields())
-      no_dictionary_for_reals(path + "." + field->name(), *field->type(), builder);
+    for (const auto& field : type.fields()) choose_encoding(path + "." + field->name(), *field->type(), true, builder);
+  } else {
+    if (type.id() == arrow::Type::DOUBLE) builder.disable_dictionary(path);
+    if (inside) builder.disable_statistics(path);
   }
 }
 
@@ -42,7 +43,7 @@ std::shared_ptr<parquet::WriterProperties> writer_properties(const arrow::Schema
     break;
   }
   builder.enable_dictionary()->enable_page_checksum();
-  for (const auto& field : schema.fields()) no_dictionary_for_reals(field->name(), *field->type(), builder);
+  for (const auto& field : schema.fields()) choose_encoding(field->name(), *field->type(), false, builder);
   return builder.build();
 }
 

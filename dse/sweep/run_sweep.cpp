@@ -391,12 +391,9 @@ class SweepRun {
 
   // Step 3.
   void collect(Token& token) {
+    if (token.kind == Token::Kind::kPartEnd) return collect_part(token.part);  // waits for the writer, or does nothing
     const AddTime logging(logging_);
-    switch (token.kind) {
-      case Token::Kind::kLayer: return collect_layer(token);
-      case Token::Kind::kWorkloadEnd: return collect_workload(token);
-      case Token::Kind::kPartEnd: return collect_part(token.part);
-    }
+    token.kind == Token::Kind::kLayer ? collect_layer(token) : collect_workload(token);
   }
 
   void collect_layer(Token& token) {
