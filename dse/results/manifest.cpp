@@ -2,8 +2,10 @@
 #include "dse/results/manifest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -106,6 +108,28 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
   } catch (const ordered_json::exception& problem) {
     throw StorageError(fmt::format("{}: damaged: {}", file.string(), problem.what()));
   }
+}
+
+std::string changed_inputs(const Manifest& before, const Manifest& now) {
+  std::vector<std::string> changes;
+  const auto find = [](const Manifest& m, const Manifest::Input& wanted) {
+    return std::ranges::find_if(
+        m.inputs, [&](const Manifest::Input& i) { return i.what == wanted.what && i.name == wanted.name; });
+  };
+  for (const Manifest::Input& input : now.inputs) {
+    const auto old = find(before, input);
+    if (old == before.inputs.end()) {
+      changes.push_back(fmt::format("{} {} is new", input.what, input.name));
+    } else if (old->sha256 != input.sha256) {
+      changes.push_back(fmt::format("{} {} has changed", input.what, input.name));
+    }
+  }
+  for (const Manifest::Input& old : before.inputs)
+    if (find(now, old) == now.inputs.end()) changes.push_back(fmt::format("{} {} is gone", old.what, old.name));
+  if (before.pliant_version != now.pliant_version)
+    changes.push_back(fmt::format("Pliant {} wrote it, this is {}", before.pliant_version, now.pliant_version));
+  if (changes.empty()) changes.emplace_back("how rows are laid out has changed");
+  return fmt::format("{}", fmt::join(changes, "; "));
 }
 
 std::string host_name() {

@@ -48,6 +48,9 @@ void write_manifest(const std::filesystem::path& dataset, const Manifest& manife
 /// nullopt when there is none; StorageError when there is one that cannot be understood.
 std::optional<Manifest> read_manifest(const std::filesystem::path& dataset);
 
+/// What is different, for people: "workload first has changed; accelerator toy is new".
+std::string changed_inputs(const Manifest& before, const Manifest& now);
+
 std::string host_name();
 /// "2026-01-31T12:00:00Z".
 std::string utc_now();

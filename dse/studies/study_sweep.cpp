@@ -95,6 +95,12 @@ void keep_every(Sweep& sweep, std::size_t n) {
   }
 }
 
+void search_at_random(Sweep& sweep, int seed) {
+  sweep.mapper = "random";
+  sweep.mapper_options = {{"victory", "3000"}};
+  sweep.seed = static_cast<std::uint64_t>(seed);
+}
+
 double geometric_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::log(value);

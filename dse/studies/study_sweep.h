@@ -51,6 +51,10 @@ void keep_layers(Sweep& sweep, const std::vector<std::string>& names);
 /// Leaves every n-th layer, the first one included.
 void keep_every(Sweep& sweep, std::size_t n);
 
+/// As the Ruby paper searches: random mappings until 3000 legal ones in a row were no better.
+inline constexpr int kRandomSearches = 4;  ///< seeds 1, 2, ...
+void search_at_random(Sweep& sweep, int seed);
+
 double geometric_mean(const std::vector<double>& values);
 
 }  // namespace pliant

@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 #include "dse/results/atomic_file.h"
@@ -20,6 +18,7 @@
 #include "dse/results/task_store.h"
 #include "dse/sweep/dataset_lock.h"
 #include "dse/sweep/design_space.h"
+#include "dse/sweep/grace_timer.h"
 #include "dse/sweep/part_writer.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -53,29 +52,6 @@ struct Token {
   bool given_up = false;
 };
 using TokenPtr = std::shared_ptr<Token>;
-
-/// Stops the mappers some time after the sweep was asked to stop.
-class GraceTimer {
- public:
-  GraceTimer(const std::stop_token& asked, double seconds)
-      : thread_([this, asked, seconds](const std::stop_token& over) {
-          std::mutex mutex;
-          std::condition_variable_any wake;
-          const std::stop_callback on_ask(asked, [&] { wake.notify_all(); });
-          std::unique_lock lock(mutex);
-          // A callback may come just before the wait: look again now and then.
-          while (!asked.stop_requested() && !over.stop_requested())
-            wake.wait_for(lock, over, std::chrono::milliseconds(50), [&] { return asked.stop_requested(); });
-          if (over.stop_requested()) return;
-          wake.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; });
-          mappers_.request_stop();
-        }) {}
-  std::stop_token mappers() const { return mappers_.get_token(); }
-
- private:
-  std::stop_source mappers_;
-  std::jthread thread_;
-};
 
 /// Adds the CPU time that its thread spends while it lives to a sum.
 class AddTime {
@@ -188,7 +164,7 @@ class SweepRun {
       return;
     }
     if (before) {
-      const std::string changes = changed_inputs(*before);
+      const std::string changes = changed_inputs(*before, manifest_);
       if (!options_.update)
         throw ChangedInputs(fmt::format("{}: made from other inputs: {}", options_.dataset.string(), changes));
       note(fmt::format("the rows are replaced, because of {}", changes));
@@ -196,31 +172,6 @@ class SweepRun {
     }
     manifest_.start = utc_now();
     write_manifest(options_.dataset, manifest_);
-  }
-
-  std::string changed_inputs(const Manifest& before) const {
-    std::vector<std::string> changes;
-    const auto find = [](const Manifest& m, const Manifest::Input& wanted) {
-      return std::ranges::find_if(
-          m.inputs, [&](const Manifest::Input& i) { return i.what == wanted.what && i.name == wanted.name; });
-    };
-    for (const Manifest::Input& now : manifest_.inputs) {
-      const auto old = find(before, now);
-      if (old == before.inputs.end()) {
-        changes.push_back(fmt::format("{} {} is new", now.what, now.name));
-      } else if (old->sha256 != now.sha256) {
-        changes.push_back(fmt::format("{} {} has changed", now.what, now.name));
-      }
-    }
-    for (const Manifest::Input& old : before.inputs)
-      if (find(manifest_, old) == manifest_.inputs.end())
-        changes.push_back(fmt::format("{} {} is gone", old.what, old.name));
-    if (before.pliant_version != manifest_.pliant_version)
-      changes.push_back(fmt::format("Pliant {} wrote it, this is {}", before.pliant_version, manifest_.pliant_version));
-    if (changes.empty()) changes.emplace_back("how rows are laid out has changed");
-    std::string text;
-    for (const std::string& change : changes) text += (text.empty() ? "" : "; ") + change;
-    return text;
   }
 
   void find_missing_parts() {
