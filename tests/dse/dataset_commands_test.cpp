@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "dse/cli/command.h"
 #include "dse/results/data_table.h"
 #include "dse/results/parquet_file.h"
 #include "dse/results/part_file.h"
+#include "ran_command.h"
 #include "temporary_folder.h"
 
 namespace pliant {
@@ -33,21 +33,6 @@ workloads:
 vary: {rows: [2, 4], Buffer.capacity: [20, 64Ki]}
 flexibility: ["0000", "1111"]
 )";
-
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
-
-Ran run(std::vector<std::string> args) {
-  ::setenv("PLIANT_CONFIGS", PLIANT_SOURCE_DIR "/configs", 1);
-  std::ostringstream out, err;
-  Ran ran;
-  ran.code = run_pliant(args, out, err);
-  ran.out = out.str();
-  ran.err = err.str();
-  return ran;
-}
 
 class DatasetCommands : public testing::Test {
  protected:

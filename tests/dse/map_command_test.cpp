@@ -8,24 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "dse/cli/command.h"
+#include "ran_command.h"
 
 namespace pliant {
 namespace {
-
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
-
-Ran run(std::vector<std::string> args) {
-  std::ostringstream out, err;
-  Ran ran;
-  ran.code = run_pliant(args, out, err);
-  ran.out = out.str();
-  ran.err = err.str();
-  return ran;
-}
 
 /// A file that goes away with the test.
 struct Scratch {

@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include "dse/cli/command.h"
 #include "dse/report/compact_json.h"
 #include "dse/report/layer_details.h"
 #include "dse/report/measures.h"
@@ -17,6 +16,7 @@
 #include "dse/report/report_data.h"
 #include "dse/results/part_file.h"
 #include "dse/sweep/run_sweep.h"
+#include "ran_command.h"
 #include "temporary_folder.h"
 
 namespace pliant {
@@ -48,16 +48,10 @@ const fs::path& dataset() {
   return path;
 }
 
-struct Answer {
-  int code;
-  std::string out, err;
-};
-Answer pliant_report(const std::vector<std::string>& words) {
+Ran pliant_report(const std::vector<std::string>& words) {
   std::vector<std::string> all{"report"};
   all.insert(all.end(), words.begin(), words.end());
-  std::ostringstream out, err;
-  const int code = run_pliant(all, out, err);
-  return {code, out.str(), err.str()};
+  return run(all);
 }
 
 std::string text_of(const fs::path& file) {
@@ -199,7 +193,7 @@ TEST(Report, SaysWhatIsMissing) {
   const TemporaryFolder folder;
   const std::string page = (folder.path() / "r.html").string();
   const auto fails = [&](const fs::path& where, const std::string& words) {
-    const Answer answer = pliant_report({where.string(), "-o", page});
+    const Ran answer = pliant_report({where.string(), "-o", page});
     EXPECT_EQ(answer.code, 2) << answer.err;
     EXPECT_NE(answer.err.find(words), std::string::npos) << answer.err;
     EXPECT_FALSE(fs::exists(page));
@@ -212,7 +206,7 @@ TEST(Report, SaysWhatIsMissing) {
   fails(folder.path() / "begun", "holds no part yet");
   std::ofstream(folder.path() / "file") << "x";
   fails(folder.path() / "file", "is a file");
-  const Answer scale = pliant_report({dataset().string(), "--scale", "-3"});
+  const Ran scale = pliant_report({dataset().string(), "--scale", "-3"});
   EXPECT_EQ(scale.code, 2);
   EXPECT_EQ(pliant_report({"--help"}).code, 0);
 }
@@ -228,7 +222,7 @@ TEST(Report, DamagedAndMissingPartsAreNamed) {
   fs::copy(part_path(copy, TableKind::kLayers, 0), part_path(copy, TableKind::kLayers, 1));
   std::ofstream(part_path(copy, TableKind::kDesigns, 1), std::ios::binary) << "no Parquet";
   const std::string page = (folder.path() / "r.html").string();
-  const Answer answer = pliant_report({copy.string(), "-o", page});
+  const Ran answer = pliant_report({copy.string(), "-o", page});
   EXPECT_EQ(answer.code, 0) << answer.err;
   EXPECT_NE(answer.err.find("part-000001.parquet"), std::string::npos) << answer.err;
   EXPECT_NE(answer.err.find("left out"), std::string::npos) << answer.err;
@@ -236,7 +230,7 @@ TEST(Report, DamagedAndMissingPartsAreNamed) {
   EXPECT_GT(text_of(page).size(), 900'000U);
   // Nothing but damage is no dataset.
   std::ofstream(part_path(copy, TableKind::kDesigns, 0), std::ios::binary) << "no Parquet";
-  const Answer nothing = pliant_report({copy.string(), "-o", page});
+  const Ran nothing = pliant_report({copy.string(), "-o", page});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_NE(nothing.err.find("holds no design"), std::string::npos) << nothing.err;
 }

@@ -8,28 +8,13 @@
 #include <sstream>
 
 #include "core/load.h"
-#include "dse/cli/command.h"
+#include "ran_command.h"
 
 namespace pliant {
 namespace {
 
-struct Shown {
-  int code = 0;
-  std::string out, err;
-};
-
-Shown run(const std::vector<std::string>& args) {
-  setenv("PLIANT_CONFIGS", PLIANT_SOURCE_DIR "/configs", 1);
-  std::ostringstream out, err;
-  Shown shown;
-  shown.code = run_pliant(args, out, err);
-  shown.out = out.str();
-  shown.err = err.str();
-  return shown;
-}
-
 TEST(ShowCommand, DrawsTheChainOfAnAccelerator) {
-  const Shown shown = run({"show", "accelerator", "eyeriss"});
+  const Ran shown = run({"show", "accelerator", "eyeriss"});
   EXPECT_EQ(shown.code, 0) << shown.err;
   for (const char* part : {"168 MAC units", "GlobalBuffer", "keeps I . O", "SACols: 1 rows × 14 cols", "×168",
                            "256 KiB", "InRegister: [[S, R, Q, P, C, M]]"}) {
@@ -38,17 +23,17 @@ TEST(ShowCommand, DrawsTheChainOfAnAccelerator) {
 }
 
 TEST(ShowCommand, AsciiHasNothingElse) {
-  const Shown shown = run({"show", "accelerator", "eyeriss", "--ascii"});
+  const Ran shown = run({"show", "accelerator", "eyeriss", "--ascii"});
   for (const char c : shown.out) EXPECT_LT(static_cast<unsigned char>(c), 0x80U);
 }
 
-TEST(ShowCommand, EveryShippedFileIsShownInEveryForm) {
+TEST(ShowCommand, EveryShippedFileIsRanInEveryForm) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const auto check = [](const std::string& kind, const std::string& name) {
     SCOPED_TRACE(kind + " " + name);
     EXPECT_EQ(run({"show", kind, name}).code, 0);
     EXPECT_EQ(run({"show", kind, name, "--yaml"}).code, 0);
-    const Shown json = run({"show", kind, name, "--json"});
+    const Ran json = run({"show", kind, name, "--json"});
     ASSERT_EQ(json.code, 0) << json.err;
     EXPECT_EQ(nlohmann::json::parse(json.out)["schema"], 1);
   };
@@ -70,7 +55,7 @@ TEST(ShowCommand, SettingsScaleEnergies) {
 
 TEST(ShowCommand, LayersByNameAndInPlace) {
   EXPECT_NE(run({"show", "layer", "conv1", "--workload", "resnet50"}).out.find("118013952 MACs"), std::string::npos);
-  const Shown in_place = run({"show", "layer", "conv:M=64,C=3,P=112,Q=112,R=7,S=7,stride=2", "--json"});
+  const Ran in_place = run({"show", "layer", "conv:M=64,C=3,P=112,Q=112,R=7,S=7,stride=2", "--json"});
   EXPECT_EQ(nlohmann::json::parse(in_place.out)["tensors"][0]["words"], 3 * 229 * 229);
 }
 
@@ -85,7 +70,7 @@ TEST(ShowCommand, BadInputEndsWithTwoAndNothingOnStandardOutput) {
                                                   {"shwo", "accelerator"},
                                                   {}};
   for (const auto& args : bad) {
-    const Shown shown = run(args);
+    const Ran shown = run(args);
     EXPECT_EQ(shown.code, 2);
     EXPECT_EQ(shown.out, "");
     EXPECT_NE(shown.err, "");
@@ -97,7 +82,7 @@ TEST(ShowCommand, BadInputEndsWithTwoAndNothingOnStandardOutput) {
 TEST(ShowCommand, EveryCommandHasHelpWithAnExample) {
   EXPECT_EQ(run({"--help"}).code, 0);
   for (const Command& command : commands()) {
-    const Shown shown = run({std::string(command.name), "--help"});
+    const Ran shown = run({std::string(command.name), "--help"});
     EXPECT_EQ(shown.code, 0) << command.name;
     EXPECT_NE(shown.out.find("example"), std::string::npos) << command.name;
   }
