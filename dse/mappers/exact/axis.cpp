@@ -75,11 +75,9 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
       Axis& axis = axes[k];
       // The unrolled loops between the memory inside and this one, innermost first; columns lie inside rows.
       std::vector<Count> unrolled;
-      Count factor = 1;
       for (int l = level - 1; l > memories[k]; --l) {
         for (const Count bound : {spatial.unrolling[l]->cols[d], spatial.unrolling[l]->rows[d]})
           if (bound > 1) unrolled.push_back(bound);
-        factor *= spatial.factor[l][d];
       }
       const auto cross = [&](Axis::State state) -> std::optional<Axis::State> {
         for (const Count b : unrolled) {
@@ -94,8 +92,6 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
         starts.push_back(cross(state));
         if (!starts.back()) continue;
         all.push_back(*starts.back());
-        axis.filled =
-            std::min(axis.filled, static_cast<double>(state.left) / static_cast<double>(starts.back()->left * factor));
       }
       if (may_loop[k] >> d & 1U) {
         const std::size_t entered = all.size();
@@ -162,7 +158,6 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
       // renumber
       std::vector<int> renumber(n, -1);
       Axis kept;
-      kept.filled = axis.filled;
       for (int i = 0; i < n; ++i) {
         if (!alive[i]) continue;
         renumber[i] = static_cast<int>(kept.states.size());

@@ -49,6 +49,7 @@ class Costs {
 
  private:
   double constant(std::span<const Pair> pairs, const Weights* weights) const;
+  void count_certain_copies();
   double first_arrivals(int level) const;
   double first_per_sweep_at_compute(const Pair& pair) const;
   /// Copies of a word under the reducing fanouts between two levels: at least, at most.
@@ -59,12 +60,14 @@ class Costs {
   double steps_ = 1;
   std::array<double, kMaxLevels + 1> instances_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
+  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
 };
 
 /// Share of the operands along affine ranks that fanouts ask for once for several units.
 double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair);
 
-/// Words between the innermost keeper of a tensor and the compute units when every step asks anew.
-double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair);
+/// Words between the innermost keeper of a tensor and the compute units when every step asks anew, except along some
+/// dims that the tensor does not use.
+double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair, DimSet except = 0);
 
 }  // namespace pliant::exact
