@@ -161,6 +161,10 @@ std::vector<SpatialLoop> Unrolling::loops(int dims) const {
 double least_steps(const Task& task, const Problem& problem, const Spatial& spatial) {
   double steps = problem.cycles_per_mac;
   for (int d = 0; d < problem.dims; ++d) {
+    if (spatial.durations[d] > 0) {
+      steps *= static_cast<double>(spatial.durations[d]);
+      continue;
+    }
     double parallel = 1;
     for (int l = 0; l < problem.levels; ++l) parallel *= static_cast<double>(spatial.factor[l][d]);
     steps *= std::ceil(static_cast<double>(task.layer.dims[d].size) / parallel - 1e-9);
