@@ -138,8 +138,8 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
           const double least = costs.least(pattern.pairs[j], weights[j]);
           total += least;
           if (f > 0) continue;
-          pattern.delivery[j] =
-              pattern.pairs[j].child == p_.levels ? least : costs.delivery(pattern.pairs[j], weights[j]);
+          const bool alike = setting_.perfect && pattern.pairs[j].child == p_.levels;
+          pattern.delivery[j] = alike ? least : costs.delivery(pattern.pairs[j], weights[j]);
         }
         pattern.least[f] = total;
       }

@@ -195,8 +195,11 @@ double Costs::port(int level, bool write, std::span<const Pair> pairs, Weights* 
 }
 
 double Costs::delivery(const Pair& pair, const Weights& w) const {
-  // With remainders the outermost rounds may leave units idle; one copy is certain.
+  // With remainders not every round keeps all copies busy. One copy more per round is certain: setting the loops'
+  // indices to 0 one by one leads from any iteration to the first, so a dim of n iterations in time and c busy copies
+  // has at least n + c - 1 pairs of them. (And products of such sums are at least the sum of the products, less 1.)
   const int x = pair.tensor;
+  if (pair.child == setting_.problem.levels) return staying(pair, w, setting_.perfect);
   const double parents = setting_.perfect ? copies_[x][pair.parent] : 1;
   const double children = setting_.perfect ? copies_[x][pair.child] : 1;
   return setting_.problem.tensor_words[x] * (w.served * parents + w.delivered * children);
@@ -205,19 +208,23 @@ double Costs::delivery(const Pair& pair, const Weights& w) const {
 double Costs::least(const Pair& pair, const Weights& w) const {
   const Problem& p = setting_.problem;
   const int x = pair.tensor;
-  if (pair.child != p.levels) {
-    const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
-    const auto once = [&](double weight, int level) {
-      return weight * (weight < 0 || setting_.perfect ? copies_ : certain_copies_)[x][level];
-    };
-    return p.tensor_words[x] * (once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
-                                once(w.delivered + (per_sweep ? w.first_child : 0), pair.child));
-  }
+  if (pair.child == p.levels) return staying(pair, w, true);
+  const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
+  const auto once = [&](double weight, int level) {
+    return weight * (weight < 0 || setting_.perfect ? copies_ : certain_copies_)[x][level];
+  };
+  return p.tensor_words[x] * (once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
+                              once(w.delivered + (per_sweep ? w.first_child : 0), pair.child));
+}
+
+double Costs::staying(const Pair& pair, const Weights& w, bool all_copies) const {
   // Operands that stay can stay through all loops that do not move them, no longer.
+  const Problem& p = setting_.problem;
+  const int x = pair.tensor;
   const DimSet stays = setting_.staying(x, pair.parent);
   if (stays == 0) return 0;
   double cost = w.served * compute_words(setting_, spatial_, pair, stays);
-  for (DimSet rest = stays; rest != 0; rest &= rest - 1) {
+  for (DimSet rest = all_copies ? stays : 0; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     CertainCopies served;
     double all = 1;

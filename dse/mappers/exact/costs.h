@@ -44,10 +44,13 @@ class Costs {
   double port(int level, bool write, std::span<const Pair> pairs, Weights* weights) const;
   /// Least cost of one of these pairs: moved once, or as long as an operand can stay at the compute units.
   double least(const Pair& pair, const Weights& weights) const;
-  /// Cost of delivering the whole tensor to all children once more.
+  /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others
+  /// idle.
   double delivery(const Pair& pair, const Weights& weights) const;
 
  private:
+  /// What an operand costs that stays at the compute units as long as it can: all of them, or one.
+  double staying(const Pair& pair, const Weights& weights, bool all_copies) const;
   double constant(std::span<const Pair> pairs, const Weights* weights) const;
   void count_certain_copies();
   double first_arrivals(int level) const;
