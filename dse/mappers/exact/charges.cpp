@@ -19,6 +19,16 @@ std::array<double, kMaxDims> whole_sizes(const Problem& problem) {
   return sizes;
 }
 
+/// May a slide along a dim go on at memories further out? With free tiles its loops could as well stand at one memory,
+/// and that mapping has a path of its own; a fixed tile may divide them.
+bool slide_may_be_divided(const Setting& setting, int k, int d) {
+  if (d < 0 || setting.one_loop) return false;
+  for (std::size_t j = static_cast<std::size_t>(k); j + 1 < setting.memories.size(); ++j)
+    for (const TileRule::Tile& tile : setting.task.flexibility.levels[setting.memories[j]].tile.fixed)
+      if (tile.dim == setting.task.layer.dims[d].name) return true;
+  return false;
+}
+
 }  // namespace
 
 ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes,
@@ -26,6 +36,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
                            int slide, const Functional& functional, double repetitions) {
   const Problem& p = setting.problem;
   const int level = setting.memories[k], x = tensor;
+  const bool divided = slide_may_be_divided(setting, k, slide);
   dims_ = p.dims;
   uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[x];
   affine_ = p.affine_dims[x];
@@ -144,7 +155,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
         }
         // A window that slides past neighbours, or over holes, can only be bounded: by its distinct values.
         const bool slides = slide >= 0 && table.stride[slide] != 0;
-        const double words = extent(p, rank, child, slides && !setting.one_loop);
+        double words = extent(p, rank, child, slides && !setting.one_loop);
         double shared_words = words;
         std::array<double, kMaxDims> below = child;
         for (const auto& network : networks_between(p, std::max(pair.parent, level), pair.child)) {
@@ -166,6 +177,15 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           for (const int d : dims)
             united[d] *= spatial_between(spatial, DimSet{1} << d, std::max(pair.parent, level), pair.child);
           shared_words = std::min(shared_words, extent(p, rank, united, true));
+        }
+        if (slides && divided) {  // a slide over everything brings each word once
+          const int at = cell / table.stride[slide] % static_cast<int>((*axes[slide])[k].states.size());
+          std::array<double, kMaxDims> whole = child;
+          whole[slide] = p.size[slide];
+          const double share = extent(p, rank, whole, true) /
+                               static_cast<double>((*axes[slide])[k].states[static_cast<std::size_t>(at)].left);
+          words = std::min(words, share);
+          shared_words = std::min(shared_words, share);
         }
         if (pair.parent < level) {
           for (const auto& network : networks_between(p, pair.parent, level)) {
