@@ -89,7 +89,11 @@ double Costs::first_arrivals(int level) const {
   // Upper bound (exact without windows): the model subtracts first arrivals.
   const Problem& p = setting_.problem;
   const int x = p.output;
+  const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
   double words = p.simple_words[x] * copies_[x][level];
+  // Shares of a box go to idle units as well, but more than half of a dim's units work (see CertainCopies).
+  for (DimSet rest = box && !setting_.perfect && !p.affine[x].empty() ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
+    if (spatial_between(spatial_, rest & -rest, -1, level) > 1) words *= 2;
   for (const Problem::AffineRank& rank : p.affine[x]) {
     std::array<double, kMaxDims> whole{};
     double instances = 1, points = 1;
@@ -101,7 +105,6 @@ double Costs::first_arrivals(int level) const {
       points *= std::ceil(p.size[d] / split);
     }
     // A share of a bounding box may be more than the points in it.
-    const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
     const double most = extent(p, rank, whole, false);
     words *= instances * (box ? most : std::min(points, most));
   }
