@@ -153,9 +153,16 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           child[d] = std::max(1.0, static_cast<double>((*axes[d])[k].states[at].tile) / inner);
           child[d] = std::min(child[d], p.size[d]);
         }
+        // A short last window has at least its share of the distinct values of a full one (a box may lose more).
+        double covered = 1;
+        for (const int d : dims) {
+          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
+          const Axis::State& state = (*axes[d])[k].states[static_cast<std::size_t>(at)];
+          covered *= std::min(1.0, p.size[d] / (static_cast<double>(state.tile) * static_cast<double>(state.left)));
+        }
         // A window that slides past neighbours, or over holes, can only be bounded: by its distinct values.
         const bool slides = slide >= 0 && table.stride[slide] != 0;
-        double words = extent(p, rank, child, slides && !setting.one_loop);
+        double words = extent(p, rank, child, (slides && !setting.one_loop) || covered < 1);
         double shared_words = words;
         std::array<double, kMaxDims> below = child;
         for (const auto& network : networks_between(p, std::max(pair.parent, level), pair.child)) {
@@ -205,13 +212,6 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           }
         }
         const double inner = spatial_between(spatial, dims_of(rank), level, pair.child);
-        // A short last window has at least its share of the words of a full one.
-        double covered = 1;
-        for (const int d : dims) {
-          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
-          const Axis::State& state = (*axes[d])[k].states[static_cast<std::size_t>(at)];
-          covered *= std::min(1.0, p.size[d] / (static_cast<double>(state.tile) * static_cast<double>(state.left)));
-        }
         table.served[static_cast<std::size_t>(cell)] = covered * std::min(shared_words, once / inner);
         table.delivered[static_cast<std::size_t>(cell)] = covered * std::min(words, once / inner);
       }

@@ -72,6 +72,9 @@ class SpatialBounds {
     smallest_only_ = problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
     for (const LevelFlexibility& level : task.flexibility.levels)
       for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
+    // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
+    smallest_only_ &=
+        problem.conventions.footprint != Conventions::Footprint::kBoundingBox || problem.affine[problem.output].empty();
     // A bound that uses fewer units leaves fewer of the memories inside the fanouts to move words, and may be less than
     // the hint asks for.
     smallest_only_ &= task.accelerator.hints.min_utilization == 0;
