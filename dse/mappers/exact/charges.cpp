@@ -19,16 +19,6 @@ std::array<double, kMaxDims> whole_sizes(const Problem& problem) {
   return sizes;
 }
 
-/// May a slide along a dim go on at memories further out? With free tiles its loops could as well stand at one memory,
-/// and that mapping has a path of its own; a fixed tile may divide them.
-bool slide_may_be_divided(const Setting& setting, int k, int d) {
-  if (d < 0 || setting.one_loop) return false;
-  for (std::size_t j = static_cast<std::size_t>(k); j + 1 < setting.memories.size(); ++j)
-    for (const TileRule::Tile& tile : setting.task.flexibility.levels[setting.memories[j]].tile.fixed)
-      if (tile.dim == setting.task.layer.dims[d].name) return true;
-  return false;
-}
-
 }  // namespace
 
 ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes,
@@ -36,7 +26,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
                            int slide, const Functional& functional, double repetitions) {
   const Problem& p = setting.problem;
   const int level = setting.memories[k], x = tensor;
-  const bool divided = slide_may_be_divided(setting, k, slide);
+  const bool divided = slide >= 0 && setting.slide_may_be_divided(k, slide);
   dims_ = p.dims;
   uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[x];
   affine_ = p.affine_dims[x];
