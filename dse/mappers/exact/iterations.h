@@ -13,7 +13,7 @@
 namespace pliant::exact {
 
 /// By state of memory k, the fewest iterations of the dim's loops that are outside the node or at a fanout counted
-/// inside it; `shared` are fanouts outside the node whose units are served as one.
+/// inside it; `shared_outside` are fanouts outside the node whose units are served as one.
 std::vector<double> fewest_iterations(const Setting& setting, const Spatial& spatial, const Chain& chain, int d, int k,
                                       std::uint32_t shared_outside, std::uint32_t counted_inside);
 
