@@ -128,7 +128,8 @@ double ImperfectTraffic::tuples(int d, std::uint32_t levels) const {
   full[problem_.levels] = 1;
   for (int l = problem_.levels - 1; l >= 0; --l) full[l] = full[l + 1] * (levels >> l & 1U ? nest_.bound(l, d) : 1.0);
   double extent = problem_.size[d], total = 0;
-  for (int l = 0; l < problem_.levels; ++l) {
+  for (int l = 0; l < problem_.levels && extent > 1; ++l) {
+    if (nest_.bound(l, d) == 1) continue;  // what is left is within the tile already
     const double tile = nest_.tile(l + 1, d);
     const double n = std::ceil(extent / tile);
     if (levels >> l & 1U) {

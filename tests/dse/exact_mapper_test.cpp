@@ -111,6 +111,22 @@ TEST(ExactMapper, EqualsExhaustiveWithTemporalRemaindersAndPadding) {
   EXPECT_LE(tally.uncertified, tally.cases / 100);
 }
 
+// Remainders of remainders at two fanouts: steps that depend on the loops between them, rounds that are short in
+// several ways, layouts with the same factors.
+TEST(ExactMapper, EqualsExhaustiveWithRemaindersAtSeveralFanouts) {
+  tests::CaseOptions options;
+  options.factorizations = {Factorization::kRubyS};
+  options.spread = true;
+  const char* many = std::getenv("PLIANT_CASES");
+  const std::uint64_t cases = many != nullptr ? std::strtoull(many, nullptr, 10) : 320;
+  Tally tally;
+  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
+    compare(seed, options, tally);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(tally.uncertified, 0);
+}
+
 // Where a proof is out of reach the result says so: a mapping at least as good as the best without remainders, a bound
 // below it, and a gap.
 TEST(ExactMapper, IsHonestWhereTheProofIsOutOfReach) {

@@ -76,6 +76,18 @@ Layer draw_layer(Draw& draw, bool imperfect) {
   return make_conv("conv", shape);
 }
 
+/// One or two long dims, so that several fanouts with loops between them leave remainders of remainders.
+Layer draw_spread_layer(Draw& draw) {
+  const auto size = [&](double big) { return draw.chance(big) ? draw.from(5, 17) : draw.from(1, 2); };
+  if (draw.chance(0.7)) return make_gemm("gemm", {.M = size(0.5), .N = size(0.5), .K = size(0.4)});
+  ConvShape shape;
+  shape.M = size(0.4);
+  shape.C = size(0.4);
+  shape.P = draw.chance(0.4) ? draw.from(2, 9) : 1;
+  shape.R = draw.chance(0.3) ? 2 : 1;
+  return make_conv("conv", shape);
+}
+
 Memory draw_memory(Draw& draw, bool outermost, bool innermost) {
   Memory memory;
   const double scale = outermost ? 64 : innermost ? 0.5 : 4;
@@ -100,14 +112,19 @@ Memory draw_memory(Draw& draw, bool outermost, bool innermost) {
   return memory;
 }
 
-Accelerator draw_accelerator(Draw& draw) {
+Accelerator draw_accelerator(Draw& draw, bool spread) {
   Accelerator accelerator;
   accelerator.name = "random";
   const Count memories = draw.chance(0.6) ? 2 : 3;
-  Count fanouts = draw.from(0, 2);
+  Count fanouts = spread ? 2 : draw.from(0, 2);
   for (Count m = 0; m < memories; ++m) {
     accelerator.levels.push_back({"M" + std::to_string(m), draw_memory(draw, m == 0, m + 1 == memories)});
     const bool last = m + 1 == memories;
+    if (spread && draw.chance(0.8)) {
+      Memory& memory = accelerator.levels.back().memory();
+      memory.read_words_per_cycle.reset();
+      memory.write_words_per_cycle.reset();
+    }
     while (fanouts > 0 && (draw.chance(0.5) || (last && draw.chance(0.7)))) {
       Fanout fanout;
       fanout.cols = draw.from(2, 6);
@@ -213,8 +230,9 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
   for (;;) {
     Task task;
     task.factorization = draw.of(options.factorizations);
-    task.layer = draw_layer(draw, task.factorization != Factorization::kPerfect);
-    task.accelerator = draw_accelerator(draw);
+    task.layer =
+        options.spread ? draw_spread_layer(draw) : draw_layer(draw, task.factorization != Factorization::kPerfect);
+    task.accelerator = draw_accelerator(draw, options.spread);
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     task.objective = static_cast<Objective>(draw.from(0, 5));
     BigCount chains = 1;

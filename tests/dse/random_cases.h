@@ -16,6 +16,9 @@ struct CaseOptions {
   std::vector<Factorization> factorizations = {Factorization::kPerfect, Factorization::kRubyS};
   std::uint64_t least_mappings = 2, most_mappings = 30'000;  ///< legal ones
   double infeasible_share = 0.02;                            ///< of the cases may have no legal mapping at all
+  /// GEMMs and plain convolutions of one or two longer dims on two fanouts, mostly without limits on bandwidth: what
+  /// remainders at fanouts do.
+  bool spread = false;
 };
 
 struct RandomCase {

@@ -75,11 +75,9 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
       Axis& axis = axes[k];
       // The unrolled loops between the memory inside and this one, innermost first; columns lie inside rows.
       std::vector<Count> unrolled;
-      Count factor = 1;
       for (int l = level - 1; l > memories[k]; --l) {
         for (const Count bound : {spatial.unrolling[l]->cols[d], spatial.unrolling[l]->rows[d]})
           if (bound > 1) unrolled.push_back(bound);
-        factor *= spatial.factor[l][d];
       }
       const auto cross = [&](Axis::State state) -> std::optional<Axis::State> {
         for (const Count b : unrolled) {
@@ -94,8 +92,6 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
         starts.push_back(cross(state));
         if (!starts.back()) continue;
         all.push_back(*starts.back());
-        axis.filled =
-            std::min(axis.filled, static_cast<double>(state.left) / static_cast<double>(starts.back()->left * factor));
       }
       if (may_loop[k] >> d & 1U) {
         const std::size_t entered = all.size();
@@ -118,11 +114,15 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
       all.erase(std::unique(all.begin(), all.end()), all.end());
       if (all.size() > kMostStates) return std::nullopt;
       const Count fixed = fixed_tile(task, memories[k], d);
+      // The last tile is as many times the units as the dim takes iterations in time.
+      Count last = spatial.durations[d];
+      for (int l = 0; l < problem.levels; ++l) last *= spatial.factor[l][d];
       for (const Axis::State& state : all) {
         if (state.tile > largest[k]) continue;
         axis.states.push_back(state);
         const Count held = std::min(state.tile, task.layer.dims[d].size);
-        axis.may_end.push_back((fixed == 0 || held == fixed) && (k + 1 < stages || state.left == 1));
+        axis.may_end.push_back((fixed == 0 || held == fixed) &&
+                               (k + 1 < stages || (state.left == 1 && (last == 0 || state.tile == last))));
       }
       axis.from_inside.assign(reached.size(), -1);
       for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -162,7 +162,6 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
       // renumber
       std::vector<int> renumber(n, -1);
       Axis kept;
-      kept.filled = axis.filled;
       for (int i = 0; i < n; ++i) {
         if (!alive[i]) continue;
         renumber[i] = static_cast<int>(kept.states.size());
@@ -221,7 +220,7 @@ std::optional<Axes> build_axes(const Task& task, const Problem& problem, const S
                                AxisCache& cache) {
   Axes axes;
   for (int d = 0; d < problem.dims; ++d) {
-    std::vector<Count> key{d};
+    std::vector<Count> key{d, spatial.durations[d]};
     Limits largest{};
     for (std::size_t k = 0; k < memories.size(); ++k) {
       largest[k] = largest_tile(problem, memories[k], keeps[memories[k]], d);

@@ -26,8 +26,7 @@ struct Axis {
   std::vector<int> from_inside;  ///< state of the memory just inside -> state here after the fanouts between, or -1
   std::vector<bool> may_end;     ///< allowed as the tile held here
   std::vector<std::vector<int>> below;  ///< for every state the states from which one loop leads to it, itself included
-  double filled = 1;  ///< least share of the units just inside that the dim's last round keeps busy, over all rounds
-  int start = 0;      ///< innermost memory only: the state before its loops
+  int start = 0;                        ///< innermost memory only: the state before its loops
 };
 
 /// One dim at all memories, from the innermost outwards; empty when the dim cannot be completed.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "dse/mappers/exact/kernels.h"
+#include "dse/mappers/exact/iterations.h"
 #include "dse/mappers/exact/windows.h"
 
 namespace pliant::exact {
@@ -21,34 +21,29 @@ std::array<double, kMaxDims> whole_sizes(const Problem& problem) {
 
 }  // namespace
 
-double Filling::between(DimSet dims, int outside, int inside) const {
-  double product = 1;
-  if (axes == nullptr) return product;
-  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    int level = levels;
-    for (std::size_t k = 0; k < memories->size(); ++k) {
-      // The fanouts just inside memory k, if any of them lies in the range.
-      const int memory = (*memories)[k];
-      if (level - 1 > memory && level - 1 > outside && memory + 1 < inside) product *= (*(*axes)[d])[k].filled;
-      level = memory;
-    }
-  }
-  return product;
-}
-
 ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes,
                            const std::vector<Pair>& pairs, const std::vector<int>& pending, int k, int tensor,
                            int slide, const Functional& functional, double repetitions) {
   const Problem& p = setting.problem;
   const int level = setting.memories[k], x = tensor;
+  const bool divided = slide >= 0 && setting.slide_may_be_divided(k, slide);
   dims_ = p.dims;
   uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[x];
   affine_ = p.affine_dims[x];
-  const bool imperfect = setting.task.factorization != Factorization::kPerfect;
-  const Filling filling{imperfect ? &axes : nullptr, &setting.memories, p.levels};
   for (int d = 0; d < p.dims; ++d)
     for (const Axis::State& state : (*axes[d])[k].states) left_[d].push_back(static_cast<double>(state.left));
+  // Fanouts outside the node are served as one or each for itself, fanouts inside it count or do not.
+  const auto fewest_repeats = [&](std::uint32_t shared_outside, std::uint32_t counted_inside) {
+    Repeats fewest = left_;
+    for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      bool spread = false;
+      for (int l = 0; l < p.levels; ++l)
+        spread |= ((shared_outside | counted_inside) >> l & 1U) != 0 && spatial.factor[l][d] > 1;
+      if (spread) fewest[d] = fewest_iterations(setting, spatial, *axes[d], d, k, shared_outside, counted_inside);
+    }
+    return add_repeats(std::move(fewest));
+  };
   for (const int index : pending) {
     const Pair& pair = pairs[index];
     const Weights& w = functional.weights[index];
@@ -59,35 +54,63 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
       continue;
     }
     double served = p.simple_words[x], delivered = served;
-    served *= pair.parent < level ? 1 / spatial_between(spatial, uncoupled_, pair.parent, level)
-                                  : spatial_between(spatial, uncoupled_, level, pair.parent) *
-                                        filling.between(uncoupled_, level, pair.parent);
     double parents = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.parent);
-    double children = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.child);
-    for (int l = pair.parent + 1; l < pair.child; ++l)
-      if (!p.is_memory[l] && !(x == p.output ? p.reduction[l] : p.multicast[l])) {
-        const double copies = spatial_between(spatial, uncoupled_, l - 1, l + 1);
-        served *= copies * filling.between(uncoupled_, l - 1, l + 1);
-        parents *= copies;
+    const double children = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.child);
+    std::uint32_t shared_outside = 0, counted_inside = 0, inside = 0;  // fanouts
+    for (int l = std::min(pair.parent, level) + 1; l < pair.child; ++l) {
+      if (p.is_memory[l]) continue;
+      const std::uint32_t bit = std::uint32_t{1} << l;
+      const bool shares = l > pair.parent && (x == p.output ? p.reduction[l] : p.multicast[l]);
+      if (l > level) inside |= bit;
+      if (l > level && !shares) counted_inside |= bit;
+      if (l < level && shares) shared_outside |= bit;
+      if (l > pair.parent && !shares) parents *= spatial_between(spatial, uncoupled_, l - 1, l + 1);
+    }
+    std::size_t served_repeats = 0, delivered_repeats = 0;
+    if (setting.perfect) {
+      for (int l = 0; l < pair.child; ++l) {
+        if (counted_inside >> l & 1U) served *= spatial_between(spatial, uncoupled_, l - 1, l + 1);
+        if (shared_outside >> l & 1U) served /= spatial_between(spatial, uncoupled_, l - 1, l + 1);
+        if (inside >> l & 1U) delivered *= spatial_between(spatial, uncoupled_, l - 1, l + 1);
       }
-    delivered *=
-        spatial_between(spatial, uncoupled_, level, pair.child) * filling.between(uncoupled_, level, pair.child);
+    } else {
+      if (w.served != 0) served_repeats = fewest_repeats(shared_outside, counted_inside);
+      if (w.delivered != 0) delivered_repeats = fewest_repeats(0, inside);
+    }
     const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
     if (to_compute) {
       for (int d = 0; d < p.dims; ++d)
         if (affine_ >> d & 1U) served *= p.size[d];
-      plain_ += w.served * served * repetitions * window_sharing(setting, spatial, pair);
+      // Where the last repetitions may be missing: what is counted covers the dim, and each covers at most so much.
+      if (repetitions > 1 && setting.task.factorization != Factorization::kRubyS && !setting.perfect) {
+        Repeats covered = left_;
+        for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
+          const int d = std::countr_zero(rest);
+          double units = 1;
+          for (int l = 0; l < pair.child; ++l) {
+            if (counted_inside >> l & 1U) units *= static_cast<double>(spatial.factor[l][d]);
+            if (shared_outside >> l & 1U) units /= static_cast<double>(spatial.factor[l][d]);
+          }
+          for (std::size_t s = 0; s < covered[d].size(); ++s)
+            covered[d][s] = units * p.size[d] / static_cast<double>((*axes[d])[k].states[s].tile);
+        }
+        served_repeats = add_repeats(std::move(covered));
+      }
+      add_plain(w.served * served * repetitions * window_sharing(setting, spatial, pair), served_repeats);
       continue;
     }
     Part part;
     part.served = w.served * served;
     part.delivered = w.delivered * delivered;
+    part.served_repeats = served_repeats;
+    part.delivered_repeats = delivered_repeats;
     if (per_sweep) {
       part.first_parent = w.first_parent * parents;
       part.first_child = w.first_child * children;
     }
     if (p.affine[x].empty()) {
-      plain_ += part.served + part.delivered;
+      add_plain(part.served, served_repeats);
+      add_plain(part.delivered, delivered_repeats);
       constant_ += part.first_parent + part.first_child;
       continue;
     }
@@ -120,9 +143,16 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           child[d] = std::max(1.0, static_cast<double>((*axes[d])[k].states[at].tile) / inner);
           child[d] = std::min(child[d], p.size[d]);
         }
+        // A short last window has at least its share of the distinct values of a full one (a box may lose more).
+        double covered = 1;
+        for (const int d : dims) {
+          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
+          const Axis::State& state = (*axes[d])[k].states[static_cast<std::size_t>(at)];
+          covered *= std::min(1.0, p.size[d] / (static_cast<double>(state.tile) * static_cast<double>(state.left)));
+        }
         // A window that slides past neighbours, or over holes, can only be bounded: by its distinct values.
         const bool slides = slide >= 0 && table.stride[slide] != 0;
-        const double words = extent(p, rank, child, slides && !setting.one_loop);
+        double words = extent(p, rank, child, (slides && !setting.one_loop) || covered < 1);
         double shared_words = words;
         std::array<double, kMaxDims> below = child;
         for (const auto& network : networks_between(p, std::max(pair.parent, level), pair.child)) {
@@ -145,6 +175,15 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
             united[d] *= spatial_between(spatial, DimSet{1} << d, std::max(pair.parent, level), pair.child);
           shared_words = std::min(shared_words, extent(p, rank, united, true));
         }
+        if (slides && divided) {  // a slide over everything brings each word once
+          const int at = cell / table.stride[slide] % static_cast<int>((*axes[slide])[k].states.size());
+          std::array<double, kMaxDims> whole = child;
+          whole[slide] = p.size[slide];
+          const double share = extent(p, rank, whole, true) /
+                               static_cast<double>((*axes[slide])[k].states[static_cast<std::size_t>(at)].left);
+          words = std::min(words, share);
+          shared_words = std::min(shared_words, share);
+        }
         if (pair.parent < level) {
           for (const auto& network : networks_between(p, pair.parent, level)) {
             const Sharing s = sharing(p, network, x);
@@ -163,13 +202,6 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           }
         }
         const double inner = spatial_between(spatial, dims_of(rank), level, pair.child);
-        // A short last window has at least its share of the words of a full one.
-        double covered = 1;
-        for (const int d : dims) {
-          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
-          const Axis::State& state = (*axes[d])[k].states[static_cast<std::size_t>(at)];
-          covered *= std::min(1.0, p.size[d] / (static_cast<double>(state.tile) * static_cast<double>(state.left)));
-        }
         table.served[static_cast<std::size_t>(cell)] = covered * std::min(shared_words, once / inner);
         table.delivered[static_cast<std::size_t>(cell)] = covered * std::min(words, once / inner);
       }
@@ -179,8 +211,41 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
   }
 }
 
-double ChargeTables::combine(double uncoupled, double affine, const std::array<int, kMaxDims>& node) const {
-  double total = constant_ + plain_ * uncoupled;
+std::size_t ChargeTables::add_repeats(Repeats repeats) {
+  if (repeats == left_) return 0;
+  const auto known = std::find(fewer_.begin(), fewer_.end(), repeats);
+  const auto number = static_cast<std::size_t>(known - fewer_.begin()) + 1;
+  if (known == fewer_.end()) fewer_.push_back(std::move(repeats));
+  return number;
+}
+
+void ChargeTables::add_plain(double weight, std::size_t repeats) {
+  if (repeats == 0)
+    plain_ += weight;
+  else if (weight != 0)
+    other_plain_.push_back({weight, repeats});
+}
+
+double ChargeTables::repeated(std::size_t number, const std::array<int, kMaxDims>& node) const {
+  const Repeats& all = repeats(number);
+  double product = 1;
+  for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    product *= all[d][static_cast<std::size_t>(node[d])];
+  }
+  return product;
+}
+
+double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
+  const double left = repeated(0, node);
+  double total = constant_ + plain_ * left;
+  for (const Plain& plain : other_plain_) total += plain.weight * repeated(plain.repeats, node);
+  if (parts_.empty()) return total;
+  double affine = 1;
+  for (DimSet rest = affine_; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    affine *= left_[d][static_cast<std::size_t>(node[d])];
+  }
   for (const Part& part : parts_) {
     double served = affine, delivered = affine;
     for (const RankTable& rank : part.ranks) {
@@ -189,41 +254,72 @@ double ChargeTables::combine(double uncoupled, double affine, const std::array<i
       served *= rank.served[static_cast<std::size_t>(cell)];
       delivered *= rank.delivered[static_cast<std::size_t>(cell)];
     }
-    total += uncoupled * (part.served * served + part.delivered * delivered) + part.first_parent * served +
-             part.first_child * delivered;
+    total +=
+        part.served * served * (part.served_repeats == 0 ? left : repeated(part.served_repeats, node)) +
+        part.delivered * delivered * (part.delivered_repeats == 0 ? left : repeated(part.delivered_repeats, node)) +
+        part.first_parent * served + part.first_child * delivered;
   }
   return total;
 }
 
-double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
-  double uncoupled = 1, affine = 1;
+double ChargeTables::least(const std::array<std::vector<int>, kMaxDims>& states) const {
+  // States of a dim that no table tells apart count once.
+  std::array<std::vector<int>, kMaxDims> different;
   for (int d = 0; d < dims_; ++d) {
-    const auto at = static_cast<std::size_t>(node[d]);
-    if (uncoupled_ >> d & 1U) uncoupled *= left_[d][at];
-    if (affine_ >> d & 1U) affine *= left_[d][at];
+    for (const int state : states[d]) {
+      bool fresh = true;
+      for (const int other : different[d]) {
+        bool alike = !(affine_ >> d & 1U);
+        for (std::size_t number = 0; number <= fewer_.size() && (uncoupled_ >> d & 1U); ++number)
+          alike &= repeats(number)[d][static_cast<std::size_t>(state)] ==
+                   repeats(number)[d][static_cast<std::size_t>(other)];
+        fresh &= !alike;
+      }
+      if (fresh) different[d].push_back(state);
+    }
   }
-  return combine(uncoupled, affine, node);
+  double best = kNoLimit;
+  std::array<int, kMaxDims> node{};
+  const auto choose = [&](auto&& self, int d) -> void {
+    if (d == dims_) {
+      best = std::min(best, at(node));
+      return;
+    }
+    for (const int state : different[d]) {
+      node[d] = state;
+      self(self, d + 1);
+    }
+  };
+  choose(choose, 0);
+  return best;
+}
+
+std::vector<Factor> ChargeTables::factors(std::size_t number) const {
+  const Repeats& all = repeats(number);
+  std::vector<Factor> found;
+  for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    const std::vector<double>& values = all[d];
+    if (values.size() == 1 && values[0] == 1) continue;
+    Factor factor;
+    factor.stride[d] = 1;
+    factor.values = values.data();
+    found.push_back(factor);
+  }
+  return found;
 }
 
 void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_by_dim, std::span<double> values) const {
   std::fill(values.begin(), values.end(), constant_);
-  std::vector<Factor> uncoupled, affine;
-  for (int d = 0; d < dims_; ++d) {
-    if (left_[d].size() == 1 && left_[d][0] == 1) continue;
-    Factor factor;
-    factor.stride[d] = 1;
-    factor.values = left_[d].data();
-    if (uncoupled_ >> d & 1U) uncoupled.push_back(factor);
-    if (affine_ >> d & 1U) affine.push_back(factor);
-  }
-  if (plain_ != 0) add_product(dims, extent_by_dim, plain_, uncoupled, values.data());
+  if (plain_ != 0) add_product(dims, extent_by_dim, plain_, factors(0), values.data());
+  for (const Plain& plain : other_plain_)
+    add_product(dims, extent_by_dim, plain.weight, factors(plain.repeats), values.data());
   for (const Part& part : parts_) {
     // Iterations left along an affine dim always come with its rank's table: fold them in.
     std::vector<std::vector<double>> tables;
-    const auto add = [&](double scale, bool served, bool repeated) {
+    const auto add = [&](double scale, bool served, std::vector<Factor> all) {
       if (scale == 0) return;
       tables.clear();
-      std::vector<Factor> factors = repeated ? uncoupled : std::vector<Factor>{};
       DimSet folded = 0;
       for (const RankTable& rank : part.ranks) {
         tables.push_back(served ? rank.served : rank.delivered);
@@ -235,22 +331,21 @@ void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_b
           for (std::size_t cell = 0; cell < tables.back().size(); ++cell)
             tables.back()[cell] *= left_[d][cell / static_cast<std::size_t>(rank.stride[d]) % left_[d].size()];
         }
-        factors.push_back(factor);
+        all.push_back(factor);
       }
-      for (std::size_t i = 0; i < tables.size(); ++i)
-        factors[factors.size() - tables.size() + i].values = tables[i].data();
-      add_product(dims, extent_by_dim, scale, factors, values.data());
+      for (std::size_t i = 0; i < tables.size(); ++i) all[all.size() - tables.size() + i].values = tables[i].data();
+      add_product(dims, extent_by_dim, scale, all, values.data());
     };
-    bool same = true;
+    bool same = part.served_repeats == part.delivered_repeats;
     for (const RankTable& rank : part.ranks) same &= rank.served == rank.delivered;
     if (same) {
-      add(part.served + part.delivered, true, true);
-      add(part.first_parent + part.first_child, true, false);
+      add(part.served + part.delivered, true, factors(part.served_repeats));
+      add(part.first_parent + part.first_child, true, {});
     } else {
-      add(part.served, true, true);
-      add(part.delivered, false, true);
-      add(part.first_parent, true, false);
-      add(part.first_child, false, false);
+      add(part.served, true, factors(part.served_repeats));
+      add(part.delivered, false, factors(part.delivered_repeats));
+      add(part.first_parent, true, {});
+      add(part.first_child, false, {});
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "dse/mappers/exact/kernels.h"
 #include "dse/mappers/exact/lattice.h"
 
 namespace pliant::exact {
@@ -19,6 +20,8 @@ class ChargeTables {
                double repetitions);
 
   double at(const std::array<int, kMaxDims>& node) const;
+  /// The least over some states of every dim.
+  double least(const std::array<std::vector<int>, kMaxDims>& states) const;
   /// Fills values for all nodes of a box; dims fastest first.
   void fill(std::span<const int> dims, std::span<const int> extent_by_dim, std::span<double> values) const;
 
@@ -27,27 +30,33 @@ class ChargeTables {
     std::array<int, kMaxDims> stride{};
     std::vector<double> served, delivered;
   };
-  struct Part {                                // one pending pair
-    double served = 0, delivered = 0;          // times iterations left of uncoupled dims
+  /// Iterations that repeat a transfer, by dim and state. Number 0 is all that are left outside; with remainders the
+  /// words of a pair may need their own.
+  using Repeats = std::array<std::vector<double>, kMaxDims>;
+  struct Plain {
+    double weight;
+    std::size_t repeats;
+  };
+  struct Part {                        // one pending pair
+    double served = 0, delivered = 0;  // times the repeats
+    std::size_t served_repeats = 0, delivered_repeats = 0;
     double first_parent = 0, first_child = 0;  // not times them (quickflow's first time per sweep)
     std::vector<RankTable> ranks;
   };
-  double combine(double uncoupled, double affine, const std::array<int, kMaxDims>& node) const;
+  const Repeats& repeats(std::size_t number) const { return number == 0 ? left_ : fewer_[number - 1]; }
+  std::size_t add_repeats(Repeats repeats);
+  double repeated(std::size_t number, const std::array<int, kMaxDims>& node) const;
+  void add_plain(double weight, std::size_t repeats);
+  std::vector<Factor> factors(std::size_t number) const;
 
   int dims_ = 0;
   double constant_ = 0;
-  double plain_ = 0;  // all pairs without affine ranks, times uncoupled
   DimSet uncoupled_ = 0, affine_ = 0;
-  std::array<std::vector<double>, kMaxDims> left_;
+  Repeats left_;                    // number 0
+  std::vector<Repeats> fewer_;      // from number 1 on
+  double plain_ = 0;                // pairs without affine ranks that repeat with what is left
+  std::vector<Plain> other_plain_;  // and those that repeat otherwise
   std::vector<Part> parts_;
-};
-
-/// With remainders not every unit works in the last round: a lower bound on the share of active ones.
-struct Filling {
-  const Axes* axes = nullptr;  ///< nullptr = perfect factors
-  const std::vector<int>* memories = nullptr;
-  int levels = 0;
-  double between(DimSet dims, int outside, int inside) const;
 };
 
 }  // namespace pliant::exact

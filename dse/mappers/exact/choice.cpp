@@ -62,8 +62,9 @@ void smallest_bounds(Count n, Count most, std::set<Count>& found) {
 
 /// Which spatial bounds of a dim are worth trying, fanout by fanout from the inside out. With perfect factors the
 /// divisors. With remainders any bound may do, but along a dim that moves no window the counts depend on the iterations
-/// left only: of bounds that leave the same the smallest is as good as any. Unless outputs do not mention the dim: then
-/// every copy more starts its partial sums afresh and fetches none.
+/// left only, and on the copies kept busy: of bounds that leave the same the smallest is as good as any. Unless outputs
+/// do not mention the dim: then every copy more starts its partial sums afresh and fetches none. And unless some
+/// fanouts share and others do not: then where a shared one has a single iteration left, those inside it may be short.
 class SpatialBounds {
  public:
   SpatialBounds(const Task& task, const Problem& problem, int d)
@@ -71,11 +72,22 @@ class SpatialBounds {
     smallest_only_ = problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
     for (const LevelFlexibility& level : task.flexibility.levels)
       for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
-    // A bound that uses fewer units leaves fewer memories to move words, and may be less than the hint asks for.
+    // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
+    smallest_only_ &=
+        problem.conventions.footprint != Conventions::Footprint::kBoundingBox || problem.affine[problem.output].empty();
+    // A bound that uses fewer units leaves fewer of the memories inside the fanouts to move words, and may be less than
+    // the hint asks for.
     smallest_only_ &= task.accelerator.hints.min_utilization == 0;
-    for (int l = 0; l < problem.levels; ++l)
-      if (problem.is_memory[l] && std::min(problem.read_bandwidth[l], problem.write_bandwidth[l]) < 1e300)
-        smallest_only_ = false;
+    int fanout = -1;
+    for (int l = 0; l < problem.levels; ++l) {
+      if (problem.is_memory[l]) {
+        const double bandwidth = std::min(problem.read_bandwidth[l], problem.write_bandwidth[l]);
+        smallest_only_ &= fanout < 0 || bandwidth > 1e300;
+        continue;
+      }
+      smallest_only_ &= fanout < 0 || problem.multicast[l] == problem.multicast[fanout];
+      fanout = l;
+    }
     // Padding: temporal loops do not matter, the spatial bounds of all fanouts together decide the padded size.
     if (rule_ == Factorization::kPadding) shrink(false);
   }
@@ -140,6 +152,43 @@ class SpatialBounds {
   bool smallest_only_ = true;
 };
 
+/// Of unrollings with the same factors those that can stand wherever any of them can. What a fanout does depends on its
+/// factors alone, but a bound must not exceed the iterations it finds left. Where remainders are allowed the columns
+/// take `cols` of what is left and the rows ceil(left / cols): enough for both if left > factor - cols. So the
+/// unrollings differ in what they need, and one that needs no more of any dim than another does as well.
+std::vector<Unrolling> widest_layouts(std::vector<Unrolling>& all, int dims, Factorization rule) {
+  using Counts = std::array<Count, kMaxDims>;
+  const bool remainders = rule == Factorization::kRubyS || rule == Factorization::kRuby;
+  const auto factors = [&](const Unrolling& u) {
+    Counts product{};
+    for (int d = 0; d < dims; ++d) product[d] = u.factor(d);
+    return product;
+  };
+  const auto needs_no_more = [&](const Unrolling& a, const Unrolling& b) {
+    const auto need = [&](const Unrolling& u, int d) {
+      return remainders && u.rows[d] > 1 && u.cols[d] > 1 ? u.factor(d) - u.cols[d] + 1 : u.factor(d);
+    };
+    for (int d = 0; d < dims; ++d)
+      if (need(a, d) > need(b, d)) return false;
+    return true;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Unrolling& a, const Unrolling& b) { return factors(a) < factors(b); });
+  std::vector<Unrolling> kept;
+  std::size_t group = 0;  // where those with the factors at hand begin
+  for (const Unrolling& unrolling : all) {
+    if (kept.size() > group && factors(kept.back()) != factors(unrolling)) group = kept.size();
+    const auto begin = kept.begin() + static_cast<std::ptrdiff_t>(group);
+    if (std::any_of(begin, kept.end(), [&](const Unrolling& other) { return needs_no_more(other, unrolling); }))
+      continue;
+    kept.erase(
+        std::remove_if(begin, kept.end(), [&](const Unrolling& other) { return needs_no_more(unrolling, other); }),
+        kept.end());
+    kept.push_back(unrolling);
+  }
+  return kept;
+}
+
 /// A list of unrollings may take one part in so many of the memory: a longer one could not be looked through in time.
 constexpr double kShareOfMemory = 4;
 
@@ -161,6 +210,10 @@ std::vector<SpatialLoop> Unrolling::loops(int dims) const {
 double least_steps(const Task& task, const Problem& problem, const Spatial& spatial) {
   double steps = problem.cycles_per_mac;
   for (int d = 0; d < problem.dims; ++d) {
+    if (spatial.durations[d] > 0) {
+      steps *= static_cast<double>(spatial.durations[d]);
+      continue;
+    }
     double parallel = 1;
     for (int l = 0; l < problem.levels; ++l) parallel *= static_cast<double>(spatial.factor[l][d]);
     steps *= std::ceil(static_cast<double>(task.layer.dims[d].size) / parallel - 1e-9);
@@ -221,17 +274,7 @@ std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int 
       place(place, 0, true, 1, rules.shape.kind == ShapeRule::Kind::kFixed ? fanout.rows : fanout.units(), 0);
   }
   if (!complete || (!both_sides && all_sides.size() == 1)) return found;
-  // The same factors laid out otherwise: keep the first of each.
-  const auto key = [&](const Unrolling& u) {
-    std::array<Count, kMaxDims> factors{};
-    for (int d = 0; d < problem.dims; ++d) factors[d] = u.factor(d);
-    return std::pair{factors, imperfect ? u.cols : decltype(u.cols){}};
-  };
-  std::stable_sort(found.begin(), found.end(), [&](const Unrolling& a, const Unrolling& b) { return key(a) < key(b); });
-  found.erase(
-      std::unique(found.begin(), found.end(), [&](const Unrolling& a, const Unrolling& b) { return key(a) == key(b); }),
-      found.end());
-  return found;
+  return widest_layouts(found, problem.dims, task.factorization);
 }
 
 SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& meter) {

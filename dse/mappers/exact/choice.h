@@ -22,14 +22,17 @@ struct Unrolling {
 
 using Keeps = std::array<TensorSet, kMaxLevels>;
 
-/// Spatial factors of the whole chain.
+using Durations = std::array<Count, kMaxDims>;  ///< iterations in time by dim; 0 = not chosen (durations.h)
+
+/// Spatial factors of the whole chain, and what else is chosen with them.
 struct Spatial {
   Spatial();
   std::array<std::array<Count, kMaxDims>, kMaxLevels> factor;  ///< rows times columns; 1 at memories
   std::array<const Unrolling*, kMaxLevels> unrolling{};        ///< of fanouts
+  Durations durations{};
 };
 
-/// Steps of the nest at least: iterations of every dim that are not spread over units.
+/// Steps of the nest: those of the durations, or at least the iterations of every dim that are not spread over units.
 double least_steps(const Task& task, const Problem& problem, const Spatial& spatial);
 
 /// All legal unrollings of one fanout. With perfect factors each factor vector once, for then only the product of a

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/factors.h"
 #include "dse/mappers/exact/windows.h"
 
 namespace pliant::exact {
@@ -79,15 +80,14 @@ double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) cons
 
 /// How much a tile can grow by temporal loops, and the iterations that are left outside it then: at least, with
 /// remainders. Largest first; of tiles that leave the same iterations only the smallest.
-const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread) {
-  auto [entry, fresh] = known_growths_.try_emplace({d, spread});
+const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread, Count duration) {
+  auto [entry, fresh] = known_growths_.try_emplace({d, duration > 0 ? 1 : spread, duration});
   std::vector<Growth>& all = entry->second;
   if (!fresh) return all;
-  if (setting_.perfect) {
-    const Count iterations = setting_.task.layer.dims[d].size / spread;
-    for (const Count divisor : setting_.divisors[d])
-      if (iterations % divisor == 0)
-        all.push_back({static_cast<double>(divisor), static_cast<double>(iterations / divisor)});
+  if (setting_.perfect || duration > 0) {
+    const Count iterations = duration > 0 ? duration : setting_.task.layer.dims[d].size / spread;
+    for (const Count divisor : divisors(iterations))
+      all.push_back({static_cast<double>(divisor), static_cast<double>(iterations / divisor)});
     std::reverse(all.begin(), all.end());
     return all;
   }
@@ -110,8 +110,10 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
   for (int d = 0; d < p_.dims; ++d) {
     Count spread = 1;
     for (int l = 0; l < p_.levels; ++l) spread *= spatial.factor[l][d];
-    temporal_[d] = std::max(1.0, p_.size[d] / static_cast<double>(spread));
-    growths_[d] = &growths(d, spread);
+    const Count duration = spatial.durations[d];
+    temporal_[d] =
+        duration > 0 ? static_cast<double>(duration) : std::max(1.0, p_.size[d] / static_cast<double>(spread));
+    growths_[d] = &growths(d, spread, duration);
   }
   std::array<double, kMaxDims> inside;
   inside.fill(1);
@@ -136,8 +138,8 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
           const double least = costs.least(pattern.pairs[j], weights[j]);
           total += least;
           if (f > 0) continue;
-          pattern.delivery[j] =
-              pattern.pairs[j].child == p_.levels ? least : costs.delivery(pattern.pairs[j], weights[j]);
+          const bool alike = setting_.perfect && pattern.pairs[j].child == p_.levels;
+          pattern.delivery[j] = alike ? least : costs.delivery(pattern.pairs[j], weights[j]);
         }
         pattern.least[f] = total;
       }

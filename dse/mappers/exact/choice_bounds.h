@@ -62,7 +62,7 @@ class ChoiceBounds {
   bool fits(const Chosen& chosen) const;
   double crowding(const Chosen& chosen) const;
   double crowding_at(int k, const Chosen& chosen, TensorSet crossing) const;
-  const std::vector<Growth>& growths(int d, Count spread);
+  const std::vector<Growth>& growths(int d, Count spread, Count duration);
   double words(int tensor, const std::array<double, kMaxDims>& tile) const;
 
   /// The tiles that a memory can hold, searched for the one with the fewest deliveries.
@@ -90,8 +90,9 @@ class ChoiceBounds {
   std::vector<Port> ports_;
   std::vector<std::vector<Pattern>> patterns_;  // by tensor
   std::size_t keep_choices_ = 1;
-  double floor_ = 0;                                                    // energy
-  std::map<std::pair<int, Count>, std::vector<Growth>> known_growths_;  // by dim and factor that is spread
+  double floor_ = 0;  // energy
+  /// By dim, factor that is spread and iterations in time, if those are chosen.
+  std::map<std::array<Count, 3>, std::vector<Growth>> known_growths_;
   // Of the unrolling looked at:
   double steps_ = 0;
   std::array<double, kMaxDims> temporal_{};  // iterations that are not spread, at least

@@ -13,6 +13,20 @@ namespace {
 
 DimSet all_dims(const Problem& problem) { return (DimSet{1} << problem.dims) - 1; }
 
+/// Copies that the unrolled loops of one dim keep busy at least, added from the outside in. Where a temporal loop of
+/// the dim lies outside them its first iteration keeps all of them busy. Otherwise nothing is left outside the
+/// outermost of them; it has as many iterations as its bound then, for no bound exceeds what is left. Only the last of
+/// these may be short.
+struct CertainCopies {
+  double outermost = 1, rest = 1;
+  void add(const Spatial& spatial, int level, int d) {
+    for (const double bound : {static_cast<double>(spatial.unrolling[level]->rows[d]),
+                               static_cast<double>(spatial.unrolling[level]->cols[d])})
+      (outermost == 1 ? outermost : rest) *= bound;
+  }
+  double count() const { return rest == 1 ? outermost : (outermost - 1) * rest + 1; }
+};
+
 }  // namespace
 
 Costs::Costs(const Setting& setting, const Spatial& spatial) : setting_(setting), spatial_(spatial) {
@@ -33,6 +47,22 @@ Costs::Costs(const Setting& setting, const Spatial& spatial) : setting_(setting)
     }
   }
   steps_ = least_steps(setting_.task, p, spatial_);
+  if (!setting_.perfect) count_certain_copies();
+}
+
+void Costs::count_certain_copies() {
+  const Problem& p = setting_.problem;
+  std::array<CertainCopies, kMaxDims> certain;
+  for (int l = 0; l <= p.levels; ++l) {
+    for (int x = 0; x < p.tensors; ++x) {
+      certain_copies_[x][l] = 1;
+      for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1)
+        certain_copies_[x][l] *= certain[std::countr_zero(rest)].count();
+    }
+    if (l == p.levels || p.is_memory[l]) continue;
+    for (int d = 0; d < p.dims; ++d)
+      if (spatial_.factor[l][d] > 1) certain[d].add(spatial_, l, d);
+  }
 }
 
 std::pair<double, double> Costs::reduced_between(int parent, int child) const {
@@ -59,7 +89,11 @@ double Costs::first_arrivals(int level) const {
   // Upper bound (exact without windows): the model subtracts first arrivals.
   const Problem& p = setting_.problem;
   const int x = p.output;
+  const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
   double words = p.simple_words[x] * copies_[x][level];
+  // Shares of a box go to idle units as well, but more than half of a dim's units work (see CertainCopies).
+  for (DimSet rest = box && !setting_.perfect && !p.affine[x].empty() ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
+    if (spatial_between(spatial_, rest & -rest, -1, level) > 1) words *= 2;
   for (const Problem::AffineRank& rank : p.affine[x]) {
     std::array<double, kMaxDims> whole{};
     double instances = 1, points = 1;
@@ -71,7 +105,6 @@ double Costs::first_arrivals(int level) const {
       points *= std::ceil(p.size[d] / split);
     }
     // A share of a bounding box may be more than the points in it.
-    const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
     const double most = extent(p, rank, whole, false);
     words *= instances * (box ? most : std::min(points, most));
   }
@@ -165,8 +198,11 @@ double Costs::port(int level, bool write, std::span<const Pair> pairs, Weights* 
 }
 
 double Costs::delivery(const Pair& pair, const Weights& w) const {
-  // With remainders the outermost rounds may leave units idle; one copy is certain.
+  // With remainders not every round keeps all copies busy. One copy more per round is certain: setting the loops'
+  // indices to 0 one by one leads from any iteration to the first, so a dim of n iterations in time and c busy copies
+  // has at least n + c - 1 pairs of them. (And products of such sums are at least the sum of the products, less 1.)
   const int x = pair.tensor;
+  if (pair.child == setting_.problem.levels) return staying(pair, w, setting_.perfect);
   const double parents = setting_.perfect ? copies_[x][pair.parent] : 1;
   const double children = setting_.perfect ? copies_[x][pair.child] : 1;
   return setting_.problem.tensor_words[x] * (w.served * parents + w.delivered * children);
@@ -175,17 +211,33 @@ double Costs::delivery(const Pair& pair, const Weights& w) const {
 double Costs::least(const Pair& pair, const Weights& w) const {
   const Problem& p = setting_.problem;
   const int x = pair.tensor;
-  if (pair.child != p.levels) {
-    if (p.conventions.first_time != Conventions::FirstTime::kPerSweep || x != p.output) return delivery(pair, w);
-    return delivery(pair, {w.served + w.first_parent, w.delivered + w.first_child});
-  }
+  if (pair.child == p.levels) return staying(pair, w, true);
+  const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
+  const auto once = [&](double weight, int level) {
+    return weight * (weight < 0 || setting_.perfect ? copies_ : certain_copies_)[x][level];
+  };
+  return p.tensor_words[x] * (once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
+                              once(w.delivered + (per_sweep ? w.first_child : 0), pair.child));
+}
+
+double Costs::staying(const Pair& pair, const Weights& w, bool all_copies) const {
   // Operands that stay can stay through all loops that do not move them, no longer.
+  const Problem& p = setting_.problem;
+  const int x = pair.tensor;
   const DimSet stays = setting_.staying(x, pair.parent);
   if (stays == 0) return 0;
-  double cost = w.served * compute_words(setting_, spatial_, pair);
-  for (DimSet rest = stays; rest != 0; rest &= rest - 1) {
+  double cost = w.served * compute_words(setting_, spatial_, pair, stays);
+  for (DimSet rest = all_copies ? stays : 0; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    cost /= std::max(1.0, p.size[d] / spatial_between(spatial_, DimSet{1} << d, -1, p.levels));
+    CertainCopies served;
+    double all = 1;
+    for (int l = 0; l < p.levels; ++l) {
+      const bool shared = l > pair.parent && (x == p.output ? p.reduction[l] : p.multicast[l]);
+      if (p.is_memory[l] || spatial_.factor[l][d] == 1 || shared) continue;
+      served.add(spatial_, l, d);
+      all *= static_cast<double>(spatial_.factor[l][d]);
+    }
+    cost *= setting_.perfect ? all : served.count();
   }
   return cost;
 }
@@ -208,18 +260,20 @@ double window_sharing(const Setting& setting, const Spatial& spatial, const Pair
   return share;
 }
 
-double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair) {
+double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair, DimSet except) {
   const Problem& p = setting.problem;
   const int x = pair.tensor;
   double words = p.simple_words[x];
   for (int d = 0; d < p.dims; ++d) {
     const DimSet bit = DimSet{1} << d;
     if (p.affine_dims[x] & bit) words *= p.size[d];
-    if (p.coupled[x] & bit) continue;
-    words *= p.size[d];
+    if ((p.coupled[x] | except) & bit) continue;
+    double shared = 1;
     for (int l = pair.parent + 1; l < p.levels; ++l)
       if (!p.is_memory[l] && (x == p.output ? p.reduction[l] : p.multicast[l]))
-        words /= static_cast<double>(spatial.factor[l][d]);
+        shared *= static_cast<double>(spatial.factor[l][d]);
+    // Each time a word is asked for it serves at most so many iterations.
+    words *= shared == 1 ? p.size[d] : std::ceil(p.size[d] / shared);
   }
   return words * window_sharing(setting, spatial, pair);
 }

@@ -44,11 +44,15 @@ class Costs {
   double port(int level, bool write, std::span<const Pair> pairs, Weights* weights) const;
   /// Least cost of one of these pairs: moved once, or as long as an operand can stay at the compute units.
   double least(const Pair& pair, const Weights& weights) const;
-  /// Cost of delivering the whole tensor to all children once more.
+  /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others
+  /// idle.
   double delivery(const Pair& pair, const Weights& weights) const;
 
  private:
+  /// What an operand costs that stays at the compute units as long as it can: all of them, or one.
+  double staying(const Pair& pair, const Weights& weights, bool all_copies) const;
   double constant(std::span<const Pair> pairs, const Weights* weights) const;
+  void count_certain_copies();
   double first_arrivals(int level) const;
   double first_per_sweep_at_compute(const Pair& pair) const;
   /// Copies of a word under the reducing fanouts between two levels: at least, at most.
@@ -59,12 +63,14 @@ class Costs {
   double steps_ = 1;
   std::array<double, kMaxLevels + 1> instances_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
+  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
 };
 
 /// Share of the operands along affine ranks that fanouts ask for once for several units.
 double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair);
 
-/// Words between the innermost keeper of a tensor and the compute units when every step asks anew.
-double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair);
+/// Words between the innermost keeper of a tensor and the compute units when every step asks anew, except along some
+/// dims that the tensor does not use.
+double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair, DimSet except = 0);
 
 }  // namespace pliant::exact

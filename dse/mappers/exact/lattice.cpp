@@ -346,14 +346,16 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
 double Lattice::pending_at_end(const Status& status, const Functional& functional) const {
   // Nothing outside is left to move the tile: one delivery.
   const int k = stages() - 1;
-  std::array<int, kMaxDims> at{};
-  unpack(k, final_nodes().front(), at);
+  std::array<std::vector<int>, kMaxDims> ends;
+  for (int d = 0; d < setting_.problem.dims; ++d)
+    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
+      if (axis(k, d).may_end[i]) ends[d].push_back(static_cast<int>(i));
   double cost = 0;
   for (int x = 0; x < setting_.problem.tensors; ++x) {
     if (status[x] == 0) continue;
     cost += ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional,
                          repetitions(x, status[x]))
-                .at(at);
+                .least(ends);
   }
   return cost;
 }

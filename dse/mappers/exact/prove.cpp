@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "dse/mappers/exact/choice_bounds.h"
+#include "dse/mappers/exact/durations.h"
 
 namespace pliant::exact {
 
@@ -30,11 +31,15 @@ constexpr std::size_t kLargestRound = 16;
 /// in a sweep the next layer keeps them as busy.
 constexpr double kLongSearch = 0.02;
 
+/// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
+constexpr double kStepsMatter = 1.1;
+
 struct Candidate {
   double bound;
-  std::uint32_t spatial, keeps;
+  std::uint32_t spatial, keeps, durations = 0;
   bool operator<(const Candidate& other) const {
-    return std::tie(bound, spatial, keeps) < std::tie(other.bound, other.spatial, other.keeps);
+    return std::tie(bound, spatial, durations, keeps) <
+           std::tie(other.bound, other.spatial, other.durations, other.keeps);
   }
 };
 
@@ -76,10 +81,16 @@ class Proof {
         choices_(choices),
         mine_(std::move(mine)),
         bounds_(setting_),
+        duration_choices_(setting_),
         meter_(meter),
         threads_(std::min(threads, tbb::info::default_concurrency())),
         effort_(effort),
-        standing_(standing) {}
+        standing_(standing) {
+    // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
+    const double steps = problem.busy_cycles;
+    choose_durations_ =
+        task.factorization == Factorization::kRubyS && bounds_.floor(2 * steps) > kStepsMatter * bounds_.floor(steps);
+  }
 
   void run() {
     // 1. A first mapping.
@@ -134,8 +145,9 @@ class Proof {
     bound_choice(lattice, standing_.incumbent, meter_);
   }
 
-  void look_at(std::size_t spatial) {
+  void look_at(std::size_t spatial, const Durations& durations = {}) {
     choices_.get(spatial, spatial_);
+    spatial_.durations = durations;
     bounds_.look_at(spatial_);
   }
 
@@ -151,12 +163,29 @@ class Proof {
       look_at(i);
       const double least = bounds_.least();
       if (standing_.hopeless(least)) continue;
-      if (meter_.too_large(static_cast<double>(found.size() * sizeof(Candidate)))) {
+      if (meter_.too_large(
+              static_cast<double>(found.size() * sizeof(Candidate) + durations_.size() * sizeof(Durations)))) {
         standing_.leave(least);
         continue;
       }
-      bounds_.keeps_below(standing_.incumbent.value, [&](std::size_t keeps, double bound) {
-        if (!standing_.hopeless(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps)});
+      const auto worth = [&](double steps) {
+        if (meter_.expired()) standing_.leave(least);
+        return !meter_.expired() && !standing_.hopeless(bounds_.floor(steps));
+      };
+      const auto consider = [&](std::uint32_t durations) {
+        bounds_.keeps_below(standing_.incumbent.value, [&](std::size_t keeps, double bound) {
+          if (!standing_.hopeless(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
+        });
+      };
+      if (!choose_durations_) {
+        consider(0);
+        continue;
+      }
+      duration_choices_.of(spatial_, worth, [&](const Durations& durations) {
+        look_at(i, durations);
+        const std::size_t before = found.size();
+        consider(static_cast<std::uint32_t>(durations_.size()));
+        if (found.size() > before) durations_.push_back(durations);
       });
     }
     return found;
@@ -180,6 +209,7 @@ class Proof {
         Candidate& candidate = candidates[first + i];
         Spatial spatial;
         choices_.get(candidate.spatial, spatial);
+        spatial.durations = durations_[candidate.durations];
         Lattice lattice(setting_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), meter_);
         candidate.bound = std::max(candidate.bound, close(lattice, found[i]));
       };
@@ -205,6 +235,9 @@ class Proof {
   const SpatialChoices& choices_;
   const std::vector<std::uint32_t> mine_;
   ChoiceBounds bounds_;
+  DurationChoices duration_choices_;
+  std::vector<Durations> durations_{{}};  // of candidates; number 0 is none
+  bool choose_durations_ = false;
   Meter& meter_;
   int threads_;
   std::uint64_t effort_;

@@ -88,6 +88,17 @@ Setting::Setting(const Task& task_in, const Problem& problem_in) : task(task_in)
     if (alternatives.empty()) alternatives = {{dims}};
     orders.push_back(std::move(alternatives));
   }
+  for (int x = 0; x < problem.tensors; ++x)
+    for (int d = 0; d < problem.dims; ++d)
+      divides_slides |= (problem.sliding[x] >> d & 1U) != 0 && slide_may_be_divided(0, d);
+}
+
+bool Setting::slide_may_be_divided(int memory, int dim) const {
+  if (one_loop) return false;
+  for (auto k = static_cast<std::size_t>(memory); k + 1 < memories.size(); ++k)
+    for (const TileRule::Tile& tile : task.flexibility.levels[memories[k]].tile.fixed)
+      if (tile.dim == task.layer.dims[dim].name) return true;
+  return false;
 }
 
 DimSet Setting::staying(int tensor, int keeper) const {

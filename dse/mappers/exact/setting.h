@@ -15,6 +15,10 @@ struct Setting {
   /// Dims whose loops may leave an operand at the compute units, by its innermost keeper (quickflow only).
   DimSet staying(int tensor, int keeper) const;
 
+  /// May a fixed tile divide a slide along the dim between this memory and others further out? With free tiles its
+  /// loops could as well stand at one memory, and that mapping has a path of its own.
+  bool slide_may_be_divided(int memory, int dim) const;
+
   const Task& task;
   const Problem& problem;
   bool perfect = true;           ///< no remainders anywhere
@@ -26,7 +30,8 @@ struct Setting {
   bool within = false;                       ///< stationarity ends at the parent
   bool one_loop = false;                     ///< quickflow's window rule
   bool compute_runs = false;                 ///< quickflow: operands may stay at the compute units
-  bool walks = false;  ///< timeloop's window memory: words are not a function of the node, orders all differ
+  bool divides_slides = false;  ///< any slide, anywhere: then the orders of loops that move nothing pending differ
+  bool walks = false;           ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
 };
 

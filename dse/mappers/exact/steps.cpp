@@ -185,8 +185,8 @@ class StepSearch {
     if (active == 0 || g == groups.size()) return finish(status, node);
     const int placed = step_.loops;
     const TensorSet tensors = lattice_.alive(status);
-    // Loops that move nothing pending come first: they can only help. (Where displacements are remembered, every order
-    // is its own.)
+    // Loops that move nothing pending come first: they can only help. (Where displacements are remembered, or a slide
+    // may go on further out, every order is its own.)
     for (DimSet rest = every_order_ ? 0 : groups[g] & active; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
       bool moves = false;
@@ -240,7 +240,7 @@ class StepSearch {
   std::array<const double*, kMaxFunctionals> arrays_{};
   std::array<double, kMaxFunctionals> values_{};
   Lattice::Step step_;
-  bool every_order_ = lattice_.setting().walks;
+  bool every_order_ = lattice_.setting().walks || lattice_.setting().divides_slides;
   double value_ = 0;
   std::uint64_t looked_ = 0;  // starts
   At last_{}, at_{};
