@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, 5> kStatus = {"solved", "no_legal_mapping
 /// text: that took longer than all else that logging does.
 class Packer {
  public:
+  Packer() { bytes_.reserve(1024); }
   template <class Number>
   requires std::is_arithmetic_v<Number>
   void operator()(const Number& number) { bytes_.append(reinterpret_cast<const char*>(&number), sizeof number); }

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <iterator>
+#include <cstring>
 #include <system_error>
 
 #include "dse/results/atomic_file.h"
@@ -25,14 +25,23 @@ namespace {
 constexpr std::size_t kHead = 8 + 1 + 16 + 1 + 32 + 1;
 constexpr std::size_t kMaxText = std::size_t{16} << 20;
 /// Records wait for each other until there are so many bytes, or for so long.
-constexpr std::size_t kEnough = std::size_t{64} << 10;
+constexpr std::size_t kEnough = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kMoment{200};
 
-/// FNV-1a, 64 bit: finds accidents, not intent.
+/// FNV-1a over words of eight bytes, the last one filled up with zeros: finds accidents, not intent.
 std::uint64_t checksum(std::string_view text) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  std::uint64_t sum = 0xcbf29ce484222325 ^ text.size();
+  for (std::size_t at = 0; at < text.size(); at += sizeof sum) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, std::min(sizeof word, text.size() - at));
+    sum = (sum ^ word) * 0x100000001b3;
+    sum ^= sum >> 32;
+  }
   return sum;
+}
+
+void write_hex(char* to, std::size_t digits, std::uint64_t value) {
+  for (; digits > 0; value >>= 4) to[--digits] = "0123456789abcdef"[value & 15];
 }
 
 template <class Number>
@@ -40,14 +49,16 @@ bool parse_hex(std::string_view text, Number& value) {
   return std::from_chars(text.data(), text.data() + text.size(), value, 16).ptr == text.data() + text.size();
 }
 
-/// Appends a record to `bytes`.
-void append_record(std::string& bytes, const TaskKey& key, std::string_view text) {
-  const std::size_t start = bytes.size();
-  fmt::format_to(std::back_inserter(bytes), "{:08x} {:016x} {} ", text.size(), 0, key.text());
-  bytes += text;
-  const std::uint64_t sum = checksum(std::string_view(bytes).substr(start + 26));
-  fmt::format_to(bytes.data() + start + 9, "{:016x}", sum);
-  bytes += '\n';
+std::string record(const TaskKey& key, std::string_view text) {
+  std::string bytes(kHead + text.size() + 1, ' ');
+  char* const at = bytes.data();
+  write_hex(at, 8, text.size());
+  write_hex(at + 26, 16, key.words[0]);
+  write_hex(at + 42, 16, key.words[1]);
+  text.copy(at + kHead, text.size());
+  write_hex(at + 9, 16, checksum({at + 26, 33 + text.size()}));
+  bytes.back() = '\n';
+  return bytes;
 }
 
 /// The record at the start of `bytes`: its key and text, or nothing when it is damaged.
@@ -191,15 +202,14 @@ void TaskStore::open_own() {
 }
 
 void TaskStore::put(const TaskKey& key, const TaskResult& result) {
-  const std::string text = write_task_result(result);
+  const std::string bytes = record(key, write_task_result(result));
   const std::lock_guard lock(mutex_);
   if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
   if (places_.contains(key)) return;
   if (own_ < 0) open_own();
-  const std::size_t start = pending_.size();
-  append_record(pending_, key, text);
-  places_.emplace(key, Place{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(pending_.size() - start),
-                             own_size_ + start});
+  places_.emplace(key, Place{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(bytes.size()),
+                             own_size_ + pending_.size()});
+  pending_ += bytes;
   if (pending_.size() >= kEnough || std::chrono::steady_clock::now() - wrote_ >= kMoment) write_pending();
 }
 
