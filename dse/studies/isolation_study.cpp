@@ -2,13 +2,18 @@
 // Section 6 of the flexibility paper: each axis alone on MnasNet (Figures 7, 9, 10, 11), and how tiles follow the
 // buffer and shapes the array (Figures 8, 12).
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <array>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include "dse/studies/all_studies.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
+#include "dse/studies/study_task.h"
 #include "flex/flexion.h"
 
 namespace pliant {
@@ -21,19 +26,82 @@ struct Design {
   const char* flexibility;  ///< as the sweep does
 };
 
+/// A sweep for runtime, and of all mappings that are as fast the least energy, by flexibility and layer; "" is the
+/// network. Both are proven, so neither depends on which of many fastest mappings a search happens to find.
+struct Costs {
+  SweepData data;
+  std::map<std::pair<std::string, std::string>, double> energy_pj;
+};
+
+Costs run_for_runtime(const StudyContext& context, const std::string& name, const std::function<void(Sweep&)>& change) {
+  Sweep asked;
+  Costs costs{run_study_sweep(context, name,
+                              [&](Sweep& sweep) {
+                                change(sweep);
+                                asked = sweep;
+                              }),
+              {}};
+  const Accelerator reference = load_accelerator(context.library, asked.accelerator, asked.settings);
+  struct Question {
+    std::size_t row;
+    std::string flexibility;
+    const Workload::Entry* entry;
+    double energy_pj = 0;
+  };
+  std::vector<Question> questions;
+  const Rows& rows = costs.data.layers;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto index = static_cast<std::size_t>(rows.number(row, "layer_index"));
+    questions.push_back({row, rows.text(row, "flexibility"), &asked.workloads[0].layers[index]});
+  }
+  // Layers that are equal in all but name are one question.
+  std::map<std::string, std::size_t> first;
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    if (first.try_emplace(rows.text(questions[i].row, "task_key"), i).second) open.push_back(i);
+  StudyContext alone = context;  // one layer on one thread
+  alone.threads = 1;
+  std::mutex telling;  // on_progress is for one thread at a time
+  std::size_t done = 0;
+  tbb::task_arena(context.threads > 0 ? context.threads : tbb::task_arena::automatic).execute([&] {
+    tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t i) {
+      Question& question = questions[open[i]];
+      const Accelerator accelerator = choose_flexibility(context.library, question.flexibility, reference);
+      const SearchResult found = solve(alone, accelerator,
+                                       {.layer = question.entry->layer,
+                                        .factorization = asked.factorizations[0],
+                                        .objective = Objective::kEnergy,
+                                        .most_cycles = rows.number(question.row, "runtime_cycles")});
+      if (!found.certified)
+        throw StudyError(fmt::format("{}: no proof of the least energy of {}", name, question.entry->layer.name));
+      question.energy_pj = found.totals.energy_pj;
+      const std::lock_guard lock(telling);
+      if (context.on_progress)
+        context.on_progress(fmt::format("{}: least energy, {} of {} layers", name, ++done, open.size()));
+    });
+  });
+  for (const Question& question : questions) {
+    const double energy = questions[first[rows.text(question.row, "task_key")]].energy_pj;
+    costs.energy_pj[{question.flexibility, question.entry->layer.name}] = energy;
+    costs.energy_pj[{question.flexibility, ""}] += energy * static_cast<double>(question.entry->count);
+  }
+  return costs;
+}
+
 /// Runtime, energy and EDP of a layer ("" = the network) beside those of the first design.
-void relative_costs(const SweepData& data, std::span<const Design> designs, const std::string& layer,
-                    StudyResult& result, DataTable& table) {
-  const Rows& rows = layer.empty() ? data.designs : data.layers;
-  const auto cost = [&](const Design& design, const char* column) {
+void relative_costs(const Costs& costs, std::span<const Design> designs, const std::string& layer, StudyResult& result,
+                    DataTable& table) {
+  const Rows& rows = layer.empty() ? costs.data.designs : costs.data.layers;
+  const auto runtime_of = [&](const Design& design) {
     Rows::Where where{{"flexibility", design.flexibility}};
     if (!layer.empty()) where["layer"] = layer;
-    return rows.number(where, column);
+    return rows.number(where, "runtime_cycles");
   };
+  const auto energy_of = [&](const Design& design) { return costs.energy_pj.at({design.flexibility, layer}); };
   const std::string what = layer.empty() ? "model" : layer;
   for (const Design& design : designs) {
-    const double runtime = cost(design, "runtime_cycles") / cost(designs[0], "runtime_cycles");
-    const double energy = cost(design, "energy_pj") / cost(designs[0], "energy_pj");
+    const double runtime = runtime_of(design) / runtime_of(designs[0]);
+    const double energy = energy_of(design) / energy_of(designs[0]);
     if (&design != &designs[0]) {
       result.found(fmt::format("{} {} runtime", design.name, what), runtime);
       result.found(fmt::format("{} {} energy", design.name, what), energy);
@@ -94,10 +162,10 @@ void tiles_orders_parallelism(const StudyContext& context, StudyResult& result) 
   const auto only_named = [&](Sweep& sweep) {
     if (context.quick) keep_layers(sweep, {kLayers.begin(), kLayers.end()});
   };
-  const SweepData data = run_study_sweep(context, "study_isolation", only_named);
-  const SweepData bound = run_study_sweep(context, "study_parallelism", only_named);
-  const auto part = [&](const char* chart_name, const char* title, const SweepData& from,
-                        std::span<const Design> designs, std::span<const char* const> layers) {
+  const Costs data = run_for_runtime(context, "study_isolation", only_named);
+  const Costs bound = run_for_runtime(context, "study_parallelism", only_named);
+  const auto part = [&](const char* chart_name, const char* title, const Costs& from, std::span<const Design> designs,
+                        std::span<const char* const> layers) {
     DataTable table = cost_table();
     for (const char* layer : layers) relative_costs(from, designs, layer, result, table);
     if (!context.quick) relative_costs(from, designs, "", result, table);
@@ -107,9 +175,9 @@ void tiles_orders_parallelism(const StudyContext& context, StudyResult& result) 
   part("fig09_orders", "Loop order alone", data, kOrders, std::array{"L16", "L21", "L29"});
   part("fig10_parallelism", "Parallel dims alone, compute-bound", bound, kParallel, std::array{"L16", "L29"});
   // Speedups, as the text gives them.
-  const auto speedup = [&](const SweepData& from, const char* quantity, const char* slow, const char* fast,
+  const auto speedup = [&](const Costs& from, const char* quantity, const char* slow, const char* fast,
                            const char* layer) {
-    const Rows& rows = *layer != '\0' ? from.layers : from.designs;
+    const Rows& rows = *layer != '\0' ? from.data.layers : from.data.designs;
     const auto runtime = [&](const char* flexibility) {
       Rows::Where where{{"flexibility", flexibility}};
       if (*layer != '\0') where["layer"] = layer;
@@ -170,15 +238,15 @@ void shapes(const StudyContext& context, StudyResult& result) {
   constexpr std::array<const char*, 3> kLayers = {"L15", "L16", "L25"};
   const Accelerator square = load_accelerator(context.library, "flexref", {{"rows", "32"}, {"cols", "32"}});
   flexion(context, square, std::span(kShapes).first(4), Measure::kShapes, kLayers, result);
-  const SweepData data = run_study_sweep(context, "study_shape", [&](Sweep& sweep) {
+  const Costs costs = run_for_runtime(context, "study_shape", [&](Sweep& sweep) {
     if (context.quick) keep_layers(sweep, {kLayers.begin(), kLayers.end()});
   });
   DataTable table = cost_table();
-  for (const char* layer : kLayers) relative_costs(data, kShapes, layer, result, table);
+  for (const char* layer : kLayers) relative_costs(costs, kShapes, layer, result, table);
   if (!context.quick) {
-    relative_costs(data, kShapes, "", result, table);
+    relative_costs(costs, kShapes, "", result, table);
     const auto runtime = [&](const char* flexibility) {
-      return data.designs.number({{"flexibility", flexibility}}, "runtime_cycles");
+      return costs.data.designs.number({{"flexibility", flexibility}}, "runtime_cycles");
     };
     result.found("model speedup of FullFlex-0001 over InFlex", runtime("FullFlex-1100") / runtime("FullFlex-1101"));
     result.found("model speedup of FullFlex-0001 over PartFlex-A", runtime("study_shape_a") / runtime("FullFlex-1101"));

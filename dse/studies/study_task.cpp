@@ -9,8 +9,8 @@ namespace pliant {
 
 SearchResult solve(const StudyContext& context, const Accelerator& accelerator, const StudyTask& task) {
   if (context.stop.stop_requested()) throw StudyInterrupted();
-  const Task question{task.layer, accelerator, accelerator.flexibility_of(task.layer), task.factorization,
-                      task.objective};
+  const Task question{task.layer,         accelerator,    accelerator.flexibility_of(task.layer),
+                      task.factorization, task.objective, task.most_cycles};
   SearchOptions options;
   options.seed = task.seed;
   options.threads = context.threads > 0 ? context.threads : 2;

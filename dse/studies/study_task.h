@@ -2,6 +2,7 @@
 // One search outside a sweep, as studies need them: many tiny tasks, or several mappers on the same one.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,7 @@ struct StudyTask {
   std::uint64_t seed = 1;
   std::uint64_t evaluations = 0;  ///< 0 = the mapper's own
   double seconds = 0;             ///< 0 = no limit
+  double most_cycles = std::numeric_limits<double>::infinity();
   std::vector<std::pair<std::string, std::string>> options = {};
 };
 
