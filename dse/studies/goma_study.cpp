@@ -94,9 +94,6 @@ void cases(const StudyContext& context, StudyResult& result) {
           context, sweep_name,
           [&](Sweep& sweep) {
             sweep.mapper = mapper;
-            // The shortest prompt of each model.
-            std::erase_if(sweep.workloads,
-                          [](const Workload& w) { return !w.name.ends_with("_1k") && !w.name.ends_with("_2k"); });
             shorten(sweep);
           },
           sweep_name + "_" + mapper);

@@ -2,13 +2,10 @@
 // Section 6 of the flexibility paper: each axis alone on MnasNet (Figures 7, 9, 10, 11), and how tiles follow the
 // buffer and shapes the array (Figures 8, 12).
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <array>
 #include <cmath>
 #include <map>
-#include <mutex>
 
 #include "dse/studies/all_studies.h"
 #include "dse/studies/study_sweep.h"
@@ -59,26 +56,17 @@ Costs run_for_runtime(const StudyContext& context, const std::string& name, cons
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < questions.size(); ++i)
     if (first.try_emplace(rows.text(questions[i].row, "task_key"), i).second) open.push_back(i);
-  StudyContext alone = context;  // one layer on one thread
-  alone.threads = 1;
-  std::mutex telling;  // on_progress is for one thread at a time
-  std::size_t done = 0;
-  tbb::task_arena(context.threads > 0 ? context.threads : tbb::task_arena::automatic).execute([&] {
-    tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t i) {
-      Question& question = questions[open[i]];
-      const Accelerator accelerator = choose_flexibility(context.library, question.flexibility, reference);
-      const SearchResult found = solve(alone, accelerator,
-                                       {.layer = question.entry->layer,
-                                        .factorization = asked.factorizations[0],
-                                        .objective = Objective::kEnergy,
-                                        .most_cycles = rows.number(question.row, "runtime_cycles")});
-      if (!found.certified)
-        throw StudyError(fmt::format("{}: no proof of the least energy of {}", name, question.entry->layer.name));
-      question.energy_pj = found.totals.energy_pj;
-      const std::lock_guard lock(telling);
-      if (context.on_progress)
-        context.on_progress(fmt::format("{}: least energy, {} of {} layers", name, ++done, open.size()));
-    });
+  for_each_task(context, name + ": least energy", open.size(), [&](std::size_t i, const StudyContext& alone) {
+    Question& question = questions[open[i]];
+    const Accelerator accelerator = choose_flexibility(context.library, question.flexibility, reference);
+    const SearchResult found = solve(alone, accelerator,
+                                     {.layer = question.entry->layer,
+                                      .factorization = asked.factorizations[0],
+                                      .objective = Objective::kEnergy,
+                                      .most_cycles = rows.number(question.row, "runtime_cycles")});
+    if (!found.certified)
+      throw StudyError(fmt::format("{}: no proof of the least energy of {}", name, question.entry->layer.name));
+    question.energy_pj = found.totals.energy_pj;
   });
   for (const Question& question : questions) {
     const double energy = questions[first[rows.text(question.row, "task_key")]].energy_pj;

@@ -2,8 +2,6 @@
 // The Ruby paper's array sweep (Figures 13, 14): perfect factors, padding and spatial remainders on arrays from 2x7 to
 // 16x16, all proven optima, in area and EDP.
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -112,9 +110,6 @@ StudyResult run_ruby_arrays_study(const StudyContext& context) {
     networks = sweep.workloads;
   });
   const Rows& designs = data.designs;
-  tbb::task_arena arena(context.threads > 0 ? context.threads : tbb::task_arena::automatic);
-  StudyContext alone = context;  // one layer on one thread
-  alone.threads = 1;
   bool certified = true;
   int worse = 0;
   DataTable table = table_of({"workload", "array", "factorization", "area_um2", "edp_pj_cycles"});
@@ -133,15 +128,13 @@ StudyResult run_ruby_arrays_study(const StudyContext& context) {
                 designs.number(row, "edp_pj_cycles"));
       }
       const std::string rows = designs.text(pfm, "set_rows"), cols = designs.text(pfm, "set_cols");
-      if (context.on_progress) context.on_progress(fmt::format("{}: padding on {}x{}", workload, rows, cols));
       const Accelerator array = load_accelerator(context.library, "ruby_eyeriss", {{"rows", rows}, {"cols", cols}});
       const auto& layers = std::ranges::find(networks, workload, &Workload::name)->layers;
       std::vector<SearchResult> padded(layers.size());
-      arena.execute([&] {
-        tbb::parallel_for(std::size_t{0}, layers.size(), [&](std::size_t i) {
-          padded[i] = best_padded(alone, array, layers[i].layer, std::stoll(rows), std::stoll(cols));
-        });
-      });
+      for_each_task(context, fmt::format("{}: padding on {}x{}", workload, rows, cols), layers.size(),
+                    [&](std::size_t i, const StudyContext& alone) {
+                      padded[i] = best_padded(alone, array, layers[i].layer, std::stoll(rows), std::stoll(cols));
+                    });
       double energy = 0, time = 0;
       for (std::size_t i = 0; i < layers.size(); ++i) {
         certified = certified && padded[i].certified;

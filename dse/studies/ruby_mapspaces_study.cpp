@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "core/ruby_table.h"
 #include "dse/studies/all_studies.h"
@@ -76,7 +78,7 @@ constexpr std::array kToyCases = {ToyCase{"a", "ruby_toy_5", "gemm:M=100,N=100,K
 /// Proven optima of PFM and Ruby-S; then, as the paper does it, the best of 10,000 random mappings, geometric mean over
 /// several runs.
 void toy_study(const StudyContext& context, StudyResult& result) {
-  constexpr int kRuns = 8;
+  constexpr std::size_t kRuns = 100;
   DataTable table = table_of({"case", "mapspace", "search", "edp_pj_cycles", "beside_pfm_optimum"});
   const auto add = [&](const ToyCase& toy, const std::string& space, const char* search, double edp, double base) {
     add_row(table, std::string(toy.letter), space, std::string(search), edp, edp / base);
@@ -100,15 +102,14 @@ void toy_study(const StudyContext& context, StudyResult& result) {
     std::array<double, 4> mean{};
     for (std::size_t r = 0; r < kRules.size(); ++r) {
       task.factorization = kRules[r];
-      double sum = 0;
-      for (int run = 0; run < kRuns; ++run) {
-        if (context.on_progress)
-          context.on_progress(
-              fmt::format("toy study ({}), {}, run {} of {}", toy.letter, name_of(kRules[r]), run + 1, kRuns));
-        task.seed = static_cast<std::uint64_t>(run) + 1;
-        sum += std::log(solve(context, accelerator, task).value);
-      }
-      mean[r] = std::exp(sum / kRuns);
+      std::vector<double> logarithm(kRuns);
+      for_each_task(context, fmt::format("toy study ({}), {}: random searches", toy.letter, name_of(kRules[r])), kRuns,
+                    [&](std::size_t run, const StudyContext& alone) {
+                      StudyTask seeded = task;
+                      seeded.seed = run + 1;
+                      logarithm[run] = std::log(solve(alone, accelerator, seeded).value);
+                    });
+      mean[r] = std::exp(std::accumulate(logarithm.begin(), logarithm.end(), 0.0) / kRuns);
       add(toy, name_of(kRules[r]), "10,000 samples", mean[r], optimum[0]);
     }
     for (std::size_t r = 1; r < kRules.size(); ++r)

@@ -2,7 +2,10 @@
 #include "dse/studies/study_task.h"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
+#include <mutex>
 #include <stdexcept>
 
 namespace pliant {
@@ -23,6 +26,21 @@ SearchResult solve(const StudyContext& context, const Accelerator& accelerator, 
   if (!found.mapping)
     throw StudyError(fmt::format("{} found no mapping of {} on {}", task.mapper, task.layer.name, accelerator.name));
   return found;
+}
+
+void for_each_task(const StudyContext& context, const std::string& what, std::size_t count,
+                   const std::function<void(std::size_t, const StudyContext&)>& one) {
+  StudyContext alone = context;
+  alone.threads = 1;
+  std::mutex telling;  // on_progress is for one thread at a time
+  std::size_t done = 0;
+  tbb::task_arena(context.threads > 0 ? context.threads : tbb::task_arena::automatic).execute([&] {
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+      one(i, alone);
+      const std::lock_guard lock(telling);
+      if (context.on_progress) context.on_progress(fmt::format("{}, {} of {}", what, ++done, count));
+    });
+  });
 }
 
 }  // namespace pliant

@@ -2,6 +2,7 @@
 // One search outside a sweep, as studies need them: many tiny tasks, or several mappers on the same one.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -27,5 +28,10 @@ struct StudyTask {
 
 /// StudyError when nothing was found; StudyInterrupted after Ctrl-C.
 SearchResult solve(const StudyContext& context, const Accelerator& accelerator, const StudyTask& task);
+
+/// Calls one(i, context) for every i below `count`, side by side on all threads, each with a context of one thread.
+/// Tells how far it is: "WHAT, 3 of 8".
+void for_each_task(const StudyContext& context, const std::string& what, std::size_t count,
+                   const std::function<void(std::size_t, const StudyContext&)>& one);
 
 }  // namespace pliant
