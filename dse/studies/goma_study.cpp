@@ -102,6 +102,8 @@ void cases(const StudyContext& context, StudyResult& result) {
         const double value = other.designs.number(row, "sum_layer_edp_pj_cycles");
         const double ratio = value / exact.designs.number({{"workload", workload}}, "sum_layer_edp_pj_cycles");
         over[mapper].push_back(ratio);
+        if (row == 0 && std::string_view(mapper) == "local")
+          result.found(fmt::format("EDP of local over the proven optimum, {} on {}", workload, name), ratio);
         add_row(table, std::string(name), workload, std::string(mapper), value, ratio);
       }
     }
@@ -110,7 +112,9 @@ void cases(const StudyContext& context, StudyResult& result) {
   if (!context.quick) result.found("GEMMs", gemms);
   result.found("cases with every GEMM proven (%)", 100 * certified / count);
   for (auto& [mapper, ratios] : over) {
-    result.found(fmt::format("least EDP of {} over the proven optimum", mapper), std::ranges::min(ratios));
+    result.found(
+        fmt::format("least EDP of {} over the proven optimum{}", mapper, context.quick ? " of the quick run" : ""),
+        std::ranges::min(ratios));
     if (context.quick) continue;
     result.found(fmt::format("EDP of {} over the proven optimum, geometric mean", mapper), geometric_mean(ratios));
     std::ranges::sort(ratios);
