@@ -88,6 +88,19 @@ Layer draw_spread_layer(Draw& draw) {
   return make_conv("conv", shape);
 }
 
+/// A window of two or three values that are not neighbours, and hardly any other dims.
+Layer draw_holed_layer(Draw& draw) {
+  const std::vector<Count> sizes{4, 6, 8, 9, 12};
+  ConvShape shape;
+  shape.P = draw.of(sizes);
+  shape.R = draw.from(2, 3);
+  shape.dilation_r = draw.from(2, 4);
+  shape.stride_p = draw.chance(0.2) ? draw.from(2, 3) : 1;
+  shape.Q = draw.chance(0.5) ? draw.from(2, 4) : 1;
+  shape.transposed = draw.chance(0.1);
+  return make_conv("conv", shape);
+}
+
 Memory draw_memory(Draw& draw, bool outermost, bool innermost) {
   Memory memory;
   const double scale = outermost ? 64 : innermost ? 0.5 : 4;
@@ -230,9 +243,10 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
   for (;;) {
     Task task;
     task.factorization = draw.of(options.factorizations);
-    task.layer =
-        options.spread ? draw_spread_layer(draw) : draw_layer(draw, task.factorization != Factorization::kPerfect);
-    task.accelerator = draw_accelerator(draw, options.spread);
+    task.layer = options.spread  ? draw_spread_layer(draw)
+                 : options.holes ? draw_holed_layer(draw)
+                                 : draw_layer(draw, task.factorization != Factorization::kPerfect);
+    task.accelerator = draw_accelerator(draw, options.spread || options.holes);
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     task.objective = static_cast<Objective>(draw.from(0, 5));
     BigCount chains = 1;

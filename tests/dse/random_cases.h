@@ -19,6 +19,8 @@ struct CaseOptions {
   /// GEMMs and plain convolutions of one or two longer dims on two fanouts, mostly without limits on bandwidth: what
   /// remainders at fanouts do.
   bool spread = false;
+  /// Convolutions along one rank with a stride or a dilation, on two fanouts: windows with holes beside one another.
+  bool holes = false;
 };
 
 struct RandomCase {

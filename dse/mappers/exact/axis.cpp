@@ -46,6 +46,33 @@ Count largest_tile(const Problem& problem, int level, TensorSet keeps, int d) {
   return most >= problem.size[d] ? kAny : static_cast<Count>(std::max(0.0, most));
 }
 
+/// Under Ruby and Ruby-T: of temporal bounds that leave the same iterations outside, is the smallest as good as any?
+///
+/// Take a loop of bound b that finds n iterations and leaves n' = ceil(n / b): n' - 1 rounds of b and a last one of
+/// n - (n' - 1) * b. A smaller b with the same n' has shorter rounds and a longer last one, and the loops inside and
+/// outside keep what they find. Words along a dim without windows come from how many combinations of the counted loops
+/// of the dim occur, and so do steps. The counted ones are all temporal loops outside the node and some fanouts.
+///
+/// - A dim that is not unrolled: the combinations outside a node are the tiles there, ceil(size / tile). The loop at
+///   hand leaves that number alone at its own node and, with n', at those outside it.
+/// - Ruby-T: unrolled bounds divide what they find, so every unit has work in every round. Inside the node fanouts
+///   multiply. Outside it a fanout that counts as one hides the short last round behind a full one: the loop counts b
+///   times for what is outside, and a smaller b counts no more often.
+/// - Ruby: no. Where the last round has a single tile, nothing hides how short it is: with 9 = 4 + 4 + 1 on two units
+///   the last round takes 1 step, with 9 = 3 + 3 + 3 it takes 3. The wider bound may be better.
+///
+/// Nor where operands stay at the compute units (quickflow): the innermost loops count there and those around them do
+/// not, so a last round of one counts a short one inside it, as with Ruby's fanouts.
+bool smallest_bound_will_do(const Task& task, const Problem& problem, const Spatial& spatial, int d) {
+  if (problem.windowed[d] != 0) return false;
+  if (problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory) return false;
+  for (int l = 0; l < problem.levels; ++l) {
+    if (fixed_tile(task, l, d) != 0) return false;
+    if (task.factorization == Factorization::kRuby && spatial.factor[l][d] > 1) return false;
+  }
+  return true;
+}
+
 using Limits = std::array<Count, kMaxLevels>;  // by memory, from the innermost outwards
 
 }  // namespace
@@ -57,10 +84,7 @@ static std::optional<Chain> build_chain(const Task& task, const Problem& problem
   const bool dividing = task.factorization == Factorization::kPerfect || task.factorization == Factorization::kRubyT;
   const int stages = static_cast<int>(memories.size());
   Chain axes(stages);
-  // Along a dim that moves no window, words and cycles depend on the iterations left only: of tiles that leave the same
-  // the smallest is as good as any.
-  bool smallest_only = problem.windowed[d] == 0;
-  for (int l = 0; l < problem.levels; ++l) smallest_only &= fixed_tile(task, l, d) == 0;
+  const bool smallest_only = loose && smallest_bound_will_do(task, problem, spatial, d);
   std::map<Count, std::vector<Count>> known;
   const auto factors_of = [&](Count n) -> const std::vector<Count>& {
     auto [entry, fresh] = known.try_emplace(n);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/affine.h"
 #include "dse/mappers/exact/iterations.h"
 #include "dse/mappers/exact/windows.h"
 
@@ -17,6 +18,27 @@ std::array<double, kMaxDims> whole_sizes(const Problem& problem) {
   std::array<double, kMaxDims> sizes{};
   for (int d = 0; d < problem.dims; ++d) sizes[static_cast<std::size_t>(d)] = problem.size[d];
   return sizes;
+}
+
+/// A loop outside units that split its dim moves their windows further than to the next one. Where what is added to the
+/// dim's term is an interval of values, windows further apart have no fewer values together; where it has holes (a
+/// dilation, a stride) they may fall into each other's.
+bool slides_over_holes(const Spatial& spatial, const Problem::AffineRank& rank, int slide, int level, int child_level,
+                       std::array<double, kMaxDims> tile) {
+  if (spatial_between(spatial, DimSet{1} << slide, level, child_level) == 1) return false;
+  const auto has_holes = [&] {
+    std::array<Stride, kMaxDims> strides;
+    std::size_t n = 0;
+    for (int i = 0; i < rank.terms; ++i)
+      if (rank.dim[i] != slide && tile[rank.dim[i]] > 1)
+        strides[n++] = {rank.coefficient[i], static_cast<Count>(tile[rank.dim[i]])};
+    const std::span<const Stride> others(strides.data(), n);
+    return n > 0 && distinct_values(others) < bounding_extent(others);
+  };
+  if (has_holes()) return true;
+  for (int i = 0; i < rank.terms; ++i)
+    tile[rank.dim[i]] *= spatial_between(spatial, DimSet{1} << rank.dim[i], level, child_level);
+  return has_holes();
 }
 
 }  // namespace
@@ -174,6 +196,16 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
           for (const int d : dims)
             united[d] *= spatial_between(spatial, DimSet{1} << d, std::max(pair.parent, level), pair.child);
           shared_words = std::min(shared_words, extent(p, rank, united, true));
+        }
+        if (slides && slides_over_holes(spatial, rank, slide, level, pair.child, child)) {
+          // Windows further apart may overlap more than neighbours: only that the units together get every word is
+          // certain.
+          std::array<double, kMaxDims> united = child;
+          for (const int d : dims) united[d] *= spatial_between(spatial, DimSet{1} << d, level, pair.child);
+          const double all = extent(p, rank, united, true);
+          const double parents_inside = spatial_between(spatial, dims_of(rank), level, std::max(pair.parent, level));
+          words = std::min(words, all / spatial_between(spatial, dims_of(rank), level, pair.child));
+          shared_words = std::min(shared_words, all / parents_inside);
         }
         if (slides && divided) {  // a slide over everything brings each word once
           const int at = cell / table.stride[slide] % static_cast<int>((*axes[slide])[k].states.size());

@@ -65,11 +65,13 @@ void smallest_bounds(Count n, Count most, std::set<Count>& found) {
 /// left only, and on the copies kept busy: of bounds that leave the same the smallest is as good as any. Unless outputs
 /// do not mention the dim: then every copy more starts its partial sums afresh and fetches none. And unless some
 /// fanouts share and others do not: then where a shared one has a single iteration left, those inside it may be short.
+/// And unless temporal loops leave remainders too (Ruby): 10 in tiles of 3 are 4, on 3 units a full round of 3 steps
+/// and a single tile of 1; on 2 units two rounds of 3 steps.
 class SpatialBounds {
  public:
   SpatialBounds(const Task& task, const Problem& problem, int d)
       : rule_(task.factorization), size_(task.layer.dims[d].size), left_{size_} {
-    smallest_only_ = problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
+    smallest_only_ = rule_ != Factorization::kRuby && problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
     for (const LevelFlexibility& level : task.flexibility.levels)
       for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
     // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
