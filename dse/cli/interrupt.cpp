@@ -48,6 +48,9 @@ Interrupt::Interrupt(std::string_view last_words, double patience_seconds) {
 }
 
 Interrupt::~Interrupt() {
+  said_at_the_end = {};
+  // Who has asked once is about to get 130, and gets it from a second Ctrl-C as well, however late it comes.
+  if (signals_seen > 0) return;
   for (const int signal : kSignals) ::signal(signal, SIG_DFL);
 }
 

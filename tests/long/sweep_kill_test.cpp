@@ -19,6 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// About a second of work, so that there is something to interrupt.
+constexpr const char* kSweep = R"(pliant: sweep
+name: killed
+accelerator: flexref
+workloads: [mobilenet_v2]
+vary:
+  rows: [8, 16]
+  Buffer.capacity: [50KiB, 100KiB]
+flexibility: all-16
+)";
+
 pid_t start(const fs::path& sweep, const fs::path& dataset) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -36,8 +47,8 @@ int finish(pid_t child) {
 
 TEST(SweepKill, FiftyKillsLeaveNoTrace) {
   const TemporaryFolder folder;
-  const fs::path sweep = folder.path() / "toy.yaml";
-  std::ofstream(sweep) << kToySweep;
+  const fs::path sweep = folder.path() / "killed.yaml";
+  std::ofstream(sweep) << kSweep;
   const auto began = std::chrono::steady_clock::now();
   ASSERT_EQ(finish(start(sweep, folder.path() / "whole")), 0);
   const double whole_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -79,8 +90,8 @@ void wait_for_part(const fs::path& dataset) {
 
 TEST(SweepKill, CtrlCEndsWithin3SecondsAndContinues) {
   const TemporaryFolder folder;
-  const fs::path sweep = folder.path() / "toy.yaml";
-  std::ofstream(sweep) << kToySweep;
+  const fs::path sweep = folder.path() / "killed.yaml";
+  std::ofstream(sweep) << kSweep;
   ASSERT_EQ(finish(start(sweep, folder.path() / "whole")), 0);
   const fs::path dataset = folder.path() / "stopped";
   const pid_t child = start(sweep, dataset);
@@ -99,8 +110,8 @@ TEST(SweepKill, CtrlCEndsWithin3SecondsAndContinues) {
 
 TEST(SweepKill, CtrlCTwiceEndsAtOnceAndContinues) {
   const TemporaryFolder folder;
-  const fs::path sweep = folder.path() / "toy.yaml";
-  std::ofstream(sweep) << kToySweep;
+  const fs::path sweep = folder.path() / "killed.yaml";
+  std::ofstream(sweep) << kSweep;
   ASSERT_EQ(finish(start(sweep, folder.path() / "whole")), 0);
   const fs::path dataset = folder.path() / "stopped";
   const pid_t child = start(sweep, dataset);
