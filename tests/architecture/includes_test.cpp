@@ -33,7 +33,8 @@ struct PackageRule {
 const std::vector<PackageRule>& package_rules() {
   static const std::vector<PackageRule> rules = {
       {"yaml-cpp", std::regex("yaml-cpp/.*"), std::regex("core/yaml[^/]*")},
-      {"oneTBB", std::regex("(oneapi/)?tbb(/.*|\\.h)"), std::regex("dse/(mappers|sweep)/.*")},
+      {"oneTBB", std::regex("(oneapi/)?tbb(/.*|\\.h)"),
+       std::regex("dse/(mappers|sweep)/.*|dse/studies/study_task.cpp")},
       {"Arrow", std::regex("(arrow|parquet)/.*"), std::regex("dse/(results|report)/.*")},
       {"Boost.Program_options", std::regex("boost/program_options.*"), std::regex("dse/cli/.*")},
   };
