@@ -10,6 +10,7 @@ namespace pliant {
 
 /// While it lives, Ctrl-C (and SIGTERM, which batch systems send) asks for a stop; a second one, or work that does not
 /// end within the patience after the first, ends the process at once with 130, after the last words. One at a time.
+/// Once it was asked, a later Ctrl-C still gives 130, without words, when it is gone.
 class Interrupt {
  public:
   /// The last words must outlive it.

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 5> kStatus = {"solved", "no_legal_mapping
                                                      "failed"};
 
 /// Values as they lie in memory, texts and lists after their lengths. A sweep writes one for every task, so this is not
-/// text: that took longer than all else that logging does.
+/// text: JSON took a third of all that logging did.
 class Packer {
  public:
   Packer() { bytes_.reserve(1024); }
@@ -133,7 +133,7 @@ std::optional<TaskResult> parse_task_result(std::string_view bytes) {
   TaskResult result;
   Unpacker all(bytes);
   pack(all, result);
-  if (!all.whole()) return std::nullopt;
+  if (!all.whole() || static_cast<std::size_t>(result.status) >= kStatus.size()) return std::nullopt;
   return result;
 }
 

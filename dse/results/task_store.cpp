@@ -24,11 +24,12 @@ namespace {
 // "00001234 89abcdef01234567 <32 digits> " and the text and a line end.
 constexpr std::size_t kHead = 8 + 1 + 16 + 1 + 32 + 1;
 constexpr std::size_t kMaxText = std::size_t{16} << 20;
-/// Records wait for each other until there are so many bytes, or for so long.
+/// Records wait for each other until there are so many bytes, or for so long. One that took as long to find never
+/// waits: the next may be hours away, and a kill must not cost more than a moment's work of each thread.
 constexpr std::size_t kEnough = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kMoment{200};
 
-/// FNV-1a over words of eight bytes, the last one filled up with zeros: finds accidents, not intent.
+/// Like FNV-1a, but by words of eight bytes, the last one filled up with zeros: finds accidents, not intent.
 std::uint64_t checksum(std::string_view text) {
   std::uint64_t sum = 0xcbf29ce484222325 ^ text.size();
   for (std::size_t at = 0; at < text.size(); at += sizeof sum) {
@@ -210,7 +211,8 @@ void TaskStore::put(const TaskKey& key, const TaskResult& result) {
   places_.emplace(key, Place{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(bytes.size()),
                              own_size_ + pending_.size()});
   pending_ += bytes;
-  if (pending_.size() >= kEnough || std::chrono::steady_clock::now() - wrote_ >= kMoment) write_pending();
+  const bool costly = std::chrono::duration<double>(result.solve_seconds) >= kMoment;
+  if (costly || pending_.size() >= kEnough || std::chrono::steady_clock::now() - wrote_ >= kMoment) write_pending();
 }
 
 void TaskStore::write_pending() {
@@ -220,7 +222,7 @@ void TaskStore::write_pending() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
-      // What was written of a record is damaged, and said to be so by its checksum. The rest stays readable here.
+      // A record that is cut short is damaged unless its rest follows, and said to be so by its checksum.
       own_size_ += done;
       pending_.erase(0, done);
       throw StorageError(

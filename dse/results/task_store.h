@@ -3,8 +3,8 @@
 //
 // A folder of append-only files, one per process that ever wrote there, so that processes need no agreement. A record
 // is `LENGTH CHECKSUM KEY BYTES` and a line end; one that is cut short or damaged is skipped, and the reader finds the
-// next. In memory there is only where each record lies: 48 bytes a task; and the newest records, until there are enough
-// of them for the disk or a moment has passed. A kill costs that moment.
+// next. In memory there is only where each record lies: 48 bytes a task; and the newest of those that were found fast,
+// until there are enough of them for the disk or a moment has passed. A kill costs that moment.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ class TaskStore {
   bool contains(const TaskKey& key) const;
   /// nullopt when unknown, or when the record no longer reads back.
   std::optional<TaskResult> get(const TaskKey& key) const;
-  /// Appends; StorageError when the disk refuses. A key that is there stays as it is.
+  /// Appends, soon; StorageError when the disk refuses. A key that is there stays as it is.
   void put(const TaskKey& key, const TaskResult& result);
   void forget(const TaskKey& key);  ///< a record that no longer reads back makes room for a new one
   void flush();                     ///< to the disk

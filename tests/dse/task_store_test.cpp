@@ -59,6 +59,31 @@ TEST(TaskResult, ReadsBackAsItWasWritten) {
   EXPECT_FALSE(parse_task_result(bytes + "more").has_value());
 }
 
+TEST(TaskStore, WhatTookLongIsOnDiskAtOnce) {
+  const TemporaryFolder folder;
+  TaskStore store(folder.path(), true);
+  TaskResult slow = solved_result(2);
+  slow.solve_seconds = 5;
+  store.put(key_of(1), solved_result(1));
+  store.put(key_of(2), slow);
+  // As another process finds it if this one is killed now.
+  const TaskStore other(folder.path(), false);
+  EXPECT_EQ(other.damaged(), 0U);
+  EXPECT_EQ(other.get(key_of(1)), solved_result(1));
+  EXPECT_EQ(other.get(key_of(2)), slow);
+}
+
+TEST(TaskStore, WhatWaitsForTheDiskReadsBack) {
+  const TemporaryFolder folder;
+  TaskStore store(folder.path(), true);
+  for (int i = 0; i < 20; ++i) {
+    store.put(key_of(i), solved_result(i));
+    EXPECT_EQ(store.get(key_of(i)), solved_result(i)) << i;
+  }
+  store.flush();
+  EXPECT_EQ(TaskStore(folder.path(), false).size(), 20U);
+}
+
 TEST(TaskStore, KeepsResultsForTheNextProcess) {
   const TemporaryFolder folder;
   {
