@@ -90,13 +90,7 @@ void cases(const StudyContext& context, StudyResult& result) {
     }
     for (const char* mapper : {"local", "random", "genetic"}) {
       if (context.quick && std::string_view(mapper) != "local") continue;
-      const SweepData other = run_study_sweep(
-          context, sweep_name,
-          [&](Sweep& sweep) {
-            sweep.mapper = mapper;
-            shorten(sweep);
-          },
-          sweep_name + "_" + mapper);
+      const SweepData other = run_study_sweep_with(context, mapper, sweep_name, shorten);
       for (std::size_t row = 0; row < other.designs.size(); ++row) {
         const std::string workload = other.designs.text(row, "workload");
         const double value = other.designs.number(row, "sum_layer_edp_pj_cycles");

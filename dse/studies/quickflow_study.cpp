@@ -49,13 +49,7 @@ StudyResult run_quickflow_study(const StudyContext& context) {
     }
     for (const char* mapper : {"local", "genetic", "random"}) {
       if (context.quick && std::string_view(mapper) != "local") continue;
-      const SweepData other = run_study_sweep(
-          context, sweep_name,
-          [&](Sweep& sweep) {
-            sweep.mapper = mapper;
-            shorten(sweep);
-          },
-          sweep_name + "_" + mapper);
+      const SweepData other = run_study_sweep_with(context, mapper, sweep_name, shorten);
       for (std::size_t row = 0; row < other.layers.size(); ++row) {
         const std::string kernel = other.layers.text(row, "layer");
         const double value = other.layers.number(row, "edp_pj_cycles");

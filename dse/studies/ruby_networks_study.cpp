@@ -16,6 +16,8 @@
 namespace pliant {
 namespace {
 
+constexpr int kRandomSearches = 4;  ///< seeds 1, 2, ...
+
 /// Ruby-S over PFM, layer by layer and for the sums.
 struct Gains {
   DataTable table;          ///< layer, edp, energy, cycles

@@ -81,6 +81,17 @@ SweepData run_study_sweep(const StudyContext& context, const std::string& name,
   return data;
 }
 
+SweepData run_study_sweep_with(const StudyContext& context, const std::string& mapper, const std::string& name,
+                               const std::function<void(Sweep&)>& change) {
+  return run_study_sweep(
+      context, name,
+      [&](Sweep& sweep) {
+        sweep.mapper = mapper;
+        change(sweep);
+      },
+      name + "_" + mapper);
+}
+
 void keep_layers(Sweep& sweep, const std::vector<std::string>& names) {
   for (Workload& workload : sweep.workloads)
     std::erase_if(workload.layers, [&](const Workload::Entry& entry) {

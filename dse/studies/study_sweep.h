@@ -46,13 +46,16 @@ struct SweepData {
 SweepData run_study_sweep(const StudyContext& context, const std::string& name,
                           const std::function<void(Sweep&)>& change = {}, const std::string& folder = {});
 
+/// The same with another mapper, in a folder of its own: NAME_MAPPER.
+SweepData run_study_sweep_with(const StudyContext& context, const std::string& mapper, const std::string& name,
+                               const std::function<void(Sweep&)>& change);
+
 /// Leaves only these layers in every workload of the sweep.
 void keep_layers(Sweep& sweep, const std::vector<std::string>& names);
 /// Leaves every n-th layer, the first one included.
 void keep_every(Sweep& sweep, std::size_t n);
 
 /// As the Ruby paper searches: random mappings until 3000 legal ones in a row were no better.
-inline constexpr int kRandomSearches = 4;  ///< seeds 1, 2, ...
 void search_at_random(Sweep& sweep, int seed);
 
 double geometric_mean(const std::vector<double>& values);
