@@ -11,10 +11,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "core/factors.h"
-#include "core/load.h"
+#include "core/input/load.h"
 #include "costmodel/nest.h"
 #include "dse/cli/shipped_configs.h"
+#include "flex/mapspace/factors.h"
 
 namespace {
 

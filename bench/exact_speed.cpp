@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/mappers/mapper.h"
 

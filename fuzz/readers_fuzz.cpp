@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/load.h"
+#include "core/input/load.h"
 
 namespace pliant {
 namespace {

@@ -6,7 +6,7 @@
 #include <exception>
 #include <ostream>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 #include "dse/cli/count_command.h"
 #include "dse/cli/eval_command.h"
 #include "dse/cli/flexion_command.h"

@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 #include "dse/results/atomic_file.h"
 
 namespace pliant {

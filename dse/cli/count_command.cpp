@@ -11,15 +11,15 @@
 #include <optional>
 #include <ostream>
 
-#include "core/count.h"
-#include "core/enumerate.h"
-#include "core/legal_count.h"
+#include "core/input/load.h"
 #include "core/legality.h"
-#include "core/load.h"
-#include "core/orders.h"
-#include "core/ruby_table.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
+#include "flex/mapspace/count.h"
+#include "flex/mapspace/enumerate.h"
+#include "flex/mapspace/legal_count.h"
+#include "flex/mapspace/orders.h"
+#include "flex/mapspace/ruby_table.h"
 
 namespace pliant {
 

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/source_text.h"
+#include "core/input/source_text.h"
 
 namespace pliant {
 

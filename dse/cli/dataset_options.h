@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/diagnostics.h"
-#include "core/load.h"
+#include "core/input/diagnostics.h"
+#include "core/input/load.h"
 #include "dse/results/data_table.h"
 
 namespace pliant {

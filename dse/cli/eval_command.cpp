@@ -7,8 +7,8 @@
 #include <optional>
 #include <ostream>
 
+#include "core/input/load.h"
 #include "core/legality.h"
-#include "core/load.h"
 #include "costmodel/report.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/render_cost.h"

@@ -11,12 +11,12 @@
 #include <optional>
 #include <ostream>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/text_table.h"
 #include "dse/report/venn.h"
-#include "flex/flexion.h"
+#include "flex/flexion/flexion.h"
 
 namespace pliant {
 

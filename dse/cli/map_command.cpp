@@ -9,8 +9,8 @@
 #include <sstream>
 #include <thread>
 
-#include "core/diagnostics.h"
-#include "core/load.h"
+#include "core/input/diagnostics.h"
+#include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/render_search.h"

@@ -13,7 +13,7 @@
 #include <optional>
 #include <ostream>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/text_table.h"

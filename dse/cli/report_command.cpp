@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <ostream>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 #include "dse/cli/command_line.h"
 #include "dse/report/chart.h"
 #include "dse/report/layer_details.h"

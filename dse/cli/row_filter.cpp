@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 
 namespace pliant {
 namespace {

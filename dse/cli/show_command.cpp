@@ -7,7 +7,7 @@
 #include <optional>
 #include <ostream>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/show_json.h"

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/cli/draw_chain.h"
 #include "dse/cli/text_table.h"
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/shipped_configs.h"

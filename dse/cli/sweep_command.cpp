@@ -13,7 +13,7 @@
 #include <optional>
 #include <ostream>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/interrupt.h"

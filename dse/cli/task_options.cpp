@@ -5,8 +5,8 @@
 
 #include <charconv>
 
-#include "core/diagnostics.h"
-#include "core/load.h"
+#include "core/input/diagnostics.h"
+#include "core/input/load.h"
 #include "dse/cli/shipped_configs.h"
 
 namespace pliant {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/text_table.h"

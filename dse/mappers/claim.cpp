@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "core/legal_count.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "flex/mapspace/legal_count.h"
 
 namespace pliant {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/factors.h"
-#include "dse/mappers/sampler.h"
+#include "dse/mappers/random/sampler.h"
 #include "dse/mappers/space.h"
+#include "flex/mapspace/factors.h"
 
 namespace pliant {
 

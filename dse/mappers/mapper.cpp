@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "core/count.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
-#include "dse/mappers/exact_mapper.h"
-#include "dse/mappers/exhaustive_mapper.h"
-#include "dse/mappers/genetic_mapper.h"
-#include "dse/mappers/local_mapper.h"
-#include "dse/mappers/random_mapper.h"
+#include "dse/mappers/exact/exact_mapper.h"
+#include "dse/mappers/exhaustive/exhaustive_mapper.h"
+#include "dse/mappers/genetic/genetic_mapper.h"
+#include "dse/mappers/local/local_mapper.h"
+#include "dse/mappers/random/random_mapper.h"
+#include "flex/mapspace/count.h"
 
 namespace pliant {
 

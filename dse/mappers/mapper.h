@@ -80,7 +80,7 @@ struct SearchResult {
   bool certified = false;   ///< gap is 0 and proven
   bool infeasible = false;  ///< proven that no legal mapping exists
   /// Decimal: mappings the proof covers. An enumeration counts the legal ones, a proof over the whole map-space all
-  /// factor chains x orders x bypasses (core/count.h), those that a limit rules out included.
+  /// factor chains x orders x bypasses (flex/mapspace/count.h), those that a limit rules out included.
   std::string mappings_covered;
   std::uint64_t evaluations = 0;
   double seconds = 0;

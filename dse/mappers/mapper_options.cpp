@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 
 namespace pliant {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/affine.h"
-#include "core/factors.h"
+#include "flex/mapspace/factors.h"
 
 namespace pliant {
 

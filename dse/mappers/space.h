@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/count.h"
 #include "core/mapping.h"
 #include "costmodel/nest.h"
 #include "costmodel/problem.h"
 #include "dse/mappers/mapper.h"
+#include "flex/mapspace/count.h"
 
 namespace pliant {
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <system_error>
 
-#include "core/diagnostics.h"
+#include "core/input/diagnostics.h"
 #include "dse/report/arrow_cells.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/parquet_file.h"

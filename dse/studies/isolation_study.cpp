@@ -11,7 +11,7 @@
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
 #include "dse/studies/study_task.h"
-#include "flex/flexion.h"
+#include "flex/flexion/flexion.h"
 
 namespace pliant {
 namespace {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <memory>
 
-#include "core/csv.h"
-#include "core/source_text.h"
+#include "core/input/csv.h"
+#include "core/input/source_text.h"
 
 namespace pliant {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/load.h"
+#include "core/input/load.h"
 
 namespace pliant {
 

@@ -7,10 +7,10 @@
 #include <array>
 #include <cmath>
 
-#include "core/count.h"
 #include "dse/studies/all_studies.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
+#include "flex/mapspace/count.h"
 
 namespace pliant {
 namespace {

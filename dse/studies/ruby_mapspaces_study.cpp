@@ -8,11 +8,11 @@
 #include <numeric>
 #include <vector>
 
-#include "core/ruby_table.h"
 #include "dse/studies/all_studies.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
 #include "dse/studies/study_task.h"
+#include "flex/mapspace/ruby_table.h"
 
 namespace pliant {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/report/chart.h"
 #include "dse/results/data_table.h"
 

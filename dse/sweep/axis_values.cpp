@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "core/source_text.h"
-#include "core/units.h"
-#include "core/write.h"
+#include "core/input/source_text.h"
+#include "core/input/units.h"
+#include "core/input/write.h"
 
 namespace pliant {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/cursor.h"
+#include "core/input/cursor.h"
 #include "dse/sweep/sweep.h"
 
 namespace pliant {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cctype>
 
-#include "core/units.h"
+#include "core/input/units.h"
 
 namespace pliant {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/flexibility_class.h"
-#include "core/units.h"
+#include "core/input/units.h"
 #include "costmodel/area.h"
 
 namespace pliant {

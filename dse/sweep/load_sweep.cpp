@@ -6,12 +6,12 @@
 #include <set>
 #include <system_error>
 
-#include "core/accelerator_tree.h"
-#include "core/cursor.h"
 #include "core/flexibility_class.h"
-#include "core/source_text.h"
-#include "core/units.h"
-#include "core/write.h"
+#include "core/input/accelerator_tree.h"
+#include "core/input/cursor.h"
+#include "core/input/source_text.h"
+#include "core/input/units.h"
+#include "core/input/write.h"
 #include "dse/results/content_hash.h"
 #include "dse/sweep/axis_values.h"
 #include "dse/sweep/sweep.h"

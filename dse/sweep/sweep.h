@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/mappers/mapper.h"
 #include "dse/results/manifest.h"
 #include "dse/results/rows.h"

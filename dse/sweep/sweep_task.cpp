@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <exception>
 
-#include "core/source_text.h"
+#include "core/input/source_text.h"
 #include "core/version.h"
 #include "costmodel/area.h"
 #include "costmodel/report.h"
 #include "dse/mappers/infeasible.h"
 #include "dse/results/content_hash.h"
-#include "flex/flexion.h"
+#include "flex/flexion/flexion.h"
 
 namespace pliant {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/mappers/claim.h"
 #include "dse/sweep/sweep.h"
 

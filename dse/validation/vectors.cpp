@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/validation/quickflow_vectors.h"
 #include "dse/validation/timeloop_vectors.h"
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../costmodel/small_cases.h"
 #include "costmodel/nest.h"
+#include "support/small_cases.h"
 
 // operator new below takes its memory from malloc, so free is its counterpart; g++ cannot see that when it inlines.
 #if defined(__GNUC__) && !defined(__clang__)

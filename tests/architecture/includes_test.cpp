@@ -32,7 +32,7 @@ struct PackageRule {
 
 const std::vector<PackageRule>& package_rules() {
   static const std::vector<PackageRule> rules = {
-      {"yaml-cpp", std::regex("yaml-cpp/.*"), std::regex("core/yaml[^/]*")},
+      {"yaml-cpp", std::regex("yaml-cpp/.*"), std::regex("core/input/yaml[^/]*")},
       {"oneTBB", std::regex("(oneapi/)?tbb(/.*|\\.h)"),
        std::regex("dse/(mappers|sweep)/.*|dse/studies/study_task.cpp")},
       {"Arrow", std::regex("(arrow|parquet)/.*"), std::regex("dse/(results|report)/.*")},

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/flexibility_class.h"
-#include "core/load.h"
+#include "core/input/load.h"
 
 namespace pliant {
 namespace {

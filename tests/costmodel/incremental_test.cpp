@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "costmodel/nest.h"
-#include "small_cases.h"
+#include "support/small_cases.h"
 
 namespace pliant {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "costmodel/report.h"
 
 namespace pliant {

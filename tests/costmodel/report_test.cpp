@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/load.h"
+#include "core/input/load.h"
 
 namespace pliant {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "costmodel/report.h"
 
 namespace pliant {

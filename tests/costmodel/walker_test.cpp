@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
-#include "agreement.h"
 #include "costmodel/nest.h"
 #include "costmodel/report.h"
+#include "support/agreement.h"
 
 namespace pliant {
 namespace {

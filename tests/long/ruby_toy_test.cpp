@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/load.h"
+#include "core/input/load.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant {

@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "../dse/temporary_folder.h"
-#include "../dse/toy_sweep.h"
+#include "support/temporary_folder.h"
+#include "support/toy_sweep.h"
 
 namespace pliant {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../costmodel/agreement.h"
+#include "support/agreement.h"
 
 namespace pliant {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/factors.h"
-#include "dse/mappers/exact/windows.h"
+#include "dse/mappers/exact/lattice/windows.h"
+#include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "dse/mappers/exact/axis.h"
-#include "dse/mappers/exact/choice.h"
+#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/lattice/axis.h"
 
 namespace pliant::exact {
 

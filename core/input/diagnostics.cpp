@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/input/diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace pliant {
+namespace {
+
+std::string join_texts(const std::vector<Diagnostic>& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!text.empty()) text += '\n';
+    text += diagnostic.text();
+  }
+  return text;
+}
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+/// Edit distance with transpositions (optimal string alignment), letters compared without case.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string Diagnostic::text() const {
+  std::string text = file;
+  if (line > 0) text += fmt::format(":{}:{}", line, column);
+  if (!key.empty()) text += fmt::format("{}{}", text.empty() ? "" : ": ", key);
+  text += fmt::format("{}{}", text.empty() ? "" : ": ", what);
+  if (!expected.empty()) text += "; expected " + expected;
+  if (!did_you_mean.empty()) text += fmt::format("; did you mean {}?", did_you_mean);
+  return text;
+}
+
+InputError::InputError(std::vector<Diagnostic> diagnostics)
+    : std::runtime_error(join_texts(diagnostics)), diagnostics_(std::move(diagnostics)) {}
+
+InputError::InputError(Diagnostic diagnostic) : InputError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestWord = 64;
+  if (word.empty() || word.size() > kLongestWord) return "";
+  const std::size_t limit = std::max<std::size_t>(word.size() > 3 ? 2 : 1, word.size() / 3);
+  std::string best;
+  std::size_t best_distance = limit + 1;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > kLongestWord || candidate.size() + limit < word.size() ||
+        word.size() + limit < candidate.size()) {
+      continue;
+    }
+    const std::size_t distance = edit_distance(word, candidate);
+    // A word of which nothing is left is no near miss.
+    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  if (!best.empty() || word.size() < 3) return best;
+  // `45nm` for `cmos_45nm`: a name that holds the whole word, when only one does.
+  for (const std::string& candidate : candidates) {
+    if (candidate.find(word) == std::string::npos) continue;
+    if (!best.empty()) return "";
+    best = candidate;
+  }
+  return best;
+}
+
+}  // namespace pliant

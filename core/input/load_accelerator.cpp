@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/flexibility_class.h"
+#include "core/input/accelerator_tree.h"
+#include "core/input/cursor.h"
+#include "core/input/keys.h"
+#include "core/input/load.h"
+#include "core/input/load_flexibility.h"
+#include "core/input/memory_scaling.h"
+#include "core/input/source_text.h"
+#include "core/input/technology.h"
+#include "core/input/units.h"
+
+namespace pliant {
+namespace {
+
+constexpr int kMaxWordBits = 4096;
+constexpr Count kMaxUnits = Count{1} << 40;
+
+class AcceleratorReader {
+ public:
+  AcceleratorReader(TechnologyTables& tables, const AcceleratorTree& tree, Problems& problems)
+      : tables_(tables),
+        tree_(tree),
+        root_(tree.stages.back(), "", problems),
+        scaling_(tables, tree),
+        problems_(problems) {}
+
+  Accelerator read() {
+    if (!root_.only_keys(keys::kAccelerator, "an accelerator: a map with name and levels")) return {};
+    check_kind(root_, "accelerator");
+    if (const auto c = root_.require("name", "the accelerator's name")) result_.name = c->name().value_or("");
+    if (const auto c = root_.find("description")) result_.description = c->text().value_or("");
+    if (const auto c = root_.find("word_bits")) word_bits_ = static_cast<int>(c->count(1, kMaxWordBits).value_or(16));
+    if (const auto c = root_.find("technology")) technology_ = c->text("a technology table's name").value_or("");
+    if (const auto c = root_.find("conventions")) conventions(*c);
+    if (const auto c = root_.require("levels", "a list of memories, fanouts and one compute level, outermost first")) {
+      levels(*c);
+    }
+    if (const auto c = root_.find("area")) area(*c);
+    if (const auto c = root_.find("hints"); c && c->only_keys(keys::kHints)) {
+      if (const auto value = c->find("min_utilization")) {
+        result_.hints.min_utilization = value->real().value_or(0);
+        if (result_.hints.min_utilization > 1) value->problem("more than 1", "a share from 0 to 1");
+      }
+    }
+    result_.flexibility = full_flexibility(result_);
+    if (const auto c = root_.find("baseline"); c && chain_known_) read_baseline(*c, result_);
+    if (const auto c = root_.find("partial"); c && chain_known_) read_partial(*c, result_);
+    if (const auto c = root_.find("flexibility"); c && chain_known_) {
+      read_flexibility(*c, keys::kFlexibility, result_);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void conventions(const Cursor& c) {
+    const std::vector<std::string> presets = Conventions::preset_names();
+    const auto preset = [&](const Cursor& value) {
+      const auto word = value.text("one of " + join(presets));
+      if (!word) return;
+      if (const auto known = Conventions::preset(*word)) {
+        result_.conventions = *known;
+      } else {
+        value.problem("unknown preset " + value.node().describe(), "one of " + join(presets), nearest(*word, presets));
+      }
+    };
+    if (c.node().is_scalar()) return preset(c);
+    const auto& options = convention_options();
+    std::vector<std::string_view> known{"preset"};
+    for (const ConventionOption& option : options) known.push_back(option.key);
+    if (!c.only_keys(known, "a preset's name or a map of options")) return;
+    if (const auto value = c.find("preset")) preset(*value);
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      const auto value = c.find(options[i].key);
+      const auto choice = value ? value->choice(options[i].values) : std::nullopt;
+      if (choice) set_convention(result_.conventions, i, *choice);
+    }
+  }
+
+  void levels(const Cursor& list) {
+    if (!list.expect_list("a list of levels, outermost first")) return;
+    const std::vector<Cursor> items = list.items();
+    if (items.empty()) return list.problem("no levels", "at least one memory and one compute level");
+    if (items.size() > kMaxLevels) {
+      return list.problem(fmt::format("{} levels", items.size()), fmt::format("at most {}", kMaxLevels));
+    }
+    const std::size_t before = problems_.size();
+    chain_known_ = true;
+    for (const Cursor& item : items) level(item);
+    if (chain_known_) check_chain(list, items, problems_.size() == before);
+  }
+
+  void level(const Cursor& item) {
+    constexpr std::array<std::string_view, 3> kKinds{"memory", "fanout", "compute"};
+    constexpr std::string_view kExpected = "memory: NAME, fanout: NAME or compute: NAME";
+    chain_known_ &= item.expect_map(kExpected);
+    if (!item.node().is_map()) return;
+    std::vector<std::string_view> given;
+    for (const std::string_view kind : kKinds) {
+      if (item.node().find(kind) != nullptr) given.push_back(kind);
+    }
+    if (given.size() != 1) {
+      chain_known_ = false;
+      if (given.empty()) {
+        // A misspelt kind is the likeliest reason.
+        std::string near;
+        for (const YamlEntry& entry : item.node().entries) {
+          if (near.empty()) near = nearest(entry.key, to_words(kKinds));
+        }
+        return item.problem("a level without kind and name", std::string(kExpected), near);
+      }
+      return item.problem("a level of two kinds: " + join(given), std::string(kExpected));
+    }
+    Level level;
+    const auto name = item.find(given[0])->name();
+    if (name) {
+      level.name = *name;
+      if (result_.find_level(*name) >= 0) {
+        item.find(given[0])->problem(fmt::format("a second level named {}", *name), "a name of its own");
+      }
+    } else {
+      chain_known_ = false;
+    }
+    if (given[0] == "memory") {
+      level.part = memory(item, level.name);
+    } else if (given[0] == "fanout") {
+      level.part = fanout(item);
+    } else {
+      level.part = compute(item);
+    }
+    result_.levels.push_back(std::move(level));
+  }
+
+  Memory memory(const Cursor& c, const std::string& name) {
+    c.only_keys(keys::kMemory);
+    Memory m;
+    m.word_bits = word_bits_;
+    if (const auto value = c.find("word_bits"))
+      m.word_bits = static_cast<int>(value->count(1, kMaxWordBits).value_or(16));
+    m.technology = technology_;
+    if (const auto value = c.find("technology")) m.technology = value->text("a technology table's name").value_or("");
+    if (const auto value = c.require("capacity", "a size such as 128KiB or 64Ki words, or unbounded")) {
+      m.capacity_words = read_capacity(*value, m.word_bits);
+    }
+    if (const auto value = c.find("buffers")) m.buffers = static_cast<int>(value->count(1, 1024).value_or(1));
+    if (m.capacity_words && *m.capacity_words < m.buffers && c.find("buffers")) {
+      c.find("buffers")->problem(fmt::format("{} buffers in {} words", m.buffers, *m.capacity_words),
+                                 "at least one word for each");
+    }
+    if (const auto value = c.find("keeps")) {
+      m.may_keep = roles(*value);
+      if (std::ranges::none_of(m.may_keep, [](bool keeps) { return keeps; }) && value->node().items.empty() &&
+          value->node().is_sequence()) {
+        value->problem("a memory that keeps nothing", "a list of inputs, weights, outputs");
+      }
+    }
+    if (const auto value = c.find("may_bypass")) {
+      m.may_bypass = roles(*value);
+      for (std::size_t r = 0; r < kRoles; ++r) {
+        if (m.may_bypass[r] && !m.may_keep[r]) {
+          value->problem(fmt::format("{} are not kept here", keys::kRoleNames[r]), "only what `keeps` lists");
+        }
+      }
+    }
+    bandwidths(c, m);
+    scaling_.read_costs(c, name, m);
+    return m;
+  }
+
+  std::array<bool, kRoles> roles(const Cursor& list) {
+    std::array<bool, kRoles> set{};
+    if (!list.expect_list("a list of inputs, weights, outputs")) return set;
+    for (const Cursor& item : list.items()) {
+      const auto role = item.choice(keys::kRoleNames);
+      if (!role) continue;
+      if (set[*role]) item.problem(fmt::format("{} is listed twice", keys::kRoleNames[*role]), "each once");
+      set[*role] = true;
+    }
+    return set;
+  }
+
+  std::optional<double> bandwidth(const Cursor& c, int word_bits) {
+    const auto text = c.text("words per cycle such as 4, 4 words/cycle or 16 bytes/cycle");
+    if (!text) return std::nullopt;
+    const Parsed<double> value = parse_words_per_cycle(*text, word_bits);
+    if (const auto* error = std::get_if<UnitError>(&value)) {
+      c.problem(error->what, error->expected, error->did_you_mean);
+      return std::nullopt;
+    }
+    if (!(std::get<double>(value) > 0) || !std::isfinite(std::get<double>(value))) {
+      c.problem(c.node().describe() + " is too small", "more than 0; leave the key out for an unlimited bandwidth");
+      return std::nullopt;
+    }
+    return std::get<double>(value);
+  }
+
+  void bandwidths(const Cursor& c, Memory& m) {
+    const auto shared = c.find("bandwidth"), read = c.find("read_bandwidth"), write = c.find("write_bandwidth");
+    if (shared && (read || write)) {
+      return shared->problem("bandwidth beside read_bandwidth or write_bandwidth",
+                             "either one shared bandwidth or one for each direction");
+    }
+    if (shared) {
+      if (const auto both = bandwidth(*shared, m.word_bits))
+        m.read_words_per_cycle = m.write_words_per_cycle = *both / 2;
+    }
+    if (read) m.read_words_per_cycle = bandwidth(*read, m.word_bits);
+    if (write) m.write_words_per_cycle = bandwidth(*write, m.word_bits);
+  }
+
+  static Fanout fanout(const Cursor& c) {
+    c.only_keys(keys::kFanout);
+    Fanout f;
+    if (const auto value = c.find("rows")) f.rows = value->count(1, kMaxUnits).value_or(1);
+    if (const auto value = c.find("cols")) f.cols = value->count(1, kMaxUnits).value_or(1);
+    if (!c.find("rows") && !c.find("cols")) c.require("cols", "how many copies: rows, cols or both");
+    const auto units = checked_multiply(f.rows, f.cols);
+    if (!units || *units > kMaxUnits) {
+      c.problem(fmt::format("{} x {} units are too many", f.rows, f.cols), fmt::format("at most {}", kMaxUnits));
+      f.rows = f.cols = 1;
+    }
+    if (const auto value = c.find("multicast")) f.multicast = value->flag().value_or(true);
+    if (const auto value = c.find("reduction")) f.reduction = value->flag().value_or(true);
+    if (const auto value = c.find("partial_multicast")) {
+      f.partial_multicast = value->flag().value_or(false);
+      if (f.partial_multicast && !f.multicast) value->problem("partial_multicast without multicast", "multicast: true");
+    }
+    if (const auto value = c.find("area_um2")) f.area_um2 = value->real().value_or(0);
+    return f;
+  }
+
+  static Compute compute(const Cursor& c) {
+    c.only_keys(keys::kCompute);
+    Compute unit;
+    if (const auto value = c.require("mac_pj", "pJ per multiply-accumulate")) unit.mac_pj = value->real().value_or(0);
+    if (const auto value = c.find("cycles_per_mac")) unit.cycles_per_mac = value->positive_real().value_or(1);
+    if (const auto value = c.find("leak_pj_per_cycle")) unit.leak_pj_per_cycle = value->real().value_or(0);
+    if (const auto value = c.find("area_um2")) unit.area_um2 = value->real().value_or(0);
+    return unit;
+  }
+
+  void check_chain(const Cursor& list, const std::vector<Cursor>& items, bool levels_are_good) {
+    const auto& levels = result_.levels;
+    if (!levels.front().is_memory()) {
+      items.front().problem("the outermost level is not a memory", "a memory (such as DRAM) first");
+    }
+    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+      if (levels[i].is_compute())
+        items[i].problem("a compute level before the end of the chain", "exactly one, innermost");
+    }
+    if (!levels.back().is_compute()) {
+      list.problem("a chain without compute at its end", "a last level compute: NAME");
+    }
+    Count units = 1;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      if (levels[i].is_fanout()) {
+        const auto product = checked_multiply(units, levels[i].fanout().units());
+        if (!product || *product > kMaxUnits) {
+          items[i].problem("the fanouts multiply to too many units", fmt::format("at most {}", kMaxUnits));
+          return;
+        }
+        units = *product;
+      } else if (levels[i].is_memory() && levels[i].memory().capacity_words) {
+        const auto words = checked_multiply(units, *levels[i].memory().capacity_words);
+        if (!words || *words >= kMaxCount) {
+          items[i].problem("all copies together hold too many words", "fewer than 2^62");
+        }
+      }
+    }
+    if (!levels_are_good) return;
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      const bool kept = std::ranges::any_of(
+          levels, [&](const Level& level) { return level.is_memory() && level.memory().may_keep[r]; });
+      if (!kept) list.problem(fmt::format("no memory keeps {}", keys::kRoleNames[r]), "at least one that does");
+    }
+  }
+
+  void area(const Cursor& c) {
+    if (!c.only_keys(keys::kArea)) return;
+    if (const auto value = c.find("base_um2")) result_.base_area_um2 = value->real().value_or(0);
+    const auto axes = c.find("flexibility_um2");
+    if (!axes || !axes->only_keys(keys::kAxes, "{T: um2, O: um2, P: um2, S: um2}")) return;
+    for (std::size_t axis = 0; axis < keys::kAxes.size(); ++axis) {
+      if (const auto value = axes->find(keys::kAxes[axis]))
+        result_.flexibility_area_um2[axis] = value->real().value_or(0) * growth_since(value->node().stage, axis);
+    }
+  }
+
+  /// How much larger this design is than the one a stage described, in what the axis' area grows with.
+  double growth_since(int stage, std::size_t axis) {
+    if (static_cast<std::size_t>(stage) + 1 >= tree_.stages.size() || !chain_known_) return 1;
+    const auto [described, is_new] = growth_at_.try_emplace(stage);
+    if (is_new) {
+      AcceleratorTree then;
+      then.stages.assign(tree_.stages.begin(), tree_.stages.begin() + stage + 1);
+      Problems ignored;
+      const Accelerator accelerator = AcceleratorReader(tables_, then, ignored).read();
+      if (ignored.empty()) described->second = flexibility_growth(accelerator);
+    }
+    const double before = described->second[axis], now = flexibility_growth(result_)[axis];
+    return before > 0 && now > 0 ? now / before : 1;
+  }
+
+  TechnologyTables& tables_;
+  const AcceleratorTree& tree_;
+  Cursor root_;
+  MemoryScaling scaling_;
+  Problems& problems_;
+  Accelerator result_;
+  int word_bits_ = 16;
+  std::string technology_;
+  bool chain_known_ = false;
+  std::map<int, std::array<double, 4>> growth_at_;  ///< by stage, for the four axes; zeros when it is no accelerator
+};
+
+}  // namespace
+
+struct AcceleratorTemplate::Read {
+  Read(const Library& library, std::string_view text, std::string_view name, const std::filesystem::path& directory)
+      : file(name), tables(library), tree(read_accelerator_files(library, text, file, directory, problems)) {}
+
+  std::string file;
+  TechnologyTables tables;
+  Problems problems;  ///< of the files alone
+  AcceleratorTree tree;
+};
+
+AcceleratorTemplate::AcceleratorTemplate(const Library& library, std::string_view name_or_path) {
+  const std::filesystem::path file = library.find_accelerator(name_or_path);
+  read_ = std::make_unique<Read>(library, read_source(file), file.string(), file.parent_path());
+}
+
+AcceleratorTemplate::AcceleratorTemplate(const Library& library, std::string_view text, std::string_view name)
+    : read_(std::make_unique<Read>(library, text, name, std::filesystem::path(name).parent_path())) {}
+
+AcceleratorTemplate::~AcceleratorTemplate() = default;
+
+Accelerator AcceleratorTemplate::with(const std::vector<Setting>& settings) {
+  Problems problems = read_->problems;
+  const AcceleratorTree tree = complete_accelerator_tree(read_->tree, read_->file, settings, problems);
+  Accelerator accelerator = AcceleratorReader(read_->tables, tree, problems).read();
+  problems.throw_if_any();
+  return accelerator;
+}
+
+YamlNode AcceleratorTemplate::parameters(const std::vector<Setting>& settings) const {
+  Problems ignored;
+  const AcceleratorTree tree = complete_accelerator_tree(read_->tree, read_->file, settings, ignored);
+  const YamlNode* found = tree.stages.back().find("parameters");
+  return found == nullptr ? YamlNode{} : *found;
+}
+
+Accelerator load_accelerator(const Library& library, std::string_view name_or_path,
+                             const std::vector<Setting>& settings) {
+  return AcceleratorTemplate(library, name_or_path).with(settings);
+}
+
+Accelerator parse_accelerator_text(const Library& library, std::string_view text, std::string_view name,
+                                   const std::vector<Setting>& settings) {
+  return AcceleratorTemplate(library, text, name).with(settings);
+}
+
+Accelerator parse_flexibility_text(std::string_view text, std::string_view name, Accelerator accelerator) {
+  Problems problems;
+  const YamlNode tree = parse_yaml(text, name, problems);
+  const Cursor root(tree, "", problems);
+  check_kind(root, "flexibility");
+  read_flexibility(root, keys::kFlexibilityFile, accelerator);
+  if (root.node().is_map()) {
+    if (const auto c = root.find("description")) c->text();
+    if (const auto c = root.find("name")) {
+      const auto given = c->name();
+      if (given && accelerator.flexibility.name.empty()) accelerator.flexibility.name = *given;
+    }
+  }
+  for (auto& [operation, own] : accelerator.flexibility_for) own.name = accelerator.flexibility.name;
+  problems.throw_if_any();
+  return accelerator;
+}
+
+Accelerator choose_flexibility(const Library& library, std::string_view class_or_file, Accelerator accelerator) {
+  if (!looks_like_class(class_or_file)) return load_flexibility(library, class_or_file, std::move(accelerator));
+  const auto refuse = [](std::string what, std::string expected) {
+    return InputError(Diagnostic{.file = "--flexibility",
+                                 .key = "class",
+                                 .what = std::move(what),
+                                 .expected = std::move(expected),
+                                 .did_you_mean = {}});
+  };
+  const auto wanted = parse_flexibility_class(class_or_file);
+  if (!wanted) throw refuse(fmt::format("`{}` is not a class", class_or_file), std::string(kClassSpelling));
+  if (const auto problem = class_problem(accelerator, *wanted)) throw refuse(problem->what, problem->expected);
+  return apply_class(std::move(accelerator), *wanted);
+}
+
+Accelerator load_flexibility(const Library& library, std::string_view name_or_path, Accelerator accelerator) {
+  const std::filesystem::path file = library.find_flexibility(name_or_path);
+  return parse_flexibility_text(read_source(file), file.string(), std::move(accelerator));
+}
+
+}  // namespace pliant

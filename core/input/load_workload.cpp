@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+
+#include "core/input/cursor.h"
+#include "core/input/layer_table.h"
+#include "core/input/load.h"
+#include "core/input/load_layer.h"
+#include "core/input/source_text.h"
+#include "core/input/units.h"
+
+namespace pliant {
+namespace {
+
+/// Names are unique, and all MACs of the network together still fit a Count.
+void check_layers(const std::vector<Workload::Entry>& layers, const Problems& problems,
+                  const std::function<void(std::size_t, std::string, std::string)>& problem) {
+  std::map<std::string_view, std::size_t> seen;
+  Count total = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto& [layer, count] = layers[i];
+    if (problems.full()) return;
+    if (!seen.emplace(layer.name, i).second) {
+      problem(i, fmt::format("a second layer named {}", shorten(layer.name, 60)), "a name of its own, or a count");
+    }
+    const auto macs = checked_multiply(layer.macs(), count);
+    const auto sum = macs ? checked_add(total, *macs) : std::nullopt;
+    if (!sum || *sum >= kMaxCount) {
+      problem(i, "the MACs of all layers up to this one are too many", "fewer than 2^62");
+      return;
+    }
+    total = *sum;
+  }
+}
+
+std::vector<Workload::Entry> read_table(std::string_view text, std::string_view file, Problems& problems) {
+  const std::size_t before = problems.size();
+  LayerTable table = read_layer_table(text, file, problems);
+  if (problems.size() == before) {
+    check_layers(table.layers, problems, [&](std::size_t i, std::string what, std::string expected) {
+      problems.add(table.positions[i], "name", std::move(what), std::move(expected));
+    });
+  }
+  return std::move(table.layers);
+}
+
+std::vector<Workload::Entry> read_layers(const Cursor& list) {
+  std::vector<Workload::Entry> layers;
+  if (!list.expect_list("a list of layers")) return layers;
+  const std::vector<Cursor> items = list.items();
+  if (items.empty()) list.problem("no layers", "at least one");
+  const std::size_t before = list.problems().size();
+  for (const Cursor& item : items) {
+    if (list.problems().full()) break;
+    Workload::Entry entry;
+    auto layer = read_layer(item, keys::kWorkloadEntry);
+    if (item.node().is_map()) {
+      if (const auto count = item.find("count")) entry.count = count->count().value_or(1);
+    }
+    if (!layer) continue;
+    entry.layer = std::move(*layer);
+    layers.push_back(std::move(entry));
+  }
+  if (list.problems().size() == before) {
+    check_layers(layers, list.problems(), [&](std::size_t i, std::string what, std::string expected) {
+      const auto name = items[i].find("layer");
+      (name ? *name : items[i]).problem(std::move(what), std::move(expected));
+    });
+  }
+  return layers;
+}
+
+Workload read_workload(std::string_view text, std::string_view file) {
+  const std::filesystem::path path{std::string(file)};
+  Problems problems;
+  Workload workload;
+  if (path.extension() == ".csv" || (path.extension() != ".yaml" && looks_like_csv(text))) {
+    workload.name = path.stem().string();
+    workload.layers = read_table(text, file, problems);
+    problems.throw_if_any();
+    return workload;
+  }
+  const YamlNode tree = parse_yaml(text, file, problems);
+  const Cursor root(tree, "", problems);
+  if (root.only_keys(keys::kWorkload, "a workload: a map with name and layers or table")) {
+    check_kind(root, "workload");
+    if (const auto c = root.require("name", "the workload's name")) workload.name = c->name().value_or("");
+    if (const auto c = root.find("description")) workload.description = c->text().value_or("");
+    const auto layers = root.find("layers"), table = root.find("table");
+    if (layers && table) {
+      table->problem("both layers and table", "one of them");
+    } else if (table) {
+      if (const auto name = table->text("a CSV file beside this one")) {
+        const std::filesystem::path csv = path.parent_path() / *name;
+        try {
+          workload.layers = read_table(read_source(csv), csv.string(), problems);
+        } catch (const InputError& error) {
+          for (const Diagnostic& diagnostic : error.diagnostics()) {
+            if (diagnostic.line > 0) {
+              problems.add(diagnostic);
+            } else {
+              table->problem(fmt::format("{}: {}", shorten(*name, 60), diagnostic.what), diagnostic.expected);
+            }
+          }
+        }
+      }
+    } else if (layers) {
+      workload.layers = read_layers(*layers);
+    } else {
+      root.require("layers", "a list of layers, or table: FILE.csv");
+    }
+  }
+  problems.throw_if_any();
+  return workload;
+}
+
+}  // namespace
+
+Workload load_workload(const Library& library, std::string_view name_or_path) {
+  const std::filesystem::path file = library.find_workload(name_or_path);
+  return read_workload(read_source(file), file.string());
+}
+
+Workload parse_workload_text(std::string_view text, std::string_view name) { return read_workload(text, name); }
+
+Layer load_layer(const std::filesystem::path& file) { return parse_layer_text(read_source(file), file.string()); }
+
+Layer parse_layer_text(std::string_view text, std::string_view name) {
+  Problems problems;
+  const YamlNode tree = parse_yaml(text, name, problems);
+  const Cursor root(tree, "", problems);
+  check_kind(root, "layer");
+  const auto layer = read_layer(root, keys::kLayer);
+  problems.throw_if_any();
+  return *layer;
+}
+
+}  // namespace pliant

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accelerators as YAML with everything resolved: no includes, parameters or table look-ups are left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/input/keys.h"
+#include "core/input/load.h"
+#include "core/input/write.h"
+
+namespace pliant {
+namespace {
+
+std::string roles(const std::array<bool, kRoles>& set) {
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < kRoles; ++r) {
+    if (set[r]) names.emplace_back(keys::kRoleNames[r]);
+  }
+  return yaml_list(names);
+}
+
+std::string conventions(const Conventions& conventions) {
+  const std::string preset = conventions.name();
+  if (preset != "custom") return preset;
+  std::vector<std::string> items;
+  const auto& options = convention_options();
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    items.push_back(fmt::format("{}: {}", options[i].key, options[i].values[get_convention(conventions, i)]));
+  }
+  return yaml_map(items);
+}
+
+std::string memory(const std::string& name, const Memory& m) {
+  std::string text = fmt::format("  - memory: {}\n", yaml_text(name));
+  const auto line = [&](std::string_view key, const std::string& value) {
+    text += fmt::format("    {}: {}\n", key, value);
+  };
+  line("capacity", m.capacity_words ? fmt::format("{} words", *m.capacity_words) : "unbounded");
+  line("word_bits", fmt::format("{}", m.word_bits));
+  if (m.buffers != 1) line("buffers", fmt::format("{}", m.buffers));
+  line("keeps", roles(m.may_keep));
+  if (std::ranges::find(m.may_bypass, true) != m.may_bypass.end()) line("may_bypass", roles(m.may_bypass));
+  if (!m.technology.empty()) line("technology", yaml_text(m.technology));
+  line("read_pj", yaml_number(m.read_pj));
+  line("write_pj", yaml_number(m.write_pj));
+  line("update_pj", yaml_number(m.update_pj));
+  if (m.read_words_per_cycle) line("read_bandwidth", yaml_number(*m.read_words_per_cycle));
+  if (m.write_words_per_cycle) line("write_bandwidth", yaml_number(*m.write_words_per_cycle));
+  line("leak_pj_per_cycle", yaml_number(m.leak_pj_per_cycle));
+  line("area_um2", yaml_number(m.area_um2));
+  return text;
+}
+
+std::string fanout(const std::string& name, const Fanout& f) {
+  return fmt::format(
+      "  - fanout: {}\n    rows: {}\n    cols: {}\n    multicast: {}\n    reduction: {}\n    partial_multicast: {}\n   "
+      " area_um2: {}\n",
+      yaml_text(name), f.rows, f.cols, f.multicast, f.reduction, f.partial_multicast, yaml_number(f.area_um2));
+}
+
+std::string compute(const std::string& name, const Compute& c) {
+  return fmt::format(
+      "  - compute: {}\n    mac_pj: {}\n    cycles_per_mac: {}\n    leak_pj_per_cycle: {}\n    area_um2: {}\n",
+      yaml_text(name), yaml_number(c.mac_pj), yaml_number(c.cycles_per_mac), yaml_number(c.leak_pj_per_cycle),
+      yaml_number(c.area_um2));
+}
+
+std::string dim_list(const std::vector<std::string>& dims) {
+  std::vector<std::string> items;
+  for (const std::string& dim : dims) items.push_back(yaml_text(dim));
+  return yaml_list(items);
+}
+
+std::string tile(const TileRule& rule) {
+  std::vector<std::string> items;
+  if (rule.partition) {
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      if ((*rule.partition)[r] > 0)
+        items.push_back(fmt::format("{}: {}", keys::kRoleNames[r], yaml_number((*rule.partition)[r])));
+    }
+    return fmt::format("{{partition: {}}}", yaml_map(items));
+  }
+  if (rule.fixed.empty()) return "soft";
+  for (const TileRule::Tile& t : rule.fixed) items.push_back(fmt::format("{}: {}", yaml_text(t.dim), t.size));
+  return fmt::format("{{fixed: {}}}", yaml_map(items));
+}
+
+std::string order(const OrderRule& rule) {
+  if (rule.allowed.empty()) return "any";
+  std::vector<std::string> items;
+  for (const OrderPattern& pattern : rule.allowed) {
+    constexpr std::array<std::string_view, 3> kWords{"input-stationary", "weight-stationary", "output-stationary"};
+    items.push_back(pattern.stationary ? std::string(kWords[static_cast<std::size_t>(*pattern.stationary)])
+                                       : dim_list(pattern.dims));
+  }
+  return yaml_list(items);
+}
+
+std::string loops(const LoopRule& rule) { return rule.dims ? dim_list(*rule.dims) : "any"; }
+
+std::string parallel(const ParallelRule& rule) {
+  std::vector<std::string> ways, items;
+  for (const Assignment& one : rule.assignments) {
+    ways.push_back(fmt::format("{{rows: {}, cols: {}}}", dim_list(one.rows), dim_list(one.cols)));
+  }
+  if (!ways.empty()) items.push_back("any_of: " + yaml_list(ways));
+  if (rule.max_dims_per_side != 0) items.push_back(fmt::format("max_dims_per_side: {}", rule.max_dims_per_side));
+  return items.empty() ? "any" : yaml_map(items);
+}
+
+std::string shape(const ShapeRule& rule) {
+  switch (rule.kind) {
+    case ShapeRule::Kind::kFixed: return "fixed";
+    case ShapeRule::Kind::kBlocks: return fmt::format("{{block: [{}, {}]}}", rule.block_rows, rule.block_cols);
+    case ShapeRule::Kind::kFree: return "free";
+  }
+  return "";
+}
+
+/// One axis: the levels whose rule is not the default. With `differs_from`, nothing unless some rule differs.
+template <class Rule>
+std::string axis(const Accelerator& accelerator, const Flexibility& flexibility, const Flexibility* differs_from,
+                 std::string_view key, Rule LevelFlexibility::*rule, std::string (*write)(const Rule&),
+                 std::string_view indent) {
+  bool differs = differs_from == nullptr;
+  std::string lines;
+  for (std::size_t k = 0; k < flexibility.levels.size(); ++k) {
+    const Rule& own = flexibility.levels[k].*rule;
+    if (differs_from != nullptr && !(differs_from->levels[k].*rule == own)) differs = true;
+    if (own == Rule{}) continue;
+    lines += fmt::format("{}  {}: {}\n", indent, yaml_text(accelerator.levels[k].name), write(own));
+  }
+  if (!differs || (lines.empty() && differs_from == nullptr)) return "";
+  return lines.empty() ? fmt::format("{}{}: {{}}\n", indent, key) : fmt::format("{}{}:\n{}", indent, key, lines);
+}
+
+std::string axes(const Accelerator& accelerator, const Flexibility& flexibility, const Flexibility* differs_from,
+                 std::string_view indent) {
+  using L = LevelFlexibility;
+  return axis(accelerator, flexibility, differs_from, "tiles", &L::tile, tile, indent) +
+         axis(accelerator, flexibility, differs_from, "orders", &L::order, order, indent) +
+         axis(accelerator, flexibility, differs_from, "loops", &L::loops, loops, indent) +
+         axis(accelerator, flexibility, differs_from, "parallel", &L::parallel, parallel, indent) +
+         axis(accelerator, flexibility, differs_from, "shape", &L::shape, shape, indent);
+}
+
+bool is_class(std::string_view name) {
+  return name.starts_with("FullFlex-") || name.starts_with("PartFlex-") || name.starts_with("InFlex-");
+}
+
+/// The block's lines, empty when everything is full.
+std::string flexibility(const Accelerator& accelerator, const std::string& indent) {
+  std::string text;
+  if (is_class(accelerator.flexibility.name))
+    text += fmt::format("{}class: {}\n", indent, accelerator.flexibility.name);
+  text += axes(accelerator, accelerator.flexibility, nullptr, indent);
+  for (const auto& [operation, own] : accelerator.flexibility_for) {
+    const Operation parent = parent_family(operation);
+    const Flexibility& outside = parent == operation ? accelerator.flexibility : accelerator.flexibility_of(parent);
+    const std::string lines = axes(accelerator, own, &outside, indent + "  ");
+    text += fmt::format("{}{}:{}", indent, to_string(operation), lines.empty() ? " {}\n" : "\n" + lines);
+  }
+  return text;
+}
+
+/// The axes that settings give; a given axis without any rule is written as an empty map.
+std::string settings(const Accelerator& accelerator, const AxisSettings& own, const AxisSettings* differs_from,
+                     const std::string& indent) {
+  using L = LevelFlexibility;
+  const Flexibility none{"", std::vector<LevelFlexibility>(accelerator.levels.size())};
+  const auto write = [&](std::size_t a, std::string_view key, auto rule, auto writer) -> std::string {
+    if (!own.given[a]) return "";
+    const bool inherited = differs_from != nullptr && differs_from->given[a];
+    const std::string text =
+        axis(accelerator, own.rules, inherited ? &differs_from->rules : &none, key, rule, writer, indent);
+    return text.empty() && !inherited ? fmt::format("{}{}: {{}}\n", indent, key) : text;
+  };
+  return write(0, "tiles", &L::tile, tile) + write(1, "orders", &L::order, order) +
+         write(2, "parallel", &L::parallel, parallel) + write(3, "shape", &L::shape, shape);
+}
+
+std::string class_settings(const Accelerator& accelerator, const ClassSettings& from, const std::string& indent) {
+  std::string text = settings(accelerator, from.all, nullptr, indent);
+  for (const auto& [operation, own] : from.by_family) {
+    const Operation parent = parent_family(operation);
+    const std::string lines =
+        settings(accelerator, own, parent == operation ? &from.all : &from.of(parent), indent + "  ");
+    text += fmt::format("{}{}:{}", indent, to_string(operation), lines.empty() ? " {}\n" : "\n" + lines);
+  }
+  return text;
+}
+
+/// `baseline:` and `partial:`.
+std::string classes(const Accelerator& accelerator) {
+  std::string text;
+  const std::string baseline = class_settings(accelerator, accelerator.baseline, "  ");
+  if (!baseline.empty()) text += "baseline:\n" + baseline;
+  if (accelerator.partial.empty()) return text;
+  std::string partial, variants;
+  for (const auto& [name, own] : accelerator.partial) {
+    const std::string lines = class_settings(accelerator, own, name.empty() ? "  " : "      ");
+    if (name.empty()) {
+      partial = lines;
+    } else {
+      variants += fmt::format("    {}:{}", yaml_text(name), lines.empty() ? " {}\n" : "\n" + lines);
+    }
+  }
+  if (!variants.empty()) partial += "  variants:\n" + variants;
+  return text + "partial:" + (partial.empty() ? " {}\n" : "\n" + partial);
+}
+
+}  // namespace
+
+std::string write_accelerator(const Accelerator& a) {
+  std::string text = fmt::format("pliant: accelerator\nname: {}\n", yaml_text(a.name));
+  if (!a.description.empty()) text += fmt::format("description: {}\n", yaml_text(a.description));
+  text += fmt::format("conventions: {}\nlevels:\n", conventions(a.conventions));
+  for (const Level& level : a.levels) {
+    if (level.is_memory()) text += memory(level.name, level.memory());
+    if (level.is_fanout()) text += fanout(level.name, level.fanout());
+    if (level.is_compute()) text += compute(level.name, level.compute());
+  }
+  std::vector<std::string> overheads;
+  for (std::size_t i = 0; i < keys::kAxes.size(); ++i) {
+    overheads.push_back(fmt::format("{}: {}", keys::kAxes[i], yaml_number(a.flexibility_area_um2[i])));
+  }
+  text +=
+      fmt::format("area: {{base_um2: {}, flexibility_um2: {}}}\n", yaml_number(a.base_area_um2), yaml_map(overheads));
+  text += classes(a);
+  const std::string rules = flexibility(a, "  ");
+  if (!rules.empty()) text += "flexibility:\n" + rules;
+  text += fmt::format("hints: {{min_utilization: {}}}\n", yaml_number(a.hints.min_utilization));
+  return text;
+}
+
+std::string write_flexibility(const Accelerator& accelerator) {
+  std::string text = "pliant: flexibility\n";
+  const std::string& name = accelerator.flexibility.name;
+  if (!name.empty() && !is_class(name)) text += fmt::format("name: {}\n", yaml_text(name));
+  return text + flexibility(accelerator, "");
+}
+
+}  // namespace pliant

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds on choices that need no lattice, each sharper and dearer than the one before:
+//   floor      what no mapping can do without, whatever its choice
+//   least      one unrolling: every tensor moved once between the best keepers for it
+//   moved_once one unrolling and its keepers: every tensor moved once
+//   crowded    the same, and tensors that share a memory crowd each other there: at most one sort of loop comes first
+//              outside it, so the tensors that this loop moves come again for every tile of their other dims
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "dse/mappers/exact/bounds/bound.h"
+#include "dse/mappers/exact/lattice/costs.h"
+
+namespace pliant::exact {
+
+class ChoiceBounds {
+ public:
+  explicit ChoiceBounds(const Setting& setting);
+
+  /// Keep choices are numbered: all combinations of the tensors' patterns.
+  std::size_t keep_choices() const { return keep_choices_; }
+  Keeps keeps(std::size_t choice) const;
+
+  double floor(double steps) const;
+
+  /// Everything below is about this unrolling.
+  void look_at(const Spatial& spatial);
+  double least() const;
+  /// Calls visit(keep choice, crowded bound) for every keep choice whose moved_once is below the limit, which visit may
+  /// lower.
+  void keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const;
+
+ private:
+  struct Port {
+    int level = 0;
+    bool write = false;
+  };
+  struct Pattern {
+    std::uint32_t levels = 0;
+    std::vector<Pair> pairs;    // inside out
+    DimSet staying = 0;         // dims whose loops may leave the operand at the compute units
+    std::vector<double> least;  // by functional: energy, then the ports
+    /// By pair: energy of one delivery of the whole tensor; of an operand's, staying as long as it can.
+    std::vector<double> delivery;
+    /// The pair that crosses the border of a memory, if the tensor comes from outside it.
+    const Pair* across(int level) const {
+      for (const Pair& pair : pairs)
+        if (pair.parent < level && level <= pair.child) return &pair;
+      return nullptr;
+    }
+  };
+  struct Growth {
+    double factor, left;
+  };
+  using Chosen = std::array<const Pattern*, kMaxTensors>;
+
+  Chosen patterns(std::size_t keep_choice) const;
+  double value(double energy, double cycles, double steps) const;
+  bool fits(const Chosen& chosen) const;
+  double crowding(const Chosen& chosen) const;
+  double crowding_at(int k, const Chosen& chosen, TensorSet crossing) const;
+  const std::vector<Growth>& growths(int d, Count spread, Count duration);
+  double words(int tensor, const std::array<double, kMaxDims>& tile) const;
+
+  /// The tiles that a memory can hold, searched for the one with the fewest deliveries.
+  struct Tiles {
+    Tiles(const ChoiceBounds& bounds, int level);
+    void grow(int at);
+    double least_cost(int open) const;
+    bool fit() const;
+
+    const ChoiceBounds& bounds;
+    int level;
+    TensorSet holds = 0;
+    std::array<double, kMaxDims> tile{}, left{};
+    std::array<int, kMaxDims> dim{};  // those that grow
+    std::array<double, kMaxTensors> cost{};
+    std::array<DimSet, kMaxTensors> repeats{};
+    std::array<double, kMaxTensors> disturbance{};  // of operands that stay unless the tile grows along their dims
+    std::array<DimSet, kMaxTensors> moved_by{};
+    int dims = 0, moved = 0, disturbed = 0, looked = 0;
+    double certain = 0, best = 0;
+  };
+
+  const Setting& setting_;
+  const Problem& p_;
+  std::vector<Port> ports_;
+  std::vector<std::vector<Pattern>> patterns_;  // by tensor
+  std::size_t keep_choices_ = 1;
+  double floor_ = 0;  // energy
+  /// By dim, factor that is spread and iterations in time, if those are chosen.
+  std::map<std::array<Count, 3>, std::vector<Growth>> known_growths_;
+  // Of the unrolling looked at:
+  double steps_ = 0;
+  std::array<double, kMaxDims> temporal_{};  // iterations that are not spread, at least
+  std::array<const std::vector<Growth>*, kMaxDims> growths_{};
+  std::array<std::array<double, kMaxDims>, kMaxLevels> inside_{};   // factors inside a memory, by dim
+  std::array<std::array<double, kMaxLevels>, kMaxTensors> held_{};  // least words that a memory holds of a tensor
+};
+
+}  // namespace pliant::exact

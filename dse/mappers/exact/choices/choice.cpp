@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/choices/choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "flex/mapspace/factors.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// Dims that may stand on the two sides together.
+struct Sides {
+  DimSet rows = 0, cols = 0;
+};
+
+DimSet dims_named(const Layer& layer, const std::vector<std::string>& names) {
+  DimSet set = 0;
+  for (const std::string& name : names)
+    if (const int d = layer.find_dim(name); d >= 0) set |= DimSet{1} << d;
+  return set;
+}
+
+std::vector<Sides> allowed_sides(const Layer& layer, const ParallelRule& rule) {
+  if (rule.assignments.empty()) {
+    const DimSet all = (DimSet{1} << layer.dims.size()) - 1;
+    return {{all, all}};
+  }
+  std::vector<Sides> sides;
+  for (const Assignment& assignment : rule.assignments)
+    sides.push_back({dims_named(layer, assignment.rows), dims_named(layer, assignment.cols)});
+  return sides;
+}
+
+/// Largest number of columns beside the given rows, 0 when no allowed shape has that many rows.
+Count columns_beside(const Fanout& fanout, const ShapeRule& rule, Count rows) {
+  switch (rule.kind) {
+    case ShapeRule::Kind::kFixed: return rows <= fanout.rows ? fanout.cols : 0;
+    case ShapeRule::Kind::kFree: return fanout.units() / rows;
+    case ShapeRule::Kind::kBlocks: {
+      const Count blocks = fanout.units() / (rule.block_rows * rule.block_cols);
+      const Count tall = (rows + rule.block_rows - 1) / rule.block_rows;
+      return tall <= blocks ? fanout.units() / (tall * rule.block_rows) : 0;
+    }
+  }
+  return 0;
+}
+
+Count ceil_div(Count a, Count b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+/// The bounds b with different ceil(n / b), the smallest of each.
+void smallest_bounds(Count n, Count most, std::set<Count>& found) {
+  for (Count b = 1; b <= std::min(n, most);) {
+    found.insert(b);
+    const Count left = ceil_div(n, b);
+    if (left == 1) break;
+    b = ceil_div(n, left - 1);
+  }
+}
+
+/// Which spatial bounds of a dim are worth trying, fanout by fanout from the inside out. With perfect factors the
+/// divisors. With remainders any bound may do, but along a dim that moves no window the counts depend on the iterations
+/// left only, and on the copies kept busy: of bounds that leave the same the smallest is as good as any. Unless outputs
+/// do not mention the dim: then every copy more starts its partial sums afresh and fetches none. And unless some
+/// fanouts share and others do not: then where a shared one has a single iteration left, those inside it may be short.
+/// And unless temporal loops leave remainders too (Ruby): 10 in tiles of 3 are 4, on 3 units a full round of 3 steps
+/// and a single tile of 1; on 2 units two rounds of 3 steps.
+class SpatialBounds {
+ public:
+  SpatialBounds(const Task& task, const Problem& problem, int d)
+      : rule_(task.factorization), size_(task.layer.dims[d].size), left_{size_} {
+    smallest_only_ = rule_ != Factorization::kRuby && problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
+    for (const LevelFlexibility& level : task.flexibility.levels)
+      for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
+    // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
+    smallest_only_ &=
+        problem.conventions.footprint != Conventions::Footprint::kBoundingBox || problem.affine[problem.output].empty();
+    // A bound that uses fewer units leaves fewer of the memories inside the fanouts to move words, and may be less than
+    // the hint asks for.
+    smallest_only_ &= task.accelerator.hints.min_utilization == 0;
+    int fanout = -1;
+    for (int l = 0; l < problem.levels; ++l) {
+      if (problem.is_memory[l]) {
+        const double bandwidth = std::min(problem.read_bandwidth[l], problem.write_bandwidth[l]);
+        smallest_only_ &= fanout < 0 || bandwidth > 1e300;
+        continue;
+      }
+      smallest_only_ &= fanout < 0 || problem.multicast[l] == problem.multicast[fanout];
+      fanout = l;
+    }
+    // Padding: temporal loops do not matter, the spatial bounds of all fanouts together decide the padded size.
+    if (rule_ == Factorization::kPadding) shrink(false);
+  }
+
+  void pass_memory() {
+    if (rule_ != Factorization::kPadding) shrink(rule_ == Factorization::kPerfect || rule_ == Factorization::kRubyS);
+  }
+
+  std::vector<Count> pass_fanout(Count units) {
+    std::vector<Count> bounds;
+    if (rule_ == Factorization::kPerfect) return divisors(size_);
+    if (!smallest_only_) {
+      for (Count b = 1; b <= std::min(size_, units); ++b) bounds.push_back(b);
+      return bounds;
+    }
+    // The loops over the two sides of an array follow one another.
+    std::set<Count> found;
+    for (int side = 0; side < 2; ++side) {
+      std::set<Count> once;
+      for (const Count n : left_) {
+        if (rule_ == Factorization::kRubyT) {
+          for (const Count b : divisors(n))
+            if (b <= units) once.insert(b);
+        } else {
+          smallest_bounds(n, units, once);
+        }
+      }
+      std::set<Count> after;
+      for (const Count n : left_)
+        for (const Count b : once)
+          if (b <= n) after.insert(ceil_div(n, b));
+      left_.insert(after.begin(), after.end());
+      found.insert(once.begin(), once.end());
+      limit();
+      if (!smallest_only_) return pass_fanout(units);
+    }
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  /// Everything that loops of a memory can leave.
+  void shrink(bool dividing) {
+    if (!smallest_only_) return;
+    std::set<Count> after;
+    for (const Count n : left_) {
+      if (dividing) {
+        for (const Count b : divisors(n)) after.insert(n / b);
+      } else {
+        std::set<Count> bounds;
+        smallest_bounds(n, n, bounds);
+        for (const Count b : bounds) after.insert(ceil_div(n, b));
+      }
+    }
+    left_ = std::move(after);
+    limit();
+  }
+  void limit() { smallest_only_ &= left_.size() <= 5000; }
+
+  Factorization rule_;
+  Count size_;
+  std::set<Count> left_;  // iterations that may be left
+  bool smallest_only_ = true;
+};
+
+/// Of unrollings with the same factors those that can stand wherever any of them can. What a fanout does depends on its
+/// factors alone, but a bound must not exceed the iterations it finds left. Where remainders are allowed the columns
+/// take `cols` of what is left and the rows ceil(left / cols): enough for both if left > factor - cols. So the
+/// unrollings differ in what they need, and one that needs no more of any dim than another does as well.
+std::vector<Unrolling> widest_layouts(std::vector<Unrolling>& all, int dims, Factorization rule) {
+  using Counts = std::array<Count, kMaxDims>;
+  const bool remainders = rule == Factorization::kRubyS || rule == Factorization::kRuby;
+  const auto factors = [&](const Unrolling& u) {
+    Counts product{};
+    for (int d = 0; d < dims; ++d) product[d] = u.factor(d);
+    return product;
+  };
+  const auto needs_no_more = [&](const Unrolling& a, const Unrolling& b) {
+    const auto need = [&](const Unrolling& u, int d) {
+      return remainders && u.rows[d] > 1 && u.cols[d] > 1 ? u.factor(d) - u.cols[d] + 1 : u.factor(d);
+    };
+    for (int d = 0; d < dims; ++d)
+      if (need(a, d) > need(b, d)) return false;
+    return true;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Unrolling& a, const Unrolling& b) { return factors(a) < factors(b); });
+  std::vector<Unrolling> kept;
+  std::size_t group = 0;  // where those with the factors at hand begin
+  for (const Unrolling& unrolling : all) {
+    if (kept.size() > group && factors(kept.back()) != factors(unrolling)) group = kept.size();
+    const auto begin = kept.begin() + static_cast<std::ptrdiff_t>(group);
+    if (std::any_of(begin, kept.end(), [&](const Unrolling& other) { return needs_no_more(other, unrolling); }))
+      continue;
+    kept.erase(
+        std::remove_if(begin, kept.end(), [&](const Unrolling& other) { return needs_no_more(unrolling, other); }),
+        kept.end());
+    kept.push_back(unrolling);
+  }
+  return kept;
+}
+
+/// A list of unrollings may take one part in so many of the memory: a longer one could not be looked through in time.
+constexpr double kShareOfMemory = 4;
+
+}  // namespace
+
+Spatial::Spatial() {
+  for (auto& level : factor) level.fill(1);
+}
+
+std::vector<SpatialLoop> Unrolling::loops(int dims) const {
+  std::vector<SpatialLoop> all;
+  for (int d = 0; d < dims; ++d) {
+    if (rows[d] > 1) all.push_back({d, rows[d], Side::kRows});
+    if (cols[d] > 1) all.push_back({d, cols[d], Side::kCols});
+  }
+  return all;
+}
+
+double least_steps(const Task& task, const Problem& problem, const Spatial& spatial) {
+  double steps = problem.cycles_per_mac;
+  for (int d = 0; d < problem.dims; ++d) {
+    if (spatial.durations[d] > 0) {
+      steps *= static_cast<double>(spatial.durations[d]);
+      continue;
+    }
+    double parallel = 1;
+    for (int l = 0; l < problem.levels; ++l) parallel *= static_cast<double>(spatial.factor[l][d]);
+    steps *= std::ceil(static_cast<double>(task.layer.dims[d].size) / parallel - 1e-9);
+  }
+  return steps;
+}
+
+std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level,
+                                  const std::vector<std::vector<Count>>& values, Meter& meter, bool& complete) {
+  const Fanout& fanout = problem.accelerator.levels[level].fanout();
+  const LevelFlexibility& rules = task.flexibility.levels[level];
+  // With remainders anywhere a factor need not divide the whole dim; the chains judge what it must divide.
+  const bool imperfect = task.factorization != Factorization::kPerfect;
+  const int most = rules.parallel.max_dims_per_side > 0 ? rules.parallel.max_dims_per_side : problem.dims;
+  const std::vector<Sides> all_sides = allowed_sides(task.layer, rules.parallel);
+  bool both_sides = false;
+  std::vector<Unrolling> found;
+  for (const Sides& sides : all_sides) {
+    Unrolling unrolling;
+    unrolling.rows.fill(1);
+    unrolling.cols.fill(1);
+    // Rows first, then the columns that fit beside them.
+    const auto place = [&](auto&& self, int d, bool rows, Count used, Count limit, int count) -> void {
+      if (d == problem.dims) {
+        if (rows) {
+          both_sides |= used > 1;
+          const Count beside = columns_beside(fanout, rules.shape, used);
+          if (beside > 0) self(self, 0, false, 1, beside, 0);
+          return;
+        }
+        if (found.size() % 1024 == 0)
+          complete &= !meter.expired() &&
+                      !meter.too_large(kShareOfMemory * static_cast<double>(found.size() * sizeof(Unrolling)));
+        if (!complete) return;
+        found.push_back(unrolling);
+        return;
+      }
+      auto& side = rows ? unrolling.rows : unrolling.cols;
+      self(self, d + 1, rows, used, limit, count);
+      if (!((rows ? sides.rows : sides.cols) >> d & 1U) || count == most) return;
+      const Count size = task.layer.dims[d].size, other = rows ? 1 : unrolling.rows[d];
+      for (const Count b : values[d]) {
+        if (b == 1) continue;
+        if (used * b > limit) break;
+        // Both loops of a dim at one fanout act as one; the columns are inside.
+        if (imperfect ? (size + b - 1) / b < other : size % (b * other) != 0) continue;
+        side[d] = static_cast<std::int32_t>(b);
+        self(self, d + 1, rows, used * b, limit, count + 1);
+      }
+      side[d] = 1;
+    };
+    // With perfect factors and any shape, whatever stands on both sides could stand on one.
+    const bool one_side = !imperfect && rules.shape.kind == ShapeRule::Kind::kFree && most == problem.dims &&
+                          (sides.rows & ~sides.cols) == 0;
+    if (one_side)
+      place(place, 0, false, 1, fanout.units(), 0);
+    else
+      place(place, 0, true, 1, rules.shape.kind == ShapeRule::Kind::kFixed ? fanout.rows : fanout.units(), 0);
+  }
+  if (!complete || (!both_sides && all_sides.size() == 1)) return found;
+  return widest_layouts(found, problem.dims, task.factorization);
+}
+
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& meter) {
+  const bool imperfect = task.factorization != Factorization::kPerfect;
+  std::vector<SpatialBounds> bounds;
+  for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, d);
+  for (int l = problem.levels - 1; l >= 0; --l) {
+    if (problem.is_memory[l]) {
+      for (SpatialBounds& dim : bounds) dim.pass_memory();
+      continue;
+    }
+    std::vector<std::vector<Count>> factors;
+    for (SpatialBounds& dim : bounds)
+      factors.push_back(dim.pass_fanout(problem.accelerator.levels[l].fanout().units()));
+    fanouts_.push_back(l);
+    unrollings_.push_back(unrollings(task, problem, l, factors, meter, complete_));
+  }
+  // From the innermost fanout outwards: what is left of a dim bounds the next factor.
+  std::vector<std::uint32_t> at(fanouts_.size());
+  using Sizes = std::array<Count, kMaxDims>;
+  const auto extend = [&](auto&& self, std::size_t f, const Sizes& left, const Sizes& parallel) -> void {
+    if (f == fanouts_.size()) {
+      if (steps_.size() % 1024 == 0)
+        complete_ &= !meter.expired() &&
+                     !meter.too_large(static_cast<double>(steps_.size()) * (8 + 4 * static_cast<double>(at.size())));
+      if (!complete_) return;
+      double units = 1;
+      for (int d = 0; d < problem.dims; ++d) units *= static_cast<double>(parallel[d]);
+      if (units < task.accelerator.hints.min_utilization * problem.built[problem.levels]) return;
+      index_.insert(index_.end(), at.begin(), at.end());
+      double steps = problem.cycles_per_mac;
+      for (int d = 0; d < problem.dims; ++d)
+        steps *= static_cast<double>((task.layer.dims[d].size + parallel[d] - 1) / parallel[d]);
+      steps_.push_back(steps);
+      return;
+    }
+    for (std::size_t i = 0; i < unrollings_[f].size(); ++i) {
+      const Unrolling& unrolling = unrollings_[f][i];
+      Sizes after = left, factors = parallel;
+      bool fits = true;
+      for (int d = 0; d < problem.dims && fits; ++d) {
+        const Count factor = unrolling.factor(d);
+        if (factor == 1) continue;
+        fits = imperfect || left[d] % factor == 0;
+        factors[d] *= factor;
+        for (const Count b : {unrolling.cols[d], unrolling.rows[d]}) {
+          fits &= b <= after[d];
+          after[d] = (after[d] + b - 1) / b;
+        }
+      }
+      if (!fits) continue;
+      if (!complete_) return;
+      at[f] = static_cast<std::uint32_t>(i);
+      self(self, f + 1, after, factors);
+    }
+  };
+  Sizes left{}, parallel{};
+  for (int d = 0; d < problem.dims; ++d) left[d] = task.layer.dims[d].size;
+  parallel.fill(1);
+  extend(extend, 0, left, parallel);
+}
+
+void SpatialChoices::get(std::size_t i, Spatial& spatial) const {
+  for (std::size_t f = 0; f < fanouts_.size(); ++f) {
+    const Unrolling& unrolling = unrollings_[f][index_[i * fanouts_.size() + f]];
+    auto& factor = spatial.factor[fanouts_[f]];
+    for (int d = 0; d < kMaxDims; ++d) factor[d] = unrolling.factor(d);
+    spatial.unrolling[fanouts_[f]] = &unrolling;
+  }
+}
+
+std::vector<std::uint32_t> keep_patterns(const Problem& problem, int tensor) {
+  std::vector<std::uint32_t> found{0};
+  for (int l = 0; l < problem.levels; ++l) {
+    if (!problem.is_memory[l] || !(problem.may_keep[l] >> tensor & 1U)) continue;
+    // The outermost memory that may hold a tensor is its home.
+    const bool must = found.front() == 0 || (problem.must_keep[l] >> tensor & 1U) != 0;
+    std::vector<std::uint32_t> next;
+    for (const std::uint32_t levels : found) {
+      next.push_back(levels | 1U << l);
+      if (!must) next.push_back(levels);
+    }
+    found.swap(next);
+  }
+  return found;
+}
+
+}  // namespace pliant::exact

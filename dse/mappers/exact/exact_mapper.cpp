@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/exact_mapper.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/legality.h"
+#include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/search/prove.h"
+
+namespace pliant {
+
+namespace {
+
+class ExactMapper final : public Mapper {
+ public:
+  std::string_view name() const override { return "exact"; }
+
+  SearchResult search(const Task& task, const SearchOptions& options) const override {
+    return prove_best(task, options);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options,
+                            exact::Incumbent incumbent, std::uint64_t effort) {
+    return task.factorization == Factorization::kPadding
+               ? exact::prove_padded(task, problem, options, std::move(incumbent), effort)
+               : exact::prove(task, problem, options, std::move(incumbent), effort);
+  }
+
+  static SearchOptions left_of(const SearchOptions& options, Clock::time_point started) {
+    SearchOptions left = options;
+    if (options.budget.seconds > 0)
+      left.budget.seconds =
+          std::max(1e-3, options.budget.seconds - std::chrono::duration<double>(Clock::now() - started).count());
+    return left;
+  }
+
+  static SearchResult prove_best(const Task& task, const SearchOptions& options) {
+    const auto started = Clock::now();
+    const Problem problem(task.layer, task.accelerator);
+    // Where the proof may be out of reach, an easier task gives a good mapping first; then the proof goes as far as the
+    // budget allows. With remainders or padding: the task without them, for they are allowed, not asked for.
+    Task easier = task;
+    switch (task.factorization) {
+      case Factorization::kRuby: easier.factorization = Factorization::kRubyS; break;
+      case Factorization::kRubyS:
+      case Factorization::kRubyT:
+      case Factorization::kPadding: easier.factorization = Factorization::kPerfect; break;
+      case Factorization::kPerfect:
+        // Timeloop's memory of windows: the run rule's words are never fewer.
+        if (!exact::displacement_walks(problem)) return exact::prove(task, problem, options, {});
+        easier.accelerator.conventions.halo = Conventions::Halo::kRun;
+    }
+    SearchOptions limited = options;
+    limited.budget.seconds /= 2;
+    const SearchResult first = prove_best(easier, limited);
+    exact::Incumbent incumbent;
+    // Fixed tiles are rounded to divisors where the factors must be perfect, so it need not be legal here.
+    if (first.mapping &&
+        check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *first.mapping).empty()) {
+      Nest nest(problem);
+      nest.load(flatten(problem, *first.mapping));
+      incumbent = {first.mapping, nest.price(), 0};
+      incumbent.value = task_value(task, incumbent.totals);
+    }
+    // Without a budget a proof that may never end ends after so many nodes, a few seconds; always at the same place.
+    const bool ends = task.factorization == Factorization::kRubyS && !exact::displacement_walks(problem);
+    const std::uint64_t effort = ends || options.budget.seconds > 0 ? 0 : std::uint64_t{1} << 26;
+    limited = left_of(options, started);
+    SearchResult result = prove(task, problem, limited, std::move(incumbent), effort);
+    result.seconds += first.seconds;
+    result.evaluations += first.evaluations;
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Mapper> make_exact_mapper() { return std::make_unique<ExactMapper>(); }
+
+}  // namespace pliant

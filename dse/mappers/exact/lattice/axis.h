@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One dim at one memory: the tile sizes it can have there, and the prime steps between them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "dse/mappers/exact/choices/choice.h"
+
+namespace pliant::exact {
+
+struct Axis {
+  struct State {
+    Count tile = 1;  ///< product of all bounds inside
+    Count left = 1;  ///< iterations still to be placed outside
+    auto operator<=>(const State&) const = default;
+  };
+  std::vector<State> states;
+  /// Loops of prime bound: from one state to the next; sorted so that a single sweep closes chains.
+  std::vector<std::pair<int, int>> edges;
+  std::vector<int> from_inside;  ///< state of the memory just inside -> state here after the fanouts between, or -1
+  std::vector<bool> may_end;     ///< allowed as the tile held here
+  std::vector<std::vector<int>> below;  ///< for every state the states from which one loop leads to it, itself included
+  int start = 0;                        ///< innermost memory only: the state before its loops
+};
+
+/// One dim at all memories, from the innermost outwards; empty when the dim cannot be completed.
+using Chain = std::vector<Axis>;
+
+/// Chains by dim, its spatial factors and the kept tensors: choices that differ elsewhere share them.
+struct AxisCache {
+  std::mutex mutex;
+  std::map<std::vector<Count>, std::unique_ptr<const std::optional<Chain>>> chains;
+};
+
+/// axes[d][k]. Empty when some dim cannot be completed, nothing where remainders leave too many tiles to walk.
+using Axes = std::vector<const Chain*>;
+std::optional<Axes> build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
+                               const std::vector<int>& memories_inside_out, const std::vector<DimSet>& may_loop,
+                               AxisCache& cache);
+
+}  // namespace pliant::exact

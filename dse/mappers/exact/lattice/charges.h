@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it costs when a tensor meets its first coupled loop at a memory: words of its pending transfers as a function of
+// the node. Exact with perfect factors; a lower bound where the cost model's count is not a function of the node alone
+// (docs/mappers.md lists those corners; complete mappings are always priced by the model itself).
+#pragma once
+
+#include <span>
+
+#include "dse/mappers/exact/lattice/kernels.h"
+#include "dse/mappers/exact/lattice/lattice.h"
+
+namespace pliant::exact {
+
+/// Words of one pair: `varying` times the iterations left of the uncoupled dims at the node, in the linear cost of one
+/// functional. Split so that the node-dependent part is a product of small tables.
+class ChargeTables {
+ public:
+  ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes, const std::vector<Pair>& pairs,
+               const std::vector<int>& pending, int k, int tensor, int slide, const Functional& functional,
+               double repetitions);
+
+  double at(const std::array<int, kMaxDims>& node) const;
+  /// The least over some states of every dim.
+  double least(const std::array<std::vector<int>, kMaxDims>& states) const;
+  /// Fills values for all nodes of a box; dims fastest first.
+  void fill(std::span<const int> dims, std::span<const int> extent_by_dim, std::span<double> values) const;
+
+ private:
+  struct RankTable {
+    std::array<int, kMaxDims> stride{};
+    std::vector<double> served, delivered;
+  };
+  /// Iterations that repeat a transfer, by dim and state. Number 0 is all that are left outside; with remainders the
+  /// words of a pair may need their own.
+  using Repeats = std::array<std::vector<double>, kMaxDims>;
+  struct Plain {
+    double weight;
+    std::size_t repeats;
+  };
+  struct Part {                        // one pending pair
+    double served = 0, delivered = 0;  // times the repeats
+    std::size_t served_repeats = 0, delivered_repeats = 0;
+    double first_parent = 0, first_child = 0;  // not times them (quickflow's first time per sweep)
+    std::vector<RankTable> ranks;
+  };
+  const Repeats& repeats(std::size_t number) const { return number == 0 ? left_ : fewer_[number - 1]; }
+  std::size_t add_repeats(Repeats repeats);
+  double repeated(std::size_t number, const std::array<int, kMaxDims>& node) const;
+  void add_plain(double weight, std::size_t repeats);
+  std::vector<Factor> factors(std::size_t number) const;
+
+  int dims_ = 0;
+  double constant_ = 0;
+  DimSet uncoupled_ = 0, affine_ = 0;
+  Repeats left_;                    // number 0
+  std::vector<Repeats> fewer_;      // from number 1 on
+  double plain_ = 0;                // pairs without affine ranks that repeat with what is left
+  std::vector<Plain> other_plain_;  // and those that repeat otherwise
+  std::vector<Part> parts_;
+};
+
+}  // namespace pliant::exact

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/lattice/costs.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "dse/mappers/exact/lattice/windows.h"
+
+namespace pliant::exact {
+
+namespace {
+
+DimSet all_dims(const Problem& problem) { return (DimSet{1} << problem.dims) - 1; }
+
+/// Copies that the unrolled loops of one dim keep busy at least, added from the outside in. Where a temporal loop of
+/// the dim lies outside them its first iteration keeps all of them busy. Otherwise nothing is left outside the
+/// outermost of them; it has as many iterations as its bound then, for no bound exceeds what is left. Only the last of
+/// these may be short.
+struct CertainCopies {
+  double outermost = 1, rest = 1;
+  void add(const Spatial& spatial, int level, int d) {
+    for (const double bound : {static_cast<double>(spatial.unrolling[level]->rows[d]),
+                               static_cast<double>(spatial.unrolling[level]->cols[d])})
+      (outermost == 1 ? outermost : rest) *= bound;
+  }
+  double count() const { return rest == 1 ? outermost : (outermost - 1) * rest + 1; }
+};
+
+}  // namespace
+
+Costs::Costs(const Setting& setting, const Spatial& spatial) : setting_(setting), spatial_(spatial) {
+  const Problem& p = setting_.problem;
+  double instances = 1;
+  std::array<double, kMaxTensors> copies;
+  copies.fill(1);
+  for (int l = 0; l <= p.levels; ++l) {
+    instances_[l] = instances;
+    for (int x = 0; x < p.tensors; ++x) copies_[x][l] = copies[x];
+    if (l == p.levels || p.is_memory[l]) continue;
+    for (int d = 0; d < p.dims; ++d) {
+      const auto factor = static_cast<double>(spatial_.factor[l][d]);
+      if (factor == 1) continue;
+      instances *= factor;
+      for (int x = 0; x < p.tensors; ++x)
+        if (!p.is_coupled(x, d)) copies[x] *= factor;
+    }
+  }
+  steps_ = least_steps(setting_.task, p, spatial_);
+  if (!setting_.perfect) count_certain_copies();
+}
+
+void Costs::count_certain_copies() {
+  const Problem& p = setting_.problem;
+  std::array<CertainCopies, kMaxDims> certain;
+  for (int l = 0; l <= p.levels; ++l) {
+    for (int x = 0; x < p.tensors; ++x) {
+      certain_copies_[x][l] = 1;
+      for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1)
+        certain_copies_[x][l] *= certain[std::countr_zero(rest)].count();
+    }
+    if (l == p.levels || p.is_memory[l]) continue;
+    for (int d = 0; d < p.dims; ++d)
+      if (spatial_.factor[l][d] > 1) certain[d].add(spatial_, l, d);
+  }
+}
+
+std::pair<double, double> Costs::reduced_between(int parent, int child) const {
+  // With a remainder a dim's rounds keep more than half of the units busy on average: s <= left makes the first full.
+  const Problem& p = setting_.problem;
+  const DimSet uncoupled = all_dims(p) & ~p.coupled[p.output];
+  double many = 1;  // where the fanout does not reduce, every copy's words arrive anyway
+  for (int l = parent + 1; l < child; ++l)
+    if (!p.is_memory[l] && p.reduction[l]) many *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
+  if (setting_.perfect) return {many, many};
+  double few = many;
+  for (int l = parent + 1; l < child; ++l) {
+    if (p.is_memory[l]) continue;
+    for (DimSet rest = uncoupled; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      if (spatial_.unrolling[l]->rows[d] > 1) few /= 2;
+      if (spatial_.unrolling[l]->cols[d] > 1) few /= 2;
+    }
+  }
+  return {std::max(1.0, few), many};
+}
+
+double Costs::first_arrivals(int level) const {
+  // Upper bound (exact without windows): the model subtracts first arrivals.
+  const Problem& p = setting_.problem;
+  const int x = p.output;
+  const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
+  double words = p.simple_words[x] * copies_[x][level];
+  // Shares of a box go to idle units as well, but more than half of a dim's units work (see CertainCopies).
+  for (DimSet rest = box && !setting_.perfect && !p.affine[x].empty() ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
+    if (spatial_between(spatial_, rest & -rest, -1, level) > 1) words *= 2;
+  for (const Problem::AffineRank& rank : p.affine[x]) {
+    std::array<double, kMaxDims> whole{};
+    double instances = 1, points = 1;
+    for (int i = 0; i < rank.terms; ++i) {
+      const int d = rank.dim[i];
+      const double split = spatial_between(spatial_, DimSet{1} << d, -1, level);
+      whole[d] = p.size[d];
+      instances *= split;
+      points *= std::ceil(p.size[d] / split);
+    }
+    // A share of a bounding box may be more than the points in it.
+    const double most = extent(p, rank, whole, false);
+    words *= instances * (box ? most : std::min(points, most));
+  }
+  return words;
+}
+
+double Costs::first_per_sweep_at_compute(const Pair& pair) const {
+  const Problem& p = setting_.problem;
+  const int x = pair.tensor;
+  double words = p.simple_words[x] * copies_[x][pair.parent];
+  for (int d = 0; d < p.dims; ++d)
+    if (p.affine_dims[x] >> d & 1U) words *= p.size[d];
+  for (int l = pair.parent + 1; l < p.levels; ++l)
+    if (!p.is_memory[l] && !p.reduction[l]) words *= copies_[x][l + 1] / copies_[x][l];
+  return words;
+}
+
+double Costs::constant(std::span<const Pair> pairs, const Weights* weights) const {
+  const Problem& p = setting_.problem;
+  double total = 0;
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    const Pair& pair = pairs[j];
+    const Weights& w = weights[j];
+    const bool to_compute = pair.child == p.levels;
+    if (to_compute && w.served != 0 && setting_.staying(pair.tensor, pair.parent) == 0)
+      total += w.served * compute_words(setting_, spatial_, pair);
+    if (pair.tensor != p.output || (w.first_parent == 0 && w.first_child == 0)) continue;
+    const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
+    if (per_sweep && !to_compute) continue;  // depends on the node: part of the charge
+    total += w.first_parent * (per_sweep ? first_per_sweep_at_compute(pair) : first_arrivals(pair.parent));
+    if (!to_compute) total += w.first_child * first_arrivals(pair.child);
+  }
+  return total;
+}
+
+double Costs::energy(std::span<const Pair> pairs, Weights* weights) const {
+  const Problem& p = setting_.problem;
+  std::fill_n(weights, pairs.size(), Weights{});
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    const Pair& pair = pairs[j];
+    Weights& w = weights[j];
+    const bool to_memory = pair.child < p.levels;
+    w.served += p.read_pj[pair.parent];
+    if (to_memory) w.delivered += p.write_pj[pair.child];
+    if (pair.tensor != p.output) continue;
+    w.served += p.update_pj[pair.parent];
+    w.first_parent -= p.read_pj[pair.parent];
+    if (!to_memory) continue;
+    w.first_child -= p.write_pj[pair.child];
+    if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += p.read_pj[pair.child];
+    if (p.conventions.drain == Conventions::Drain::kParentWrites) {
+      const auto [few, many] = reduced_between(pair.parent, pair.child);
+      w.served += few * p.read_pj[pair.child];
+      if (j + 1 < pairs.size()) {  // the parent's own fills from further out
+        weights[j + 1].delivered += few * p.read_pj[pair.child];
+        weights[j + 1].first_child -= many * p.read_pj[pair.child];
+      }
+    }
+  }
+  return constant(pairs, weights);
+}
+
+double Costs::port(int level, bool write, std::span<const Pair> pairs, Weights* weights) const {
+  const Problem& p = setting_.problem;
+  std::fill_n(weights, pairs.size(), Weights{});
+  const double scale = 1 / ((write ? p.write_bandwidth[level] : p.read_bandwidth[level]) * instances_[level]);
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    const Pair& pair = pairs[j];
+    Weights& w = weights[j];
+    const bool output = pair.tensor == p.output;
+    if (pair.parent == level) {
+      if (!write || output) w.served += scale;
+      if (!write && output) w.first_parent -= scale;
+    }
+    if (pair.child != level) continue;
+    if (write) {
+      w.delivered += scale;
+      if (output) w.first_child -= scale;
+    } else if (output && p.conventions.drain == Conventions::Drain::kCounted) {
+      w.delivered += scale;
+    } else if (output && p.conventions.drain == Conventions::Drain::kParentWrites) {
+      const auto [few, many] = reduced_between(pair.parent, pair.child);
+      w.served += few * scale;
+      if (j + 1 < pairs.size()) {
+        weights[j + 1].delivered += few * scale;
+        weights[j + 1].first_child -= many * scale;
+      }
+    }
+  }
+  return constant(pairs, weights);
+}
+
+double Costs::delivery(const Pair& pair, const Weights& w) const {
+  // With remainders not every round keeps all copies busy. One copy more per round is certain: setting the loops'
+  // indices to 0 one by one leads from any iteration to the first, so a dim of n iterations in time and c busy copies
+  // has at least n + c - 1 pairs of them. (And products of such sums are at least the sum of the products, less 1.)
+  const int x = pair.tensor;
+  if (pair.child == setting_.problem.levels) return staying(pair, w, setting_.perfect);
+  const double parents = setting_.perfect ? copies_[x][pair.parent] : 1;
+  const double children = setting_.perfect ? copies_[x][pair.child] : 1;
+  return setting_.problem.tensor_words[x] * (w.served * parents + w.delivered * children);
+}
+
+double Costs::least(const Pair& pair, const Weights& w) const {
+  const Problem& p = setting_.problem;
+  const int x = pair.tensor;
+  if (pair.child == p.levels) return staying(pair, w, true);
+  const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
+  const auto once = [&](double weight, int level) {
+    return weight * (weight < 0 || setting_.perfect ? copies_ : certain_copies_)[x][level];
+  };
+  return p.tensor_words[x] * (once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
+                              once(w.delivered + (per_sweep ? w.first_child : 0), pair.child));
+}
+
+double Costs::staying(const Pair& pair, const Weights& w, bool all_copies) const {
+  // Operands that stay can stay through all loops that do not move them, no longer.
+  const Problem& p = setting_.problem;
+  const int x = pair.tensor;
+  const DimSet stays = setting_.staying(x, pair.parent);
+  if (stays == 0) return 0;
+  double cost = w.served * compute_words(setting_, spatial_, pair, stays);
+  for (DimSet rest = all_copies ? stays : 0; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    CertainCopies served;
+    double all = 1;
+    for (int l = 0; l < p.levels; ++l) {
+      const bool shared = l > pair.parent && (x == p.output ? p.reduction[l] : p.multicast[l]);
+      if (p.is_memory[l] || spatial_.factor[l][d] == 1 || shared) continue;
+      served.add(spatial_, l, d);
+      all *= static_cast<double>(spatial_.factor[l][d]);
+    }
+    cost *= setting_.perfect ? all : served.count();
+  }
+  return cost;
+}
+
+double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair) {
+  const Problem& p = setting.problem;
+  double share = 1;
+  for (const Problem::AffineRank& rank : p.affine[pair.tensor]) {
+    for (const auto& network : networks_between(p, pair.parent, p.levels)) {
+      const Sharing s = sharing(p, network, pair.tensor);
+      std::array<double, kMaxDims> below;
+      below.fill(1);
+      const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
+      const bool innermost = network.second == p.levels - 1;
+      const double fewest =
+          s.partial && !innermost ? 1.0 : fewest_windows(spatial, rank, network, s.shared || s.partial);
+      share *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared) : fewest) / all;
+    }
+  }
+  return share;
+}
+
+double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair, DimSet except) {
+  const Problem& p = setting.problem;
+  const int x = pair.tensor;
+  double words = p.simple_words[x];
+  for (int d = 0; d < p.dims; ++d) {
+    const DimSet bit = DimSet{1} << d;
+    if (p.affine_dims[x] & bit) words *= p.size[d];
+    if ((p.coupled[x] | except) & bit) continue;
+    double shared = 1;
+    for (int l = pair.parent + 1; l < p.levels; ++l)
+      if (!p.is_memory[l] && (x == p.output ? p.reduction[l] : p.multicast[l]))
+        shared *= static_cast<double>(spatial.factor[l][d]);
+    // Each time a word is asked for it serves at most so many iterations.
+    words *= shared == 1 ? p.size[d] : std::ceil(p.size[d] / shared);
+  }
+  return words * window_sharing(setting, spatial, pair);
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Energy and port loads of a choice as linear functions of the words that its tensors move, and the least of them that
+// is certain before any lattice is built: every tensor moved once between its keepers.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/setting.h"
+
+namespace pliant::exact {
+
+/// One transfer of a tensor between neighbouring keepers; child == Problem::levels is the compute units.
+struct Pair {
+  int tensor = 0, parent = 0, child = 0;
+};
+
+/// What a word of one pair costs: at the parent, at the child, and what first arrivals of outputs save at either.
+struct Weights {
+  double served = 0, delivered = 0, first_parent = 0, first_child = 0;
+};
+
+/// A linear cost of the words of every pair: energy, or the load of one port.
+struct Functional {
+  std::vector<Weights> weights;  ///< by pair
+  double constant = 0;           ///< pairs whose words do not depend on the temporal mapping, and the MACs
+};
+
+/// What the spatial factors of a choice do to counts. Everything here is about one tensor's pairs, listed inside out:
+/// tensors do not know of each other before they share a memory.
+class Costs {
+ public:
+  Costs(const Setting& setting, const Spatial& spatial);
+
+  double steps() const { return steps_; }
+  double instances(int level) const { return instances_[level]; }
+  /// Product of the factors of the dims that the tensor does not use, at fanouts outside a level.
+  double copies_outside(int tensor, int level) const { return copies_[tensor][level]; }
+
+  /// Sets the weights of one tensor's pairs and returns its constant.
+  double energy(std::span<const Pair> pairs, Weights* weights) const;
+  double port(int level, bool write, std::span<const Pair> pairs, Weights* weights) const;
+  /// Least cost of one of these pairs: moved once, or as long as an operand can stay at the compute units.
+  double least(const Pair& pair, const Weights& weights) const;
+  /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others
+  /// idle.
+  double delivery(const Pair& pair, const Weights& weights) const;
+
+ private:
+  /// What an operand costs that stays at the compute units as long as it can: all of them, or one.
+  double staying(const Pair& pair, const Weights& weights, bool all_copies) const;
+  double constant(std::span<const Pair> pairs, const Weights* weights) const;
+  void count_certain_copies();
+  double first_arrivals(int level) const;
+  double first_per_sweep_at_compute(const Pair& pair) const;
+  /// Copies of a word under the reducing fanouts between two levels: at least, at most.
+  std::pair<double, double> reduced_between(int parent, int child) const;
+
+  const Setting& setting_;
+  const Spatial& spatial_;
+  double steps_ = 1;
+  std::array<double, kMaxLevels + 1> instances_;
+  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
+  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
+};
+
+/// Share of the operands along affine ranks that fanouts ask for once for several units.
+double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair);
+
+/// Words between the innermost keeper of a tensor and the compute units when every step asks anew, except along some
+/// dims that the tensor does not use.
+double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair, DimSet except = 0);
+
+}  // namespace pliant::exact

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/lattice/lattice.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "dse/mappers/exact/lattice/charges.h"
+#include "dse/mappers/exact/lattice/kernels.h"
+
+namespace pliant::exact {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Where at most this share of all nodes is left at the outermost memory, each is completed by itself.
+constexpr double kFewStarts = 0.1;
+
+bool few_starts(const Lattice::Values& values) {
+  std::size_t nodes = 0, starts = 0;
+  for (const auto& [status, array] : values) {
+    nodes += array.size();
+    for (const double value : array) starts += value < kInfinity ? 1 : 0;
+  }
+  return static_cast<double>(starts) < kFewStarts * static_cast<double>(nodes);
+}
+
+void merge(Lattice::Values& values, const Status& status, Array array) {
+  auto [entry, fresh] = values.try_emplace(status);
+  if (fresh)
+    entry->second = std::move(array);
+  else
+    min_into(entry->second.data(), array.data(), array.size());
+}
+
+/// Values and charges of one memory that are alive at the same time, about.
+constexpr double kArraysAtOnce = 24;
+
+}  // namespace
+
+Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps, ArrayStore& store, Meter& meter)
+    : setting_(setting), spatial_(spatial), keeps_(keeps), store_(store), meter_(meter), costs_(setting, spatial_) {
+  const Problem& p = setting_.problem;
+  // The tensors' pairs, inside out.
+  for (int x = 0; x < p.tensors; ++x) {
+    int child = p.levels;
+    for (const int l : setting_.memories) {
+      if (!(keeps_[l] >> x & 1U)) continue;
+      pairs_of_[x].push_back(static_cast<int>(pairs_.size()));
+      pairs_.push_back({x, l, child});
+      child = l;
+    }
+    initial_[x] = setting_.staying(x, pairs_[pairs_of_[x].front()].parent) != 0 ? 1 : 0;
+  }
+}
+
+bool Lattice::build() {
+  std::optional<Axes> axes = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories,
+                                        setting_.may_loop, setting_.axis_cache);
+  too_large_ = !axes;
+  if (!axes || axes->empty()) return false;
+  axes_ = std::move(*axes);
+  for (int k = 0; k < stages(); ++k) {
+    double nodes = 1;
+    for (int d = 0; d < setting_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
+    too_large_ |= meter_.too_large(kArraysAtOnce * sizeof(double) * nodes);
+  }
+  if (too_large_) return false;
+  build_boxes();
+  return true;
+}
+
+std::span<const Pair> Lattice::pairs_of(int tensor) const {
+  return {pairs_.data() + pairs_of_[tensor].front(), pairs_of_[tensor].size()};
+}
+
+Functional Lattice::energy() const {
+  const Problem& p = setting_.problem;
+  Functional f;
+  f.weights.resize(pairs_.size());
+  f.constant = p.macs * p.mac_pj;
+  for (int x = 0; x < p.tensors; ++x) f.constant += costs_.energy(pairs_of(x), f.weights.data() + pairs_of_[x].front());
+  return f;
+}
+
+Functional Lattice::port(int level, bool write) const {
+  Functional f;
+  f.weights.resize(pairs_.size());
+  for (int x = 0; x < setting_.problem.tensors; ++x)
+    f.constant += costs_.port(level, write, pairs_of(x), f.weights.data() + pairs_of_[x].front());
+  return f;
+}
+
+std::vector<int> Lattice::pending_pairs(int k, int tensor, int pending) const {
+  std::vector<int> found;
+  for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j)
+    if (pairs_[pairs_of_[tensor][j]].child > setting_.memories[k]) found.push_back(pairs_of_[tensor][j]);
+  return found;
+}
+
+TensorSet Lattice::alive(const Status& status) const {
+  TensorSet set = 0;
+  for (int x = 0; x < setting_.problem.tensors; ++x)
+    if (status[x] != 0) set |= TensorSet{1} << x;
+  return set;
+}
+
+double Lattice::repetitions(int tensor, int pending) const {
+  return pending >= kStaying ? repeated_[tensor][static_cast<std::size_t>(pending - kStaying)] : 1;
+}
+
+Status Lattice::after_boundary(int k, Status status, int node) const {
+  const int level = setting_.memories[k];
+  if (k == 0 && setting_.compute_runs) {
+    // Loops of the innermost memory give no reuse: remember how often they repeat an operand that stays.
+    std::array<int, kMaxDims> at{};
+    unpack(k, node, at);
+    for (int x = 0; x < setting_.problem.tensors; ++x) {
+      if (status[x] != 1 || initial_[x] != 1) continue;
+      double product = 1;
+      for (int d = 0; d < setting_.problem.dims; ++d)
+        if (!setting_.problem.is_coupled(x, d))
+          product *= static_cast<double>(axis(0, d).states[at[d]].tile / axis(0, d).states[axis(0, d).start].tile);
+      auto& known = repeated_[x];
+      const auto found = std::find(known.begin(), known.end(), product);
+      status[x] = static_cast<std::int16_t>(kStaying + (found - known.begin()));
+      if (found == known.end()) known.push_back(product);
+    }
+  }
+  for (int x = 0; x < setting_.problem.tensors; ++x) {
+    if (!(keeps_[level] >> x & 1U) || status[x] != 0) continue;
+    for (std::size_t j = 0; j < pairs_of_[x].size(); ++j)
+      if (pairs_[pairs_of_[x][j]].child == level) status[x] = static_cast<std::int16_t>(j + 1);
+  }
+  return status;
+}
+
+Array Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
+  const ChargeTables tables(setting_, spatial_, axes_, pairs_, pending_pairs(k, tensor, pending), k, tensor, slide,
+                            functional, repetitions(tensor, pending));
+  Array values(store_, static_cast<std::size_t>(boxes_[k].size));
+  tables.fill(fastest_first_, boxes_[k].extent, {values.data(), values.size()});
+  return values;
+}
+
+void Lattice::grow(int k, DimSet dims, Array& values) const {
+  const Box& box = boxes_[k];
+  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    if (box.extent[d] > 1 && !meter_.expired())
+      close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
+  }
+}
+
+void Lattice::run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const {
+  const Problem& p = setting_.problem;
+  const auto charged = [&](int x, int pending, int slide) -> const double* {
+    auto [entry, fresh] = charges.try_emplace({x, pending, slide});
+    if (fresh) entry->second = charge(k, x, pending, slide, functional);
+    return entry->second.data();
+  };
+  Array work;
+  // Statuses with more tensors pending lead to those with fewer.
+  for (int count = p.tensors; count >= 0; --count) {
+    std::vector<Status> now;
+    for (const auto& [status, array] : values)
+      if (std::popcount(alive(status)) == count) now.push_back(status);
+    for (const Status& status : now) {
+      if (meter_.expired()) return;
+      const TensorSet tensors = alive(status);
+      DimSet still = group;
+      for (int x = 0; x < p.tensors; ++x)
+        if (tensors >> x & 1U) still &= ~p.coupled[x];
+      Array& array = values.at(status);
+      grow(k, still, array);
+      if (tensors == 0) continue;
+      std::vector<TensorSet> plain_done;
+      for (DimSet rest = group & ~still; rest != 0; rest &= rest - 1) {
+        if (meter_.expired()) return;
+        const int d = std::countr_zero(rest);
+        TensorSet killed = 0, sliding = 0;
+        for (int x = 0; x < p.tensors; ++x) {
+          if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
+          killed |= TensorSet{1} << x;
+          const bool to_compute = towards_compute(x, status[x]);
+          if ((p.sliding[x] >> d & 1U) && !to_compute) sliding |= TensorSet{1} << x;
+        }
+        if (sliding == 0) {
+          if (std::find(plain_done.begin(), plain_done.end(), killed) != plain_done.end()) continue;
+          plain_done.push_back(killed);
+        }
+        Status after = status;
+        for (int x = 0; x < p.tensors; ++x)
+          if (killed >> x & 1U) after[x] = 0;
+        auto [entry, fresh] = values.try_emplace(after);
+        if (fresh) entry->second = Array(store_, array.size(), kInfinity);
+        Array& target = entry->second;
+        // The last charge is added while taking the minimum; the others, and a slide, need a copy.
+        const double* source = array.data();
+        TensorSet rest_killed = killed;
+        if (sliding != 0 || std::popcount(killed) > 1) {
+          work = array;
+          if (sliding != 0) grow(k, DimSet{1} << d, work);
+          while (std::popcount(rest_killed) > 1) {
+            const int x = std::countr_zero(rest_killed);
+            add_into(work.data(), charged(x, status[x], sliding >> x & 1U ? d : -1), work.size());
+            rest_killed &= rest_killed - 1;
+          }
+          source = work.data();
+        }
+        const int x = std::countr_zero(rest_killed);
+        min_sum_into(target.data(), source, charged(x, status[x], sliding >> x & 1U ? d : -1), target.size());
+      }
+    }
+  }
+}
+
+int Lattice::initial_node() const {
+  std::array<int, kMaxDims> at{};
+  for (int d = 0; d < setting_.problem.dims; ++d) at[d] = axis(0, d).start;
+  return index(0, at);
+}
+
+std::vector<int> Lattice::final_nodes() const {
+  // With remainders a dim may be covered by tiles of several sizes.
+  std::vector<int> found{0}, next;
+  const int k = stages() - 1;
+  for (int d = 0; d < setting_.problem.dims; ++d) {
+    next.clear();
+    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
+      if (axis(k, d).may_end[i])
+        for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k].stride[d]);
+    found.swap(next);
+  }
+  return found;
+}
+
+std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
+  std::vector<double> least;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) least.push_back(costs_.least(pairs_[i], functional.weights[i]));
+  return least;
+}
+
+double Lattice::still_to_pay(int k, const Status& status, const std::vector<double>& least) const {
+  double cost = 0;
+  for (int x = 0; x < setting_.problem.tensors; ++x) {
+    for (std::size_t j = 0; j < pairs_of_[x].size(); ++j) {
+      const int pair = pairs_of_[x][j];
+      const bool pending = status[x] != 0 && static_cast<int>(j) >= first_pending(status[x]);
+      if (pending || pairs_[pair].child <= setting_.memories[k]) cost += least[pair];
+    }
+  }
+  return cost;
+}
+
+Lattice::Values Lattice::run_memory(int k, const Functional& functional, const Values& before) const {
+  Charges charges;
+  Values done;
+  for (const std::vector<DimSet>& groups : setting_.orders[k]) {
+    if (meter_.expired()) break;
+    Values values = before;
+    for (const DimSet group : groups) run_group(k, group, functional, values, charges);
+    for (auto& [status, array] : values) merge(done, status, std::move(array));
+  }
+  return end_memory(k, functional, std::move(done), charges);
+}
+
+Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values values, Charges& charges) const {
+  // What does not fit goes; in quickflow's model runs end at the parent.
+  Values ended;
+  const auto size = static_cast<std::size_t>(boxes_[k].size);
+  for (auto& [status, array] : values) {
+    if (meter_.expired()) break;
+    Status after = status;
+    for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
+      if (!(keeps_[setting_.memories[k]] >> x & 1U) || status[x] == 0) continue;
+      auto [entry, fresh] = charges.try_emplace({x, status[x], -1});
+      if (fresh) entry->second = charge(k, x, status[x], -1, functional);
+      add_into(array.data(), entry->second.data(), size);
+      after[x] = 0;
+    }
+    add_into(array.data(), boxes_[k].misfit.data(), size);
+    if (k > 0 || !setting_.compute_runs) {
+      merge(ended, after_boundary(k, after, 0), std::move(array));
+      continue;
+    }
+    for (std::size_t node = 0; node < size; ++node) {  // the status depends on the node
+      if (array[node] == kInfinity) continue;
+      auto [entry, fresh] = ended.try_emplace(after_boundary(k, after, static_cast<int>(node)));
+      if (fresh) entry->second = Array(store_, size, kInfinity);
+      entry->second[node] = std::min(entry->second[node], array[node]);
+    }
+  }
+  return ended;
+}
+
+Lattice::Tables Lattice::solve(const Functional& functional, double limit) const {
+  const std::vector<double> least = least_by_pair(functional);
+  Tables tables;
+  tables.before.resize(static_cast<std::size_t>(stages()));
+  tables.best = kInfinity;
+  Array start(store_, static_cast<std::size_t>(boxes_[0].size), kInfinity);
+  start[static_cast<std::size_t>(initial_node())] = 0;
+  tables.before[0].emplace(initial_, std::move(start));
+  const int last = stages() - 1;
+  for (int k = 0; k <= last; ++k) {
+    too_large_ |= meter_.too_large(static_cast<double>(store_.bytes_in_use()));
+    if (meter_.expired() || too_large_) return tables;
+    complete_box(k);
+    meter_.effort += tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
+    if (k == last && few_starts(tables.before[k])) {
+      tables.best = finish(functional, limit, tables);
+      return tables;
+    }
+    const Values ended = run_memory(k, functional, tables.before[k]);
+    if (meter_.expired()) return tables;
+    if (k == last) {
+      for (const auto& [status, array] : ended) {
+        const double pending = pending_at_end(status, functional) + functional.constant;
+        for (const double value : array) tables.best = std::min(tables.best, value + pending);
+      }
+      return tables;
+    }
+    for (const auto& [status, array] : ended) {
+      if (meter_.expired()) return tables;
+      const double most = limit - functional.constant - still_to_pay(k, status, least);
+      Array outer;
+      for (std::size_t node = 0; node < array.size(); ++node) {
+        if (!(array[node] < most)) continue;
+        const int outside = boxes_[k].outside[node];
+        if (outside < 0) continue;
+        if (outer.empty()) outer = Array(store_, static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
+        double& target = outer[static_cast<std::size_t>(outside)];
+        target = std::min(target, array[node]);
+      }
+      if (!outer.empty()) tables.before[k + 1].emplace(status, std::move(outer));
+    }
+    if (tables.before[k + 1].empty()) return tables;
+  }
+  return tables;
+}
+
+double Lattice::pending_at_end(const Status& status, const Functional& functional) const {
+  // Nothing outside is left to move the tile: one delivery.
+  const int k = stages() - 1;
+  std::array<std::vector<int>, kMaxDims> ends;
+  for (int d = 0; d < setting_.problem.dims; ++d)
+    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
+      if (axis(k, d).may_end[i]) ends[d].push_back(static_cast<int>(i));
+  double cost = 0;
+  for (int x = 0; x < setting_.problem.tensors; ++x) {
+    if (status[x] == 0) continue;
+    cost += ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional,
+                         repetitions(x, status[x]))
+                .least(ends);
+  }
+  return cost;
+}
+
+void Lattice::nodes_under(int k, int node, std::vector<int>& found) const {
+  std::array<int, kMaxDims> at{};
+  unpack(k, node, at);
+  found.assign(1, 0);
+  std::vector<int> next;
+  for (int d = 0; d < setting_.problem.dims; ++d) {
+    next.clear();
+    const std::vector<int>& map = axis(k, d).from_inside;
+    for (std::size_t i = 0; i < map.size(); ++i) {
+      if (map[i] != at[d]) continue;
+      for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k - 1].stride[d]);
+    }
+    found.swap(next);
+  }
+}
+
+void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const {
+  std::array<int, kMaxDims> a{}, b{};
+  unpack(k, from, a);
+  unpack(k, to, b);
+  for (int d = 0; d < setting_.problem.dims; ++d)
+    bound[d] = axis(k, d).states[b[d]].tile / axis(k, d).states[a[d]].tile;
+}
+
+ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
+  return {setting_, spatial_, axes_, pairs_,     pending_pairs(k, tensor, pending),
+          k,        tensor,   slide, functional, repetitions(tensor, pending)};
+}
+
+bool Lattice::towards_compute(int tensor, int pending) const {
+  return pairs_[pairs_of_[tensor][static_cast<std::size_t>(first_pending(pending))]].child == setting_.problem.levels;
+}
+
+double Lattice::least(const Functional& functional) const {
+  double total = functional.constant;
+  for (const double cost : least_by_pair(functional)) total += cost;
+  return total;
+}
+
+}  // namespace pliant::exact

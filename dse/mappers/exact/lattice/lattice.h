@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lattice of nested tiles for one choice of spatial factors and kept tensors.
+//
+// The nest is walked from the innermost memory outwards. A node is a tile vector; a status says, per tensor, since
+// which keeper its transfers are pending (no coupled loop met yet). A transfer is charged when its tensor meets its
+// first coupled loop, and the charge is a function of the node: words = elements(tile) * iterations left. "Best over
+// all factors of these dims" is a minimum over prefixes of the lattice, one prime at a time.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/lattice/arrays.h"
+#include "dse/mappers/exact/lattice/axis.h"
+#include "dse/mappers/exact/lattice/costs.h"
+#include "dse/mappers/exact/meter.h"
+
+namespace pliant::exact {
+
+/// Per tensor: 0 = nothing pending, else 1 + index (within the tensor's pairs) of the innermost pending pair; from
+/// kStaying on, operands that stay at the compute units, with the innermost memory's repetitions (quickflow only).
+inline constexpr int kStaying = 64;
+using Status = std::array<std::int16_t, kMaxTensors>;
+
+inline constexpr int kMaxFunctionals = 12;
+
+class ChargeTables;
+
+/// Charges at one memory, made when first asked for.
+struct ChargeCache {
+  struct Entry {
+    int functional, tensor, pending, slide;
+    std::unique_ptr<ChargeTables> tables;
+  };
+  std::vector<Entry> entries;
+};
+
+class Lattice {
+ public:
+  Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps, ArrayStore& store, Meter& meter);
+  Lattice(const Lattice&) = delete;
+  Lattice& operator=(const Lattice&) = delete;
+
+  /// What follows build() needs the lattice itself. False: nothing fits, or too_large().
+  bool build();
+  /// Tables that were begun are worthless then.
+  bool too_large() const { return too_large_; }
+  double steps() const { return costs_.steps(); }
+
+  Functional energy() const;
+  Functional port(int level, bool write) const;
+  /// Each tensor moved once between its keepers: a bound that needs no lattice.
+  double least(const Functional& functional) const;
+
+  /// Least cost of everything inside each memory's loops, by memory (before its loops), status and node.
+  using Values = std::map<Status, Array>;
+  struct Tables {
+    std::vector<Values> before;
+    double best = 0;  ///< of a complete mapping, constants included
+  };
+  /// Nodes whose cost and what must follow exceed the limit are left out. Worthless when the meter expires meanwhile.
+  Tables solve(const Functional& functional, double limit) const;
+
+  /// Continue inwards from memory k: all reuse-distinct ways to reach node `end`.
+  struct Step {
+    Status before{}, after{};  ///< as this memory sees it before its loops, as the next one out sees it after them
+    int node = 0;              ///< before its loops
+    std::array<double, kMaxFunctionals> charges{};  ///< made at this memory, by functional
+    std::array<std::int8_t, kMaxDims> order{};      ///< dims of its loops, innermost first
+    int loops = 0;
+  };
+  struct StepQuery {
+    int k = 0, end = 0;
+    const Status* after = nullptr;  ///< nullptr = any
+    std::span<const Functional* const> functionals;
+    std::span<const Tables* const> tables;     ///< by functional
+    double limit = 0;                          ///< on table value + charges of functional 0 (+ what `after` pends)
+    std::function<bool(const double*)> worth;  ///< asked per start with its table values; empty = always
+    bool follow = false;                       ///< also steps that charge what no loop moved, as the tables do
+    ChargeCache* cache = nullptr;
+  };
+  void steps_into(const StepQuery& query, std::vector<Step>& found) const;
+  /// Nodes outside and inside: the node of memory k-1 (after its loops) that lies under a node of memory k; all of
+  /// them.
+  void nodes_under(int k, int node, std::vector<int>& found) const;
+
+  std::vector<int> final_nodes() const;
+  /// Cost of what is still pending when the outermost memory's loops are done.
+  double pending_at_end(const Status& status, const Functional& functional) const;
+
+  /// Bounds of memory k's loops between two of its nodes.
+  void bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const;
+  const Setting& setting() const { return setting_; }
+  const Spatial& spatial() const { return spatial_; }
+  const Keeps& keeps() const { return keeps_; }
+  int stages() const { return static_cast<int>(setting_.memories.size()); }
+  Status initial_status() const { return initial_; }
+  int initial_node() const;
+
+  // What the enumeration of steps needs.
+  Meter& meter() const { return meter_; }
+  const Axis& axis(int k, int d) const { return (*axes_[d])[k]; }
+  int stride(int k, int d) const { return boxes_[k].stride[d]; }
+  bool fits(int k, int node) const { return boxes_[k].misfit[static_cast<std::size_t>(node)] == 0; }
+  void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
+  TensorSet alive(const Status& status) const;
+  Status after_boundary(int k, Status status, int node) const;
+  bool towards_compute(int tensor, int pending) const;
+  ChargeTables charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const;
+
+ private:
+  struct Box {
+    std::vector<int> extent, stride;  // by dim
+    int size = 1;
+    Array misfit;              // by node: 0, or infinity where capacity, partition or fixed tile is violated
+    std::vector<int> outside;  // by node: the node of the next memory out above it, or -1
+  };
+  int index(int k, const std::array<int, kMaxDims>& at) const;
+  void build_boxes();
+  void build_misfits(int k) const;
+  void complete_box(int k) const;
+  int first_pending(int pending) const { return pending >= kStaying ? 0 : pending - 1; }
+  double repetitions(int tensor, int pending) const;
+  /// Charge of killing one tensor at memory k, at every node; slide = dim whose windows overlap, or -1.
+  Array charge(int k, int tensor, int pending, int slide, const Functional& functional) const;
+  void grow(int k, DimSet dims, Array& values) const;
+  /// Least cost of all pairs that are not charged yet at memory k.
+  double still_to_pay(int k, const Status& status, const std::vector<double>& least_by_pair) const;
+  std::vector<double> least_by_pair(const Functional& functional) const;
+  /// Charges at every node of one memory, by tensor, what it pends and slide.
+  using Charges = std::map<std::array<int, 3>, Array>;
+  void run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const;
+  /// All loops of memory k, in every order it may have; then its end.
+  Values run_memory(int k, const Functional& functional, const Values& before) const;
+  Values end_memory(int k, const Functional& functional, Values values, Charges& charges) const;
+  double finish(const Functional& functional, double limit, const Tables& tables) const;
+  std::span<const Pair> pairs_of(int tensor) const;
+  std::vector<int> pending_pairs(int k, int tensor, int pending) const;
+
+  const Setting& setting_;
+  Spatial spatial_;
+  Keeps keeps_;
+  ArrayStore& store_;
+  Meter& meter_;
+  Costs costs_;
+  std::vector<Pair> pairs_;
+  std::array<std::vector<int>, kMaxTensors> pairs_of_;  // inside out, indices into pairs_
+  Axes axes_;
+  std::vector<int> fastest_first_;  // dims in the order of their strides
+  mutable std::vector<Box> boxes_;  // filled when a search first gets there
+  mutable bool too_large_ = false;
+  Status initial_{};
+  mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
+};
+
+}  // namespace pliant::exact

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "dse/mappers/exact/lattice/charges.h"
+#include "dse/mappers/exact/lattice/lattice.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// Enumerates the starts and orders of one memory for steps_into.
+class StepSearch {
+ public:
+  StepSearch(const Lattice& lattice, const Lattice::StepQuery& query, std::vector<Lattice::Step>& found)
+      : lattice_(lattice), p_(lattice.setting().problem), query_(query), found_(found) {}
+
+  /// All steps from any start to the end asked for.
+  void run() {
+    lattice_.unpack(query_.k, query_.end, last_);
+    const int k = query_.k;
+    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(k)]) {
+      bool complete = true;
+      for (std::size_t f = 0; f < query_.tables.size() && complete; ++f) {
+        const auto& before = query_.tables[f]->before[static_cast<std::size_t>(k)];
+        const auto entry = before.find(status);
+        complete = entry != before.end();
+        if (complete) arrays_[f] = entry->second.data();
+      }
+      if (!complete) continue;
+      step_.before = status;
+      visit(0, 0, 0);
+    }
+  }
+
+  /// The cheapest steps from every start to wherever it can end; found_ holds those of one start at a time.
+  double cheapest(const std::function<double(const Status&)>& pending) {
+    every_order_ = false;
+    double best = query_.limit;
+    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(query_.k)]) {
+      step_.before = status;
+      for (std::size_t node = 0; node < array.size(); ++node) {
+        value_ = array[node];
+        if (!(value_ < best)) continue;
+        if (++looked_ % 256 == 0 && lattice_.meter().expired()) return best;
+        step_.node = static_cast<int>(node);
+        lattice_.unpack(query_.k, step_.node, at_);
+        to_every_end(0, [&](DimSet active) {
+          found_.clear();
+          query_.limit = best;
+          start(active);
+          for (const Lattice::Step& step : found_)
+            best = std::min(best, value_ + step.charges[0] + pending(step.after));
+        });
+      }
+    }
+    return best;
+  }
+
+ private:
+  using At = std::array<int, kMaxDims>;
+
+  /// Ends that one loop per dim leads to from where we are; with perfect temporal factors there is one.
+  template <typename F>
+  void to_every_end(int d, const F& visit, DimSet active = 0) {
+    if (d == p_.dims) {
+      int end = 0;
+      for (int i = 0; i < p_.dims; ++i) end += last_[i] * lattice_.stride(query_.k, i);
+      if (lattice_.fits(query_.k, end)) visit(active);
+      return;
+    }
+    const Axis& axis = lattice_.axis(query_.k, d);
+    for (std::size_t j = 0; j < axis.states.size(); ++j) {
+      if (!axis.may_end[j]) continue;
+      if (std::find(axis.below[j].begin(), axis.below[j].end(), at_[d]) == axis.below[j].end()) continue;
+      last_[d] = static_cast<int>(j);
+      to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | DimSet{1} << d);
+    }
+  }
+
+  void start(DimSet active) {
+    for (const std::vector<DimSet>& groups : lattice_.setting().orders[static_cast<std::size_t>(query_.k)]) {
+      step_.loops = 0;
+      step_.charges.fill(0);
+      place(groups, 0, active, step_.before, at_);
+    }
+  }
+
+  double charge(const At& node, int x, int pending, int slide, int f) {
+    for (const ChargeCache::Entry& entry : query_.cache->entries)
+      if (entry.pending == pending && entry.slide == slide && entry.tensor == x && entry.functional == f)
+        return entry.tables->at(node);
+    query_.cache->entries.push_back(
+        {f, x, pending, slide,
+         std::make_unique<ChargeTables>(
+             lattice_.charge_tables(query_.k, x, pending, slide, *query_.functionals[static_cast<std::size_t>(f)]))});
+    return query_.cache->entries.back().tables->at(node);
+  }
+
+  bool slides(int x, int d, const Status& status) const {
+    return (p_.sliding[x] >> d & 1U) != 0 && !lattice_.towards_compute(x, status[x]);
+  }
+
+  /// What the pending tensors must pay at least between this start and the end: each alone, at its best.
+  double least_charge(DimSet active) {
+    double total = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      const int pending = step_.before[x];
+      if (pending == 0 || (active & p_.coupled[x]) == 0) continue;
+      At best = at_;
+      for (int d = 0; d < p_.dims; ++d)
+        if (!p_.is_coupled(x, d)) best[d] = last_[d];
+      double least = charge(best, x, pending, -1, 0);
+      for (DimSet rest = active & p_.sliding[x]; rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        if (!slides(x, d, step_.before)) continue;
+        At slid = best;
+        slid[d] = last_[d];
+        least = std::min(least, charge(slid, x, pending, d, 0));
+      }
+      total += least;
+    }
+    return total;
+  }
+
+  void visit(int d, int node, DimSet active) {
+    if (d == p_.dims) {
+      const double value = arrays_[0][node];
+      if (!(value < query_.limit)) return;
+      if (++looked_ % 256 == 0 && lattice_.meter().expired()) query_.limit = -std::numeric_limits<double>::infinity();
+      if (query_.worth) {
+        for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
+        if (!query_.worth(values_.data())) return;
+      }
+      if (!(value + least_charge(active) < query_.limit)) return;
+      step_.node = node;
+      value_ = value;
+      start(active);
+      return;
+    }
+    for (const int i : lattice_.axis(query_.k, d).below[static_cast<std::size_t>(last_[d])]) {
+      at_[d] = i;
+      visit(d + 1, node + i * lattice_.stride(query_.k, d), i == last_[d] ? active : active | DimSet{1} << d);
+    }
+  }
+
+  void add_charges(const At& node, int x, int pending, int slide) {
+    for (std::size_t f = 0; f < query_.functionals.size(); ++f)
+      step_.charges[f] += charge(node, x, pending, slide, static_cast<int>(f));
+  }
+
+  void finish(const Status& status, const At& node) {
+    const Setting& setting = lattice_.setting();
+    const int level = setting.memories[static_cast<std::size_t>(query_.k)];
+    const auto charges = step_.charges;
+    Status final = status;
+    for (int x = 0; x < p_.tensors && setting.within; ++x) {
+      if (!(lattice_.keeps()[level] >> x & 1U) || final[x] == 0) continue;
+      add_charges(node, x, final[x], -1);
+      final[x] = 0;
+    }
+    step_.after = lattice_.after_boundary(query_.k, final, query_.end);
+    // The tables may have charged a tensor that no loop moved here. Follow them: the mapping that comes out costs no
+    // more.
+    for (int x = 0; query_.follow && query_.after != nullptr && x < p_.tensors; ++x) {
+      if (final[x] == 0 || step_.after[x] == (*query_.after)[x]) continue;
+      Status charged = final;
+      charged[x] = 0;
+      const Status after = lattice_.after_boundary(query_.k, charged, query_.end);
+      if (after[x] != (*query_.after)[x]) continue;
+      add_charges(node, x, final[x], -1);
+      final = charged;
+      step_.after = after;
+    }
+    if ((query_.after == nullptr || step_.after == *query_.after) && value_ + step_.charges[0] < query_.limit)
+      found_.push_back(step_);
+    step_.charges = charges;
+  }
+
+  /// One reuse-distinct order after the other for a given start and end.
+  void place(const std::vector<DimSet>& groups, std::size_t g, DimSet active, const Status& status, At node) {
+    if (!(value_ + step_.charges[0] < query_.limit)) return;
+    while (g < groups.size() && (groups[g] & active) == 0) ++g;
+    if (active == 0 || g == groups.size()) return finish(status, node);
+    const int placed = step_.loops;
+    const TensorSet tensors = lattice_.alive(status);
+    // Loops that move nothing pending come first: they can only help. (Where displacements are remembered, or a slide
+    // may go on further out, every order is its own.)
+    for (DimSet rest = every_order_ ? 0 : groups[g] & active; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      bool moves = false;
+      for (int x = 0; x < p_.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p_.is_coupled(x, d);
+      if (moves) continue;
+      node[d] = last_[d];
+      active &= ~(DimSet{1} << d);
+      step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
+    }
+    if ((groups[g] & active) == 0) {
+      place(groups, g + 1, active, status, node);
+      step_.loops = placed;
+      return;
+    }
+    std::array<TensorSet, kMaxDims> tried{};
+    int tries = 0;
+    for (DimSet rest = groups[g] & active; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      TensorSet killed = 0;
+      bool sliding = false;
+      for (int x = 0; x < p_.tensors; ++x) {
+        if (!(tensors >> x & 1U) || !p_.is_coupled(x, d)) continue;
+        killed |= TensorSet{1} << x;
+        sliding |= slides(x, d, status);
+      }
+      if (!sliding && !every_order_) {
+        if (std::find(tried.begin(), tried.begin() + tries, killed) != tried.begin() + tries) continue;
+        tried[static_cast<std::size_t>(tries++)] = killed;
+      }
+      At next = node;
+      next[d] = last_[d];
+      Status then = status;
+      const auto charges = step_.charges;
+      for (int x = 0; x < p_.tensors; ++x) {
+        if (!(killed >> x & 1U)) continue;
+        add_charges(next, x, status[x], slides(x, d, status) ? d : -1);
+        then[x] = 0;
+      }
+      step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
+      place(groups, g, active & ~(DimSet{1} << d), then, next);
+      --step_.loops;
+      step_.charges = charges;
+    }
+    step_.loops = placed;
+  }
+
+  const Lattice& lattice_;
+  const Problem& p_;
+  Lattice::StepQuery query_;
+  std::vector<Lattice::Step>& found_;
+  std::array<const double*, kMaxFunctionals> arrays_{};
+  std::array<double, kMaxFunctionals> values_{};
+  Lattice::Step step_;
+  bool every_order_ = lattice_.setting().walks || lattice_.setting().divides_slides;
+  double value_ = 0;
+  std::uint64_t looked_ = 0;  // starts
+  At last_{}, at_{};
+};
+
+}  // namespace
+
+double Lattice::finish(const Functional& functional, double limit, const Tables& tables) const {
+  const Functional* const one = &functional;
+  const Tables* const table = &tables;
+  ChargeCache cache;
+  StepQuery query;
+  query.k = stages() - 1;
+  query.functionals = {&one, 1};
+  query.tables = {&table, 1};
+  query.limit = limit - functional.constant;
+  query.cache = &cache;
+  std::map<Status, double> known;
+  std::vector<Step> found;
+  const double best = StepSearch(*this, query, found).cheapest([&](const Status& status) {
+    auto [entry, fresh] = known.try_emplace(status);
+    if (fresh) entry->second = pending_at_end(status, functional);
+    return entry->second;
+  });
+  return best < query.limit ? best + functional.constant : std::numeric_limits<double>::infinity();
+}
+
+void Lattice::steps_into(const StepQuery& query, std::vector<Step>& found) const {
+  StepSearch(*this, query, found).run();
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/lattice/windows.h"
+
+#include <bit>
+#include <span>
+
+#include "core/affine.h"
+
+namespace pliant::exact {
+
+DimSet dims_of(const Problem::AffineRank& rank) {
+  DimSet set = 0;
+  for (int i = 0; i < rank.terms; ++i) set |= DimSet{1} << rank.dim[i];
+  return set;
+}
+
+double extent(const Problem& problem, const Problem::AffineRank& rank, const std::array<double, kMaxDims>& tile,
+              bool distinct) {
+  std::array<Stride, kMaxDims> strides;
+  std::size_t n = 0;
+  for (int i = 0; i < rank.terms; ++i)
+    if (tile[rank.dim[i]] > 1) strides[n++] = {rank.coefficient[i], static_cast<Count>(tile[rank.dim[i]])};
+  const std::span<const Stride> all(strides.data(), n);
+  if (n == 0) return 1;
+  if (!distinct && problem.conventions.footprint == Conventions::Footprint::kBoundingBox)
+    return static_cast<double>(bounding_extent(all));
+  if (n == 1) return static_cast<double>(strides[0].count);
+  return static_cast<double>(distinct_values(all));
+}
+
+std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside) {
+  std::vector<std::pair<int, int>> networks;
+  for (int l = inside - 1; l > outside; --l) {
+    if (problem.is_memory[l]) continue;
+    const int innermost = l;
+    while (l - 1 > outside && !problem.is_memory[l - 1]) --l;
+    networks.emplace_back(l, innermost);
+  }
+  return networks;
+}
+
+Sharing sharing(const Problem& problem, std::pair<int, int> network, int tensor) {
+  Sharing s{false, false};
+  for (int l = network.first; l <= network.second; ++l) {
+    s.shared |= (problem.sharing_equal[tensor] >> l & 1U) != 0;
+    s.partial |= (problem.uniting[tensor] >> l & 1U) != 0;
+  }
+  return s;
+}
+
+double windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+               const std::array<double, kMaxDims>& below, bool shared) {
+  std::array<Stride, kMaxDims> strides;
+  std::size_t n = 0;
+  double product = 1;
+  for (int i = 0; i < rank.terms; ++i) {
+    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    if (count == 1) continue;
+    product *= count;
+    strides[n++] = {rank.coefficient[i] * static_cast<Count>(below[rank.dim[i]]), static_cast<Count>(count)};
+  }
+  if (!shared || n < 2) return product;
+  return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
+}
+
+double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                      bool shared) {
+  double product = 1, sum = 1;
+  for (int i = 0; i < rank.terms; ++i) {
+    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    product *= count;
+    sum += count - 1;
+  }
+  return shared ? sum : product;
+}
+
+bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank) {
+  if (problem.conventions.halo != Conventions::Halo::kDisplacement &&
+      problem.conventions.halo != Conventions::Halo::kTwoIterations)
+    return false;
+  int moving = 0;
+  for (int i = 0; i < rank.terms; ++i) moving += problem.size[rank.dim[i]] > 1 ? 1 : 0;
+  return moving > 1;
+}
+
+bool displacement_walks(const Problem& problem) {
+  for (int x = 0; x < problem.tensors; ++x)
+    for (const Problem::AffineRank& rank : problem.affine[x])
+      if (displacement_walks(problem, rank)) return true;
+  return false;
+}
+
+double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside) {
+  double product = 1;
+  for (int l = outside + 1; l < inside; ++l)
+    for (DimSet rest = dims; rest != 0; rest &= rest - 1)
+      product *= static_cast<double>(spatial.factor[l][std::countr_zero(rest)]);
+  return product;
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows along affine ranks, and what fanouts make of them.
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "dse/mappers/exact/choices/choice.h"
+
+namespace pliant::exact {
+
+DimSet dims_of(const Problem::AffineRank& rank);
+
+/// Words of a tile along one rank; `distinct` whatever the footprint convention says.
+double extent(const Problem& problem, const Problem::AffineRank& rank, const std::array<double, kMaxDims>& tile,
+              bool distinct);
+
+/// Does the model remember displacements along this rank, so that its words are not a function of the node?
+bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank);
+bool displacement_walks(const Problem& problem);  ///< along any rank
+
+/// Fanouts between two levels in runs that no memory divides, from the inside out: [outermost, innermost] levels.
+std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside);
+
+/// Where only some fanouts of a network share or unite windows, the network is taken to do so as a whole: a lower
+/// bound.
+struct Sharing {
+  bool shared = true, partial = false;
+};
+Sharing sharing(const Problem& problem, std::pair<int, int> network, int tensor);
+
+/// Distinct windows among the children of a network whose tile below it is known.
+double windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+               const std::array<double, kMaxDims>& below, bool shared);
+
+/// A lower bound on the same when the tile below is not known yet.
+double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                      bool shared);
+
+/// Product of the spatial factors of some dims at fanouts strictly between two levels.
+double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside);
+
+}  // namespace pliant::exact

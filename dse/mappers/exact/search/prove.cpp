@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/search/prove.h"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/choices/durations.h"
+
+namespace pliant::exact {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kRounding = 1e-11;
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+/// Choices are closed in rounds of at most this many; each round starts from the incumbent of the round before. So
+/// what is found does not depend on how many threads share a round.
+constexpr std::size_t kLargestRound = 16;
+
+/// Threads of the caller are asked for help only by a search that has taken so long already: sharing has its price, and
+/// in a sweep the next layer keeps them as busy.
+constexpr double kLongSearch = 0.02;
+
+/// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
+constexpr double kStepsMatter = 1.1;
+
+struct Candidate {
+  double bound;
+  std::uint32_t spatial, keeps, durations = 0;
+  bool operator<(const Candidate& other) const {
+    return std::tie(bound, spatial, durations, keeps) <
+           std::tie(other.bound, other.spatial, other.durations, other.keeps);
+  }
+};
+
+/// What a search has found and what it had to leave.
+struct Standing {
+  Incumbent incumbent;
+  double undecided = kInfinity;  // least bound of what was left over
+  bool out_of_effort = false;
+
+  bool hopeless(double bound) const { return bound >= incumbent.value * (1 - kRounding); }
+  void leave(double bound) { undecided = std::min(undecided, bound); }
+};
+
+SearchResult result_of(Standing standing, Meter& meter) {
+  SearchResult result;
+  const bool decided = standing.undecided == kInfinity || standing.hopeless(standing.undecided);
+  result.evaluations = meter.priced;
+  result.seconds = meter.seconds();
+  result.certified = decided && standing.incumbent.mapping;
+  result.infeasible = decided && !standing.incumbent.mapping;
+  result.value = standing.incumbent.value;
+  result.lower_bound = result.certified ? result.value : std::min(standing.undecided, result.value);
+  result.totals = standing.incumbent.totals;
+  result.mapping = std::move(standing.incumbent.mapping);
+  result.ended_by = decided                  ? "proof"
+                    : meter.stopped()        ? "stopped"
+                    : meter.expired()        ? "budget"
+                    : standing.out_of_effort ? "effort"
+                                             : "memory";
+  return result;
+}
+
+/// The choices of one task, or some of them.
+class Proof {
+ public:
+  Proof(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
+        Meter& meter, int threads, std::uint64_t effort, Standing& standing)
+      : setting_(task, problem),
+        choices_(choices),
+        mine_(std::move(mine)),
+        bounds_(setting_),
+        duration_choices_(setting_),
+        meter_(meter),
+        threads_(std::min(threads, tbb::info::default_concurrency())),
+        effort_(effort),
+        standing_(standing) {
+    // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
+    const double steps = problem.busy_cycles;
+    choose_durations_ =
+        task.factorization == Factorization::kRubyS && bounds_.floor(2 * steps) > kStepsMatter * bounds_.floor(steps);
+  }
+
+  void run() {
+    // 1. A first mapping.
+    if (standing_.incumbent.value == kInfinity) dive();
+    // 2. All choices that could be better, by the bounds that need no lattice.
+    std::vector<Candidate> candidates = worth_a_lattice();
+    std::sort(candidates.begin(), candidates.end());
+    // 3. Tables of one choice after the other until the bound says the rest cannot be better; then search what the
+    //    tables could not decide, for by now the incumbent is good.
+    std::vector<Candidate> open = in_rounds(std::move(candidates), [this](Lattice& lattice, Incumbent& incumbent) {
+      return bound_choice(lattice, incumbent, meter_);
+    });
+    std::sort(open.begin(), open.end());
+    const std::uint64_t effort = effort_left();
+    open = in_rounds(std::move(open), [this, effort](Lattice& lattice, Incumbent& incumbent) {
+      return close_choice(lattice, incumbent, meter_, effort);
+    });
+    for (const Candidate& candidate : open)
+      if (!standing_.hopeless(candidate.bound)) standing_.leave(candidate.bound);
+  }
+
+ private:
+  using Close = std::function<double(Lattice&, Incumbent&)>;
+
+  std::uint64_t effort_left() const {
+    const std::uint64_t used = meter_.effort;
+    return effort_ > used ? effort_ - used : 0;
+  }
+
+  /// Of the unrollings with the fewest steps, the choice with the least bound.
+  void dive() {
+    double fewest = kInfinity;
+    for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_.steps(i));
+    std::vector<Candidate> group;
+    for (const std::uint32_t i : mine_) {
+      if (choices_.steps(i) > fewest || meter_.expired()) continue;
+      look_at(i);
+      group.push_back({bounds_.least(), i, 0});
+    }
+    std::sort(group.begin(), group.end());
+    Candidate best{kInfinity, 0, 0};
+    for (const Candidate& unrolling : group) {
+      if (unrolling.bound >= best.bound || meter_.expired()) break;
+      look_at(unrolling.spatial);
+      bounds_.keeps_below(best.bound, [&](std::size_t keeps, double bound) {
+        best = std::min(best, {bound, unrolling.spatial, static_cast<std::uint32_t>(keeps)});
+      });
+    }
+    if (best.bound == kInfinity) return;
+    look_at(best.spatial);
+    Lattice lattice(setting_, spatial_, bounds_.keeps(best.keeps), stores_.local(), meter_);
+    bound_choice(lattice, standing_.incumbent, meter_);
+  }
+
+  void look_at(std::size_t spatial, const Durations& durations = {}) {
+    choices_.get(spatial, spatial_);
+    spatial_.durations = durations;
+    bounds_.look_at(spatial_);
+  }
+
+  std::vector<Candidate> worth_a_lattice() {
+    std::vector<Candidate> found;
+    for (const std::uint32_t i : mine_) {
+      const double floor = bounds_.floor(choices_.steps(i));
+      if (standing_.hopeless(floor)) continue;
+      if (meter_.expired()) {
+        standing_.leave(floor);
+        continue;
+      }
+      look_at(i);
+      const double least = bounds_.least();
+      if (standing_.hopeless(least)) continue;
+      if (meter_.too_large(
+              static_cast<double>(found.size() * sizeof(Candidate) + durations_.size() * sizeof(Durations)))) {
+        standing_.leave(least);
+        continue;
+      }
+      const auto worth = [&](double steps) {
+        if (meter_.expired()) standing_.leave(least);
+        return !meter_.expired() && !standing_.hopeless(bounds_.floor(steps));
+      };
+      const auto consider = [&](std::uint32_t durations) {
+        bounds_.keeps_below(standing_.incumbent.value, [&](std::size_t keeps, double bound) {
+          if (!standing_.hopeless(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
+        });
+      };
+      if (!choose_durations_) {
+        consider(0);
+        continue;
+      }
+      duration_choices_.of(spatial_, worth, [&](const Durations& durations) {
+        look_at(i, durations);
+        const std::size_t before = found.size();
+        consider(static_cast<std::uint32_t>(durations_.size()));
+        if (found.size() > before) durations_.push_back(durations);
+      });
+    }
+    return found;
+  }
+
+  /// Closes candidates, best bound first, and returns those that stay undecided.
+  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, const Close& close) {
+    std::vector<Candidate> open;
+    std::size_t round = 1;
+    for (std::size_t first = 0; first < candidates.size();) {
+      std::size_t last = first;
+      while (last < candidates.size() && last - first < round && !standing_.hopeless(candidates[last].bound)) ++last;
+      if (first == last) break;
+      standing_.out_of_effort |= effort_left() == 0;
+      if (meter_.expired() || standing_.out_of_effort) {
+        standing_.leave(candidates[first].bound);
+        break;
+      }
+      std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, standing_.incumbent.value});
+      const auto one = [&](std::size_t i) {
+        Candidate& candidate = candidates[first + i];
+        Spatial spatial;
+        choices_.get(candidate.spatial, spatial);
+        spatial.durations = durations_[candidate.durations];
+        Lattice lattice(setting_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), meter_);
+        candidate.bound = std::max(candidate.bound, close(lattice, found[i]));
+      };
+      const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
+      const bool alone = threads_ == kThreadsOfCaller ? meter_.seconds() < kLongSearch : threads_ == 1;
+      if (alone || found.size() == 1)
+        for (std::size_t i = 0; i < found.size(); ++i) one(i);
+      else if (threads_ == kThreadsOfCaller)
+        tbb::this_task_arena::isolate(together);  // a thread that waits must not begin another search
+      else
+        tbb::task_arena(threads_).execute(together);
+      for (Incumbent& better : found)
+        if (better.mapping && better.value < standing_.incumbent.value) standing_.incumbent = std::move(better);
+      for (std::size_t i = first; i < last; ++i)
+        if (!standing_.hopeless(candidates[i].bound)) open.push_back(candidates[i]);
+      first = last;
+      round = std::min(2 * round, kLargestRound);
+    }
+    return open;
+  }
+
+  const Setting setting_;
+  const SpatialChoices& choices_;
+  const std::vector<std::uint32_t> mine_;
+  ChoiceBounds bounds_;
+  DurationChoices duration_choices_;
+  std::vector<Durations> durations_{{}};  // of candidates; number 0 is none
+  bool choose_durations_ = false;
+  Meter& meter_;
+  int threads_;
+  std::uint64_t effort_;
+  Standing& standing_;
+  Spatial spatial_;
+  tbb::enumerable_thread_specific<ArrayStore> stores_;
+};
+
+/// A bound for choices that could not even be listed.
+double bound_of_all(const Task& task, const Problem& problem) {
+  const Setting setting(task, problem);
+  return ChoiceBounds(setting).floor(problem.busy_cycles);
+}
+
+}  // namespace
+
+SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
+                   std::uint64_t effort) {
+  Meter meter(options);
+  Standing standing{std::move(incumbent)};
+  const SpatialChoices choices(task, problem, meter);
+  if (!choices.complete()) standing.leave(bound_of_all(task, problem));
+  std::vector<std::uint32_t> all(choices.size());
+  std::iota(all.begin(), all.end(), 0);
+  Proof(task, problem, choices, std::move(all), meter, options.threads, effort > 0 ? effort : kNoLimit, standing).run();
+  return result_of(std::move(standing), meter);
+}
+
+SearchResult prove_padded(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
+                          std::uint64_t effort) {
+  Meter meter(options);
+  Standing standing{std::move(incumbent)};
+  const SpatialChoices choices(task, problem, meter);
+  if (!choices.complete()) standing.leave(bound_of_all(task, problem));
+  // 1. Unrollings by the sizes they pad the dims to, the least work first.
+  struct Padded {
+    double floor = kInfinity, macs = 1;
+    std::vector<std::uint32_t> choices;
+  };
+  std::map<std::vector<Count>, Padded> groups;
+  Spatial spatial;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i % 1024 == 0 && meter.expired()) {
+      standing.leave(bound_of_all(task, problem));
+      break;
+    }
+    choices.get(i, spatial);
+    std::vector<Count> sizes;
+    bool fits = true;
+    for (int d = 0; d < problem.dims; ++d) {
+      Count spread = 1;
+      for (int l = 0; l < problem.levels; ++l) spread *= spatial.factor[l][d];
+      const Count size = task.layer.dims[d].size;
+      fits &= spread <= size;
+      sizes.push_back((size + spread - 1) / spread * spread);
+    }
+    if (!fits) continue;
+    Padded& group = groups[sizes];
+    group.macs = 1;
+    for (const Count size : sizes) group.macs *= static_cast<double>(size);
+    group.floor = std::min(
+        group.floor, objective_bound(problem, task, group.macs * problem.mac_pj, choices.steps(i), choices.steps(i)));
+    group.choices.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::vector<std::pair<const std::vector<Count>*, Padded*>> order;
+  for (auto& [sizes, group] : groups) order.emplace_back(&sizes, &group);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second->floor < b.second->floor; });
+  // 2. Each padded layer with perfect factors.
+  Task padded = task;
+  padded.factorization = Factorization::kPerfect;
+  for (const auto& [sizes, group] : order) {
+    if (standing.hopeless(group->floor)) break;
+    if (meter.expired()) {
+      standing.leave(group->floor);
+      break;
+    }
+    for (int d = 0; d < problem.dims; ++d) padded.layer.dims[d].size = (*sizes)[d];
+    const Problem executed(padded.layer, task.accelerator);
+    // Padded work does not count as useful: only this objective knows.
+    const double scale = task.objective == Objective::kEdpOverUtilization ? executed.macs / problem.macs : 1;
+    Standing here{{std::nullopt, {}, standing.incumbent.value / scale}};
+    Proof(padded, executed, choices, std::move(group->choices), meter, options.threads, effort > 0 ? effort : kNoLimit,
+          here)
+        .run();
+    standing.leave(here.undecided * scale);
+    standing.out_of_effort |= here.out_of_effort;
+    if (!here.incumbent.mapping) continue;
+    standing.incumbent = std::move(here.incumbent);
+    standing.incumbent.value *= scale;
+    standing.incumbent.totals.utilization *= problem.macs / executed.macs;
+    standing.incumbent.mapping->padded = *sizes;
+  }
+  return result_of(std::move(standing), meter);
+}
+
+}  // namespace pliant::exact

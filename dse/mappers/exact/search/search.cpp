@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/search/search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dse/mappers/exact/lattice/charges.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// Bounds and prices are sums of the same products in different orders; below this they are the same number.
+constexpr double kRounding = 1e-11;
+
+/// In nodes of a lattice.
+constexpr std::uint64_t kEffortOfExpansion = 4096;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What was decided outside, from the outermost memory inwards.
+struct Suffix {
+  std::array<double, kMaxFunctionals> cost{};  // by functional, constants included
+  struct Loops {
+    std::array<Count, kMaxDims> bound{};
+    Lattice::Step step;
+  };
+  std::vector<Loops> loops;
+};
+
+class Closing {
+ public:
+  Closing(Lattice& lattice, Incumbent& incumbent, Meter& meter)
+      : lattice_(lattice),
+        p_(lattice.setting().problem),
+        task_(lattice.setting().task),
+        incumbent_(incumbent),
+        meter_(meter),
+        nest_(p_) {}
+
+  /// Search as well, with as much effort, or tables only.
+  double run(std::uint64_t effort_left) {
+    const bool search = effort_left > 0;
+    // 1. Each tensor moved once: no lattice needed.
+    for (int l = 0; l < p_.levels; ++l) {
+      if (!p_.is_memory[l]) continue;
+      for (const bool write : {false, true})
+        if ((write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) < kInfinity)
+          ports_.push_back({lattice_.port(l, write), {l, write}, false, 0});
+    }
+    const Functional energy = lattice_.energy();
+    least_cycles_ = lattice_.steps();
+    for (const Port& port : ports_) least_cycles_ = std::max(least_cycles_, lattice_.least(port.functional));
+    double bound = value(lattice_.least(energy), least_cycles_);
+    if (hopeless(bound)) return bound;
+    // 2. The least energy over the lattice, and its mapping; where no port binds that is the optimum.
+    if (!lattice_.build()) return lattice_.too_large() ? bound : kInfinity;
+    add_table(energy, Kind::kEnergy, 0, energy_limit(0, least_cycles_));
+    if (gave_up()) return bound;
+    if (tables_[0].best == kInfinity) return incumbent_.mapping ? std::max(bound, incumbent_.value) : kInfinity;
+    bound = value(tables_[0].best, least_cycles_);
+    if (hopeless(bound)) return bound;
+    descend(0);
+    if (hopeless(bound) || gave_up()) return bound;
+    // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
+    if (!search) {
+      while (add_binding_port()) {
+        if (gave_up()) break;
+        if (least_cycles_ == kInfinity) return std::max(bound, incumbent_.value);
+        bound = region(nullptr).least(p_, task_, lattice_.steps());
+        if (hopeless(bound) || gave_up()) break;
+      }
+      return bound;
+    }
+    for (std::uint64_t patience = 64;; patience *= 8) {
+      if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
+      if (gave_up()) return bound;
+      if (least_cycles_ == kInfinity) return incumbent_.value;
+      bound = region(nullptr).least(p_, task_, lattice_.steps());
+      if (hopeless(bound)) return bound;
+      const std::uint64_t allowed = std::min(patience, effort_left / kEffortOfExpansion);
+      expansions_left_ = allowed;
+      explore();
+      effort_left -= (allowed - expansions_left_) * kEffortOfExpansion;
+      meter_.effort += (allowed - expansions_left_) * kEffortOfExpansion;
+      if (meter_.expired()) return bound;
+      if (expansions_left_ > 0) return std::max(bound, incumbent_.value);
+      if (allowed < patience) return bound;
+    }
+  }
+
+ private:
+  enum class Kind : std::uint8_t { kEnergy, kCycles, kSum };
+  struct Port {
+    Functional functional;
+    Bound bound;
+    bool tabled;
+    int bound_count;  // priced mappings it bound
+  };
+
+  double value(double energy, double cycles) const {
+    return objective_bound(p_, task_, energy, cycles, lattice_.steps());
+  }
+  bool gave_up() { return meter_.expired() || lattice_.too_large(); }
+  bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
+
+  void add_table(Functional functional, Kind kind, double slope, double limit) {
+    functionals_.push_back(std::move(functional));
+    kinds_.push_back(kind);
+    slopes_.push_back(slope);
+    tables_.push_back(lattice_.solve(functionals_.back(), limit));
+    cache_.clear();
+    cache_.resize(static_cast<std::size_t>(lattice_.stages()));
+    pointers_.clear();
+    table_pointers_.clear();
+    for (const Functional& f : functionals_) pointers_.push_back(&f);
+    for (const Lattice::Tables& table : tables_) table_pointers_.push_back(&table);
+  }
+
+  /// Tables for the port that bound most of the mappings priced so far: its load, and energy plus its load at the
+  /// slope where neither corner of the region of improvements dominates.
+  bool add_binding_port() {
+    Port* most = nullptr;
+    for (Port& port : ports_)
+      if (!port.tabled && port.bound_count > 0 && (most == nullptr || port.bound_count > most->bound_count))
+        most = &port;
+    if (most == nullptr || functionals_.size() + 2 > kMaxFunctionals) return false;
+    most->tabled = true;
+    const double least_energy = tables_[0].best;
+    add_table(most->functional, Kind::kCycles, 0, cycle_limit(least_energy));
+    least_cycles_ = std::max(least_cycles_, tables_.back().best);
+    if (least_cycles_ == kInfinity || hopeless(value(least_energy, least_cycles_))) return true;
+    const double slope = least_energy / least_cycles_;
+    Functional sum = functionals_[0];
+    for (std::size_t i = 0; i < sum.weights.size(); ++i) {
+      sum.weights[i].served += slope * most->functional.weights[i].served;
+      sum.weights[i].delivered += slope * most->functional.weights[i].delivered;
+      sum.weights[i].first_parent += slope * most->functional.weights[i].first_parent;
+      sum.weights[i].first_child += slope * most->functional.weights[i].first_child;
+    }
+    sum.constant += slope * most->functional.constant;
+    const double limit = std::max(least_energy + slope * cycle_limit(least_energy),
+                                  energy_limit(0, least_cycles_) + slope * least_cycles_) *
+                         (1 + 1e-9);
+    add_table(std::move(sum), Kind::kSum, slope, limit);
+    if (tables_.back().best == kInfinity) {
+      least_cycles_ = kInfinity;
+      return true;
+    }
+    if (!hopeless(region(nullptr).least(p_, task_, lattice_.steps()))) descend(functionals_.size() - 1);
+    return true;
+  }
+
+  /// The energies and cycles that are left for complete mappings: suffix + what is inside at least.
+  Region region(const double* inside_by_functional) const {
+    const auto at = [&](std::size_t f) {
+      return inside_by_functional != nullptr ? inside_by_functional[f] : tables_[f].best;
+    };
+    Region left(at(0), least_cycles_);
+    for (std::size_t f = 1; f < functionals_.size(); ++f) {
+      if (kinds_[f] == Kind::kCycles) left.cycles_at_least(at(f));
+      if (kinds_[f] == Kind::kSum) left.cut(slopes_[f], at(f));
+    }
+    return left;
+  }
+
+  double table_value(std::size_t f, int k, const Status& status, int node) const {
+    const auto& before = tables_[f].before[static_cast<std::size_t>(k)];
+    const auto entry = before.find(status);
+    return entry == before.end() ? kInfinity : entry->second[static_cast<std::size_t>(node)];
+  }
+
+  double pending(const Status& status, std::size_t f) {
+    auto [entry, fresh] = pending_.try_emplace({status, f});
+    if (fresh) entry->second = lattice_.pending_at_end(status, functionals_[f]);
+    return entry->second;
+  }
+
+  /// Follow one table inwards, the best step at every memory, and price what comes out.
+  void descend(std::size_t f) {
+    Suffix suffix;
+    int k = lattice_.stages() - 1;
+    double target = tables_[f].best - functionals_[f].constant;
+    const Status* after = nullptr;
+    Lattice::Step best;
+    std::vector<int> nodes = lattice_.final_nodes();
+    std::vector<Lattice::Step> steps;
+    std::array<const Functional*, 1> one{&functionals_[f]};
+    std::vector<ChargeCache> cache(static_cast<std::size_t>(lattice_.stages()));
+    while (true) {
+      double least = kInfinity;
+      Lattice::Step chosen;
+      int chosen_end = -1;
+      for (const int node : nodes) {
+        Lattice::StepQuery query;
+        query.k = k;
+        query.end = node;
+        query.after = after;
+        query.functionals = one;
+        const Lattice::Tables* const table = &tables_[f];
+        query.tables = {&table, 1};
+        query.follow = true;
+        query.limit = target + std::abs(target) * 1e-12 + 1e-9;
+        query.cache = &cache[static_cast<std::size_t>(k)];
+        steps.clear();
+        lattice_.steps_into(query, steps);
+        for (const Lattice::Step& step : steps) {
+          const double total = table_value(f, k, step.before, step.node) + step.charges[0] +
+                               (after == nullptr ? pending(step.after, f) : 0);
+          if (total < least) {
+            least = total;
+            chosen = step;
+            chosen_end = node;
+          }
+        }
+      }
+      if (chosen_end < 0) return;
+      best = chosen;
+      suffix.loops.emplace_back();
+      suffix.loops.back().step = best;
+      lattice_.bounds(k, best.node, chosen_end, suffix.loops.back().bound);
+      if (k == 0) break;
+      target = table_value(f, k, best.before, best.node);
+      after = &best.before;
+      lattice_.nodes_under(k, best.node, nodes);
+      --k;
+    }
+    price(suffix);
+  }
+
+  void explore() {
+    Suffix suffix;
+    for (std::size_t f = 0; f < functionals_.size(); ++f) suffix.cost[f] = functionals_[f].constant;
+    for (const int node : lattice_.final_nodes()) expand(lattice_.stages() - 1, node, nullptr, suffix);
+  }
+
+  /// Depth first, best bound first: everything inside memory k, given what was decided outside.
+  void expand(int k, int end, const Status* after, Suffix& suffix) {
+    if (expansions_left_ == 0 || meter_.expired()) return;
+    --expansions_left_;
+    std::array<double, kMaxFunctionals> inside{};
+    Lattice::StepQuery query;
+    query.k = k;
+    query.end = end;
+    query.after = after;
+    query.functionals = pointers_;
+    query.tables = table_pointers_;
+    query.limit = energy_limit(suffix.cost[0], cycles_so_far(suffix));
+    query.cache = &cache_[static_cast<std::size_t>(k)];
+    if (functionals_.size() > 1) {
+      query.worth = [&](const double* values) {
+        for (std::size_t f = 0; f < functionals_.size(); ++f) {
+          inside[f] = suffix.cost[f] + values[f];
+          if (inside[f] == kInfinity) return false;
+        }
+        return !hopeless(region(inside.data()).least(p_, task_, lattice_.steps()));
+      };
+    }
+    std::vector<Lattice::Step> steps;
+    lattice_.steps_into(query, steps);
+    std::vector<std::pair<double, std::size_t>> candidates;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      for (std::size_t f = 0; f < functionals_.size(); ++f)
+        inside[f] = suffix.cost[f] + steps[i].charges[f] + table_value(f, k, steps[i].before, steps[i].node) +
+                    (after == nullptr ? pending(steps[i].after, f) : 0);
+      const double bound = region(inside.data()).least(p_, task_, lattice_.steps());
+      if (!hopeless(bound)) candidates.emplace_back(bound, i);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    std::vector<int> nodes;
+    for (const auto& [bound, i] : candidates) {
+      if (hopeless(bound)) break;
+      const Lattice::Step& step = steps[i];
+      const auto cost = suffix.cost;
+      for (std::size_t f = 0; f < functionals_.size(); ++f)
+        suffix.cost[f] += step.charges[f] + (after == nullptr ? pending(step.after, f) : 0);
+      suffix.loops.emplace_back();
+      suffix.loops.back().step = step;
+      lattice_.bounds(k, step.node, end, suffix.loops.back().bound);
+      if (k == 0) {
+        price(suffix);
+      } else {
+        lattice_.nodes_under(k, step.node, nodes);
+        const std::vector<int> under = nodes;
+        for (const int node : under) expand(k - 1, node, &step.before, suffix);
+      }
+      suffix.loops.pop_back();
+      suffix.cost = cost;
+      if (meter_.expired() || expansions_left_ == 0) return;
+    }
+  }
+
+  double cycles_so_far(const Suffix& suffix) const {
+    double cycles = least_cycles_;
+    for (std::size_t f = 1; f < functionals_.size(); ++f)
+      if (kinds_[f] == Kind::kCycles) cycles = std::max(cycles, suffix.cost[f]);
+    return cycles;
+  }
+
+  /// Largest energy (of what is still to come) that could improve on the incumbent.
+  double energy_limit(double spent, double cycles) const {
+    return limit([&](double energy) { return value(energy, cycles); }) - spent;
+  }
+  /// Cycles from which on even this energy cannot improve on the incumbent.
+  double cycle_limit(double energy) const {
+    return limit([&](double cycles) { return value(energy, cycles); }) * (1 + 1e-9) + 1;
+  }
+  template <typename F>
+  double limit(F objective) const {
+    if (incumbent_.value == kInfinity) return kInfinity;
+    double low = 0, high = 1;
+    while (objective(high) < incumbent_.value && high < 1e300) high *= 16;
+    if (high >= 1e300) return kInfinity;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (low + high) / 2;
+      (objective(middle) < incumbent_.value ? low : high) = middle;
+    }
+    return high;
+  }
+
+  void price(const Suffix& suffix) {
+    ++meter_.priced;
+    const Setting& setting = lattice_.setting();
+    Mapping mapping;
+    mapping.levels.resize(p_.accelerator.levels.size());
+    for (int l = 0; l < p_.levels; ++l) {
+      mapping.levels[l].keeps = lattice_.keeps()[l];
+      if (!p_.is_memory[l]) mapping.levels[l].spatial = lattice_.spatial().unrolling[l]->loops(p_.dims);
+    }
+    for (std::size_t i = 0; i < suffix.loops.size(); ++i) {
+      const int k = lattice_.stages() - 1 - static_cast<int>(i);
+      auto& loops = mapping.levels[setting.memories[k]].temporal;
+      const Suffix::Loops& level = suffix.loops[i];
+      for (int at = level.step.loops - 1; at >= 0; --at) {
+        const int d = level.step.order[static_cast<std::size_t>(at)];
+        loops.push_back({d, level.bound[d]});
+      }
+    }
+    nest_.load(flatten(p_, mapping));
+    const Totals totals = nest_.price();
+    for (Port& port : ports_)
+      if (totals.bound.level == port.bound.level && totals.bound.write == port.bound.write) ++port.bound_count;
+    const double found = task_value(task_, totals);
+    if (found < incumbent_.value) {
+      incumbent_.value = found;
+      incumbent_.totals = totals;
+      incumbent_.mapping = std::move(mapping);
+    }
+  }
+
+  Lattice& lattice_;
+  const Problem& p_;
+  const Task& task_;
+  Incumbent& incumbent_;
+  Meter& meter_;
+  Nest nest_;
+  std::vector<Port> ports_;
+  double least_cycles_ = 0;
+  std::vector<Functional> functionals_;
+  std::vector<const Functional*> pointers_;
+  std::vector<const Lattice::Tables*> table_pointers_;
+  std::vector<Kind> kinds_;
+  std::vector<double> slopes_;
+  std::vector<Lattice::Tables> tables_;
+  std::vector<ChargeCache> cache_;  // by memory
+  std::map<std::pair<Status, std::size_t>, double> pending_;
+  std::uint64_t expansions_left_ = 0;
+};
+
+}  // namespace
+
+double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {
+  return Closing(lattice, incumbent, meter).run(0);
+}
+
+double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter, std::uint64_t effort) {
+  return Closing(lattice, incumbent, meter).run(effort);
+}
+
+}  // namespace pliant::exact

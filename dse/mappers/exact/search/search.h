@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Closes one choice of spatial factors and kept tensors: from the lattice's bounds to the best complete mapping.
+#pragma once
+
+#include <optional>
+
+#include "dse/mappers/exact/bounds/bound.h"
+#include "dse/mappers/exact/lattice/lattice.h"
+#include "dse/mappers/exact/meter.h"
+
+namespace pliant::exact {
+
+struct Incumbent {
+  std::optional<Mapping> mapping;
+  Totals totals;
+  double value = std::numeric_limits<double>::infinity();
+};
+
+/// Bounds one choice by its tables and tries the mappings that are best in one of them. A choice whose bound stays
+/// below the incumbent is not decided yet.
+double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter);
+
+/// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
+/// at least the incumbent's value unless the meter ran out, the lattice is too large or the effort was not enough.
+double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter, std::uint64_t effort);
+
+}  // namespace pliant::exact

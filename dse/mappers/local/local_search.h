@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allocation of prime factors that the local mapper moves about, and its price with the best loop orders.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "dse/mappers/local/order_classes.h"
+#include "dse/mappers/random/sampler.h"
+#include "dse/mappers/space.h"
+
+namespace pliant {
+
+inline constexpr int kMaxPlaces = 2 * kMaxLevels;
+
+/// A memory, or one side of a fanout.
+struct Place {
+  int level = 0;
+  bool spatial = false;
+  Side side = Side::kRows;
+  DimSet allowed = 0;
+};
+
+/// A factor of a dim goes from one place to another; or (dim < 0) a memory takes another set of kept tensors.
+struct Move {
+  std::int8_t dim = 0, from = 0, to = 0;  ///< dim < 0: from = level, to = index of the set
+  Count factor = 1;
+};
+
+class Allocation {
+ public:
+  explicit Allocation(const Space& space);
+
+  /// Everything in the outermost place each dim has; where that is not legal, the best of a few random draws. False
+  /// when neither gives a legal start.
+  bool start(std::uint64_t seed);
+  /// The best of a few random draws; false when none is legal.
+  bool start_at_random(std::uint64_t seed);
+  /// Where a search stands, to come back to.
+  struct Saved {
+    std::array<std::array<Count, kMaxPlaces>, kMaxDims> bound;
+    std::array<TensorSet, kMaxLevels> keeps;
+  };
+  Saved save() const { return {bound_, candidate_.keeps}; }
+  void restore(const Saved& saved);
+  /// Takes the spatial factors of another allocation and keeps its own temporal ones as far as they still divide; what
+  /// is left goes to each dim's outermost place. Where that is not legal, dims whose spatial factors changed put all
+  /// their temporal factors there. False when that is not legal either.
+  bool take_parallelism(const Saved& other);
+  void apply(const Move& move);
+  Move inverse(const Move& move) const;
+
+  bool legal() const;
+  /// Value that guides the search: the objective over a power of the utilization, for the best orders found.
+  /// Above the value `worth`, and with more steps than `worth_steps`, an allocation gets no search of its own orders:
+  /// it is a place to pass through.
+  double price(double worth, double worth_steps, double utilization_exponent);
+  double steps() const { return steps_; }  ///< of what was priced last
+
+  const std::vector<Place>& places() const { return places_; }
+  Count bound(int dim, int place) const { return bound_[dim][place]; }
+  TensorSet keeps(int level) const { return candidate_.keeps[level]; }
+  int outermost(int dim) const { return outermost_[dim]; }
+  std::uint64_t hash() const { return hash_; }
+  const std::vector<Count>& primes(int dim) const { return primes_[dim]; }
+
+  std::uint64_t evaluations() const { return evaluations_; }
+  bool found() const { return found_; }
+  const Mapping& best() const { return best_; }
+  double best_value() const { return best_value_; }  ///< of the task's objective
+  const Totals& best_totals() const { return best_totals_; }
+
+ private:
+  void load();
+  void refresh(int dim);
+  std::uint64_t stamp(int dim, int place) const;
+  double try_orders(double as_before, double exponent);
+  double value(const Totals& totals, double exponent);
+
+  const Space& space_;
+  std::vector<Place> places_;
+  std::array<std::vector<Count>, kMaxDims> primes_;  ///< distinct
+  std::array<int, kMaxDims> outermost_{};
+  std::array<std::array<Count, kMaxPlaces>, kMaxDims> bound_{};
+  std::array<Chain, kMaxDims> chain_;
+  Candidate candidate_;
+  std::uint64_t hash_ = 0;
+  DimSet stale_ = 0;  ///< dims whose bounds the nest does not know yet
+  bool keeps_changed_ = false;
+  Nest nest_;
+  OrderClasses classes_;
+  std::array<const OrderClasses::Order*, kMaxLevels> set_order_{};  ///< what the nest has
+  std::array<OrderClasses::Choices*, kMaxLevels> choices_{};
+
+  double steps_ = 0;
+  std::uint64_t evaluations_ = 0;
+  bool found_ = false;
+  Mapping best_;
+  double best_value_ = std::numeric_limits<double>::infinity();
+  Totals best_totals_;
+};
+
+}  // namespace pliant

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/input/units.h"
+
+#include <gtest/gtest.h>
+
+namespace pliant {
+namespace {
+
+template <class T>
+std::optional<T> value(const Parsed<T>& parsed) {
+  return std::holds_alternative<T>(parsed) ? std::optional(std::get<T>(parsed)) : std::nullopt;
+}
+
+TEST(Units, WholeNumbers) {
+  EXPECT_EQ(value(parse_count("131072")), 131072);
+  EXPECT_EQ(value(parse_count("1e6")), 1'000'000);
+  EXPECT_EQ(value(parse_count("1.5e3")), 1500);
+  EXPECT_EQ(value(parse_count("1.5Ki")), 1536);
+  EXPECT_EQ(value(parse_count("64K")), 64'000);
+  EXPECT_EQ(value(parse_count("64 Ki")), 65'536);
+  EXPECT_EQ(value(parse_count("-3")), -3);
+  EXPECT_EQ(value(parse_count("9223372036854775807")), 9223372036854775807);
+  EXPECT_EQ(value(parse_count("1000e-3")), 1);
+  EXPECT_EQ(value(parse_count("0.000e99")), 0);
+  for (const char* wrong :
+       {"", "x", "1x", "1.5", "1e-1", "9223372036854775808", "1e19", "1e400", "1e-400", "0x10", "1_000", "8Ti Ti",
+        "9007199254740992Ki", "1 2", "64KiB", ".", "e5", "--1", "1e99999999999"}) {
+    EXPECT_FALSE(value(parse_count(wrong))) << wrong;
+  }
+}
+
+TEST(Units, Sizes) {
+  EXPECT_EQ(value(parse_words("128KiB", 16)), 65'536);
+  EXPECT_EQ(value(parse_words("64Ki words", 8)), 65'536);
+  EXPECT_EQ(value(parse_words("64 KB", 8)), 64'000);
+  EXPECT_EQ(value(parse_words("24 bytes", 16)), 12);
+  EXPECT_EQ(value(parse_words("512 bits", 16)), 32);
+  EXPECT_EQ(value(parse_words("0.5KiB", 8)), 512);
+  EXPECT_FALSE(value(parse_words("3 bytes", 16)));
+  EXPECT_FALSE(value(parse_words("64kB", 16)));
+  EXPECT_FALSE(value(parse_words("64 pJ", 16)));
+  EXPECT_EQ(std::get<UnitError>(parse_words("64kib", 16)).did_you_mean, "64 KiB");
+}
+
+TEST(Units, BandwidthsAndNumbers) {
+  EXPECT_EQ(value(parse_words_per_cycle("8", 16)), 8);
+  EXPECT_EQ(value(parse_words_per_cycle("8 words/cycle", 16)), 8);
+  EXPECT_EQ(value(parse_words_per_cycle("16 bytes/cycle", 16)), 8);
+  EXPECT_EQ(value(parse_words_per_cycle("12 bits/cycle", 8)), 1.5);
+  EXPECT_FALSE(value(parse_words_per_cycle("16 GB/s", 16)));
+  EXPECT_FALSE(value(parse_words_per_cycle("16 bytes", 16)));
+  EXPECT_EQ(value(parse_real("1e-3")), 1e-3);
+  EXPECT_EQ(value(parse_real("+.5")), .5);
+  for (const char* wrong : {"nan", "inf", "1e999", "1 pJ", "", "1,5"}) EXPECT_FALSE(value(parse_real(wrong))) << wrong;
+}
+
+TEST(Units, CheckedArithmetic) {
+  EXPECT_EQ(checked_multiply(3'000'000'000, 3'000'000'000), 9'000'000'000'000'000'000);
+  EXPECT_EQ(checked_multiply(4'000'000'000, 4'000'000'000), std::nullopt);
+  EXPECT_EQ(checked_add(9223372036854775807, 1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace pliant

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// `pliant map` and `pliant verify` as a user and as a script see them.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/ran_command.h"
+
+namespace pliant {
+namespace {
+
+/// A file that goes away with the test.
+struct Scratch {
+  std::filesystem::path path;
+  explicit Scratch(const char* name)
+      : path(std::filesystem::path(testing::TempDir()) /
+             (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + name)) {}
+  ~Scratch() { std::filesystem::remove(path); }
+  void write(const std::string& text) const { std::ofstream(path, std::ios::binary) << text; }
+};
+
+const std::vector<std::string> kSmall = {"map", "--accelerator", "eyeriss", "--layer", "gemm:M=6,N=4,K=4"};
+
+std::vector<std::string> with(std::vector<std::string> args, std::vector<std::string> more) {
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+TEST(MapCommand, SaysWhatIsProvenAndDrawsTheNest) {
+  const Ran ran = run(kSmall);
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("certified optimum"), std::string::npos);
+  EXPECT_NE(ran.out.find("MAC: Outputs[m, n] += Inputs[m, k] * Weights[k, n]"), std::string::npos);
+  EXPECT_NE(ran.out.find("bound by"), std::string::npos);
+}
+
+TEST(MapCommand, SeveralObjectivesGiveTheFrontier) {
+  const std::vector<std::string> args = {
+      "map",         "--accelerator", "eyeriss", "--layer", "conv:M=64,C=64,P=56,Q=56,R=3,S=3",
+      "--objective", "runtime,energy"};
+  const Ran ran = run(with(args, {"--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  EXPECT_TRUE(json["certified"]);
+  const auto& points = json["frontier"];
+  ASSERT_GE(points.size(), 2U);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    EXPECT_GT(points[i]["runtime_cycles"], points[i - 1]["runtime_cycles"]);
+    EXPECT_LT(points[i]["energy_pj"], points[i - 1]["energy_pj"]);
+  }
+  EXPECT_NE(run(args).out.find("proven complete"), std::string::npos);
+  const Scratch file(".json");
+  file.write(ran.out);
+  EXPECT_EQ(run({"verify", file.path.string()}).code, 0);
+  auto worse = json;
+  worse["frontier"][1] = worse["frontier"][0];  // legal, but not the least energy within so many cycles
+  worse["frontier"][1]["runtime_cycles"] = points[1]["runtime_cycles"];
+  file.write(worse.dump());
+  EXPECT_NE(run({"verify", file.path.string()}).code, 0);
+  EXPECT_EQ(run(with(args, {"--save", "x.yaml"})).code, 2);
+}
+
+TEST(MapCommand, JsonHasTheContractsFields) {
+  const Ran ran = run(with(kSmall, {"--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(json["schema"], 1);
+  for (const char* key :
+       {"energy_pj", "runtime_cycles", "edp_pj_cycles", "area_um2", "utilization", "bound_by", "levels", "mapping",
+        "objective", "value", "lower_bound", "gap", "certified", "mappings_covered", "mapper", "solve_seconds"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(json["certified"], true);
+  EXPECT_EQ(json["gap"], 0);
+  EXPECT_EQ(json["value"], json["lower_bound"]);
+  EXPECT_TRUE(json["mappings_covered"].is_string());
+  EXPECT_NE(json["mappings_covered"].get<std::string>().find_first_of("123456789"), std::string::npos);
+}
+
+TEST(MapCommand, HeuristicsClaimNothing) {
+  for (const char* mapper : {"local", "genetic", "random"}) {
+    const Ran ran = run(with(kSmall, {"--json", "--mapper", mapper}));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const auto json = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(json["certified"], false) << mapper;
+    EXPECT_EQ(json["gap"], 1) << mapper;
+  }
+}
+
+TEST(MapCommand, SavedMappingsEvaluateToTheSameNumbers) {
+  const Scratch file(".yaml");
+  const Ran mapped = run(with(kSmall, {"--json", "--save", file.path.string()}));
+  ASSERT_EQ(mapped.code, 0) << mapped.err;
+  const Ran priced = run(
+      {"eval", "--accelerator", "eyeriss", "--layer", "gemm:M=6,N=4,K=4", "--mapping", file.path.string(), "--json"});
+  ASSERT_EQ(priced.code, 0) << priced.err;
+  const auto a = nlohmann::json::parse(mapped.out), b = nlohmann::json::parse(priced.out);
+  for (const char* key : {"energy_pj", "runtime_cycles", "edp_pj_cycles", "utilization", "levels", "mapping"})
+    EXPECT_EQ(a[key], b[key]) << key;
+}
+
+TEST(MapCommand, AllLayersOfAWorkload) {
+  const Ran text = run({"map", "--accelerator", "eyeriss", "--workload", "alexnet", "--mapper", "random",
+                        "--mapper-option", "victory=20"});
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("total: energy"), std::string::npos);
+  const Ran ran = run({"map", "--accelerator", "eyeriss", "--workload", "alexnet", "--mapper", "random",
+                       "--mapper-option", "victory=20", "--json"});
+  const auto json = nlohmann::json::parse(ran.out);
+  double energy = 0;
+  for (const auto& layer : json["layers"]) energy += layer["count"].get<double>() * layer["energy_pj"].get<double>();
+  EXPECT_NEAR(json["total"]["energy_pj"].get<double>(), energy, 1e-9 * energy);
+}
+
+TEST(MapCommand, NothingFits) {
+  const std::vector<std::string> args = {"map",   "--accelerator",    "tpuv1", "--layer", "gemm:M=64,N=64,K=64",
+                                         "--set", "DRAM.capacity=100"};
+  const Ran ran = run(args);
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_NE(ran.err.find("DRAM holds 100 words"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("8192"), std::string::npos) << ran.err;  // inputs and outputs, 4096 words each
+  const auto json = nlohmann::json::parse(run(with(args, {"--json"})).out);
+  EXPECT_EQ(json["feasible"], false);
+  EXPECT_EQ(json["conflict"][0]["level"], "DRAM");
+  EXPECT_EQ(json["nearest_miss"][0]["available"], 100);
+}
+
+TEST(MapCommand, BadInputIsLocatedAndExplained) {
+  EXPECT_EQ(run({"map", "--layer", "gemm:M=6,N=4,K=4"}).code, 2);
+  const Ran mapper = run(with(kSmall, {"--mapper", "exat"}));
+  EXPECT_EQ(mapper.code, 2);
+  EXPECT_NE(mapper.err.find("did you mean exact"), std::string::npos);
+  const Ran objective = run(with(kSmall, {"--objective", "edpp"}));
+  EXPECT_EQ(objective.code, 2);
+  EXPECT_NE(objective.err.find("did you mean edp"), std::string::npos);
+  const Ran option = run(with(kSmall, {"--mapper", "local", "--mapper-option", "beams=3"}));
+  EXPECT_EQ(option.code, 2);
+  EXPECT_NE(option.err.find("did you mean beam"), std::string::npos);
+  EXPECT_EQ(run(with(kSmall, {"--budget", "soon"})).code, 2);
+  EXPECT_EQ(run(with(kSmall, {"--save", "/no/such/folder/m.yaml"})).code, 2);
+}
+
+TEST(VerifyCommand, ConfirmsAnHonestResult) {
+  const Scratch file(".json");
+  file.write(run(with(kSmall, {"--json"})).out);
+  const Ran ran = run({"verify", file.path.string()});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("enumerated all"), std::string::npos);
+  EXPECT_EQ(run({"verify", file.path.string(), "--limit", "1"}).code, 0);
+}
+
+TEST(VerifyCommand, CatchesEveryLie) {
+  const auto honest = nlohmann::json::parse(run(with(kSmall, {"--json"})).out);
+  const Scratch file(".json");
+  const auto verdict = [&](const nlohmann::json& claim) {
+    file.write(claim.dump());
+    return run({"verify", file.path.string()}).code;
+  };
+  EXPECT_EQ(verdict(honest), 0);
+  auto lie = honest;
+  lie["energy_pj"] = honest["energy_pj"].get<double>() * 0.9;
+  EXPECT_EQ(verdict(lie), 1);
+  lie = honest;
+  lie["lower_bound"] = honest["value"].get<double>() * 1.1;
+  lie["certified"] = false;
+  EXPECT_EQ(verdict(lie), 1);
+  // A worse mapping with an honest price, called optimal.
+  lie = nlohmann::json::parse(run(with(kSmall, {"--json", "--mapper", "random", "--mapper-option", "victory=1"})).out);
+  ASSERT_GT(lie["value"].get<double>(), honest["value"].get<double>());
+  EXPECT_EQ(verdict(lie), 0);
+  lie["certified"] = true;
+  lie["lower_bound"] = lie["value"];
+  EXPECT_EQ(verdict(lie), 1);
+  // An illegal mapping.
+  lie = honest;
+  lie["mapping"]["levels"][0]["temporal"].push_back({{"M", 2}});
+  EXPECT_NE(verdict(lie), 0);
+}
+
+TEST(VerifyCommand, BadFiles) {
+  const Scratch file(".json");
+  EXPECT_EQ(run({"verify"}).code, 2);
+  EXPECT_EQ(run({"verify", "/no/such/file.json"}).code, 2);
+  for (const char* text : {"", "{", "[]", "{\"schema\": 2}", "{\"schema\": 1}", "{\"schema\": 1, \"task\": {}}",
+                           "{\"schema\": 1, \"task\": {\"accelerator\": 3}}"}) {
+    file.write(text);
+    EXPECT_EQ(run({"verify", file.path.string()}).code, 2) << text;
+  }
+}
+
+}  // namespace
+}  // namespace pliant

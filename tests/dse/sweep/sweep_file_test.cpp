@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sweep files mean. tests/cases/bad/sweep_*.yaml must be refused with exactly the diagnostics beside them;
+// PLIANT_RECORD_CASES=1 writes those, to be read before they are committed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "core/input/source_text.h"
+#include "dse/sweep/design_space.h"
+#include "dse/sweep/run_sweep.h"
+#include "dse/sweep/sweep.h"
+
+namespace pliant {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = PLIANT_SOURCE_DIR;
+const Library kLibrary(kSource / "configs");
+
+std::string slurp(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+Sweep parse(const std::string& text) { return parse_sweep_text(kLibrary, text, "toy.yaml"); }
+
+/// rows x cols of every design, "8x16".
+std::vector<std::string> arrays(const std::string& vary, const std::string& more = "") {
+  const auto sweep =
+      std::make_shared<const Sweep>(parse("accelerator: flexref\nworkloads: [alexnet]\nvary: " + vary + "\n" + more));
+  DesignSpace space(kLibrary, sweep);
+  std::vector<std::string> all;
+  for (std::int64_t i = 0; i < space.size(); ++i) {
+    if (!space.allowed(i)) continue;
+    const Design design = space.design(i);
+    const Fanout& pes = design.accelerator->levels[2].fanout();
+    all.push_back(std::to_string(pes.rows) + "x" + std::to_string(pes.cols));
+  }
+  return all;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(SweepFile, AxesMultiply) {
+  EXPECT_EQ(arrays("{rows: [8, 16], cols: [32, 64]}"), (Names{"8x32", "8x64", "16x32", "16x64"}));
+  EXPECT_EQ(arrays("[{rows: [8, 16]}, {cols: 4}]"), (Names{"8x4", "16x4"}));
+  EXPECT_EQ(arrays("{PEs.rows: [2, 4]}"), (Names{"2x64", "4x64"}));
+}
+
+TEST(SweepFile, RangesZipsPairsAndShapes) {
+  EXPECT_EQ(arrays("{rows: {from: 4, to: 12, step: 4}}"), (Names{"4x64", "8x64", "12x64"}));
+  EXPECT_EQ(arrays("{rows: {from: 2, to: 20, times: 3}}"), (Names{"2x64", "6x64", "18x64"}));
+  EXPECT_EQ(arrays("{zip: {rows: [2, 3], cols: [7, 8]}}"), (Names{"2x7", "3x8"}));
+  EXPECT_EQ(arrays("{pairs: {keys: [cols, rows], values: [[2, 7], [4, 9]]}}"), (Names{"7x2", "9x4"}));
+  EXPECT_EQ(arrays("{shapes: {units: 12}}"), (Names{"1x12", "2x6", "3x4", "4x3", "6x2", "12x1"}));
+  EXPECT_EQ(arrays("{shapes: {units: 16, min_side: 2}}"), (Names{"2x8", "4x4", "8x2"}));
+}
+
+TEST(SweepFile, ConstraintsLeaveDesignsOut) {
+  const std::string vary = "{rows: [8, 16], cols: [32, 64]}";
+  EXPECT_EQ(arrays(vary, "constraints: rows*cols <= 512"), (Names{"8x32", "8x64", "16x32"}));
+  EXPECT_EQ(arrays(vary, "constraints: [rows*cols <= 512, 2*rows + cols > 48]"), (Names{"8x64", "16x32"}));
+  EXPECT_EQ(arrays(vary, "constraints: compute_units == PEs.units"), (Names{"8x32", "8x64", "16x32", "16x64"}));
+  EXPECT_EQ(arrays(vary, "constraints: (rows + cols) / 2 >= 36"), (Names{"8x64", "16x64"}));
+  // 736843 um2 is the published area of 16x64 PEs without flexibility.
+  EXPECT_EQ(arrays(vary, "constraints: area_um2 <= 736843\nflexibility: [\"0000\"]").size(), 4U);
+  EXPECT_EQ(arrays(vary, "constraints: area_um2 <= 736842\nflexibility: [\"0000\"]").size(), 3U);
+  EXPECT_EQ(arrays("{Buffer.capacity: [64KiB, 100KiB]}", "constraints: Buffer.capacity_bytes <= 64Ki").size(), 1U);
+}
+
+TEST(SweepFile, ColumnsAreTyped) {
+  const Sweep sweep = parse(
+      "accelerator: flexref\nworkloads: [alexnet]\nvary: {rows: [8, 1Ki], Buffer.capacity: [64KiB, 4096], MAC.mac_pj: "
+      "[0.5, 1], Buffer.partition: [\"1:1:1\", \"2:1:1\"]}");
+  ASSERT_EQ(sweep.columns.size(), 4U);
+  EXPECT_EQ(sweep.columns[0], (AxisColumn{"rows", "set_rows", AxisColumn::Kind::kInteger}));
+  EXPECT_EQ(sweep.columns[1], (AxisColumn{"Buffer.capacity", "set_Buffer_capacity_words", AxisColumn::Kind::kInteger}));
+  EXPECT_EQ(sweep.columns[2].kind, AxisColumn::Kind::kReal);
+  EXPECT_EQ(sweep.columns[3].kind, AxisColumn::Kind::kText);
+  EXPECT_EQ(std::get<std::int64_t>(sweep.cells[0][1][0]), 1024);
+  EXPECT_EQ(std::get<std::int64_t>(sweep.cells[1][0][0]), 65536);
+}
+
+TEST(SweepFile, AllSixteenClasses) {
+  const Sweep sweep = parse("accelerator: flexref\nworkloads: [alexnet]\nflexibility: [all-16, PartFlex-1011]\n");
+  ASSERT_EQ(sweep.flexibilities.size(), 17U);
+  EXPECT_EQ(sweep.flexibilities[0], "FullFlex-0000");
+  EXPECT_EQ(sweep.flexibilities[11], "FullFlex-1011");
+  EXPECT_EQ(sweep.flexibilities[16], "PartFlex-1011");
+}
+
+TEST(SweepFile, LayersByNameAndPattern) {
+  const Sweep sweep = parse(
+      "accelerator: flexref\nworkloads: [{workload: alexnet, layers: [\"conv*\"], name: convs}, {layers: "
+      "[\"gemm:M=4,N=4,K=4\"], name: toy}]");
+  ASSERT_EQ(sweep.workloads.size(), 2U);
+  EXPECT_EQ(sweep.workloads[0].name, "convs");
+  EXPECT_EQ(sweep.workloads[0].layers.size(), 5U);
+  EXPECT_EQ(sweep.workloads[1].layers.size(), 1U);
+}
+
+TEST(SweepFile, ShippedSweepsLoad) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(kSource / "configs" / "sweeps")) {
+    if (entry.path().extension() != ".yaml") continue;
+    EXPECT_NO_THROW(load_sweep(kLibrary, entry.path())) << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 2);
+}
+
+TEST(SweepFile, BadFilesAreRefusedWithTheExpectedDiagnostics) {
+  std::vector<fs::path> files;
+  const fs::path folder = kSource / "tests" / "cases" / "bad";
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("sweep_") && entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  EXPECT_GE(files.size(), 20U);
+  for (const fs::path& file : files) {
+    SCOPED_TRACE(file.filename().string());
+    try {
+      load_sweep(kLibrary, file);
+      ADD_FAILURE() << "accepted";
+    } catch (const InputError& error) {
+      std::string text = error.what() + std::string("\n");
+      for (const std::string& prefix : {folder.string() + "/", kSource.string() + "/"})
+        for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
+          text.erase(at, prefix.size());
+      // What is shipped grows; its names are not the point of a case.
+      for (const auto& [names, word] : {std::pair(kLibrary.accelerator_names(), "<shipped accelerators>"),
+                                        std::pair(kLibrary.workload_names(), "<shipped workloads>")}) {
+        const std::string list = join(names);
+        for (std::size_t at = text.find(list); at != std::string::npos; at = text.find(list))
+          text.replace(at, list.size(), word);
+      }
+      const fs::path expected = fs::path(file).replace_extension(".expected");
+      if (std::getenv("PLIANT_RECORD_CASES") != nullptr) {
+        std::ofstream(expected, std::ios::binary) << text;
+      } else {
+        EXPECT_EQ(text, slurp(expected));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pliant
