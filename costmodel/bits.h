@@ -16,6 +16,15 @@ inline void for_each_bit(std::uint32_t set, F f) {
   }
 }
 
+/// Calls f(subset) for every subset of a set, the empty one last.
+template <typename F>
+inline void for_each_subset(std::uint32_t set, F f) {
+  for (std::uint32_t subset = set;; subset = (subset - 1) & set) {
+    f(subset);
+    if (subset == 0) return;
+  }
+}
+
 /// All bits below a position.
 constexpr std::uint32_t below(int position) { return (std::uint32_t{1} << position) - 1; }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -149,6 +150,8 @@ double ImperfectTraffic::steps(int d) const {
   return tuples(d, temporal);
 }
 
+double ImperfectTraffic::widest(int d, int level) const { return tuples(d, problem_.fanouts & below(level)); }
+
 double ImperfectTraffic::average_width(int d, int level) const {
   double width = 1;
   for (int l = 0; l < level; ++l)
@@ -247,7 +250,13 @@ void ImperfectTraffic::price(Traffic& pair) const {
     first_child *= tuples(d, outside_child);
   }
   double served = p.simple_words[x], delivered = served;
-  if (!p.affine[x].empty()) affine(pair, kill, served, delivered);
+  if (!p.affine[x].empty()) {
+    double windows = std::numeric_limits<double>::infinity();
+    for_each_subset(nest_.united_fanouts(x, p.fanouts & below(child) & ~below(parent)),
+                    [&](std::uint32_t united) { windows = std::min(windows, affine_served(pair, kill, united)); });
+    served *= windows;
+    delivered *= affine_delivered(pair, kill);
+  }
   pair.served = served * repeats_served;
   pair.delivered = delivered * repeats_delivered;
   if (x != p.output) return;
@@ -267,46 +276,56 @@ void ImperfectTraffic::price(Traffic& pair) const {
   pair.first_child = std::min(pair.first_child, pair.delivered);
 }
 
-void ImperfectTraffic::affine(const Traffic& pair, const Nest::Kill& kill, double& served, double& delivered) const {
+// Ranks that share no dim are independent and multiply. Ranks without short tiles have the closed form of
+// Nest::window_words.
+
+double ImperfectTraffic::affine_served(const Traffic& pair, const Nest::Kill& kill, std::uint32_t united) const {
   const Problem& p = problem_;
   const int x = pair.tensor, parent = pair.parent, child = pair.child;
-  // Ranks that share no dim are independent and multiply.
+  double served = 1;
   for (const Problem::AffineRank& joint : p.windows[x]) {
     if ((joint.dims & nest_.imperfect_dims_) != 0) {
-      served *= rank_words(joint, pair, kill, true);
-      delivered *= rank_words(joint, pair, kill, false);
+      served *= rank_words(joint, pair, kill, true, united);
       continue;
     }
-    // Perfect after all: the closed form of Nest::window_words.
-    const std::uint32_t between = p.fanouts & below(child) & ~below(parent);
-    const std::uint32_t united = nest_.united_fanouts(x, between);
-    double at_parent = nest_.distinct_windows(joint, x, between), at_child = 1;
-    for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x]) {
-      if ((rank.dims & joint.dims) == 0) continue;
-      at_parent *= nest_.affine_extent(rank, child, kill, united);
-      at_child *= nest_.affine_extent(rank, child, kill, 0);
-    }
-    for (DimSet rest = joint.dims; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
-      const double outside = nest_.temporal_outside(child, d) / (kill.dim == d ? kill.merged : 1.0);
-      at_parent *= outside * nest_.spatial_outside(parent, d);
-      at_child *= outside * nest_.spatial_outside(child, d);
-    }
-    served *= at_parent;
-    delivered *= at_child;
+    served *= nest_.distinct_windows(joint, x, p.fanouts & below(child) & ~below(parent), united);
+    for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x])
+      if ((rank.dims & joint.dims) != 0) served *= nest_.affine_extent(rank, child, kill, united);
+    for_each_bit(joint.dims, [&](int d) {
+      served *=
+          nest_.temporal_outside(child, d) / (kill.dim == d ? kill.merged : 1.0) * nest_.spatial_outside(parent, d);
+    });
   }
+  return served;
+}
+
+double ImperfectTraffic::affine_delivered(const Traffic& pair, const Nest::Kill& kill) const {
+  const Problem& p = problem_;
+  const int x = pair.tensor, child = pair.child;
+  double delivered = 1;
+  for (const Problem::AffineRank& joint : p.windows[x]) {
+    if ((joint.dims & nest_.imperfect_dims_) != 0) {
+      delivered *= rank_words(joint, pair, kill, false, 0);
+      continue;
+    }
+    for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x])
+      if ((rank.dims & joint.dims) != 0) delivered *= nest_.affine_extent(rank, child, kill, 0);
+    for_each_bit(joint.dims, [&](int d) {
+      delivered *=
+          nest_.temporal_outside(child, d) / (kill.dim == d ? kill.merged : 1.0) * nest_.spatial_outside(child, d);
+    });
+  }
+  return delivered;
 }
 
 double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traffic& pair, const Nest::Kill& kill,
-                                    bool at_parent) const {
+                                    bool at_parent, std::uint32_t united) const {
   const Problem& p = problem_;
   const int x = pair.tensor, parent = pair.parent, child = pair.child;
   // Compute units take single words, which have no box.
   const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox && child != p.levels;
   // Quickflow lays the windows of one loop side by side, whatever lies between them; but not those of neighbours.
-  const std::uint32_t between = p.fanouts & below(child) & ~below(parent);
-  const bool beside =
-      p.conventions.halo == Conventions::Halo::kOneLoop && !(at_parent && nest_.united_fanouts(x, between) != 0);
+  const bool beside = p.conventions.halo == Conventions::Halo::kOneLoop && united == 0;
   const bool equal_shared = p.conventions.equal_windows == Conventions::EqualWindows::kShared;
 
   // 1. What every level means, and the networks between parent and child.
@@ -316,7 +335,7 @@ double ImperfectTraffic::rank_words(const Problem::AffineRank& joint, const Traf
   int last_gap = -1;
   for (int l = parent + 1; l < child && at_parent; ++l) {
     if (p.is_memory[l] || !(p.sharing[x] >> l & 1U)) continue;
-    if (p.uniting[x] >> l & 1U) {
+    if (united >> l & 1U) {
       spatial_part[l] = Part::kWindow;
     } else if (equal_shared) {
       spatial_part[l] = Part::kNeighbour;

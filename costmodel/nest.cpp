@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "costmodel/bits.h"
 #include "costmodel/displacement.h"
@@ -17,10 +18,13 @@ namespace {
 constexpr std::uint32_t kNoLoop = std::uint32_t{1} << 15;
 static_assert(kMaxDims < 15);
 
-/// std::ceil without a call; a double from 2^52 on is whole.
+/// std::floor and std::ceil of what is not negative, without a call; a double from 2^52 on is whole.
+inline double round_down(double value) {
+  return value < 0x1p52 ? static_cast<double>(static_cast<std::int64_t>(value)) : value;
+}
+
 inline double round_up(double value) {
-  if (!(value < 0x1p52)) return value;
-  const auto whole = static_cast<double>(static_cast<std::int64_t>(value));
+  const double whole = round_down(value);
   return whole + (whole < value ? 1 : 0);
 }
 
@@ -228,6 +232,16 @@ void Nest::refresh_instances() {
   }
 }
 
+/// With remainders the copies in use are fewer than the spatial bounds say, also at the peak.
+void Nest::refresh_rates() {
+  for (int i = 0; i < memories_; ++i) {
+    const int l = memory_[i];
+    const double copies = instances_peak(l);
+    read_rate_[l] = problem_.read_bandwidth[l] * copies;
+    write_rate_[l] = problem_.write_bandwidth[l] * copies;
+  }
+}
+
 void Nest::refresh_copies(int x) {
   double words = problem_.simple_words[x];
   for (int l = 0; l <= problem_.levels; ++l) {
@@ -351,14 +365,19 @@ void Nest::price_displaced(Traffic& words, double unshared) const {
   const int x = words.tensor, parent = words.parent, child = words.child;
   const DisplacementWalk walk(*this);
   if (!walk.needed(x, child)) return;
-  const std::uint32_t fanouts = p.fanouts & below(child) & ~below(parent), united = united_fanouts(x, fanouts);
+  const std::uint32_t fanouts = p.fanouts & below(child) & ~below(parent), may_unite = united_fanouts(x, fanouts);
   words.delivered = walk.words(x, child);
-  words.served = unshared * (united != 0 ? walk.words(x, child, united) : words.delivered);
+  words.served = std::numeric_limits<double>::infinity();
+  for_each_subset(may_unite, [&](std::uint32_t united) {
+    double served = united != 0 ? walk.words(x, child, united) : words.delivered;
+    for (const Problem::AffineRank& rank : p.windows[x]) served *= distinct_windows(rank, x, fanouts, united);
+    words.served = std::min(words.served, served);
+  });
+  words.served *= unshared;
   for (int d = 0; d < p.dims; ++d) {
     words.served *= spatial_[d][p.simple[x] >> d & 1U ? child : parent];
     words.delivered *= spatial_[d][child];
   }
-  for (const Problem::AffineRank& rank : p.windows[x]) words.served *= distinct_windows(rank, x, fanouts);
 }
 
 void Nest::price_tensor(int x) {
@@ -437,7 +456,13 @@ double Nest::steps() const {
   return steps;
 }
 
-double Nest::instances_peak(int level) const { return instances_[level]; }
+double Nest::instances_peak(int level) const {
+  if (imperfect_dims_ == 0) return instances_[level];
+  double copies = 1;
+  for (int d = 0; d < problem_.dims; ++d)
+    copies *= imperfect_dims_ >> d & 1U ? ImperfectTraffic(*this).widest(d, level) : spatial_[d][level];
+  return copies;
+}
 
 double Nest::instances_average(int level) const {
   double copies = 1;
@@ -446,33 +471,26 @@ double Nest::instances_average(int level) const {
   return copies;
 }
 
-std::pair<double, double> Nest::demand_cycles(int level, double instances, double steps) const {
-  double read_demand = 0, write_demand = 0;
-  for (int x = 0; x < problem_.tensors; ++x) {
-    double reads = 0, writes = 0;
-    for (const Traffic& pair : traffic()) {
-      if (pair.tensor != x) continue;
-      const bool output = x == problem_.output;
-      if (pair.parent == level) {
-        reads += output ? pair.served - pair.first_parent : pair.served;
-        writes += output ? pair.served : 0;
-      }
-      if (pair.child == level) writes += output ? pair.delivered - pair.first_child : pair.delivered;
-    }
-    read_demand += reads / instances / steps;
-    write_demand += writes / instances / steps;
-  }
-  const auto cycles = [steps](double demand, double bandwidth) {
-    return demand == 0 ? 0 : std::ceil(steps / std::min(1.0, bandwidth / demand));
-  };
-  return {cycles(read_demand, problem_.read_bandwidth[level]), cycles(write_demand, problem_.write_bandwidth[level])};
+/// Cycles of a port as Timeloop rounds them: the steps over the part of the demand that the port can meet. Where the
+/// steps are no whole number, a port that keeps up may still need the whole cycle that they end in.
+double Nest::demand_time(double demand, double bandwidth, double steps) const {
+  if (demand == 0) return 0;
+  if (demand > bandwidth) return std::ceil(steps / (bandwidth / demand));
+  return demand * steps > std::floor(steps) * bandwidth ? std::ceil(steps) : 0;
 }
 
 /// Raises cycles to the longest time of a port as Timeloop rounds it.
 void Nest::wait_for_demands(Totals& totals) const {
   for (int i = 0; i < memories_; ++i) {
     const int l = memory_[i];
-    const auto [read_time, write_time] = demand_cycles(l, instances_[l], totals.steps);
+    const double instances = instances_peak(l);
+    double read_demand = 0, write_demand = 0;
+    for (int x = 0; x < problem_.tensors; ++x) {
+      read_demand += charge_[x].reads[l] / instances / totals.steps;
+      write_demand += charge_[x].writes[l] / instances / totals.steps;
+    }
+    const double read_time = demand_time(read_demand, problem_.read_bandwidth[l], totals.steps);
+    const double write_time = demand_time(write_demand, problem_.write_bandwidth[l], totals.steps);
     if (read_time > totals.cycles) {
       totals.cycles = read_time;
       totals.bound = {l, false};
@@ -487,7 +505,7 @@ void Nest::wait_for_demands(Totals& totals) const {
 /// Raises cycles to the longest time of a port, words / (bandwidth * instances) rounded up. Ports take whole cycles, so
 /// only those count that move more than they can in the whole cycles of the steps.
 void Nest::wait_for_ports(Totals& totals) const {
-  const auto whole = static_cast<double>(static_cast<std::int64_t>(totals.steps));
+  const double whole = round_down(totals.steps);
   double longest = 0;
   for (int i = 0; i < memories_; ++i) {
     const int l = memory_[i];
@@ -505,8 +523,9 @@ void Nest::wait_for_ports(Totals& totals) const {
       totals.bound = {l, true};
     }
   }
-  if (longest > totals.cycles) {
-    totals.cycles = round_up(longest);
+  // Rounded first: steps that are no whole number may end within the last cycle of a port.
+  if (const double cycles = round_up(longest); cycles > totals.cycles) {
+    totals.cycles = cycles;
   } else {
     totals.bound = {};
   }
@@ -518,6 +537,7 @@ Totals Nest::price() {
   const bool imperfect = imperfect_dims_ != 0;
   if (imperfect || priced_imperfect_) [[unlikely]] {
     for (int x = 0; x < p.tensors; ++x) mark(x);
+    refresh_rates();
     priced_imperfect_ = imperfect;
   }
   for_each_bit(stale_, [&](int x) { price_tensor(x); });

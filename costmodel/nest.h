@@ -64,12 +64,11 @@ class Nest {
   bool perfect() const { return imperfect_dims_ == 0; }
   /// Words of a tensor's tile at a level, by the footprint convention.
   double footprint(int level, int tensor) const;
-  /// Copies of a level that a mapping uses at its peak, and on average over the steps.
+  /// Copies of a level that a mapping uses at its peak (with remainders fewer than the spatial bounds may give), and on
+  /// average over the steps.
   double instances_peak(int level) const;
   double instances_average(int level) const;
   double steps() const;
-  /// Cycles of a memory's read and write ports as a quotient of summed demands (drains free).
-  std::pair<double, double> demand_cycles(int level, double instances, double steps) const;
 
   /// The first loop outside a child that moves a tensor's tile.
   struct Kill {
@@ -130,6 +129,7 @@ class Nest {
   void refresh_moving(int tensor);
   void refresh_steps();
   void refresh_instances();
+  void refresh_rates();
   void refresh_copies(int tensor);
   void mark(int tensor);
   Link make_link(int tensor, int parent_memory, int child_memory) const;
@@ -146,6 +146,7 @@ class Nest {
   void price_displaced(Traffic& words, double unshared) const;
   void slide(Kill& kill) const;
   void wait_for_ports(Totals& totals) const;
+  double demand_time(double demand, double bandwidth, double steps) const;
   void wait_for_demands(Totals& totals) const;
 
   // Windows (nest_windows.cpp).
@@ -153,7 +154,8 @@ class Nest {
   double affine_extent(const Problem::AffineRank& rank, int child, const Kill& kill, std::uint32_t united) const;
   double any_extent(const Problem::AffineRank& rank, int child, const Kill& kill, std::uint32_t united) const;
   std::uint32_t united_fanouts(int tensor, std::uint32_t fanouts) const;
-  double distinct_windows(const Problem::AffineRank& rank, int tensor, std::uint32_t fanouts) const;
+  double distinct_windows(const Problem::AffineRank& rank, int tensor, std::uint32_t fanouts,
+                          std::uint32_t united) const;
   double equal_windows(const Problem::AffineRank& rank, std::uint32_t fanouts) const;
   double first_words(int level) const;
   double boxed_share(int level) const;

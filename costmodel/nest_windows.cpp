@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "core/affine.h"
 #include "costmodel/bits.h"
@@ -77,7 +78,8 @@ double Nest::any_extent(const Problem::AffineRank& rank, int child, const Kill& 
   return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
 }
 
-/// Fanouts over affine dims of a tensor whose children's windows are served as one.
+/// Fanouts over affine dims of a tensor that can serve their children's windows as one. A network that can do more may
+/// be used as one that does less, so the words of a parent are the fewest over all subsets of them.
 std::uint32_t Nest::united_fanouts(int x, std::uint32_t fanouts) const {
   std::uint32_t united = fanouts & problem_.uniting[x], spread = 0;
   if (united != 0) for_each_bit(problem_.affine_dims[x], [&](int d) { spread |= present_[d]; });
@@ -85,11 +87,13 @@ std::uint32_t Nest::united_fanouts(int x, std::uint32_t fanouts) const {
 }
 
 /// Different windows among the children that some fanouts give one instance of the parent: those that coincide share a
-/// word. Adjacent fanouts act as one network; networks divided by a memory, kept or not, are counted apart.
-double Nest::distinct_windows(const Problem::AffineRank& rank, int x, std::uint32_t fanouts) const {
+/// word, those of `united` fanouts are one. Adjacent fanouts act as one network; networks divided by a memory, kept or
+/// not, are counted apart.
+double Nest::distinct_windows(const Problem::AffineRank& rank, int x, std::uint32_t fanouts,
+                              std::uint32_t united) const {
   const Problem& p = problem_;
   double windows = 1;
-  for (std::uint32_t rest = fanouts & ~p.uniting[x]; rest != 0;) {
+  for (std::uint32_t rest = fanouts & ~united; rest != 0;) {
     const std::uint32_t network = rest & p.network[std::countr_zero(rest)];
     rest &= ~network;
     int spread = 0;  // dims
@@ -171,16 +175,23 @@ void Nest::window_words(Windows& windows, const Link& link, const Kill& kill) co
     at_child *= spatial_[d][child];
   });
   if (kill.merged != 1) visits /= kill.merged;
-  windows.served = visits * at_parent;
+  const auto& extents = child == p.levels ? p.windows[x] : p.affine[x];
   windows.delivered = visits * at_child;
-  const std::uint32_t united = united_fanouts(x, link.fanouts);
-  for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x]) {
-    const double extent = affine_extent(rank, child, kill, 0);
-    windows.delivered *= extent;
-    windows.served *= united != 0 ? affine_extent(rank, child, kill, united) : extent;
-  }
-  if (link.fanouts != 0)
-    for (const Problem::AffineRank& rank : p.windows[x]) windows.served *= distinct_windows(rank, x, link.fanouts);
+  double extent = 1;
+  for (const Problem::AffineRank& rank : extents) extent *= affine_extent(rank, child, kill, 0);
+  windows.delivered *= extent;
+  double at_one_parent = std::numeric_limits<double>::infinity();
+  for_each_subset(united_fanouts(x, link.fanouts), [&](std::uint32_t united) {
+    double words = 1;
+    if (united == 0)
+      words = extent;
+    else
+      for (const Problem::AffineRank& rank : extents) words *= affine_extent(rank, child, kill, united);
+    if (link.fanouts != 0)
+      for (const Problem::AffineRank& rank : p.windows[x]) words *= distinct_windows(rank, x, link.fanouts, united);
+    at_one_parent = std::min(at_one_parent, words);
+  });
+  windows.served = visits * at_parent * at_one_parent;
 }
 
 }  // namespace pliant

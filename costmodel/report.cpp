@@ -12,6 +12,9 @@ namespace pliant {
 
 namespace {
 
+/// Sums of products of doubles: exact below 2^53, else rounded; invariants allow for the rounding only.
+constexpr double kSlack = 1 - 1e-12;
+
 void add_traffic(CostReport& report, const Nest& nest) {
   const Problem& problem = nest.problem();
   double output_fills = 0;
@@ -94,6 +97,11 @@ CostReport price(const Layer& layer, const Accelerator& accelerator, const Mappi
     }
     level.read_cycles = std::ceil(reads / (problem.read_bandwidth[l] * level.instances_peak));
     level.write_cycles = std::ceil(writes / (problem.write_bandwidth[l] * level.instances_peak));
+    for (const double words_time : {reads / (problem.read_bandwidth[l] * level.instances_peak),
+                                    writes / (problem.write_bandwidth[l] * level.instances_peak)})
+      if (!(report.totals.cycles >= words_time * kSlack))
+        throw std::logic_error(fmt::format("cost model invariant: {} cycles, a port of {} needs {}",
+                                           report.totals.cycles, level.name, words_time));
     level.leakage_pj = problem.leak_pj_per_cycle[l] * level.instances_built * report.totals.cycles;
   }
   const Bound& bound = report.totals.bound;
@@ -105,8 +113,6 @@ CostReport price(const Layer& layer, const Accelerator& accelerator, const Mappi
 
 std::string broken_invariant(const Nest& nest, const Totals& totals) {
   const Problem& problem = nest.problem();
-  // Sums of products of doubles: exact below 2^53, else rounded; allow for the rounding only.
-  constexpr double kSlack = 1 - 1e-12;
   const double bound = problem.macs * problem.cycles_per_mac / problem.built[problem.levels];
   if (!(totals.cycles >= bound * kSlack)) return fmt::format("{} cycles, compute bound {}", totals.cycles, bound);
   if (!(totals.energy_pj >= problem.macs * problem.mac_pj * kSlack)) return "energy below that of the MACs";

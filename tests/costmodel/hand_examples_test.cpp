@@ -321,5 +321,76 @@ TEST(Conventions, LeakageAndSlowUnits) {
   EXPECT_DOUBLE_EQ(sum, report.totals.energy_pj);
 }
 
+TEST(Ports, OnlyInstancesThatWorkHelp) {
+  // Three values of M over two fanouts of two: three of the four registers work, each reads its 3 operands and partial
+  // sums in 12 cycles through a port of a quarter of a word.
+  Accelerator a =
+      chain({memory("DRAM"), array("Rows", 1, 2), array("Cols", 1, 2), memory("RF"), mac()}, Conventions::physical());
+  a.levels[3].memory().read_words_per_cycle = 0.25;
+  Nested nest(vector_of(3), a);
+  nest.spatial("Rows", "M", 2).spatial("Cols", "M", 2);
+  const CostReport report = nest.priced();
+  EXPECT_EQ(report.levels[3].instances_peak, 3);
+  EXPECT_EQ(report.levels[3].instances_average, 3);
+  EXPECT_EQ(report.levels[3].read_cycles, 12);
+  EXPECT_EQ(report.totals.cycles, 12);
+}
+
+TEST(Ports, ARunEndsNotBeforeItsPorts) {
+  // 12 MACs on 4 units at half a cycle each take 1.5 cycles. 12 words through a port of 8 take one and a half cycles as
+  // well, but a port works in whole cycles.
+  Accelerator a = chain({memory("DRAM"), array("PEs", 1, 4), mac()}, Conventions::physical());
+  a.levels[2].compute().cycles_per_mac = 0.5;
+  a.levels[0].memory().write_words_per_cycle = 8;
+  for (const auto rounding : {Conventions::StallRounding::kExact, Conventions::StallRounding::kDemandRatio}) {
+    a.conventions.stall_rounding = rounding;
+    Nested nest(vector_of(12), a);
+    nest.temporal("DRAM", "M", 3).spatial("PEs", "M", 4);
+    const CostReport report = nest.priced();
+    EXPECT_EQ(report.totals.steps, 1.5);
+    EXPECT_EQ(report.levels[0].write_cycles, 2);
+    EXPECT_EQ(report.totals.cycles, 2);
+    EXPECT_EQ(report.bound_by, "DRAM write");
+    nest.accelerator.levels[0].memory().write_words_per_cycle = 16;  // 0.75 cycles: within the first
+    EXPECT_EQ(nest.priced().totals.cycles, 1.5);
+    EXPECT_EQ(nest.priced().bound_by, "compute");
+  }
+}
+
+TEST(Ports, DrainsPassThePortWhateverTheRounding) {
+  // RF is read for two operands and a partial sum per MAC (the first one of each output is not read), and once more for
+  // each output that leaves: 2 * 6 + (6 - 3) + 3 words, one per cycle.
+  Accelerator a = chain({memory("DRAM"), memory("RF"), mac()}, Conventions::physical());
+  a.levels[1].memory().read_words_per_cycle = 1;
+  Nested nest(make_gemm("gemm", {.M = 3, .N = 1, .K = 2}), a);
+  nest.temporal("DRAM", "M", 3).temporal("RF", "K", 2);
+  for (const auto rounding : {Conventions::StallRounding::kExact, Conventions::StallRounding::kDemandRatio}) {
+    nest.accelerator.conventions.stall_rounding = rounding;
+    nest.accelerator.conventions.drain = Conventions::Drain::kCounted;
+    EXPECT_EQ(nest.priced().totals.cycles, 18);
+    nest.accelerator.conventions.drain = Conventions::Drain::kFree;
+    EXPECT_EQ(nest.priced().totals.cycles, 15);
+  }
+}
+
+TEST(PartialMulticast, EqualWindowsAreStillSharedAcrossTheNetwork) {
+  // p + r takes four values in six units. Uniting the three windows of the outer fanout alone would need six words.
+  Nested nest(conv_1d(3, 2),
+              chain({memory("DRAM"), array("A", 1, 3), array("B", 1, 2), mac()}, Conventions::physical()));
+  nest.spatial("A", "P", 3).spatial("B", "R", 2);
+  EXPECT_EQ(triple(nest, nest.priced(), "DRAM", "Inputs")[0], 4);
+  nest.accelerator.levels[1].fanout().partial_multicast = true;
+  EXPECT_EQ(triple(nest, nest.priced(), "DRAM", "Inputs")[0], 4);
+}
+
+TEST(EqualWindows, AreNotComparedAcrossABypassedMemory) {
+  // The same six units; a memory between the fanouts that does not keep the inputs makes two networks of them: each
+  // shares what is equal among its own children, which is nothing here.
+  Nested nest(conv_1d(3, 2), chain({memory("DRAM"), array("A", 1, 3), memory("Psum"), array("B", 1, 2), mac()},
+                                   Conventions::physical()));
+  nest.spatial("A", "P", 3).spatial("B", "R", 2).bypass("Psum", "Inputs").bypass("Psum", "Weights");
+  EXPECT_EQ(triple(nest, nest.priced(), "DRAM", "Inputs")[0], 6);
+}
+
 }  // namespace
 }  // namespace pliant

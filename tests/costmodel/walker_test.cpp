@@ -71,6 +71,54 @@ INSTANTIATE_TEST_SUITE_P(Random, WalkedNest,
                                          Case{"EinsumQuickflowNetworks", Kind::kEinsum, kPfm, "quickflow", true, 500}),
                          [](const testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
 
+/// Timeloop's rounding of stalls may add a cycle; apart from that it changes nothing, whatever else the conventions
+/// say.
+TEST(WalkedDemands, AgreeWithTheModel) {
+  for (const Conventions::Drain drain :
+       {Conventions::Drain::kCounted, Conventions::Drain::kFree, Conventions::Drain::kParentWrites}) {
+    Conventions conventions;
+    conventions.drain = drain;
+    conventions.stall_rounding = Conventions::StallRounding::kDemandRatio;
+    for (const Factorization rule : {kPfm, kRuby}) {
+      const Comparison comparison = compare_random(5, number_of(200), Kind::kConv, rule, conventions, true, 300);
+      EXPECT_EQ(comparison.cases, number_of(200));
+      EXPECT_EQ(comparison.differing, 0) << comparison.first;
+    }
+  }
+}
+
+/// A network that can do more never costs more: without partial multicast no parent serves fewer words.
+TEST(PartialMulticast, NeverCostsMore) {
+  reference::Random random(11);
+  int cheaper = 0;
+  for (int i = 0; i < number_of(4000); ++i) {
+    const Kind kind = i % 2 == 0 ? Kind::kConv : Kind::kEinsum;
+    const Factorization rule = std::array{kPfm, kRuby}[static_cast<std::size_t>(i / 2 % 2)];
+    const Layer layer = reference::random_layer(random, kind, 400);
+    Accelerator accelerator = reference::random_accelerator(random, true);
+    const std::vector<std::string> presets = Conventions::preset_names();
+    accelerator.conventions = *Conventions::preset(presets[random() % presets.size()]);
+    const Mapping mapping = reference::random_mapping(random, layer, accelerator, rule);
+    const auto words = [&] {
+      const Problem problem(layer, accelerator);
+      Nest nest(problem);
+      nest.load(flatten(problem, mapping));
+      nest.price();
+      return std::vector<Traffic>(nest.traffic().begin(), nest.traffic().end());
+    };
+    const std::vector<Traffic> with = words();
+    for (Level& level : accelerator.levels)
+      if (level.is_fanout() && random() % 2 == 0) level.fanout().partial_multicast = false;
+    const std::vector<Traffic> without = words();
+    ASSERT_EQ(with.size(), without.size());
+    for (std::size_t k = 0; k < with.size(); ++k) {
+      ASSERT_LE(with[k].served, without[k].served) << "case " << i << ", pair " << k;
+      cheaper += with[k].served < without[k].served ? 1 : 0;
+    }
+  }
+  EXPECT_GT(cheaper, 20);
+}
+
 /// Conventions may be mixed, remainders may be anywhere: what must always be true is true.
 TEST(AnyConventions, BreakNoInvariant) {
   reference::Random random(3);

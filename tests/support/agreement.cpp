@@ -77,6 +77,8 @@ std::string disagreement(const Layer& layer, const Accelerator& accelerator, con
       compare(name + " first at child", pair.first_child, static_cast<double>(words.first_child));
   }
   for (int l = 0; l < problem.levels; ++l)
+    compare(fmt::format("peak instances of {}", l), nest.instances_peak(l), static_cast<double>(walked.peak[l]));
+  for (int l = 0; l < problem.levels; ++l)
     for (int x = 0; x < problem.tensors; ++x)
       if (problem.is_memory[l])
         compare(fmt::format("tile of {} at {}", layer.tensors[x].name, l), nest.footprint(l, x),

@@ -70,6 +70,7 @@ class Walk {
         parent = l;
       }
     }
+    for (int l = 0; l < levels_; ++l) walked.peak.push_back(peak_instances(l));
     charge(walked);
     return walked;
   }
@@ -120,6 +121,14 @@ class Walk {
   }
   Key instance_of(const Mac& mac, int level) const {
     return indices(mac, [&](std::size_t i) { return loops_[i].spatial && loops_[i].level < level; });
+  }
+  /// Most instances of a level that work in the same step.
+  Count peak_instances(int level) const {
+    std::map<Key, std::set<Key>> working;  // by step
+    for (const Mac& mac : macs_) working[mac.time].insert(instance_of(mac, level));
+    std::size_t most = 0;
+    for (const auto& [time, instances] : working) most = std::max(most, instances.size());
+    return static_cast<Count>(most);
   }
   Tuple element(int x, const Tuple& coords) const {
     Tuple at;
@@ -184,7 +193,7 @@ class Walk {
   }
 
   /// What the children that share one transfer have in common, besides the instance of the parent.
-  Tuple group_of(const Mac& mac, int x, int parent, int child) const {
+  Tuple group_of(const Mac& mac, int x, int parent, int child, const std::set<int>& uniting) const {
     Tuple key;
     std::map<int, Tuple> displaced;  // network, named by the first level inside it that is no fanout
     for (std::size_t i = 0; i < loops_.size(); ++i) {
@@ -194,7 +203,7 @@ class Walk {
       const bool shares = x == layer_.output() ? fanout.reduction : fanout.multicast;
       const bool separate_windows =
           conventions_.equal_windows == Conventions::EqualWindows::kSeparate && coupled(x, loop.dim);
-      if (united(loop, x, parent, child) && !(boxes() && plain(x, loop.dim))) continue;
+      if (uniting.contains(loop.level) && !(boxes() && plain(x, loop.dim))) continue;
       if (!shares || separate_windows) {
         key.push_back(mac.index[i]);
         continue;
@@ -276,17 +285,25 @@ class Walk {
     return words;
   }
 
-  /// Is this loop over the children of a fanout that counts overlapping windows as one?
-  bool united(const NestLoop& loop, int x, int parent, int child) const {
-    if (!loop.spatial || loop.level < parent || loop.level >= child) return false;
-    const Fanout& fanout = accelerator_.levels[loop.level].fanout();
-    return fanout.partial_multicast && (x == layer_.output() ? fanout.reduction : fanout.multicast);
+  /// All choices of fanouts that count overlapping windows of their children as one, among those that can.
+  std::vector<std::set<int>> uniting_choices(int x, int parent, int child) const {
+    std::vector<std::set<int>> choices{{}};
+    for (int l = parent + 1; l < child; ++l) {
+      if (is_memory(l)) continue;
+      const Fanout& fanout = accelerator_.levels[l].fanout();
+      if (!fanout.partial_multicast || !(x == layer_.output() ? fanout.reduction : fanout.multicast)) continue;
+      for (std::size_t n = choices.size(); n-- > 0;) {
+        choices.push_back(choices[n]);
+        choices.back().insert(l);
+      }
+    }
+    return choices;
   }
 
   /// Does the parent see the windows of several children as one?
-  bool unites(int x, int parent, int child) const {
+  bool unites(int x, const std::set<int>& uniting) const {
     return std::any_of(loops_.begin(), loops_.end(), [&](const NestLoop& loop) {
-      if (!united(loop, x, parent, child)) return false;
+      if (!loop.spatial || !uniting.contains(loop.level)) return false;
       for (const Rank& rank : layer_.tensors[x].ranks)
         if (rank.terms.size() > 1)
           for (const Term& term : rank.terms)
@@ -310,12 +327,21 @@ class Walk {
   }
 
   Words pair_words(int x, int parent, int child) const {
+    Words fewest;
+    for (const std::set<int>& uniting : uniting_choices(x, parent, child)) {
+      const Words words = pair_words(x, parent, child, uniting);
+      if (uniting.empty() || words.served < fewest.served) fewest = words;
+    }
+    return fewest;
+  }
+
+  Words pair_words(int x, int parent, int child, const std::set<int>& uniting) const {
     Words words{x, parent, child, 0, 0, 0, 0};
     const Control control = this->control(x, parent, child);
     std::map<Tuple, Key> group_names;
     std::vector<Key> groups;  // by MAC
     for (const Mac& mac : macs_) {
-      Tuple key = group_of(mac, x, parent, child);
+      Tuple key = group_of(mac, x, parent, child, uniting);
       key.push_back(instance_of(mac, parent));
       groups.push_back(group_names.emplace(std::move(key), static_cast<Key>(group_names.size())).first->second);
     }
@@ -343,7 +369,7 @@ class Walk {
           return side_by_side ? widen(mac, control.widened, child) : mac.coords;
         };
       };
-      words.served = transfers(x, with_run(group), no_run, seen(control.widened >= 0 && !unites(x, parent, child)));
+      words.served = transfers(x, with_run(group), no_run, seen(control.widened >= 0 && !unites(x, uniting)));
       words.delivered = transfers(x, with_run(at_child), no_run, seen(control.widened >= 0));
     } else {
       words.served = transfers(x, group, run, as_is);
@@ -465,9 +491,7 @@ class Walk {
       }
       const Memory& memory = accelerator_.levels[l].memory();
       leakage += memory.leak_pj_per_cycle * built;
-      double used = 1;
-      for (const NestLoop& loop : loops_)
-        if (loop.spatial && loop.level < l) used *= static_cast<double>(loop.bound);
+      const auto used = static_cast<double>(walked.peak[l]);
       if (memory.read_words_per_cycle)
         walked.cycles = std::max(walked.cycles, std::ceil(walked.reads[l] / (*memory.read_words_per_cycle * used)));
       if (memory.write_words_per_cycle)

@@ -5,7 +5,9 @@
 // The machine that is walked
 //
 //   Time. All instances step together through the temporal loops, outermost slowest. A loop ends early where the dim
-//   ends (short last tiles); an instance whose part of the dim is used up is idle. Every MAC happens once.
+//   ends (short last tiles); an instance whose part of the dim is used up is idle. Every MAC happens once. The ports of
+//   a memory are those of as many instances as work in the step that has most of them; a port takes whole cycles, and
+//   nothing ends before its ports do.
 //
 //   Transfers. Tensor x moves between neighbouring keepers, parent p and child c. Control is static: it knows the
 //   loops, not the data. Loops outside c are read from the inside; a loop of bound 1 does not exist. Up to the first
@@ -21,7 +23,8 @@
 //   that needs all its members' elements. Fanouts with no memory between them are one network. Two children are in one
 //   group when, network by network, (1) they have the same index on fanouts without multicast (outputs: without
 //   reduction), (2) their windows are displaced alike by the fanouts with multicast; fanouts with partial multicast are
-//   left out of that comparison, so all their children are in one group.
+//   left out of that comparison, so all their children are in one group. A fanout with partial multicast may be used
+//   without it: of all choices of fanouts that use it, the parent takes one that costs it the fewest words.
 //   With bounding boxes a group takes the box around its members' windows; along a plain index nothing overlaps and
 //   members stay apart.
 //
@@ -52,6 +55,7 @@ struct Walked {
   Count steps = 0;                    ///< temporal iterations in which some unit works
   std::vector<Words> words;           ///< by tensor, outermost pair first
   std::vector<double> reads, writes;  ///< by level, all tensors and instances
+  std::vector<Count> peak;            ///< by level: most instances that work in one step
   double energy_pj = 0, cycles = 0;
 };
 

@@ -139,7 +139,9 @@ Accelerator random_accelerator(Random& random, bool special_networks) {
   }
   Compute compute;
   compute.mac_pj = 0.5;
-  compute.cycles_per_mac = chance(random, 20) ? 2 : 1;
+  // Also MACs that take less than a cycle: steps that end within a cycle.
+  const Count pace = pick(random, 1, 10);
+  compute.cycles_per_mac = pace == 10 ? 2 : pace == 9 ? 0.5 : pace == 8 ? 0.75 : 1;
   compute.leak_pj_per_cycle = 0.25;
   accelerator.levels.push_back({"MAC", compute});
   return accelerator;
