@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/problem.h"
 
-#include <limits>
 #include <numeric>
+
+#include "core/arithmetic.h"
 
 namespace pliant {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Problem::AffineRank resolve_rank(const Rank& rank) {
   Problem::AffineRank affine;

@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "core/affine.h"
+#include "core/arithmetic.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 DimSet resolve(const Layer& layer, const std::vector<std::string>& names) {
   DimSet set = 0;

@@ -18,7 +18,7 @@ constexpr const char* kBlue = "#0072B2";
 constexpr const char* kOrange = "#E69F00";
 constexpr const char* kGreen = "#009E73";
 constexpr const char* kRed = "#D55E00";
-constexpr const char* kInk = "#222222";
+constexpr const char* kLetters = "#222222";
 constexpr const char* kGrey = "#666666";
 
 constexpr double kPanel = 250, kGap = 24, kMargin = 28, kHead = 92, kDrawing = 214, kLegend = 128;
@@ -95,7 +95,8 @@ std::string draw_panel(const VennPanel& panel, double left, double scale, std::s
   std::string svg =
       fmt::format("<g>\n<clipPath id=\"w{}\">{}</clipPath>\n", number,
                   fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.2f}\"/>", at(circles.w), y, w_radius));
-  svg += text(left + kPanel / 2, kHead - 14, fmt::format("class=\"name\" fill=\"{}\"", kInk), markup_text(panel.title));
+  svg += text(left + kPanel / 2, kHead - 14, fmt::format("class=\"name\" fill=\"{}\"", kLetters),
+              markup_text(panel.title));
   svg += circle(at(circles.c), y, c_radius, fmt::format("fill=\"{0}\" fill-opacity=\"0.14\"", kBlue));
   svg += circle(at(circles.w), y, w_radius, fmt::format("fill=\"{0}\" fill-opacity=\"0.30\"", kOrange));
   svg += circle(at(circles.a), y, a_radius, fmt::format("fill=\"{0}\" fill-opacity=\"0.55\"", kGreen));
@@ -120,15 +121,15 @@ std::string draw_panel(const VennPanel& panel, double left, double scale, std::s
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"11\" height=\"11\" rx=\"2\" fill=\"{}\" fill-opacity=\"{}\"/>\n",
         left + 22, line - 9.5, rows[i].colour, rows[i].opacity);
-    svg += text(left + 40, line, fmt::format("class=\"key\" fill=\"{}\"", kInk), rows[i].label);
-    svg += text(left + kPanel - 22, line, fmt::format("class=\"key\" text-anchor=\"end\" fill=\"{}\"", kInk),
+    svg += text(left + 40, line, fmt::format("class=\"key\" fill=\"{}\"", kLetters), rows[i].label);
+    svg += text(left + kPanel - 22, line, fmt::format("class=\"key\" text-anchor=\"end\" fill=\"{}\"", kLetters),
                 readable(rows[i].value));
   }
   const double line = top + 18 * 4 + 8;
   svg += fmt::format("<line x1=\"{0:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"#cccccc\"/>\n",
                      left + 22, left + kPanel - 22, line - 15);
-  svg += text(left + 22, line + 2, fmt::format("class=\"flexion\" fill=\"{}\"", kInk), "H-F " + share(panel.h_f));
-  svg += text(left + kPanel - 22, line + 2, fmt::format("class=\"flexion\" text-anchor=\"end\" fill=\"{}\"", kInk),
+  svg += text(left + 22, line + 2, fmt::format("class=\"flexion\" fill=\"{}\"", kLetters), "H-F " + share(panel.h_f));
+  svg += text(left + kPanel - 22, line + 2, fmt::format("class=\"flexion\" text-anchor=\"end\" fill=\"{}\"", kLetters),
               "W-F " + share(panel.w_f));
   if (tiny)
     svg += text(left + kPanel / 2, kHead + kDrawing - 4, fmt::format("class=\"note\" fill=\"{}\"", kGrey),
@@ -196,7 +197,7 @@ std::string venn_svg(const std::string& title, const std::string& unit, const st
       ".note{{font-size:11px;font-style:italic;text-anchor:middle}}</style>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
       width, height, markup_text(title));
-  svg += text(kMargin + 4, 28, fmt::format("class=\"title\" fill=\"{}\"", kInk), markup_text(title));
+  svg += text(kMargin + 4, 28, fmt::format("class=\"title\" fill=\"{}\"", kLetters), markup_text(title));
   svg += text(kMargin + 4, 46, fmt::format("class=\"sub\" fill=\"{}\"", kGrey),
               fmt::format("All panels at one scale; areas are numbers of {}.", unit));
   for (std::size_t i = 0; i < panels.size(); ++i)

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <set>
 
+#include "core/arithmetic.h"
+
 namespace pliant {
 namespace {
 
 constexpr std::array<const char*, 6> kDims = {"M", "C", "P", "Q", "R", "S"};
-
-Count ceil_div(Count a, Count b) { return (a + b - 1) / b; }
 
 Count largest_divisor(Count size, Count limit) {
   for (Count t = std::min(size, limit); t > 1; --t)

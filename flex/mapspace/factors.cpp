@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "core/arithmetic.h"
+
 namespace pliant {
 
 namespace {
-
-Count ceil_div(Count a, Count b) { return a / b + (a % b != 0); }
 
 Count largest(const Slot& slot, Count left) { return slot.limit == 0 ? left : std::min(slot.limit, left); }
 
@@ -73,10 +73,10 @@ class Walk {
 };
 
 /// Number of ways to have each value left, after the slots taken so far.
-using Ways = std::map<Count, BigCount>;
+using WaysLeft = std::map<Count, BigCount>;
 
-Ways take_divisor(const Ways& before, const Slot& slot) {
-  Ways after;
+WaysLeft take_divisor(const WaysLeft& before, const Slot& slot) {
+  WaysLeft after;
   for (const auto& [left, ways] : before)
     for (const Count b : divisors(left))
       if (b <= largest(slot, left)) after[left / b] += ways;
@@ -84,8 +84,8 @@ Ways take_divisor(const Ways& before, const Slot& slot) {
 }
 
 /// Bounds that leave the same number are taken together: at most 2 sqrt(left) groups.
-Ways take_any(const Ways& before, const Slot& slot) {
-  Ways after;
+WaysLeft take_any(const WaysLeft& before, const Slot& slot) {
+  WaysLeft after;
   for (const auto& [left, ways] : before) {
     const Count most = largest(slot, left);
     for (Count b = 1; b <= most;) {
@@ -101,14 +101,14 @@ Ways take_any(const Ways& before, const Slot& slot) {
 
 BigCount count_padded(Count size, std::span<const Slot> slots) {
   // ways[s]: spatial bounds with product s <= size.
-  Ways ways{{1, 1}};
+  WaysLeft ways{{1, 1}};
   std::vector<Slot> temporal;
   for (const Slot& slot : slots) {
     if (!slot.spatial) {
       temporal.push_back(slot);
       continue;
     }
-    Ways next;
+    WaysLeft next;
     for (const auto& [product, count] : ways)
       for (Count b = 1; b <= largest(slot, size / product); ++b) next[product * b] += count;
     ways = std::move(next);
@@ -176,7 +176,7 @@ bool for_each_chain(Count size, std::span<const Slot> slots, Factorization rule,
 
 BigCount count_chains(Count size, std::span<const Slot> slots, Factorization rule) {
   if (rule == Factorization::kPadding) return count_padded(size, slots);
-  Ways ways{{size, 1}};
+  WaysLeft ways{{size, 1}};
   for (std::size_t k = slots.size(); k-- > 0;)
     ways = may_be_imperfect(rule, slots[k].spatial) ? take_any(ways, slots[k]) : take_divisor(ways, slots[k]);
   const auto complete = ways.find(1);

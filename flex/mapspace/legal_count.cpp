@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/affine.h"
+#include "core/arithmetic.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/orders.h"
@@ -21,8 +22,6 @@ using Ways = boost::multiprecision::number<boost::multiprecision::cpp_int_backen
     256, 256, boost::multiprecision::unsigned_magnitude, boost::multiprecision::checked, void>>;
 
 struct BeyondLimits {};
-
-Count ceil_div(Count a, Count b) { return a / b + (a % b != 0); }
 
 /// Tile sizes one dim can have, and the temporal loops that lead from one to another.
 struct Axis {

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "core/affine.h"
+#include "core/arithmetic.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/factors.h"
 
@@ -19,8 +20,6 @@ DimSet set_of(const Layer& layer, const std::vector<std::string>& names) {
     if (const int d = layer.find_dim(name); d >= 0) set |= DimSet{1} << d;
   return set;
 }
-
-Count ceil_div(Count a, Count b) { return a / b + (a % b != 0); }
 
 MemoryRules memory_rules(const Layer& layer, const Accelerator& accelerator, const LevelFlexibility& rules, int level) {
   const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Tiles looked at per memory; where there are more the crowding is not worth its price.
 constexpr int kMostTiles = 2000;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/arithmetic.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -47,8 +48,6 @@ Count columns_beside(const Fanout& fanout, const ShapeRule& rule, Count rows) {
   }
   return 0;
 }
-
-Count ceil_div(Count a, Count b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 /// The bounds b with different ceil(n / b), the smallest of each.
 void smallest_bounds(Count n, Count most, std::set<Count>& found) {

@@ -2,19 +2,15 @@
 // The nodes of each memory as a box of tile vectors: how they are numbered, which of them may be held, and which node
 // of the next memory out lies above each.
 #include <algorithm>
-#include <limits>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/kernels.h"
 #include "dse/mappers/exact/lattice/lattice.h"
 #include "dse/mappers/exact/lattice/windows.h"
 
 namespace pliant::exact {
 
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 int Lattice::index(int k, const std::array<int, kMaxDims>& at) const {
   int node = 0;

@@ -2,15 +2,12 @@
 #include "dse/mappers/exact/lattice/iterations.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "core/arithmetic.h"
 
 namespace pliant::exact {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-Count ceil_div(Count a, Count b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 struct Unrolled {
   Count bound;

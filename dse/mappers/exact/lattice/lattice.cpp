@@ -5,16 +5,14 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <limits>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/charges.h"
 #include "dse/mappers/exact/lattice/kernels.h"
 
 namespace pliant::exact {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Where at most this share of all nodes is left at the outermost memory, each is completed by itself.
 constexpr double kFewStarts = 0.1;

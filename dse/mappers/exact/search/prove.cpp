@@ -12,6 +12,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
 
@@ -19,7 +20,6 @@ namespace pliant::exact {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-11;
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/charges.h"
 
 namespace pliant::exact {
@@ -15,8 +16,6 @@ constexpr double kRounding = 1e-11;
 
 /// In nodes of a lattice.
 constexpr std::uint64_t kEffortOfExpansion = 4096;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What was decided outside, from the outermost memory inwards.
 struct Suffix {
