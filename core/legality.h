@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The independent judge: says whether a mapping is legal, or names every violated limit with needed and available
-// amounts. It shares no code with anything that generates mappings.
+// amounts. It shares no code with anything that generates or prices mappings, words of a tile included.
 #pragma once
 
 #include <string>

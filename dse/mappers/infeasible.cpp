@@ -7,9 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "dse/mappers/random/sampler.h"
 #include "dse/mappers/space.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant {
 
@@ -47,7 +45,7 @@ class Existence {
     if (empty_dim_ >= 0) return std::nullopt;
     for (int d = 0; d < space_.dims; ++d) candidate_.chain[d] = &chains_[d].front();
     for (const int l : space_.memories) {
-      candidate_.keeps[l] = least_kept(l);
+      candidate_.keeps[l] = space_.least_kept(l);
       const auto orders = space_.orders(l, space_.loops_at(l, candidate_));
       for (int d = 0; d < space_.dims; ++d)
         candidate_.order[l][static_cast<std::size_t>(d)] = static_cast<std::uint8_t>(d);
@@ -62,7 +60,7 @@ class Existence {
     // Perfect chains are legal under every rule and can be few where the others are millions; fixed tiles under
     // ruby-t and ruby need not divide, and only then the imperfect ones are listed.
     const auto collect = [&](Factorization rule, std::size_t most) {
-      for_each_chain(size, space_.slots[d].slots, rule, [&](std::span<const Count> bounds) {
+      for_each_chain(size, space_.slots(d), rule, [&](std::span<const Count> bounds) {
         const Chain chain = space_.make_chain(d, bounds);
         if (space_.tiles_allowed(d, chain)) chains_[d].push_back(chain);
         return chains_[d].size() < most;
@@ -81,23 +79,18 @@ class Existence {
                      [&](const Chain& a, const Chain& b) { return weight(a) < weight(b); });
   }
 
-  TensorSet least_kept(int level) const {
-    TensorSet least = ~TensorSet{0};
-    for (const TensorSet keeps : space_.keep_sets[level]) least &= keeps;
-    return least;
-  }
-
-  bool fits() const {
-    if (!space_.fanouts_allowed(candidate_, space_.dims)) return false;
-    return std::all_of(space_.memories.begin(), space_.memories.end(),
-                       [&](int l) { return space_.memory_allowed(l, candidate_, least_kept(l), space_.dims); });
+  bool may_fit() const {
+    return space_.fanouts_allowed(candidate_, space_.dims) && std::ranges::none_of(space_.memories, [&](int l) {
+             return space_.memory_overflows(l, candidate_, space_.least_kept(l), space_.dims);
+           });
   }
 
   bool place(int d) {
-    if (++steps_ > kMostSteps || !fits()) return false;
+    if (++steps_ > kMostSteps || !may_fit()) return false;
     if (d == space_.dims)
       return std::all_of(space_.memories.begin(), space_.memories.end(), [&](int l) {
-        return space_.any_order(l) || !space_.orders(l, space_.loops_at(l, candidate_)).empty();
+        return space_.memory_allowed(l, candidate_, space_.least_kept(l)) &&
+               (space_.any_order(l) || !space_.orders(l, space_.loops_at(l, candidate_)).empty());
       });
     for (const Chain& chain : chains_[d]) {
       candidate_.chain[static_cast<std::size_t>(d)] = &chain;

@@ -2,7 +2,6 @@
 #include "flex/flexion/axis_sets.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -10,8 +9,13 @@ namespace pliant {
 
 namespace {
 
-bool one_sided(const Fanout& fanout, const ShapeRule& shape) {
-  return shape.kind == ShapeRule::Kind::kFixed && (fanout.rows == 1 || fanout.cols == 1);
+/// The dims of a side that loop, and -1 where it may stand idle.
+std::vector<int> members(const Layer& layer, DimSet side, bool idle) {
+  std::vector<int> dims;
+  for (int d = 0; d < static_cast<int>(layer.dims.size()); ++d)
+    if ((side >> d & 1U) != 0 && layer.dims[static_cast<std::size_t>(d)].size > 1) dims.push_back(d);
+  if (idle) dims.push_back(-1);
+  return dims;
 }
 
 }  // namespace
@@ -40,9 +44,8 @@ Layer whole_nest(const Layer& layer) {
 int principal_memory(const Accelerator& accelerator, const Flexibility& flexibility) {
   for (std::size_t k = 0; k < accelerator.levels.size(); ++k) {
     if (!accelerator.levels[k].is_memory() || !accelerator.levels[k].memory().capacity_words) continue;
-    const bool loops = k >= flexibility.levels.size() || !flexibility.levels[k].loops.dims ||
-                       !flexibility.levels[k].loops.dims->empty();
-    if (loops) return static_cast<int>(k);
+    const LoopRule& loops = level_rules(flexibility, k).loops;
+    if (!loops.dims || !loops.dims->empty()) return static_cast<int>(k);
   }
   return -1;
 }
@@ -58,25 +61,15 @@ int principal_fanout(const Accelerator& accelerator) {
   return found;
 }
 
-std::vector<SidePair> parallel_choices(const Layer& layer, const Fanout& fanout, const LevelFlexibility& rules) {
-  const auto resolve = [&layer](const std::vector<std::string>& names) {
-    std::vector<int> dims;
-    for (const std::string& name : names) {
-      const int d = layer.find_dim(name);
-      dims.push_back(d >= 0 && layer.dims[static_cast<std::size_t>(d)].size > 1 ? d : -1);
-    }
-    if (dims.empty()) dims.push_back(-1);
-    return dims;
-  };
-  std::vector<std::string> every;
-  for (const Dim& dim : layer.dims) every.push_back(dim.name);
-  std::vector<Assignment> assignments = rules.parallel.assignments;
-  if (assignments.empty()) assignments.push_back({every, every});
-
+std::vector<SidePair> parallel_choices(const Layer& layer, const FanoutRules& rules) {
+  // One unit on a side for good: only the other side is chosen.
+  const bool one_row = rules.longest(Side::kRows) == 1, one_col = !one_row && rules.longest(Side::kCols) == 1;
   std::set<SidePair> found;
-  for (const Assignment& assignment : assignments) {
-    std::vector<int> rows = resolve(assignment.rows), cols = resolve(assignment.cols);
-    if (one_sided(fanout, rules.shape)) (fanout.rows == 1 ? rows : cols) = {-1};
+  for (const FanoutRules::Sides& sides : rules.assignments) {
+    std::vector<int> rows = members(layer, sides.rows, sides.rows_idle);
+    std::vector<int> cols = members(layer, sides.cols, sides.cols_idle);
+    if (one_row) rows = {-1};
+    if (one_col) cols = {-1};
     for (const int r : rows)
       for (const int c : cols) found.insert({r, c == r ? -1 : c});
   }
@@ -91,45 +84,24 @@ std::vector<SidePair> parallel_choices(const Layer& layer, const Fanout& fanout,
   return choices;
 }
 
-std::vector<Count> shape_choices(const Fanout& fanout, const ShapeRule& rule) {
-  std::vector<Count> rows;
-  switch (rule.kind) {
-    case ShapeRule::Kind::kFixed: return {fanout.rows};
-    case ShapeRule::Kind::kFree:
-      rows.resize(static_cast<std::size_t>(fanout.units()));
-      std::iota(rows.begin(), rows.end(), Count{1});
-      return rows;
-    case ShapeRule::Kind::kBlocks:
-      for (Count n = 1; n <= fanout.units() / (rule.block_rows * rule.block_cols); ++n)
-        rows.push_back(n * rule.block_rows);
-      return rows;
-  }
-  return rows;
-}
-
 Count parallel_size(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility, int fanout) {
   const auto k = static_cast<std::size_t>(fanout);
-  const AxisSettings& baseline = accelerator.baseline.of(layer.operation);
-  const std::vector<Assignment>* assignments = nullptr;
-  if (k < flexibility.levels.size()) assignments = &flexibility.levels[k].parallel.assignments;
-  const bool fixed = assignments != nullptr && assignments->size() == 1;
-  if (!fixed && k < baseline.rules.levels.size() && !baseline.rules.levels[k].parallel.assignments.empty())
-    assignments = &baseline.rules.levels[k].parallel.assignments;
-  if (assignments == nullptr || assignments->empty()) {
-    Count largest = 1;
-    for (const Dim& dim : layer.dims) largest = std::max(largest, dim.size);
-    return largest;
+  const auto rules_in = [&](const Flexibility& of) {
+    return fanout_rules(layer, accelerator, level_rules(of, k), fanout);
+  };
+  const FanoutRules own = rules_in(flexibility);
+  const FanoutRules baseline = rules_in(accelerator.baseline.of(layer.operation).rules);
+  const bool one_assignment = !own.any_dims && own.assignments.size() == 1;
+  const FanoutRules& telling = one_assignment || baseline.any_dims ? own : baseline;
+  Count largest = 1, product = 1;
+  const FanoutRules::Sides& first = telling.assignments.front();
+  const DimSet side = accelerator.levels[k].fanout().rows == 1 ? first.cols : first.rows;
+  for (std::size_t d = 0; d < layer.dims.size(); ++d) {
+    if ((side >> d & 1U) == 0) continue;
+    largest = std::max(largest, layer.dims[d].size);
+    product *= layer.dims[d].size;
   }
-  const bool columns = accelerator.levels[k].fanout().rows == 1;
-  const bool one_at_a_time = k < flexibility.levels.size() && flexibility.levels[k].parallel.max_dims_per_side == 1;
-  Count product = 1;
-  for (const std::string& name : columns ? assignments->front().cols : assignments->front().rows) {
-    const int d = layer.find_dim(name);
-    if (d < 0) continue;
-    const Count size = layer.dims[static_cast<std::size_t>(d)].size;
-    product = one_at_a_time ? std::max(product, size) : product * size;
-  }
-  return product;
+  return telling.any_dims || own.max_dims_per_side == 1 ? largest : product;
 }
 
 }  // namespace pliant

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choices of one axis as sets: P gives pairs of dims, S gives numbers of rows; small enough to be listed. (O is
-// flex/mapspace/order_space.h, T is flex/flexion/tile_space.h.)
+// The choices of one axis as sets: P gives pairs of dims, small enough to be listed. (S is FanoutRules::row_counts and
+// O OrderRules, both in flex/mapspace; T is flex/flexion/tile_space.h.)
 #pragma once
 
 #include <compare>
@@ -9,6 +9,7 @@
 
 #include "core/accelerator.h"
 #include "core/layer.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant {
 
@@ -29,10 +30,7 @@ struct SidePair {
 /// Pairs of distinct dims that the rule allows, dims of size 1 dropped, ascending. A pair that lost a dim counts only
 /// where no allowed pair has the other dim in the same place: idle sides are the same choice as a loop of one
 /// iteration. An array with one side gives pairs with one dim.
-std::vector<SidePair> parallel_choices(const Layer& layer, const Fanout& fanout, const LevelFlexibility& rules);
-
-/// Row counts that the rule allows, ascending; the columns are floor(units / rows).
-std::vector<Count> shape_choices(const Fanout& fanout, const ShapeRule& rule);
+std::vector<SidePair> parallel_choices(const Layer& layer, const FanoutRules& rules);
 
 /// The size that an array's rows divide among them: of the dims that its one assignment puts on the rows (on the
 /// columns, when the array has one row); of several assignments, the baseline's, else the first; where any dim may go

@@ -12,7 +12,7 @@
 #include "core/big_count.h"
 #include "flex/flexion/axis_sets.h"
 #include "flex/mapspace/factors.h"
-#include "flex/mapspace/orders.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant {
 
@@ -52,15 +52,6 @@ AxisFlexion exact(Measure measure, std::string level, const Sizes& sizes) {
 
 std::string whole_number(double value) { return BigCount(std::max(1.0, std::round(value))).str(); }
 
-/// Dims of size > 1 that may loop at a memory.
-DimSet loops_at(const Layer& layer, const LoopRule& rule) {
-  DimSet dims = 0;
-  for (std::size_t d = 0; d < layer.dims.size(); ++d)
-    if (layer.dims[d].size > 1 && (!rule.dims || std::ranges::find(*rule.dims, layer.dims[d].name) != rule.dims->end()))
-      dims |= DimSet{1} << d;
-  return dims;
-}
-
 class Flexion {
  public:
   Flexion(const Accelerator& accelerator, const FlexionOptions& options)
@@ -72,9 +63,7 @@ class Flexion {
     const int memory = principal_memory(accelerator_, flexibility);
     const int fanout = principal_fanout(accelerator_);
     const auto rules = [&](int level) -> const LevelFlexibility& {
-      static const LevelFlexibility unrestricted;
-      const auto k = static_cast<std::size_t>(level);
-      return k < flexibility.levels.size() ? flexibility.levels[k] : unrestricted;
+      return level_rules(flexibility, static_cast<std::size_t>(level));
     };
     result.axes.push_back(memory < 0 ? about(Measure::kTileVolume) : volumes(layer, memory, rules(memory)));
     if (options_.tile_tuples)
@@ -91,25 +80,24 @@ class Flexion {
   // O: permutations of the loops that the memory can have.
   AxisFlexion orders(const Layer& layer, int memory, const LevelFlexibility& rules) const {
     const Layer whole = whole_nest(layer);
-    const DimSet all = loops_at(whole, rules.loops);
-    const DimSet own = loops_at(layer, rules.loops);
-    const BigCount w = factorial(std::popcount(own));
+    const MemoryRules all = memory_rules(whole, accelerator_, rules, memory);
+    const MemoryRules own = memory_rules(layer, accelerator_, rules, memory);
+    const BigCount w = factorial(std::popcount(own.may_loop));
     return exact(Measure::kOrders, name(memory),
-                 {.c = factorial(std::popcount(all)),
-                  .a = count_orders(whole, all, rules.order),
+                 {.c = factorial(std::popcount(all.may_loop)),
+                  .a = all.orders.count(all.may_loop),
                   .w = w,
-                  .a_and_w = count_orders(layer, own, rules.order),
+                  .a_and_w = own.orders.count(own.may_loop),
                   .c_and_w = w});
   }
 
   // P: ordered pairs of distinct dims.
   AxisFlexion pairs(const Layer& layer, int level, const LevelFlexibility& rules) const {
-    const Fanout& fanout = accelerator_.levels[static_cast<std::size_t>(level)].fanout();
     LevelFlexibility any = rules;
     any.parallel.assignments.clear();
     const Layer whole = whole_nest(layer);
     const auto size = [&](const Layer& of, const LevelFlexibility& under) {
-      return BigCount(parallel_choices(of, fanout, under).size());
+      return BigCount(parallel_choices(of, fanout_rules(of, accelerator_, under, level)).size());
     };
     // A pair with an idle side acts like some pair of all; of those there are no more than all.
     const BigCount c = size(whole, any), w = size(layer, any);
@@ -124,9 +112,9 @@ class Flexion {
   // S: rows 1 .. units, the columns are what is left. More rows than the dim over them act like as many as the dim has.
   AxisFlexion shapes(const Layer& layer, int level, const LevelFlexibility& rules,
                      const Flexibility& flexibility) const {
-    const Fanout& fanout = accelerator_.levels[static_cast<std::size_t>(level)].fanout();
+    const FanoutRules fanout = fanout_rules(layer, accelerator_, rules, level);
     const Count size = parallel_size(layer, accelerator_, flexibility, level);
-    const std::vector<Count> rows = shape_choices(fanout, rules.shape);
+    const std::vector<Count> rows = fanout.row_counts();
     std::set<Count> effective;
     for (const Count r : rows) effective.insert(std::min(r, size));
     return exact(Measure::kShapes, name(level),
@@ -138,20 +126,20 @@ class Flexion {
   }
 
   // T by volume: points (inputs, weights, outputs) of tile sizes in words; a fixed tile is one point.
-  AxisFlexion volumes(const Layer& layer, int level, const LevelFlexibility& rules) const {
-    const Memory& memory = accelerator_.levels[static_cast<std::size_t>(level)].memory();
-    const auto capacity = static_cast<double>(*memory.capacity_words / std::max(1, memory.buffers));
+  AxisFlexion volumes(const Layer& layer, int level, const LevelFlexibility& written) const {
+    const MemoryRules rules = memory_rules(layer, accelerator_, written, level);
+    const double capacity = rules.capacity;
     std::vector<double> sizes, shares;
     double whole_share = 0;
     for (std::size_t r = 0; r < kRoles; ++r) {
-      const TensorSet tensors = layer.tensors_with_role(static_cast<Role>(r));
-      if (!memory.may_keep[r] || tensors == 0) continue;
+      const TensorSet tensors = layer.tensors_with_role(static_cast<Role>(r)) & rules.may_keep;
+      if (tensors == 0) continue;
       double words = 0;
       for (std::size_t x = 0; x < layer.tensors.size(); ++x)
         if ((tensors >> x & 1) != 0) words += static_cast<double>(layer.tensor_words(static_cast<int>(x)));
       sizes.push_back(words);
-      if (rules.tile.partition) {
-        shares.push_back((*rules.tile.partition)[r]);
+      if (rules.shares) {
+        shares.push_back((*rules.shares)[r]);
         whole_share += shares.back();
       }
     }
@@ -165,10 +153,10 @@ class Flexion {
     double a = simplex, both = reachable;
     AxisFlexion result = about(Measure::kTileVolume, name(level));
     result.h_f = 1;
-    if (!rules.tile.fixed.empty()) {
+    if (rules.has_fixed_tile) {
       a = both = 1;
       result.h_f = 1 / std::max(1.0, simplex);
-    } else if (rules.tile.partition) {
+    } else if (rules.shares) {
       a = both = 1;
       result.h_f = 1;
       for (std::size_t i = 0; i < n; ++i) {

@@ -6,39 +6,34 @@
 #include <cmath>
 #include <utility>
 
-#include "core/affine.h"
 #include "flex/mapspace/factors.h"
-#include "flex/mapspace/order_space.h"
+#include "flex/mapspace/random_draws.h"
 
 namespace pliant {
 
 namespace {
 
-constexpr double kUnbounded = 1e18;
+/// Sizes are whole numbers of this type at most.
+constexpr double kLargestSize = 1e18;
 
 struct TooManySteps {};
+
+LevelFlexibility tiles_only(const TileRule& rule) {
+  LevelFlexibility rules;
+  rules.tile = rule;
+  return rules;
+}
 
 }  // namespace
 
 TileSpace::TileSpace(const Layer& layer, const Accelerator& accelerator, int memory, const TileRule& rule)
-    : layer_(layer), distinct_(accelerator.conventions.footprint == Conventions::Footprint::kDistinct) {
-  const Memory& part = accelerator.levels[static_cast<std::size_t>(memory)].memory();
-  capacity_ = part.capacity_words ? static_cast<double>(*part.capacity_words / std::max(1, part.buffers)) : kUnbounded;
-  double whole = 0;
-  if (rule.partition)
-    for (const double share : *rule.partition) whole += share;
-  for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
-    const auto role = static_cast<std::size_t>(layer.tensors[x].role);
-    if (!part.may_keep[role]) continue;
-    Kept kept{.tensor = static_cast<int>(x)};
-    if (rule.partition && whole > 0) kept.share = capacity_ * (*rule.partition)[role] / whole * (1 + 1e-12);
-    kept_.push_back(kept);
-  }
-  fixed_.assign(layer.dims.size(), 0);
-  for (const TileRule::Tile& tile : rule.fixed)
-    if (const int d = layer.find_dim(tile.dim); d >= 0)
-      fixed_[static_cast<std::size_t>(d)] =
-          std::clamp<Count>(tile.size, 1, layer.dims[static_cast<std::size_t>(d)].size);
+    : layer_(layer),
+      convention_(accelerator.conventions.footprint),
+      footprint_(layer, convention_),
+      rules_(memory_rules(layer, accelerator, tiles_only(rule), memory)) {
+  for (int x = 0; x < rules_.tensors; ++x)
+    if ((rules_.may_keep >> x & 1U) != 0) kept_.push_back(x);
+  for (std::size_t d = 0; d < layer.dims.size(); ++d) fixed_.push_back(std::min(rules_.fixed[d], layer.dims[d].size));
 }
 
 TileSpace& TileSpace::divisors_only() {
@@ -51,39 +46,18 @@ TileSpace& TileSpace::divisors_only() {
 
 TileSpace& TileSpace::of_any_layer() {
   DimSet used = 0;
-  for (const Kept& kept : kept_) used |= layer_.coupled(kept.tensor);
-  for (std::size_t d = 0; d < layer_.dims.size(); ++d)
-    layer_.dims[d].size = (used >> d & 1) != 0 ? std::max<Count>(1, static_cast<Count>(capacity_)) : 1;
+  for (const int x : kept_) used |= layer_.coupled(x);
+  const auto largest = std::max<Count>(1, static_cast<Count>(std::min(rules_.capacity, kLargestSize)));
+  for (std::size_t d = 0; d < layer_.dims.size(); ++d) layer_.dims[d].size = (used >> d & 1) != 0 ? largest : 1;
   return *this;
 }
 
-double TileSpace::words(const Kept& kept, std::span<const Count> tile) const {
-  double product = 1;
-  for (const Rank& rank : layer_.tensors[static_cast<std::size_t>(kept.tensor)].ranks) {
-    const auto extent = [&](const Term& term) { return tile[static_cast<std::size_t>(term.dim)]; };
-    if (rank.terms.size() == 1 && (distinct_ || rank.terms[0].coefficient == 1)) {
-      product *= static_cast<double>(extent(rank.terms[0]));
-    } else if (rank.terms.size() == 2 && rank.terms[0].coefficient == 1 && rank.terms[1].coefficient == 1) {
-      product *= static_cast<double>(extent(rank.terms[0]) + extent(rank.terms[1]) - 1);
-    } else {
-      std::array<Stride, kMaxDims> strides;
-      std::size_t n = 0;
-      for (const Term& term : rank.terms) strides[n++] = {term.coefficient, extent(term)};
-      const std::span<const Stride> all(strides.data(), n);
-      product *= static_cast<double>(distinct_ ? distinct_values(all) : bounding_extent(all));
-    }
-  }
-  return product;
+double TileSpace::words(int tensor, std::span<const Count> tile) const {
+  return footprint_.words(tensor, [&](int d) { return tile[static_cast<std::size_t>(d)]; });
 }
 
 bool TileSpace::fits(std::span<const Count> tile) const {
-  double total = 0;
-  for (const Kept& kept : kept_) {
-    const double needed = words(kept, tile);
-    if (needed > kept.share) return false;
-    total += needed;
-  }
-  return total <= capacity_;
+  return rules_.holds(rules_.may_keep, [&](int x) { return words(x, tile); });
 }
 
 bool TileSpace::contains(std::span<const Count> tile) const {
@@ -121,30 +95,26 @@ bool TileSpace::for_each(const std::function<bool(std::span<const Count>)>& visi
 }
 
 bool TileSpace::is_linear(int dim) const {
-  for (const Kept& kept : kept_)
-    for (const Rank& rank : layer_.tensors[static_cast<std::size_t>(kept.tensor)].ranks)
-      for (const Term& term : rank.terms)
-        if (term.dim == dim && (rank.terms.size() > 1 || (!distinct_ && term.coefficient != 1))) return false;
-  return true;
+  return std::ranges::all_of(kept_, [&](int x) { return footprint_.is_linear(x, dim); });
 }
 
 Count TileSpace::largest_of_linear(int dim, std::vector<Count>& tile) const {
   const auto d = static_cast<std::size_t>(dim);
   tile[d] = 1;
-  double constant = 0, slope = 0;
-  auto most = static_cast<double>(layer_.dims[d].size);
-  for (const Kept& kept : kept_) {
-    const double one = words(kept, tile);
-    if (one > kept.share) return 0;
-    if ((layer_.coupled(kept.tensor) >> dim & 1) != 0) {
-      slope += one;
-      most = std::min(most, std::floor(kept.share / one));
-    } else {
-      constant += one;
-    }
+  // Words of each role, and last of all together: what stays, and what every step of the dim adds.
+  std::array<double, kRoles + 1> constant{}, slope{};
+  for (const int x : kept_) {
+    const double one = words(x, tile);
+    auto& part = (layer_.coupled(x) >> dim & 1) != 0 ? slope : constant;
+    part[static_cast<std::size_t>(rules_.role[static_cast<std::size_t>(x)])] += one;
+    part[kRoles] += one;
   }
-  if (constant + slope > capacity_) return 0;
-  if (slope > 0) most = std::min(most, std::floor((capacity_ - constant) / slope));
+  auto most = static_cast<double>(layer_.dims[d].size);
+  for (std::size_t r = 0; r <= kRoles; ++r) {
+    const double limit = r < kRoles ? rules_.share_words[r] : rules_.capacity;
+    if (constant[r] + slope[r] > limit) return 0;
+    if (slope[r] > 0) most = std::min(most, std::floor((limit - constant[r]) / slope[r]));
+  }
   return static_cast<Count>(most);
 }
 
@@ -229,8 +199,8 @@ std::optional<std::vector<Count>> TileSpace::sample(std::mt19937_64& random, std
     for (std::size_t d = 0; d < tile.size(); ++d) {
       tile[d] = fixed_[d];
       if (fixed_[d] > 0) continue;
-      const auto n = static_cast<std::uint64_t>(divisors_.empty() ? most[d] : static_cast<Count>(divisors_[d].size()));
-      const std::uint64_t pick = uniform_below(n, random);
+      const std::size_t n = divisors_.empty() ? static_cast<std::size_t>(most[d]) : divisors_[d].size();
+      const std::size_t pick = below(random, n);
       tile[d] = divisors_.empty() ? static_cast<Count>(pick) + 1 : divisors_[d][pick];
     }
     if (fits(tile)) return tile;
@@ -254,7 +224,7 @@ TileSpace::Estimate TileSpace::estimate(const TileSpace& whole, const TileSpace&
       const auto d = static_cast<std::size_t>(order[i]);
       const auto most = static_cast<double>(whole.largest(order[i], tile));
       const double logs = std::log(most + 1);
-      const double size = std::clamp(std::floor(std::exp(uniform_real(random) * logs)), 1.0, std::max(1.0, most));
+      const double size = std::clamp(std::floor(std::exp(unit(random) * logs)), 1.0, std::max(1.0, most));
       weight *= logs / std::log1p(1 / size);
       tile[d] = static_cast<Count>(size);
     }

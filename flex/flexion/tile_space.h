@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <random>
 #include <span>
@@ -14,6 +13,7 @@
 #include "core/accelerator.h"
 #include "core/big_count.h"
 #include "core/layer.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant {
 
@@ -50,12 +50,7 @@ class TileSpace {
   static Estimate estimate(const TileSpace& whole, const TileSpace& part, std::uint64_t samples, std::uint64_t seed);
 
  private:
-  struct Kept {
-    int tensor = 0;
-    double share = std::numeric_limits<double>::infinity();  ///< words
-  };
-  /// Words of a kept tensor with tile sizes as given.
-  double words(const Kept& kept, std::span<const Count> tile) const;
+  double words(int tensor, std::span<const Count> tile) const;
   bool fits(std::span<const Count> tile) const;
   /// The largest size of a dim that fits when the others are as given; 0 = none.
   Count largest(int dim, std::vector<Count>& tile) const;
@@ -65,10 +60,11 @@ class TileSpace {
   std::vector<int> counting_order() const;
 
   Layer layer_;
-  bool distinct_ = true;
-  double capacity_ = 0;
-  std::vector<Kept> kept_;
-  std::vector<Count> fixed_;                  ///< by dim; 0 = free
+  Conventions::Footprint convention_;
+  Footprint footprint_;
+  MemoryRules rules_;
+  std::vector<int> kept_;                     ///< tensors
+  std::vector<Count> fixed_;                  ///< by dim, clipped to it; 0 = free
   std::vector<std::vector<Count>> divisors_;  ///< by dim; empty = every size
 };
 

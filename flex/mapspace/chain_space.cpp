@@ -5,154 +5,103 @@
 #include <set>
 #include <span>
 
-#include "flex/mapspace/factors.h"
+#include "flex/mapspace/random_draws.h"
 
 namespace pliant {
 
-ChainSpace::ChainSpace(const SpaceRules& rules, int dim, const std::vector<int>& tracked)
-    : counts_(std::size_t{1} << tracked.size(), 0),
-      slots_(rules.slots[static_cast<std::size_t>(dim)].size()),
-      size_(rules.layer.dims[static_cast<std::size_t>(dim)].size),
-      padded_(size_) {
-  const auto d = static_cast<std::size_t>(dim);
-  const auto& slots = rules.slots[d];
-  for (std::size_t k = rules.accelerator.levels.size(); k-- > 0;) {
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-      if (slots[s].level != static_cast<int>(k)) continue;
-      Step step{.slot = static_cast<int>(s)};
-      const auto at = std::find(tracked.begin(), tracked.end(), rules.memory_at[k]);
-      if (!slots[s].spatial && at != tracked.end()) step.bit = static_cast<int>(at - tracked.begin());
-      steps_.push_back(step);
-    }
-    if (rules.memory_at[k] < 0) continue;
-    const Count fixed = rules.memories[static_cast<std::size_t>(rules.memory_at[k])].fixed[d];
+ChainSpace::ChainSpace(const MapSpaceRules& rules, int dim)
+    : slots_(rules.slots[static_cast<std::size_t>(dim)].size()),
+      size_(rules.layer.dims[static_cast<std::size_t>(dim)].size) {
+  const std::vector<Slot>& slots = rules.slots[static_cast<std::size_t>(dim)];
+  std::size_t s = slots.size();
+  for (auto k = static_cast<int>(rules.accelerator.levels.size()); k-- > 0;) {
+    while (s > 0 && slots[s - 1].level == k) steps_.push_back({.slot = static_cast<int>(--s)});
+    if (!rules.is_memory(k)) continue;
+    const Count fixed = rules.memory(k).fixed[static_cast<std::size_t>(dim)];
     if (fixed > 0) steps_.push_back({.fixed = fixed});
   }
-  if (rules.rule == Factorization::kPadding) {
-    listed_.resize(counts_.size());
+  if (rules.factorization == Factorization::kPadding) {
     list_padded(rules, dim);
   } else {
-    build(rules, dim);
+    find_moves(rules, dim);
+    count_ways();
   }
 }
 
 // Padding ties the tile to the padded size, so its chains are listed.
-void ChainSpace::list_padded(const SpaceRules& rules, int dim) {
-  const auto& own = rules.slots[static_cast<std::size_t>(dim)];
-  std::vector<Slot> slots;  // outermost first, as core wants them
-  for (std::size_t s = own.size(); s-- > 0;) slots.push_back({own[s].spatial, own[s].limit});
+void ChainSpace::list_padded(const MapSpaceRules& rules, int dim) {
+  const std::vector<Slot>& slots = rules.slots[static_cast<std::size_t>(dim)];
   for_each_chain(size_, slots, Factorization::kPadding, [&](std::span<const Count> bounds) {
-    Count padded = 1;
+    Count padded = 1, tile = 1;
     for (const Count b : bounds) padded *= b;
-    Count tile = 1;
-    std::uint32_t pattern = 0;
     for (const Step& step : steps_) {
       if (step.slot >= 0) {
-        const Count b = bounds[bounds.size() - 1 - static_cast<std::size_t>(step.slot)];
-        tile *= b;
-        if (step.bit >= 0 && b > 1) pattern |= std::uint32_t{1} << step.bit;
-      } else if (tile != reachable_tile(step.fixed, padded, rules.rule)) {
+        tile *= bounds[static_cast<std::size_t>(step.slot)];
+      } else if (tile != reachable_tile(step.fixed, padded, rules.factorization)) {
         return true;
       }
     }
-    counts_[pattern] += 1;
-    listed_[pattern].insert(listed_[pattern].end(), bounds.rbegin(), bounds.rend());
+    count_ += 1;
+    listed_.insert(listed_.end(), bounds.begin(), bounds.end());
     return true;
   });
 }
 
-void ChainSpace::build(const SpaceRules& rules, int dim) {
-  const auto& slots = rules.slots[static_cast<std::size_t>(dim)];
+void ChainSpace::find_moves(const MapSpaceRules& rules, int dim) {
+  const std::vector<Slot>& slots = rules.slots[static_cast<std::size_t>(dim)];
   for (Step& step : steps_)
-    if (step.fixed > 0) step.fixed = reachable_tile(step.fixed, size_, rules.rule);
-  // 1. Tiles that the steps can form, from the innermost outwards.
-  std::set<Count> reached{1, size_};
-  {
-    std::set<Count> before{1};
-    for (const Step& step : steps_) {
-      std::set<Count> after;
-      for (const Count tile : before) {
-        if (step.slot < 0) {
-          if (tile == step.fixed) after.insert(tile);
-          continue;
-        }
-        for (const Count b : slot_bounds(size_, tile, slots[static_cast<std::size_t>(step.slot)], rules.rule))
-          after.insert(grown_tile(tile, b, size_));
-      }
-      reached.insert(after.begin(), after.end());
-      before = std::move(after);
+    if (step.fixed > 0) step.fixed = reachable_tile(step.fixed, size_, rules.factorization);
+  std::vector<std::set<Count>> reached{{1}};  // before each step
+  std::set<Count> all{1, size_};
+  const auto each_move = [&](const Step& step, Count tile, const auto& visit) {
+    if (step.slot < 0) {
+      if (tile == step.fixed) visit(Count{1}, tile);
+      return;
     }
+    for (const Count b : slot_bounds(size_, tile, slots[static_cast<std::size_t>(step.slot)], rules.factorization))
+      visit(b, grown_tile(tile, b, size_));
+  };
+  for (const Step& step : steps_) {
+    std::set<Count> after;
+    for (const Count tile : reached.back()) each_move(step, tile, [&](Count, Count to) { after.insert(to); });
+    all.insert(after.begin(), after.end());
+    reached.push_back(std::move(after));
   }
-  tiles_.assign(reached.begin(), reached.end());
+  tiles_.assign(all.begin(), all.end());
   const auto number = [this](Count tile) {
     return static_cast<std::uint32_t>(std::lower_bound(tiles_.begin(), tiles_.end(), tile) - tiles_.begin());
   };
-  // 2. Moves of every step, and the chains by pattern: ways[tile][pattern so far].
-  std::vector<std::vector<double>> ways(tiles_.size());
-  ways[0].assign(counts_.size(), 0);
-  ways[0][0] = 1;
-  for (const Step& step : steps_) {
+  for (std::size_t j = 0; j < steps_.size(); ++j) {
     auto& moves = moves_.emplace_back(tiles_.size());
-    std::vector<std::vector<double>> after(tiles_.size());
-    for (std::uint32_t from = 0; from < tiles_.size(); ++from) {
-      if (ways[from].empty()) continue;  // not reached at this step
-      if (step.slot < 0) {
-        if (tiles_[from] == step.fixed) moves[from].push_back({1, from});
-      } else {
-        for (const Count b : slot_bounds(size_, tiles_[from], slots[static_cast<std::size_t>(step.slot)], rules.rule))
-          moves[from].push_back({b, number(grown_tile(tiles_[from], b, size_))});
-      }
-      for (const Move& move : moves[from]) {
-        if (after[move.to].empty()) after[move.to].assign(counts_.size(), 0);
-        const std::uint32_t bit = step.bit >= 0 && move.bound > 1 ? std::uint32_t{1} << step.bit : 0;
-        for (std::uint32_t pattern = 0; pattern < counts_.size(); ++pattern)
-          if (ways[from][pattern] != 0) after[move.to][pattern | bit] += ways[from][pattern];
-      }
-    }
-    ways = std::move(after);
+    for (const Count tile : reached[j])
+      each_move(steps_[j], tile, [&](Count bound, Count to) { moves[number(tile)].push_back({bound, number(to)}); });
   }
-  if (!ways[number(size_)].empty()) counts_ = ways[number(size_)];
 }
 
-const ChainSpace::Table& ChainSpace::table(std::uint32_t pattern) {
-  const auto [at, fresh] = tables_.try_emplace(pattern);
-  if (!fresh) return at->second;
-  Table& table = at->second;
-  table.assign(steps_.size() + 1, std::vector<double>(tiles_.size(), 0));
-  table.back().back() = 1;  // the whole dim
-  for (std::size_t j = steps_.size(); j-- > 0;) {
-    const int bit = steps_[j].bit;
-    const bool loops = bit >= 0 && (pattern >> bit & 1) != 0;
+void ChainSpace::count_ways() {
+  ways_.assign(steps_.size() + 1, std::vector<double>(tiles_.size(), 0));
+  ways_.back().back() = 1;  // the whole dim
+  for (std::size_t j = steps_.size(); j-- > 0;)
     for (std::size_t from = 0; from < tiles_.size(); ++from)
-      for (const Move& move : moves_[j][from])
-        if (bit < 0 || loops == (move.bound > 1)) table[j][from] += table[j + 1][move.to];
-  }
-  return table;
+      for (const Move& move : moves_[j][from]) ways_[j][from] += ways_[j + 1][move.to];
+  count_ = ways_.front().front();
 }
 
-void ChainSpace::sample(std::uint32_t pattern, std::mt19937_64& random, std::vector<Count>& bounds) {
+void ChainSpace::sample(std::mt19937_64& random, std::vector<Count>& bounds) const {
   bounds.assign(slots_, 1);
-  padded_ = size_;
-  if (!listed_.empty()) {
-    const auto pick = slots_ == 0 ? 0 : uniform_below(listed_[pattern].size() / slots_, random);
-    padded_ = 1;
-    for (std::size_t s = 0; s < slots_; ++s) {
-      bounds[s] = listed_[pattern][pick * slots_ + s];
-      padded_ *= bounds[s];
-    }
+  if (ways_.empty()) {
+    const std::size_t pick = slots_ == 0 ? 0 : below(random, listed_.size() / slots_);
+    std::copy_n(listed_.begin() + static_cast<std::ptrdiff_t>(pick * slots_), slots_, bounds.begin());
     return;
   }
-  const Table& ways = table(pattern);
   std::size_t tile = 0;
   for (std::size_t j = 0; j < steps_.size(); ++j) {
-    const int bit = steps_[j].bit;
-    const bool loops = bit >= 0 && (pattern >> bit & 1) != 0;
-    double pick = uniform_real(random) * ways[j][tile];
+    double pick = unit(random) * ways_[j][tile];
     const Move* taken = nullptr;
     for (const Move& move : moves_[j][tile]) {
-      if ((bit >= 0 && loops != (move.bound > 1)) || ways[j + 1][move.to] == 0) continue;
+      if (ways_[j + 1][move.to] == 0) continue;
       taken = &move;
-      pick -= ways[j + 1][move.to];
+      pick -= ways_[j + 1][move.to];
       if (pick < 0) break;
     }
     if (steps_[j].slot >= 0) bounds[static_cast<std::size_t>(steps_[j].slot)] = taken->bound;

@@ -3,28 +3,14 @@
 // applied. flex/mapspace/legal_count.h applies them all.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/accelerator.h"
 #include "core/big_count.h"
 #include "core/layer.h"
 #include "core/mapping.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant {
-
-/// The slots one dim may use, outermost first, with the level each belongs to. A slot is there when the flexibility
-/// lets the dim loop at that memory, or run over that side of that fanout; its limit is the longest that side can be.
-struct DimSlots {
-  std::vector<Slot> slots;
-  std::vector<int> levels;
-  std::vector<Side> sides;  ///< meaningful for spatial slots
-};
-DimSlots slots_of(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility, int dim);
-
-/// Tensor sets a memory may keep; the outermost memory that may hold a tensor always does.
-std::vector<TensorSet> keep_choices(const Layer& layer, const Accelerator& accelerator, int level);
 
 /// factor chains x orders x bypasses. Counted: per dim, every chain whose bounds fit their slots one by one; per
 /// memory, every allowed order of all dims of size > 1 that may loop there (a loop of bound 1 has a place too, as in

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "flex/mapspace/count.h"
-#include "flex/mapspace/factors.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant {
 
@@ -13,22 +12,21 @@ namespace {
 
 class Enumeration {
  public:
-  Enumeration(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility, Factorization rule,
-              const std::function<bool(const Mapping&)>& visit)
-      : layer_(layer), accelerator_(accelerator), rule_(rule), visit_(visit) {
-    mapping_ = empty_mapping(layer, accelerator);
-    for (std::size_t d = 0; d < layer.dims.size(); ++d)
-      slots_.push_back(slots_of(layer, accelerator, flexibility, static_cast<int>(d)));
-    if (rule == Factorization::kPadding)
-      for (const Dim& dim : layer.dims) mapping_.padded.push_back(dim.size);
+  Enumeration(const MapSpaceRules& rules, const std::function<bool(const Mapping&)>& visit)
+      : rules_(rules), visit_(visit), mapping_(empty_mapping(rules.layer, rules.accelerator)) {
+    if (padding())
+      for (const Dim& dim : rules.layer.dims) mapping_.padded.push_back(dim.size);
   }
 
   bool run() { return choose_chain(0); }
 
  private:
+  bool padding() const { return rules_.factorization == Factorization::kPadding; }
+
   bool choose_chain(std::size_t d) {
-    if (d == layer_.dims.size()) return choose_order(0);
-    return for_each_chain(layer_.dims[d].size, slots_[d].slots, rule_, [&](std::span<const Count> bounds) {
+    if (d == rules_.layer.dims.size()) return choose_order(0);
+    const Count size = rules_.layer.dims[d].size;
+    return for_each_chain(size, rules_.slots[d], rules_.factorization, [&](std::span<const Count> bounds) {
       place(d, bounds);
       const bool go_on = choose_chain(d + 1);
       remove(d);
@@ -40,16 +38,17 @@ class Enumeration {
     const int dim = static_cast<int>(d);
     Count product = 1;
     for (std::size_t s = 0; s < bounds.size(); ++s) {
-      product *= rule_ == Factorization::kPadding ? bounds[s] : 1;
+      product *= padding() ? bounds[s] : 1;
       if (bounds[s] == 1) continue;
-      LevelMapping& level = mapping_.levels[static_cast<std::size_t>(slots_[d].levels[s])];
-      if (slots_[d].slots[s].spatial) {
-        level.spatial.push_back({dim, bounds[s], slots_[d].sides[s]});
+      const Slot& slot = rules_.slots[d][s];
+      LevelMapping& level = mapping_.levels[static_cast<std::size_t>(slot.level)];
+      if (slot.spatial) {
+        level.spatial.push_back({dim, bounds[s], slot.side});
       } else {
         level.temporal.push_back({dim, bounds[s]});
       }
     }
-    if (rule_ == Factorization::kPadding) mapping_.padded[d] = product;
+    if (padding()) mapping_.padded[d] = product;
   }
 
   void remove(std::size_t d) {
@@ -76,19 +75,16 @@ class Enumeration {
 
   bool choose_kept(std::size_t k) {
     if (k == mapping_.levels.size()) return visit_(mapping_);
-    if (!accelerator_.levels[k].is_memory()) return choose_kept(k + 1);
-    for (const TensorSet kept : keep_choices(layer_, accelerator_, static_cast<int>(k))) {
+    if (!rules_.is_memory(static_cast<int>(k))) return choose_kept(k + 1);
+    for (const TensorSet kept : rules_.memory(static_cast<int>(k)).keeps) {
       mapping_.levels[k].keeps = kept;
       if (!choose_kept(k + 1)) return false;
     }
     return true;
   }
 
-  const Layer& layer_;
-  const Accelerator& accelerator_;
-  const Factorization rule_;
+  const MapSpaceRules& rules_;
   const std::function<bool(const Mapping&)>& visit_;
-  std::vector<DimSlots> slots_;
   Mapping mapping_;
 };
 
@@ -96,7 +92,8 @@ class Enumeration {
 
 bool for_each_mapping(const Layer& layer, const Accelerator& accelerator, const Flexibility& flexibility,
                       Factorization rule, const std::function<bool(const Mapping&)>& visit) {
-  return Enumeration(layer, accelerator, flexibility, rule, visit).run();
+  const MapSpaceRules rules(layer, accelerator, flexibility, rule);
+  return Enumeration(rules, visit).run();
 }
 
 }  // namespace pliant

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every mapping of a small map-space, one by one: the ground truth that counts and mappers are compared with.
+// Every mapping that the slots of a small map-space allow, legal or not: with the independent checker's word on each,
+// the ground truth that counts and mappers are compared with (`pliant count --enumerate`, tests). The legal ones alone,
+// and faster, are in flex/mapspace/legal_walk.h.
 #pragma once
 
 #include <functional>

@@ -169,6 +169,19 @@ Count reachable_tile(Count fixed, Count size, Factorization rule) {
   return *std::prev(std::upper_bound(all.begin(), all.end(), fixed));
 }
 
+std::vector<Count> slot_bounds(Count size, Count tile, const Slot& slot, Factorization rule) {
+  const Count left = ceil_div(size, tile);
+  const Count most = largest(slot, left);
+  std::vector<Count> bounds;
+  if (may_be_imperfect(rule, slot.spatial)) {
+    for (Count b = 1; b <= most; ++b) bounds.push_back(b);
+  } else {
+    for (const Count b : divisors(left))
+      if (b <= most) bounds.push_back(b);
+  }
+  return bounds;
+}
+
 bool for_each_chain(Count size, std::span<const Slot> slots, Factorization rule,
                     const std::function<bool(std::span<const Count>)>& visit) {
   return Walk(slots, rule, visit).run(size);

@@ -20,6 +20,7 @@
 // The outermost slot takes all that is left and is therefore always perfect. Different bounds are different chains.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <utility>
@@ -37,9 +38,13 @@ std::vector<std::pair<Count, int>> prime_factors(Count n);  ///< (prime, exponen
 /// One place of the nest where the dim may have a loop.
 struct Slot {
   bool spatial = false;
-  Count limit = 0;  ///< largest bound; 0 = no limit
+  Count limit = 0;          ///< largest bound; 0 = no limit
+  int level = 0;            ///< of the accelerator
+  Side side = Side::kRows;  ///< of a fanout
   bool operator==(const Slot&) const = default;
 };
+
+inline Count ceil_div(Count a, Count b) { return a / b + (a % b != 0); }
 
 /// May a slot hold a bound that does not divide what is left?
 bool may_be_imperfect(Factorization rule, bool spatial);
@@ -47,6 +52,14 @@ bool may_be_imperfect(Factorization rule, bool spatial);
 /// The tile that a fixed size means for a dim: clipped to the dim, and where temporal loops must divide, the largest
 /// divisor of the dim that does not exceed it.
 Count reachable_tile(Count fixed, Count size, Factorization rule);
+
+/// Bounds that a slot may take when `tile` lies inside it, ascending; `size` is the (padded) size of the dim.
+std::vector<Count> slot_bounds(Count size, Count tile, const Slot& slot, Factorization rule);
+
+/// The tile after a loop of that bound.
+inline Count grown_tile(Count tile, Count bound, Count size) {
+  return tile > size / bound ? size : std::min(size, tile * bound);
+}
 
 /// Calls visit with the bounds of every chain, once each, slots and bounds outermost first. Lazy: visit returns false
 /// to stop, and so does the function then.

@@ -1,49 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/setting.h"
 
-#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
 
 #include "dse/mappers/exact/lattice/windows.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
 
 namespace {
 
-DimSet named(const Layer& layer, const std::vector<std::string>& names) {
-  DimSet set = 0;
-  for (const std::string& name : names)
-    if (const int d = layer.find_dim(name); d >= 0) set |= DimSet{1} << d;
-  return set;
-}
+/// Loops of the same group run in any order.
+using Groups = std::vector<DimSet>;
 
-/// Every way to interleave the unnamed dims with a pattern's fixed sequence, as groups from the inside out.
-std::vector<std::vector<DimSet>> groups_of(const Layer& layer, const OrderPattern& pattern, DimSet dims) {
-  std::vector<DimSet> fixed;  // inside out
-  if (pattern.stationary) {
-    for (int x = 0; x < static_cast<int>(layer.tensors.size()); ++x) {
-      if (layer.tensors[x].role != *pattern.stationary) continue;
-      fixed = {dims & ~layer.coupled(x), dims & layer.coupled(x)};
-      break;
-    }
-    return {fixed};
-  }
+/// A pattern of one fixed sequence: every way to put the dims it does not name into the gaps, inside out. Gap i lies
+/// inside the i-th dim of the sequence.
+std::vector<Groups> interleaved(const std::vector<int>& sequence, DimSet dims) {
+  Groups fixed;
   DimSet placed = 0;
-  for (auto name = pattern.dims.rbegin(); name != pattern.dims.rend(); ++name) {
-    const int d = layer.find_dim(*name);
-    if (d < 0 || !(dims >> d & 1U)) continue;
-    fixed.push_back(DimSet{1} << d);
-    placed |= DimSet{1} << d;
+  for (auto d = sequence.rbegin(); d != sequence.rend(); ++d) {
+    if ((dims >> *d & 1U) == 0) continue;
+    fixed.push_back(DimSet{1} << *d);
+    placed |= fixed.back();
   }
-  // Floating dims take any gap: gap i lies inside fixed loop i.
-  std::vector<std::vector<DimSet>> found;
-  std::vector<int> floating;
-  for (int d = 0; d < static_cast<int>(layer.dims.size()); ++d)
-    if ((dims & ~placed) >> d & 1U) floating.push_back(d);
+  std::vector<Groups> found;
   std::vector<DimSet> gaps(fixed.size() + 1, 0);
-  const auto place = [&](auto&& self, std::size_t i) -> void {
-    if (i == floating.size()) {
-      std::vector<DimSet> groups;
+  const auto place = [&](auto&& self, DimSet floating) -> void {
+    if (floating == 0) {
+      Groups groups;
       for (std::size_t g = 0; g <= fixed.size(); ++g) {
         if (gaps[g] != 0) groups.push_back(gaps[g]);
         if (g < fixed.size()) groups.push_back(fixed[g]);
@@ -51,42 +36,70 @@ std::vector<std::vector<DimSet>> groups_of(const Layer& layer, const OrderPatter
       found.push_back(std::move(groups));
       return;
     }
+    const DimSet next = floating & (~floating + 1);
     for (DimSet& gap : gaps) {
-      gap |= DimSet{1} << floating[i];
-      self(self, i + 1);
-      gap &= ~(DimSet{1} << floating[i]);
+      gap |= next;
+      self(self, floating & ~next);
+      gap &= ~next;
     }
+  };
+  place(place, dims & ~placed);
+  return found;
+}
+
+/// Any precedence: every order that no further dim can join, inside out. Dims left out cannot loop beside the others.
+std::vector<Groups> one_by_one(const OrderRules::Precedence& before, DimSet dims) {
+  std::vector<Groups> found;
+  Groups order;
+  const auto place = [&](auto&& self, DimSet placed) -> void {
+    bool last = true;
+    for (DimSet rest = dims & ~placed; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      if ((before[static_cast<std::size_t>(d)] & placed) != 0) continue;  // what is inside already must be outside it
+      last = false;
+      order.push_back(DimSet{1} << d);
+      self(self, placed | order.back());
+      order.pop_back();
+    }
+    if (last) found.push_back(order);
   };
   place(place, 0);
   return found;
 }
 
+/// Every order that a pattern allows, as lists of groups from the inside out.
+std::vector<Groups> groups_of(const OrderRules::Pattern& pattern, DimSet dims) {
+  if (pattern.outside_rest.empty()) return interleaved(pattern.sequence, dims);
+  if (pattern.outside_rest.size() > 1 || !pattern.sequence.empty()) return one_by_one(pattern.before, dims);
+  const DimSet outside = pattern.outside_rest.front();
+  return {{dims & ~outside, dims & outside}};
+}
+
+std::vector<Groups> orders_of(const MemoryRules& memory) {
+  if (memory.orders.any_order()) return {{memory.may_loop}};
+  std::vector<Groups> alternatives;
+  std::set<Groups> seen;
+  for (const OrderRules::Pattern& pattern : memory.orders.patterns())
+    for (Groups& groups : groups_of(pattern, memory.may_loop))
+      if (seen.insert(groups).second) alternatives.push_back(std::move(groups));
+  return alternatives;
+}
+
 }  // namespace
 
-Setting::Setting(const Task& task_in, const Problem& problem_in) : task(task_in), problem(problem_in) {
+Setting::Setting(const Task& task_in, const Problem& problem_in)
+    : task(task_in),
+      problem(problem_in),
+      rules(task_in.layer, task_in.accelerator, task_in.flexibility, task_in.factorization) {
   perfect = task.factorization == Factorization::kPerfect;
   within = problem.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   one_loop = problem.conventions.halo == Conventions::Halo::kOneLoop;
   compute_runs = problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
   walks = displacement_walks(problem);
-  for (const Dim& dim : task.layer.dims) divisors.push_back(pliant::divisors(dim.size));
-  for (int l = problem.levels - 1; l >= 0; --l) {
-    if (!problem.is_memory[l]) continue;
-    memories.push_back(l);
-    const LevelFlexibility& rules = task.flexibility.levels[l];
-    DimSet dims = (DimSet{1} << problem.dims) - 1;
-    if (rules.loops.dims) dims = named(task.layer, *rules.loops.dims);
-    for (int d = 0; d < problem.dims; ++d)
-      if (task.layer.dims[d].size == 1) dims &= ~(DimSet{1} << d);
-    may_loop.push_back(dims);
-    std::vector<std::vector<DimSet>> alternatives;
-    for (const OrderPattern& pattern : rules.order.allowed) {
-      for (auto& groups : groups_of(task.layer, pattern, dims))
-        if (std::find(alternatives.begin(), alternatives.end(), groups) == alternatives.end())
-          alternatives.push_back(std::move(groups));
-    }
-    if (alternatives.empty()) alternatives = {{dims}};
-    orders.push_back(std::move(alternatives));
+  for (auto memory = rules.memories.rbegin(); memory != rules.memories.rend(); ++memory) {
+    memories.push_back(memory->level);
+    may_loop.push_back(memory->may_loop);
+    orders.push_back(orders_of(*memory));
   }
   for (int x = 0; x < problem.tensors; ++x)
     for (int d = 0; d < problem.dims; ++d)
@@ -96,8 +109,7 @@ Setting::Setting(const Task& task_in, const Problem& problem_in) : task(task_in)
 bool Setting::slide_may_be_divided(int memory, int dim) const {
   if (one_loop) return false;
   for (auto k = static_cast<std::size_t>(memory); k + 1 < memories.size(); ++k)
-    for (const TileRule::Tile& tile : task.flexibility.levels[memories[k]].tile.fixed)
-      if (tile.dim == task.layer.dims[dim].name) return true;
+    if (!rules.memory(memories[k]).allows_smaller(dim)) return true;
   return false;
 }
 

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "dse/mappers/mapper_options.h"
-#include "dse/mappers/random/sampler.h"
 #include "dse/mappers/space.h"
+#include "flex/mapspace/random_draws.h"
+#include "flex/mapspace/sampler.h"
 
 namespace pliant {
 
@@ -111,7 +112,7 @@ class Evolution {
 
   void draw_order(Individual& one, int level) {
     const DimSet all = (DimSet{1} << space_.dims) - 1;
-    one.order[level] = space_.choose_order(level, all, [this](std::size_t n) { return pick(n); });
+    one.order[level] = space_.rules.memory(level).orders.choose(all, [this](std::size_t n) { return pick(n); });
   }
 
   void first_population() {
@@ -157,7 +158,7 @@ class Evolution {
     const Candidate now = candidate(one);
     if (!space_.fanouts_allowed(now, space_.dims)) return false;
     return std::all_of(space_.memories.begin(), space_.memories.end(),
-                       [&](int l) { return space_.memory_allowed(l, now, one.keeps[l], space_.dims); });
+                       [&](int l) { return space_.memory_allowed(l, now, one.keeps[l]); });
   }
 
   /// One dim's loops at all levels come from the other parent.
@@ -210,7 +211,7 @@ class Evolution {
   void mutate_bypass(Individual& one) {
     const int l = space_.memories[pick(space_.memories.size())];
     const TensorSet before = one.keeps[l];
-    one.keeps[l] = space_.keep_sets[l][pick(space_.keep_sets[l].size())];
+    one.keeps[l] = space_.keep_sets(l)[pick(space_.keep_sets(l).size())];
     if (!joint_limits_hold(one)) one.keeps[l] = before;
   }
 

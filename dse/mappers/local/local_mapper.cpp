@@ -330,8 +330,8 @@ class LocalSearch {
     }
     if (round_ == Round::kParallelism || emptied >= 0) return;
     for (const int l : space_.memories)
-      for (std::size_t i = 0; i < space_.keep_sets[l].size(); ++i)
-        if (space_.keep_sets[l][i] != now_.keeps(l))
+      for (std::size_t i = 0; i < space_.keep_sets(l).size(); ++i)
+        if (space_.keep_sets(l)[i] != now_.keeps(l))
           f(Move{-1, static_cast<std::int8_t>(l), static_cast<std::int8_t>(i), 1});
   }
 

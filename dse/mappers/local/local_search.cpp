@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "flex/mapspace/factors.h"
+#include "flex/mapspace/random_draws.h"
 
 namespace pliant {
 
@@ -35,11 +36,10 @@ Allocation::Allocation(const Space& space) : space_(space), nest_(space.problem)
     for (const auto& [prime, exponent] : prime_factors(space.task.layer.dims[static_cast<std::size_t>(d)].size))
       primes_[d].push_back(prime);
     outermost_[d] = -1;
-    const DimSlots& slots = space.slots[d];
-    for (std::size_t s = 0; s < slots.slots.size(); ++s) {
+    for (const Slot& slot : space.slots(d)) {
       for (std::size_t p = 0; p < places_.size(); ++p) {
         Place& place = places_[p];
-        if (place.level != slots.levels[s] || (place.spatial && place.side != slots.sides[s])) continue;
+        if (place.level != slot.level || (place.spatial && place.side != slot.side)) continue;
         place.allowed |= DimSet{1} << d;
         if (outermost_[d] < 0) outermost_[d] = static_cast<int>(p);
       }
@@ -96,7 +96,7 @@ bool Allocation::start(std::uint64_t seed) {
     if (outermost_[d] < 0 && chain_[d].size > 1) return false;
   // Orders must be known to the nest before bounds are.
   for (const int l : space_.memories) {
-    candidate_.keeps[l] = space_.keep_sets[l].back();
+    candidate_.keeps[l] = space_.keep_sets(l).back();
     OrderClasses::Order plain{};
     for (int d = 0; d < space_.dims; ++d) plain[static_cast<std::size_t>(d)] = static_cast<std::uint8_t>(d);
     nest_.set_order(l, plain.data());
@@ -168,7 +168,7 @@ void Allocation::apply(const Move& move) {
     TensorSet& keeps = candidate_.keeps[move.from];
     const auto stamp_of = [&] { return scramble(0xFEED0000ULL + static_cast<std::uint64_t>(move.from) * 64 + keeps); };
     hash_ -= stamp_of();
-    keeps = space_.keep_sets[move.from][static_cast<std::size_t>(move.to)];
+    keeps = space_.keep_sets(move.from)[static_cast<std::size_t>(move.to)];
     hash_ += stamp_of();
     keeps_changed_ = true;
     return;
@@ -183,7 +183,7 @@ void Allocation::apply(const Move& move) {
 
 Move Allocation::inverse(const Move& move) const {
   if (move.dim >= 0) return {move.dim, move.to, move.from, move.factor};
-  const std::vector<TensorSet>& sets = space_.keep_sets[move.from];
+  const std::vector<TensorSet>& sets = space_.keep_sets(move.from);
   const auto now = std::find(sets.begin(), sets.end(), candidate_.keeps[move.from]) - sets.begin();
   return {-1, move.from, static_cast<std::int8_t>(now), 1};
 }
@@ -191,7 +191,7 @@ Move Allocation::inverse(const Move& move) const {
 bool Allocation::legal() const {
   if (!space_.fanouts_allowed(candidate_, space_.dims)) return false;
   for (const int l : space_.memories)
-    if (!space_.memory_allowed(l, candidate_, candidate_.keeps[l], space_.dims)) return false;
+    if (!space_.memory_allowed(l, candidate_, candidate_.keeps[l])) return false;
   for (int d = 0; d < space_.dims; ++d)
     if (!space_.tiles_allowed(d, chain_[d])) return false;
   return true;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "dse/mappers/local/order_classes.h"
-#include "dse/mappers/random/sampler.h"
 #include "dse/mappers/space.h"
+#include "flex/mapspace/sampler.h"
 
 namespace pliant {
 

@@ -11,8 +11,9 @@
 #include <tbb/task_arena.h>
 
 #include "dse/mappers/mapper_options.h"
-#include "dse/mappers/random/sampler.h"
 #include "dse/mappers/space.h"
+#include "flex/mapspace/random_draws.h"
+#include "flex/mapspace/sampler.h"
 
 namespace pliant {
 

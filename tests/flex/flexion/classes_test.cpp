@@ -8,10 +8,12 @@
 #include "core/flexibility_class.h"
 #include "core/input/load.h"
 #include "core/legality.h"
-#include "flex/mapspace/mapspace.h"
+#include "support/checked_space.h"
 
 namespace pliant {
 namespace {
+
+using testing::CheckedSpace;
 
 const Library& library() {
   static const Library shipped(PLIANT_SOURCE_DIR "/configs");
@@ -30,7 +32,7 @@ std::string bits_of(int n) {
 }
 
 bool is_subset(const Flexibility& small, const Flexibility& large, const Layer& layer) {
-  const MapSpace inner(layer, reference(), small), outer(layer, reference(), large);
+  const CheckedSpace inner{layer, reference(), small}, outer{layer, reference(), large};
   bool inside = true;
   inner.enumerate([&](const Mapping& mapping) { return inside = outer.contains(mapping); });
   return inside;
@@ -85,8 +87,8 @@ TEST(Classes, AClassIsPartOfEveryClassWithMoreBits) {
       if ((n & more) != n || n == more) continue;
       const Accelerator small = choose_flexibility(library(), bits_of(n), reference());
       const Accelerator large = choose_flexibility(library(), bits_of(more), reference());
-      EXPECT_LE(*MapSpace(layer, reference(), small.flexibility_of(layer)).count(),
-                *MapSpace(layer, reference(), large.flexibility_of(layer)).count());
+      EXPECT_LE((*CheckedSpace{layer, reference(), small.flexibility_of(layer)}.count()),
+                (*CheckedSpace{layer, reference(), large.flexibility_of(layer)}.count()));
       EXPECT_TRUE(is_subset(small.flexibility_of(layer), large.flexibility_of(layer), layer));
     }
   }
@@ -95,7 +97,7 @@ TEST(Classes, AClassIsPartOfEveryClassWithMoreBits) {
 TEST(Classes, NothingFlexibleLeavesOneTileVectorAndOneOrder) {
   const Accelerator none = choose_flexibility(library(), "0000", reference());
   const Layer layer = make_conv("conv", {.M = 128, .C = 32, .P = 6, .Q = 6, .R = 3, .S = 3});
-  const MapSpace space(layer, reference(), none.flexibility_of(layer));
+  const CheckedSpace space{layer, reference(), none.flexibility_of(layer)};
   std::set<std::string> outer;
   ASSERT_TRUE(space.enumerate([&](const Mapping& mapping) {
     std::string key;

@@ -7,7 +7,7 @@
 
 #include "core/flexibility_class.h"
 #include "core/input/load.h"
-#include "flex/mapspace/mapspace.h"
+#include "support/checked_space.h"
 
 namespace pliant {
 namespace {
@@ -29,9 +29,10 @@ TEST(Presets, BelongToTheClassTheyState) {
     for (const Layer& layer : layers) {
       const Flexibility& flexibility = design.flexibility_of(layer);
       EXPECT_EQ(class_of(design, flexibility).bits(), classes.at(name)) << name << " " << layer.name;
-      SpaceSampler sampler = MapSpace(layer, design, flexibility).sampler();
+      const MapSpace space(layer, design, flexibility);
+      Sampler sampler(space);
       std::mt19937_64 random(1);
-      EXPECT_TRUE(sampler.sample(random).has_value()) << name << " " << layer.name;
+      EXPECT_TRUE(testing::draw_mapping(space, sampler, random).has_value()) << name << " " << layer.name;
     }
   }
 }

@@ -27,7 +27,7 @@ ChoiceBounds::ChoiceBounds(const Setting& setting) : setting_(setting), p_(setti
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
     double nearest = kInfinity;
-    for (const std::uint32_t levels : keep_patterns(p_, x)) {
+    for (const std::uint32_t levels : keep_patterns(setting_.rules, x)) {
       Pattern pattern;
       pattern.levels = levels;
       int child = p_.levels;

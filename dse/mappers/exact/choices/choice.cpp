@@ -5,49 +5,12 @@
 #include <cmath>
 #include <set>
 
-#include "core/arithmetic.h"
 #include "flex/mapspace/factors.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant::exact {
 
 namespace {
-
-/// Dims that may stand on the two sides together.
-struct Sides {
-  DimSet rows = 0, cols = 0;
-};
-
-DimSet dims_named(const Layer& layer, const std::vector<std::string>& names) {
-  DimSet set = 0;
-  for (const std::string& name : names)
-    if (const int d = layer.find_dim(name); d >= 0) set |= DimSet{1} << d;
-  return set;
-}
-
-std::vector<Sides> allowed_sides(const Layer& layer, const ParallelRule& rule) {
-  if (rule.assignments.empty()) {
-    const DimSet all = (DimSet{1} << layer.dims.size()) - 1;
-    return {{all, all}};
-  }
-  std::vector<Sides> sides;
-  for (const Assignment& assignment : rule.assignments)
-    sides.push_back({dims_named(layer, assignment.rows), dims_named(layer, assignment.cols)});
-  return sides;
-}
-
-/// Largest number of columns beside the given rows, 0 when no allowed shape has that many rows.
-Count columns_beside(const Fanout& fanout, const ShapeRule& rule, Count rows) {
-  switch (rule.kind) {
-    case ShapeRule::Kind::kFixed: return rows <= fanout.rows ? fanout.cols : 0;
-    case ShapeRule::Kind::kFree: return fanout.units() / rows;
-    case ShapeRule::Kind::kBlocks: {
-      const Count blocks = fanout.units() / (rule.block_rows * rule.block_cols);
-      const Count tall = (rows + rule.block_rows - 1) / rule.block_rows;
-      return tall <= blocks ? fanout.units() / (tall * rule.block_rows) : 0;
-    }
-  }
-  return 0;
-}
 
 /// The bounds b with different ceil(n / b), the smallest of each.
 void smallest_bounds(Count n, Count most, std::set<Count>& found) {
@@ -68,11 +31,10 @@ void smallest_bounds(Count n, Count most, std::set<Count>& found) {
 /// and a single tile of 1; on 2 units two rounds of 3 steps.
 class SpatialBounds {
  public:
-  SpatialBounds(const Task& task, const Problem& problem, int d)
+  SpatialBounds(const Task& task, const Problem& problem, const MapSpaceRules& rules, int d)
       : rule_(task.factorization), size_(task.layer.dims[d].size), left_{size_} {
     smallest_only_ = rule_ != Factorization::kRuby && problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
-    for (const LevelFlexibility& level : task.flexibility.levels)
-      for (const TileRule::Tile& tile : level.tile.fixed) smallest_only_ &= tile.dim != task.layer.dims[d].name;
+    smallest_only_ &= rules.allows_smaller_tiles(d);
     // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
     smallest_only_ &=
         problem.conventions.footprint != Conventions::Footprint::kBoundingBox || problem.affine[problem.output].empty();
@@ -222,77 +184,104 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
   return steps;
 }
 
-std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level,
-                                  const std::vector<std::vector<Count>>& values, Meter& meter, bool& complete) {
-  const Fanout& fanout = problem.accelerator.levels[level].fanout();
-  const LevelFlexibility& rules = task.flexibility.levels[level];
-  // With remainders anywhere a factor need not divide the whole dim; the chains judge what it must divide.
-  const bool imperfect = task.factorization != Factorization::kPerfect;
-  const int most = rules.parallel.max_dims_per_side > 0 ? rules.parallel.max_dims_per_side : problem.dims;
-  const std::vector<Sides> all_sides = allowed_sides(task.layer, rules.parallel);
-  bool both_sides = false;
-  std::vector<Unrolling> found;
-  for (const Sides& sides : all_sides) {
-    Unrolling unrolling;
-    unrolling.rows.fill(1);
-    unrolling.cols.fill(1);
-    // Rows first, then the columns that fit beside them.
-    const auto place = [&](auto&& self, int d, bool rows, Count used, Count limit, int count) -> void {
-      if (d == problem.dims) {
-        if (rows) {
-          both_sides |= used > 1;
-          const Count beside = columns_beside(fanout, rules.shape, used);
-          if (beside > 0) self(self, 0, false, 1, beside, 0);
-          return;
-        }
-        if (found.size() % 1024 == 0)
-          complete &= !meter.expired() &&
-                      !meter.too_large(kShareOfMemory * static_cast<double>(found.size() * sizeof(Unrolling)));
-        if (!complete) return;
-        found.push_back(unrolling);
-        return;
-      }
-      auto& side = rows ? unrolling.rows : unrolling.cols;
-      self(self, d + 1, rows, used, limit, count);
-      if (!((rows ? sides.rows : sides.cols) >> d & 1U) || count == most) return;
-      const Count size = task.layer.dims[d].size, other = rows ? 1 : unrolling.rows[d];
-      for (const Count b : values[d]) {
-        if (b == 1) continue;
-        if (used * b > limit) break;
-        // Both loops of a dim at one fanout act as one; the columns are inside.
-        if (imperfect ? (size + b - 1) / b < other : size % (b * other) != 0) continue;
-        side[d] = static_cast<std::int32_t>(b);
-        self(self, d + 1, rows, used * b, limit, count + 1);
-      }
-      side[d] = 1;
-    };
-    // With perfect factors and any shape, whatever stands on both sides could stand on one.
-    const bool one_side = !imperfect && rules.shape.kind == ShapeRule::Kind::kFree && most == problem.dims &&
-                          (sides.rows & ~sides.cols) == 0;
-    if (one_side)
-      place(place, 0, false, 1, fanout.units(), 0);
-    else
-      place(place, 0, true, 1, rules.shape.kind == ShapeRule::Kind::kFixed ? fanout.rows : fanout.units(), 0);
+namespace {
+
+/// Lists all legal unrollings of one fanout: rows first, then the columns that fit beside them.
+class Unroller {
+ public:
+  Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values, Meter& meter)
+      : task_(task),
+        fanout_(fanout),
+        values_(values),
+        meter_(meter),
+        dims_(static_cast<int>(task.layer.dims.size())),
+        most_(std::min(fanout.max_dims_per_side, dims_)),
+        imperfect_(task.factorization != Factorization::kPerfect) {}
+
+  std::vector<Unrolling> run(bool& complete) {
+    for (const FanoutRules::Sides& sides : fanout_.assignments) {
+      sides_ = &sides;
+      now_.rows.fill(1);
+      now_.cols.fill(1);
+      // With perfect factors and any shape, whatever stands on both sides could stand on one.
+      const bool one_side = !imperfect_ && fanout_.any_shape() && most_ == dims_ && (sides.rows & ~sides.cols) == 0;
+      if (one_side)
+        place(0, Side::kCols, 1, fanout_.units(), 0);
+      else
+        place(0, Side::kRows, 1, fanout_.longest(Side::kRows), 0);
+    }
+    complete &= complete_;
+    if (!complete || (!both_sides_ && fanout_.assignments.size() == 1)) return std::move(found_);
+    return widest_layouts(found_, dims_, task_.factorization);
   }
-  if (!complete || (!both_sides && all_sides.size() == 1)) return found;
-  return widest_layouts(found, problem.dims, task.factorization);
-}
+
+ private:
+  /// Dims from d on are still to be placed on this side; `used` of its `limit` units and `count` dims are taken.
+  void place(int d, Side side, Count used, Count limit, int count) {
+    if (d == dims_) return side == Side::kRows ? place_columns(used) : keep();
+    auto& bounds = side == Side::kRows ? now_.rows : now_.cols;
+    place(d + 1, side, used, limit, count);
+    const DimSet allowed = side == Side::kRows ? sides_->rows : sides_->cols;
+    if ((allowed >> d & 1U) == 0 || count == most_) return;
+    const Count size = task_.layer.dims[d].size, other = side == Side::kRows ? 1 : now_.rows[d];
+    for (const Count b : values_[d]) {
+      if (b == 1) continue;
+      if (used * b > limit) break;
+      // Both loops of a dim at one fanout act as one; the columns are inside. With remainders a factor need not divide
+      // the whole dim; the chains judge what it must divide.
+      if (imperfect_ ? ceil_div(size, b) < other : size % (b * other) != 0) continue;
+      bounds[d] = static_cast<std::int32_t>(b);
+      place(d + 1, side, used * b, limit, count + 1);
+    }
+    bounds[d] = 1;
+  }
+
+  void place_columns(Count rows) {
+    both_sides_ |= rows > 1;
+    if (const Count beside = fanout_.columns_beside(rows); beside > 0) place(0, Side::kCols, 1, beside, 0);
+  }
+
+  void keep() {
+    if (found_.size() % 1024 == 0)
+      complete_ &= !meter_.expired() &&
+                   !meter_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)));
+    if (complete_) found_.push_back(now_);
+  }
+
+  const Task& task_;
+  const FanoutRules& fanout_;
+  const std::vector<std::vector<Count>>& values_;  // by dim: bounds worth trying, ascending
+  Meter& meter_;
+  const int dims_, most_;
+  const bool imperfect_;
+  const FanoutRules::Sides* sides_ = nullptr;
+  Unrolling now_;
+  bool both_sides_ = false, complete_ = true;
+  std::vector<Unrolling> found_;
+};
+
+}  // namespace
 
 SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& meter) {
-  const bool imperfect = task.factorization != Factorization::kPerfect;
+  const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   std::vector<SpatialBounds> bounds;
-  for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, d);
+  for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, rules, d);
   for (int l = problem.levels - 1; l >= 0; --l) {
     if (problem.is_memory[l]) {
       for (SpatialBounds& dim : bounds) dim.pass_memory();
       continue;
     }
+    const FanoutRules& fanout = rules.fanout(l);
     std::vector<std::vector<Count>> factors;
-    for (SpatialBounds& dim : bounds)
-      factors.push_back(dim.pass_fanout(problem.accelerator.levels[l].fanout().units()));
+    for (SpatialBounds& dim : bounds) factors.push_back(dim.pass_fanout(fanout.units()));
     fanouts_.push_back(l);
-    unrollings_.push_back(unrollings(task, problem, l, factors, meter, complete_));
+    unrollings_.push_back(Unroller(task, fanout, factors, meter).run(complete_));
   }
+  combine(task, problem, meter);
+}
+
+void SpatialChoices::combine(const Task& task, const Problem& problem, Meter& meter) {
+  const bool imperfect = task.factorization != Factorization::kPerfect;
   // From the innermost fanout outwards: what is left of a dim bounds the next factor.
   std::vector<std::uint32_t> at(fanouts_.size());
   using Sizes = std::array<Count, kMaxDims>;
@@ -347,15 +336,14 @@ void SpatialChoices::get(std::size_t i, Spatial& spatial) const {
   }
 }
 
-std::vector<std::uint32_t> keep_patterns(const Problem& problem, int tensor) {
+std::vector<std::uint32_t> keep_patterns(const MapSpaceRules& rules, int tensor) {
   std::vector<std::uint32_t> found{0};
-  for (int l = 0; l < problem.levels; ++l) {
-    if (!problem.is_memory[l] || !(problem.may_keep[l] >> tensor & 1U)) continue;
-    // The outermost memory that may hold a tensor is its home.
-    const bool must = found.front() == 0 || (problem.must_keep[l] >> tensor & 1U) != 0;
+  for (const MemoryRules& memory : rules.memories) {
+    if ((memory.may_keep >> tensor & 1U) == 0) continue;
+    const bool must = (memory.must_keep >> tensor & 1U) != 0;
     std::vector<std::uint32_t> next;
     for (const std::uint32_t levels : found) {
-      next.push_back(levels | 1U << l);
+      next.push_back(levels | 1U << memory.level);
       if (!must) next.push_back(levels);
     }
     found.swap(next);

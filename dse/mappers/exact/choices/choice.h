@@ -10,6 +10,7 @@
 #include "costmodel/problem.h"
 #include "dse/mappers/exact/meter.h"
 #include "dse/mappers/mapper.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant::exact {
 
@@ -35,14 +36,8 @@ struct Spatial {
 /// Steps of the nest: those of the durations, or at least the iterations of every dim that are not spread over units.
 double least_steps(const Task& task, const Problem& problem, const Spatial& spatial);
 
-/// All legal unrollings of one fanout. With perfect factors each factor vector once, for then only the product of a
-/// dim's two loops matters.
-/// `factors` are the bounds worth trying by dim, ascending. Stops early when the meter says so: `complete` is false
-/// then.
-std::vector<Unrolling> unrollings(const Task& task, const Problem& problem, int level,
-                                  const std::vector<std::vector<Count>>& factors, Meter& meter, bool& complete);
-
-/// All combinations over the fanouts that the dims' sizes allow, kept as one index per fanout: there may be many.
+/// All combinations of legal unrollings of the fanouts that the dims' sizes allow, kept as one index per fanout: there
+/// may be many. With perfect factors each factor vector once, for then only the product of a dim's two loops matters.
 class SpatialChoices {
  public:
   SpatialChoices(const Task& task, const Problem& problem, Meter& meter);
@@ -52,6 +47,8 @@ class SpatialChoices {
   void get(std::size_t i, Spatial& spatial) const;
 
  private:
+  void combine(const Task& task, const Problem& problem, Meter& meter);
+
   std::vector<int> fanouts_;  // levels, from the innermost outwards
   std::vector<std::vector<Unrolling>> unrollings_;
   std::vector<std::uint32_t> index_;  // by choice and fanout
@@ -61,6 +58,6 @@ class SpatialChoices {
 
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all
 /// combinations over the tensors.
-std::vector<std::uint32_t> keep_patterns(const Problem& problem, int tensor);
+std::vector<std::uint32_t> keep_patterns(const MapSpaceRules& rules, int tensor);
 
 }  // namespace pliant::exact

@@ -40,8 +40,7 @@ struct AxisCache {
 
 /// axes[d][k]. Empty when some dim cannot be completed, nothing where remainders leave too many tiles to walk.
 using Axes = std::vector<const Chain*>;
-std::optional<Axes> build_axes(const Task& task, const Problem& problem, const Spatial& spatial, const Keeps& keeps,
-                               const std::vector<int>& memories_inside_out, const std::vector<DimSet>& may_loop,
-                               AxisCache& cache);
+std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial,
+                               const Keeps& keeps, AxisCache& cache);
 
 }  // namespace pliant::exact

@@ -63,80 +63,70 @@ void Lattice::complete_box(int k) const {
 }
 
 void Lattice::build_misfits(int k) const {
-  // Which nodes may be held: capacity, hard partitions, fixed tiles.
-  const Problem& p = setting_.problem;
   Box& box = boxes_[k];
-  const int level = setting_.memories[k];
   const auto size = static_cast<std::size_t>(box.size);
   box.misfit = Array(store_, size, 0);
-  std::array<std::vector<double>, kMaxDims> tiles, ends;
-  for (int d = 0; d < p.dims; ++d) {
-    bool all = true;
-    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i) {
-      tiles[d].push_back(std::min(static_cast<double>(axis(k, d).states[i].tile), p.size[d]));
-      ends[d].push_back(axis(k, d).may_end[i] ? 0 : kInfinity);
-      all &= axis(k, d).may_end[i];
-    }
-    if (all) continue;
+  // 1. What one dim decides: fixed tiles, and that the dim is complete at the outermost memory.
+  for (int d = 0; d < setting_.problem.dims; ++d) {
+    const std::vector<bool>& may_end = axis(k, d).may_end;
+    if (std::find(may_end.begin(), may_end.end(), false) == may_end.end()) continue;
+    std::vector<double> ends;
+    for (const bool allowed : may_end) ends.push_back(allowed ? 0 : kInfinity);
     Factor factor;
     factor.stride[d] = 1;
-    factor.values = ends[d].data();
+    factor.values = ends.data();
     add_product(fastest_first_, box.extent, 1, {&factor, 1}, box.misfit.data());
   }
-  if (p.capacity[level] == kInfinity) return;
-  const TileRule& rule = setting_.task.flexibility.levels[level].tile;
-  Array total(store_, size, 0), part(store_, size);
-  for (int role = 0; role < kRoles; ++role) {
-    double share = kInfinity, shares = 0;
-    if (rule.partition) {
-      for (const double s : *rule.partition) shares += s;
-      share = (*rule.partition)[role] / shares * p.capacity[level] * (1 + 1e-12);
-    }
-    std::fill(part.begin(), part.end(), 0.0);
-    bool any = false;
-    for (int x = 0; x < p.tensors; ++x) {
-      if (!(keeps_[level] >> x & 1U) || static_cast<int>(p.layer.tensors[x].role) != role) continue;
-      any = true;
-      std::vector<Factor> factors;
-      std::vector<std::vector<double>> tables;
-      for (int d = 0; d < p.dims; ++d) {
-        if (!(p.simple[x] >> d & 1U)) continue;
-        Factor factor;
-        factor.stride[d] = 1;
-        factor.values = tiles[d].data();
-        factors.push_back(factor);
-      }
-      for (const Problem::AffineRank& rank : p.affine[x]) {
-        Factor factor;
-        int cells = 1;
-        for (int i = 0; i < rank.terms; ++i) {
-          factor.stride[rank.dim[i]] = cells;
-          cells *= box.extent[rank.dim[i]];
-        }
-        std::vector<double> table(static_cast<std::size_t>(cells));
-        std::array<double, kMaxDims> tile{};
-        for (int cell = 0; cell < cells; ++cell) {
-          for (int i = 0; i < rank.terms; ++i) {
-            const int d = rank.dim[i];
-            tile[d] = tiles[d][static_cast<std::size_t>(cell / factor.stride[d] % box.extent[d])];
-          }
-          table[static_cast<std::size_t>(cell)] = extent(p, rank, tile, false);
-        }
-        tables.push_back(std::move(table));
-        factors.push_back(factor);
-      }
-      for (std::size_t i = 0; i < tables.size(); ++i)
-        factors[factors.size() - tables.size() + i].values = tables[i].data();
-      add_product(fastest_first_, box.extent, 1, factors, part.data());
-    }
-    if (!any) continue;
-    for (std::size_t i = 0; i < size; ++i) {
-      total[i] += part[i];
-      if (part[i] > share) box.misfit[i] = kInfinity;
-    }
+  // 2. What the kept tensors' tiles decide together.
+  const MemoryRules& memory = setting_.rules.memory(setting_.memories[k]);
+  if (memory.holds_everything()) return;
+  const TensorSet kept = keeps_[memory.level];
+  std::array<Array, kMaxTensors> words;
+  for (int x = 0; x < setting_.problem.tensors; ++x)
+    if (kept >> x & 1U) words[x] = tile_words(k, x);
+  for (std::size_t node = 0; node < size; ++node)
+    if (!memory.holds(kept, [&](int x) { return words[x][node]; })) box.misfit[node] = kInfinity;
+}
+
+Array Lattice::tile_words(int k, int tensor) const {
+  const Problem& p = setting_.problem;
+  const Box& box = boxes_[k];
+  std::array<std::vector<double>, kMaxDims> tiles;
+  for (int d = 0; d < p.dims; ++d)
+    for (const Axis::State& state : axis(k, d).states)
+      tiles[d].push_back(std::min(static_cast<double>(state.tile), p.size[d]));
+  std::vector<Factor> factors;
+  for (int d = 0; d < p.dims; ++d) {
+    if (!(p.simple[tensor] >> d & 1U)) continue;
+    Factor factor;
+    factor.stride[d] = 1;
+    factor.values = tiles[d].data();
+    factors.push_back(factor);
   }
-  for (std::size_t i = 0; i < size; ++i)
-    if (total[i] > p.capacity[level]) box.misfit[i] = kInfinity;
+  std::vector<std::vector<double>> tables;
+  tables.reserve(p.affine[tensor].size());
+  for (const Problem::AffineRank& rank : p.affine[tensor]) {
+    Factor factor;
+    int cells = 1;
+    for (int i = 0; i < rank.terms; ++i) {
+      factor.stride[rank.dim[i]] = cells;
+      cells *= box.extent[rank.dim[i]];
+    }
+    std::vector<double>& table = tables.emplace_back(static_cast<std::size_t>(cells));
+    std::array<double, kMaxDims> tile{};
+    for (int cell = 0; cell < cells; ++cell) {
+      for (int i = 0; i < rank.terms; ++i) {
+        const int d = rank.dim[i];
+        tile[d] = tiles[d][static_cast<std::size_t>(cell / factor.stride[d] % box.extent[d])];
+      }
+      table[static_cast<std::size_t>(cell)] = extent(p, rank, tile, false);
+    }
+    factor.values = table.data();
+    factors.push_back(factor);
+  }
+  Array words(store_, static_cast<std::size_t>(box.size), 0);
+  add_product(fastest_first_, box.extent, 1, factors, words.data());
+  return words;
 }
 
 }  // namespace pliant::exact

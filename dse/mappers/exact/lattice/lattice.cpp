@@ -56,8 +56,7 @@ Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& ke
 }
 
 bool Lattice::build() {
-  std::optional<Axes> axes = build_axes(setting_.task, setting_.problem, spatial_, keeps_, setting_.memories,
-                                        setting_.may_loop, setting_.axis_cache);
+  std::optional<Axes> axes = build_axes(setting_.rules, setting_.problem, spatial_, keeps_, setting_.axis_cache);
   too_large_ = !axes;
   if (!axes || axes->empty()) return false;
   axes_ = std::move(*axes);

@@ -117,12 +117,14 @@ class Lattice {
   struct Box {
     std::vector<int> extent, stride;  // by dim
     int size = 1;
-    Array misfit;              // by node: 0, or infinity where capacity, partition or fixed tile is violated
+    Array misfit;              // by node: 0, or infinity where a rule about the tile is violated
     std::vector<int> outside;  // by node: the node of the next memory out above it, or -1
   };
   int index(int k, const std::array<int, kMaxDims>& at) const;
   void build_boxes();
   void build_misfits(int k) const;
+  /// Words of a tensor's tile at every node.
+  Array tile_words(int k, int tensor) const;
   void complete_box(int k) const;
   int first_pending(int pending) const { return pending >= kStaying ? 0 : pending - 1; }
   double repetitions(int tensor, int pending) const;

@@ -81,6 +81,9 @@ class StepSearch {
 
   void start(DimSet active) {
     for (const std::vector<DimSet>& groups : lattice_.setting().orders[static_cast<std::size_t>(query_.k)]) {
+      DimSet left_out = active;
+      for (const DimSet group : groups) left_out &= ~group;
+      if (left_out != 0) continue;  // loops that no order of this alternative allows together
       step_.loops = 0;
       step_.charges.fill(0);
       place(groups, 0, active, step_.before, at_);
