@@ -22,22 +22,24 @@ class Existence {
  public:
   explicit Existence(const Task& task) : space_(task) {
     for (int d = 0; d < space_.dims && empty_dim_ < 0; ++d) {
-      list(d);
+      // Perfect chains are legal under every rule and can be few where the others are millions; fixed tiles under
+      // ruby-t and ruby need not divide, and only then the imperfect ones are listed.
+      list(d, Factorization::kPerfect);
+      if (chains_[d].empty() && task.factorization != Factorization::kPerfect) list(d, task.factorization);
       if (chains_[d].empty()) empty_dim_ = d;
     }
   }
 
   bool exists() {
     if (empty_dim_ >= 0) return false;
+    if (some_chains_will_do()) return place_all();
+    // A rule may refuse the perfect chains together though each of them is allowed.
+    if (place_all()) return true;
     for (int d = 0; d < space_.dims; ++d) {
-      smallest_[d] = chains_[d].front();
-      for (const Chain& chain : chains_[d])
-        for (int l = 0; l < space_.levels; ++l) smallest_[d].tile[l] = std::min(smallest_[d].tile[l], chain.tile[l]);
-      smallest_[d].rows.fill(1);
-      smallest_[d].cols.fill(1);
-      candidate_.chain[d] = &smallest_[d];
+      chains_[d].clear();
+      list(d, space_.task.factorization);
     }
-    return place(0);
+    return place_all();
   }
 
   /// Each dim with its own smallest tiles, whether the whole is legal or not.
@@ -55,20 +57,34 @@ class Existence {
   }
 
  private:
-  void list(int d) {
-    const Count size = space_.task.layer.dims[static_cast<std::size_t>(d)].size;
-    // Perfect chains are legal under every rule and can be few where the others are millions; fixed tiles under
-    // ruby-t and ruby need not divide, and only then the imperfect ones are listed.
-    const auto collect = [&](Factorization rule, std::size_t most) {
-      for_each_chain(size, space_.slots(d), rule, [&](std::span<const Count> bounds) {
-        const Chain chain = space_.make_chain(d, bounds);
-        if (space_.tiles_allowed(d, chain)) chains_[d].push_back(chain);
-        return chains_[d].size() < most;
-      });
-    };
-    collect(Factorization::kPerfect, 20'000);
-    if (chains_[d].empty() && space_.task.factorization != Factorization::kPerfect)
-      collect(space_.task.factorization, 20'000);
+  bool some_chains_will_do() const {
+    if (space_.task.factorization == Factorization::kPerfect) return true;
+    for (int d = 0; d < space_.dims; ++d)
+      if (!space_.rules.allows_smaller_tiles(d)) return false;
+    return true;
+  }
+
+  bool place_all() {
+    for (int d = 0; d < space_.dims; ++d) {
+      smallest_[d] = chains_[d].front();
+      for (const Chain& chain : chains_[d])
+        for (int l = 0; l < space_.levels; ++l) smallest_[d].tile[l] = std::min(smallest_[d].tile[l], chain.tile[l]);
+      smallest_[d].rows.fill(1);
+      smallest_[d].cols.fill(1);
+      candidate_.chain[d] = &smallest_[d];
+    }
+    steps_ = 0;
+    return place(0);
+  }
+
+  /// Chains with growing tiles, so many at most.
+  void list(int d, Factorization factorization) {
+    constexpr std::size_t kMostChains = 20'000;
+    for_each_chain(space_.size(d), space_.slots(d), factorization, [&](std::span<const Count> bounds) {
+      const Chain chain = space_.make_chain(d, bounds);
+      if (space_.tiles_allowed(d, chain)) chains_[d].push_back(chain);
+      return chains_[d].size() < kMostChains;
+    });
     const auto weight = [&](const Chain& chain) {
       double tiles = 0, units = 0;
       for (const int l : space_.memories) tiles += static_cast<double>(chain.tile[l]);

@@ -5,7 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <map>
+#include <deque>
 #include <set>
 #include <stdexcept>
 
@@ -202,6 +202,13 @@ class Flexion {
     std::optional<Interval> interval;
   };
 
+  struct HardwareKey {
+    int level;
+    std::vector<std::string> dims;
+    TileRule tile;
+    bool operator==(const HardwareKey&) const = default;
+  };
+
   AxisFlexion tuples(const Layer& layer, int level, const LevelFlexibility& rules) {
     AxisFlexion result = about(Measure::kTileTuples, name(level));
     const Hardware& hardware = tuples_of_hardware(layer, level, rules);
@@ -241,15 +248,16 @@ class Flexion {
 
   const Hardware& tuples_of_hardware(const Layer& layer, int level, const LevelFlexibility& rules) {
     const Layer whole = whole_nest(layer);
-    std::string key = std::to_string(level) + (rules.tile.fixed.empty() ? "" : "fixed");
-    for (const Dim& dim : whole.dims) key += "," + dim.name;
-    if (rules.tile.partition)
-      for (const double share : *rules.tile.partition) key += ":" + std::to_string(share);
-    const auto [at, fresh] = hardware_.try_emplace(key);
-    Hardware& result = at->second;
-    if (!fresh) return result;
+    HardwareKey key{level, {}, rules.tile};
+    for (const Dim& dim : whole.dims) key.dims.push_back(dim.name);
+    const auto known = std::ranges::find(hardware_, key, &std::pair<HardwareKey, Hardware>::first);
+    if (known != hardware_.end()) return known->second;
+    Hardware& result = hardware_.emplace_back(key, Hardware{}).second;
+    TileRule free_tiles = rules.tile;
+    free_tiles.fixed.clear();
+    const bool soft = free_tiles == TileRule{};
     const TileSpace any = TileSpace(whole, accelerator_, level, TileRule{}).of_any_layer();
-    const TileSpace own = TileSpace(whole, accelerator_, level, {{}, rules.tile.partition}).of_any_layer();
+    const TileSpace own = TileSpace(whole, accelerator_, level, free_tiles).of_any_layer();
     const auto c = any.count(options_.steps / 40);
     const auto a = c ? own.count(options_.steps / 40) : std::nullopt;
     TileSpace::Estimate estimate;
@@ -260,8 +268,8 @@ class Flexion {
     } else {
       estimate = TileSpace::estimate(any, own, options_.samples, options_.seed);
       result.c = whole_number(estimate.whole.value);
-      result.a = rules.tile.partition ? whole_number(estimate.part.value) : result.c;
-      if (rules.tile.partition) {
+      result.a = soft ? result.c : whole_number(estimate.part.value);
+      if (!soft) {
         result.h_f = estimate.ratio.value;
         result.interval = estimate.ratio;
       }
@@ -278,7 +286,7 @@ class Flexion {
 
   const Accelerator& accelerator_;
   const FlexionOptions options_;
-  std::map<std::string, Hardware> hardware_;
+  std::deque<std::pair<HardwareKey, Hardware>> hardware_;  ///< what was counted already
 };
 
 template <class Rows>

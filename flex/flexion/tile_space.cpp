@@ -57,6 +57,10 @@ double TileSpace::words(int tensor, std::span<const Count> tile) const {
 }
 
 bool TileSpace::fits(std::span<const Count> tile) const {
+  return !rules_.overflows(rules_.may_keep, [&](int x) { return words(x, tile); });
+}
+
+bool TileSpace::is_held(std::span<const Count> tile) const {
   return rules_.holds(rules_.may_keep, [&](int x) { return words(x, tile); });
 }
 
@@ -67,13 +71,13 @@ bool TileSpace::contains(std::span<const Count> tile) const {
     if (fixed_[d] > 0 && tile[d] != fixed_[d]) return false;
     if (!divisors_.empty() && layer_.dims[d].size % tile[d] != 0) return false;
   }
-  return fits(tile);
+  return is_held(tile);
 }
 
 bool TileSpace::for_each(const std::function<bool(std::span<const Count>)>& visit) const {
   std::vector<Count> tile(layer_.dims.size(), 1);
   const auto choose = [&](auto&& self, std::size_t d) -> bool {
-    if (d == tile.size()) return visit(tile);
+    if (d == tile.size()) return !is_held(tile) || visit(tile);
     const auto step = [&](Count size) {
       tile[d] = size;
       // Tiles only grow from here, so what does not fit now never will.
@@ -148,23 +152,27 @@ std::vector<int> TileSpace::counting_order() const {
 std::optional<BigCount> TileSpace::count(std::uint64_t steps) const {
   const std::vector<int> order = counting_order();
   if (order.empty()) return BigCount(1);
-  const bool closed = is_linear(order.back());
+  // All sizes up to the largest of the last dim are held, unless a rule refuses some of them.
+  const bool all_up_to_largest = rules_.allows_smaller(order.back());
   std::vector<Count> tile(layer_.dims.size(), 1);
   BigCount total = 0;
   std::uint64_t here = 0;  // flushed into the total before it can overflow
   const auto choose = [&](auto&& self, std::size_t i) -> void {
+    if (steps-- == 0) throw TooManySteps{};
+    if (i == order.size()) {
+      here += is_held(tile) ? 1 : 0;
+      return;
+    }
     const int dim = order[i];
     const auto d = static_cast<std::size_t>(dim);
-    if (steps-- == 0) throw TooManySteps{};
-    const Count most = closed && i + 1 == order.size() ? largest_of_linear(dim, tile) : largest(dim, tile);
+    const Count most = largest(dim, tile);
     if (fixed_[d] > 0) {
       tile[d] = fixed_[d];
-      if (fixed_[d] <= most && i + 1 < order.size()) self(self, i + 1);
-      if (fixed_[d] <= most && i + 1 == order.size()) ++here;
+      if (fixed_[d] <= most) self(self, i + 1);
       tile[d] = 1;
       return;
     }
-    if (i + 1 == order.size()) {
+    if (i + 1 == order.size() && all_up_to_largest) {
       here += divisors_.empty()
                   ? static_cast<std::uint64_t>(most)
                   : static_cast<std::uint64_t>(std::upper_bound(divisors_[d].begin(), divisors_[d].end(), most) -
@@ -203,9 +211,26 @@ std::optional<std::vector<Count>> TileSpace::sample(std::mt19937_64& random, std
       const std::size_t pick = below(random, n);
       tile[d] = divisors_.empty() ? static_cast<Count>(pick) + 1 : divisors_[d][pick];
     }
-    if (fits(tile)) return tile;
+    if (is_held(tile)) return tile;
   }
   return std::nullopt;
+}
+
+/// How many sizes of the last dim are held when the others are as given; where a rule refuses some of them, by a look
+/// at a few.
+double TileSpace::held_along(int dim, std::vector<Count>& tile, std::mt19937_64& random) const {
+  constexpr int kLooks = 16;
+  const auto d = static_cast<std::size_t>(dim);
+  tile[d] = 1;
+  const Count most = largest(dim, tile);
+  if (most == 0 || rules_.allows_smaller(dim)) return static_cast<double>(most);
+  int held = 0;
+  for (int i = 0; i < kLooks; ++i) {
+    tile[d] = 1 + static_cast<Count>(below(random, static_cast<std::size_t>(most)));
+    held += is_held(tile) ? 1 : 0;
+  }
+  tile[d] = 1;
+  return static_cast<double>(most) * held / kLooks;
 }
 
 // Knuth's estimator: choose the sizes one after the other, each among those that still fit, and weigh the result with
@@ -228,10 +253,8 @@ TileSpace::Estimate TileSpace::estimate(const TileSpace& whole, const TileSpace&
       weight *= logs / std::log1p(1 / size);
       tile[d] = static_cast<Count>(size);
     }
-    const double in_whole = weight * static_cast<double>(whole.largest(order.back(), tile));
-    std::vector<Count> copy = tile;
-    copy[static_cast<std::size_t>(order.back())] = 1;
-    const double in_part = weight * static_cast<double>(part.largest(order.back(), copy));
+    const double in_whole = weight * whole.held_along(order.back(), tile, random);
+    const double in_part = weight * part.held_along(order.back(), tile, random);
     sum_whole += in_whole;
     sum_part += in_part;
     square_whole += in_whole * in_whole;

@@ -51,12 +51,16 @@ class TileSpace {
 
  private:
   double words(int tensor, std::span<const Count> tile) const;
+  /// No limit is exceeded: what a tile exceeds, larger ones exceed as well.
   bool fits(std::span<const Count> tile) const;
-  /// The largest size of a dim that fits when the others are as given; 0 = none.
+  /// Every rule about words.
+  bool is_held(std::span<const Count> tile) const;
+  /// The largest size of a dim that fits when the others are as given, at least 1; 0 = none.
   Count largest(int dim, std::vector<Count>& tile) const;
   /// The same in closed form, for a dim that stands alone in every index.
   Count largest_of_linear(int dim, std::vector<Count>& tile) const;
   bool is_linear(int dim) const;
+  double held_along(int dim, std::vector<Count>& tile, std::mt19937_64& random) const;
   std::vector<int> counting_order() const;
 
   Layer layer_;
