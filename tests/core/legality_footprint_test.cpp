@@ -30,7 +30,8 @@ std::size_t by_listing(const Tensor& tensor, const std::vector<Count>& tiles) {
 }
 
 Tensor random_tensor(std::mt19937& random, int dims) {
-  Tensor tensor{.name = "T"};
+  Tensor tensor;
+  tensor.name = "T";
   for (unsigned ranks = 1 + random() % 3; ranks-- > 0;) {
     Rank rank;
     DimSet used = 0;
@@ -79,17 +80,17 @@ TEST(CheckersFootprint, LargeTilesAgreeWithTheWholeTensorOfTheLayer) {
 
 TEST(CheckersFootprint, LongTermsAreCountedWithoutListing) {
   // 3a + 5b + 7c with a < 10^9: beyond the few holes at both ends every value up to the largest is met.
-  const Tensor tensor{.name = "T", .ranks = {{{{0, 3}, {1, 5}, {2, 7}}}}};
+  const Tensor tensor{.name = "T", .role = Role::kInput, .ranks = {{{{0, 3}, {1, 5}, {2, 7}}}}};
   const auto words = [&](Count a) {
     return static_cast<Count>(legality::tile_words(tensor, Conventions::Footprint::kDistinct, {a, 4, 4}));
   };
   EXPECT_EQ(words(1'000'000'000) - words(999'999'999), 3);
-  EXPECT_EQ(words(1'000'000'000) - words(1000), 3 * (1'000'000'000 - 1000));
+  EXPECT_EQ(words(1'000'000'000) - words(1000), Count{3} * (1'000'000'000 - 1000));
   EXPECT_EQ(static_cast<std::size_t>(words(1000)), by_listing(tensor, {1000, 4, 4}));
 }
 
 TEST(CheckersFootprint, BoxesSpanTheirHoles) {
-  const Tensor tensor{.name = "T", .ranks = {{{{0, 4}}}, {{{0, 1}, {1, 2}}}}};
+  const Tensor tensor{.name = "T", .role = Role::kInput, .ranks = {{{{0, 4}}}, {{{0, 1}, {1, 2}}}}};
   EXPECT_EQ(static_cast<Count>(legality::tile_words(tensor, Conventions::Footprint::kBoundingBox, {3, 5})),
             (4 * 2 + 1) * (2 + 2 * 4 + 1));
 }
