@@ -37,6 +37,9 @@ struct TileRule {
   std::vector<Tile> fixed;
   /// Hard partition: shares of the capacity for inputs, weights, outputs (indexed by Role). Empty = soft (shared).
   std::optional<std::array<double, kRoles>> partition;
+  /// The tile of every tensor held at this memory is a whole number of bursts of so many words. 1 = any number of
+  /// words.
+  Count burst = 1;
   bool operator==(const TileRule&) const = default;
 };
 

@@ -40,7 +40,7 @@ bool covers(const std::vector<std::string>& names, const LoopRule& loops) {
 
 Freedom tile_freedom(const LevelFlexibility& rules) {
   if (rules.tile.partition) return Freedom::kPartial;
-  if (rules.tile.fixed.empty()) return Freedom::kFull;
+  if (rules.tile.fixed.empty()) return rules.tile.burst > 1 ? Freedom::kPartial : Freedom::kFull;
   std::vector<std::string> dims;
   for (const TileRule::Tile& tile : rules.tile.fixed) dims.push_back(tile.dim);
   return covers(dims, rules.loops) ? Freedom::kFixed : Freedom::kPartial;

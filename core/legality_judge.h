@@ -63,6 +63,7 @@ class Judge {
   // core/legality_levels.cpp: one memory, one fanout.
   void grow_tiles(std::size_t k);
   void check_memory(std::size_t k);
+  void check_burst(const Level& level, const LevelMapping& loops, Count burst);
   void check_capacity(const Level& level, const LevelMapping& loops, const TileRule& rule);
   Count clipped(Count fixed, Count whole) const;
   void check_fixed_tile(const Level& level, const TileRule::Tile& tile);

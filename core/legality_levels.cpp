@@ -46,6 +46,7 @@ void Judge::check_memory(std::size_t k) {
   const LevelMapping& loops = mapping_.levels[k];
   check_capacity(level, loops, rules(k).tile);
   for (const TileRule::Tile& tile : rules(k).tile.fixed) check_fixed_tile(level, tile);
+  if (rules(k).tile.burst > 1) check_burst(level, loops, rules(k).tile.burst);
   if (const auto& allowed = rules(k).loops.dims) {
     for (const Loop& loop : loops.temporal)
       if (loop.bound > 1 && !contains(*allowed, dim_name(loop.dim)))
@@ -88,6 +89,18 @@ void Judge::check_capacity(const Level& level, const LevelMapping& loops, const 
     refuse(Rule::kTile, level.name, names[role], {}, number(by_role[role]), available,
            names[role] + " at " + level.name + " needs " + text(by_role[role]) + " words; its partition holds " +
                std::to_string(static_cast<Count>(available)));
+  }
+}
+
+void Judge::check_burst(const Level& level, const LevelMapping& loops, Count burst) {
+  for (std::size_t x = 0; x < layer_.tensors.size(); ++x) {
+    if ((loops.keeps >> x & 1) == 0) continue;
+    const Tensor& tensor = layer_.tensors[x];
+    const Wide words = tile_words(tensor, accelerator_.conventions.footprint, tiles_);
+    if (words % burst == 0) continue;
+    refuse(Rule::kTile, level.name, tensor.name, {}, number(words), static_cast<double>(burst),
+           "the tile of " + tensor.name + " at " + level.name + " has " + text(words) +
+               " words; it must be a multiple of the burst of " + std::to_string(burst));
   }
 }
 

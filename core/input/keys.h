@@ -42,7 +42,7 @@ inline constexpr std::array<std::string_view, 8> kBaseline{"tiles", "orders", "p
                                                            "conv",  "gemm",   "einsum",   "depthwise"};
 inline constexpr std::array<std::string_view, 9> kPartial{"tiles", "orders", "parallel",  "shape",   "conv",
                                                           "gemm",  "einsum", "depthwise", "variants"};
-inline constexpr std::array<std::string_view, 2> kTileRule{"fixed", "partition"};
+inline constexpr std::array<std::string_view, 3> kTileRule{"fixed", "partition", "burst"};
 inline constexpr std::array<std::string_view, 4> kParallelRule{"rows", "cols", "any_of", "max_dims_per_side"};
 inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};
 inline constexpr std::array<std::string_view, 1> kShapeRule{"block"};

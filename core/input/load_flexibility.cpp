@@ -29,15 +29,19 @@ class RuleReader {
   void tiles(const Cursor& c, const Level& level, LevelFlexibility& rule) const {
     rule.tile = {};
     if (c.node().is_scalar() && c.node().text == "soft") return;
-    if (!c.only_keys(keys::kTileRule, "soft, {fixed: {DIM: SIZE}} or {partition: {inputs: SHARE, ...}}")) return;
+    constexpr std::string_view kExpected =
+        "soft, {fixed: {DIM: SIZE}}, {partition: {inputs: SHARE, ...}} or {burst: WORDS}";
+    if (!c.only_keys(keys::kTileRule, kExpected)) return;
     const auto fixed = c.find("fixed");
     const auto partition = c.find("partition");
+    const auto burst = c.find("burst");
     if (fixed && partition) {
       return c.problem("both fixed and partition", "one of them: a fixed tile needs no partition");
     }
-    if (!fixed && !partition) return c.problem("an empty rule", "soft, fixed or partition");
+    if (!fixed && !partition && !burst) return c.problem("an empty rule", "soft, fixed, partition or burst");
     if (fixed) fixed_tile(*fixed, rule.tile);
     if (partition) read_partition(*partition, level.memory(), rule.tile);
+    if (burst) rule.tile.burst = burst->count().value_or(1);
   }
 
   void orders(const Cursor& c, const Level&, LevelFlexibility& rule) const {
@@ -412,6 +416,8 @@ void check_baseline(const Cursor& block, const AxisSettings& settings, const Acc
       if (place.path() != block.path()) place.problem(std::move(what), std::move(expected));
     };
     if (rules.tile.partition) complain(Axis::kTiles, "a baseline with any tile in a partition", "{fixed: {DIM: SIZE}}");
+    if (rules.tile.burst > 1 && rules.tile.fixed.empty())
+      complain(Axis::kTiles, "a baseline with any tile of whole bursts", "{fixed: {DIM: SIZE}}");
     if (rules.order.allowed.size() > 1 || (!rules.order.allowed.empty() && rules.order.allowed[0].stationary))
       complain(Axis::kOrders, "a baseline with several orders", "one list of dims, outermost first");
     const auto& ways = rules.parallel.assignments;

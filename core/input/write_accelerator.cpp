@@ -73,17 +73,21 @@ std::string dim_list(const std::vector<std::string>& dims) {
 }
 
 std::string tile(const TileRule& rule) {
-  std::vector<std::string> items;
+  if (rule == TileRule{}) return "soft";
+  std::vector<std::string> rules, items;
   if (rule.partition) {
     for (std::size_t r = 0; r < kRoles; ++r) {
       if ((*rule.partition)[r] > 0)
         items.push_back(fmt::format("{}: {}", keys::kRoleNames[r], yaml_number((*rule.partition)[r])));
     }
-    return fmt::format("{{partition: {}}}", yaml_map(items));
+    rules.push_back("partition: " + yaml_map(items));
   }
-  if (rule.fixed.empty()) return "soft";
-  for (const TileRule::Tile& t : rule.fixed) items.push_back(fmt::format("{}: {}", yaml_text(t.dim), t.size));
-  return fmt::format("{{fixed: {}}}", yaml_map(items));
+  if (!rule.fixed.empty()) {
+    for (const TileRule::Tile& t : rule.fixed) items.push_back(fmt::format("{}: {}", yaml_text(t.dim), t.size));
+    rules.push_back("fixed: " + yaml_map(items));
+  }
+  if (rule.burst > 1) rules.push_back(fmt::format("burst: {}", rule.burst));
+  return yaml_map(rules);
 }
 
 std::string order(const OrderRule& rule) {

@@ -93,6 +93,7 @@ ordered_json flexibility_json(const Accelerator& a, const Flexibility& flexibili
             (*rule.tile.partition)[static_cast<std::size_t>(role)];
       }
     }
+    if (rule.tile.burst > 1) json["tiles"][name]["burst"] = rule.tile.burst;
     if (!rule.order.allowed.empty()) json["orders"][name] = order_json(rule.order);
     if (rule.loops.dims) json["loops"][name] = *rule.loops.dims;
     if (!(rule.parallel == ParallelRule{})) json["parallel"][name] = parallel_json(rule.parallel);

@@ -173,6 +173,10 @@ std::vector<Liftable> limits_of(const Task& task) {
             fmt::format("{} is partitioned {}:{}:{} between inputs, weights and outputs", level.name,
                         (*rules.tile.partition)[0], (*rules.tile.partition)[1], (*rules.tile.partition)[2]),
             [l](Task& t) { t.flexibility.levels[l].tile.partition.reset(); });
+      if (rules.tile.burst > 1)
+        add(level.name, Violation::Rule::kTile,
+            fmt::format("{} holds tiles of whole bursts of {} words", level.name, rules.tile.burst),
+            [l](Task& t) { t.flexibility.levels[l].tile.burst = 1; });
       if (rules.loops.dims) {
         std::string dims;
         for (const std::string& name : *rules.loops.dims) dims += (dims.empty() ? "" : ", ") + name;

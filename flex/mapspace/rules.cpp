@@ -73,6 +73,7 @@ MemoryRules memory_rules(const Layer& layer, const Accelerator& accelerator, con
     for (std::size_t r = 0; r < kRoles; ++r)
       rules.share_words[r] = (whole > 0 ? (*rules.shares)[r] / whole : 0) * rules.capacity * kShareSlack;
   }
+  rules.burst = static_cast<double>(written.tile.burst);
   rules.has_fixed_tile = !written.tile.fixed.empty();
   for (const TileRule::Tile& tile : written.tile.fixed)
     if (const int d = layer.find_dim(tile.dim); d >= 0)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -28,6 +29,7 @@ struct MemoryRules {
   std::optional<std::array<double, kRoles>> shares;  ///< hard partition as written; empty = soft
   /// Words of each role; unlimited without a partition.
   std::array<double, kRoles> share_words{kUnlimited, kUnlimited, kUnlimited};
+  double burst = 1;                       ///< words; every held tile is a multiple of it
   bool has_fixed_tile = false;            ///< a tile is fixed, if only along dims of other layers
   std::array<Count, kMaxDims> fixed{};    ///< by dim: tile held here, as written; 0 = free
   DimSet may_loop = 0;                    ///< dims of size > 1 that may loop here
@@ -39,7 +41,7 @@ struct MemoryRules {
 
   bool is_limited() const { return capacity < kUnlimited; }
   /// No rule looks at the words of a tile.
-  bool holds_everything() const { return !is_limited(); }
+  bool holds_everything() const { return !is_limited() && burst == 1; }
 
   /// Do tiles of these words exceed a limit that larger tiles exceed as well? What overflows while some dims are not
   /// placed yet, and counted as 1, overflows for good. `words(x)` are those of tensor x, asked of kept tensors only.
@@ -63,12 +65,15 @@ struct MemoryRules {
   /// May the complete tiles of these words be held?
   template <typename Words>
   bool holds(TensorSet kept, const Words& words) const {
-    return !overflows(kept, words);
+    if (overflows(kept, words)) return false;
+    for (int x = 0; x < tensors && burst > 1; ++x)
+      if ((kept >> x & 1U) != 0 && std::fmod(words(x), burst) != 0) return false;
+    return true;
   }
 
   /// Is a tile that is smaller along the dim allowed wherever a larger one is? Proofs that take the smaller of two
   /// tiles as no worse ask this first.
-  bool allows_smaller(int dim) const { return fixed[static_cast<std::size_t>(dim)] == 0; }
+  bool allows_smaller(int dim) const { return fixed[static_cast<std::size_t>(dim)] == 0 && burst == 1; }
 };
 
 /// The rules of one fanout.

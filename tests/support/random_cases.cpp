@@ -248,6 +248,10 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
                                  : draw_layer(draw, task.factorization != Factorization::kPerfect);
     task.accelerator = draw_accelerator(draw, options.spread || options.holes);
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
+    if (options.bursts)
+      for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)
+        if (task.accelerator.levels[l].is_memory() && draw.chance(0.6))
+          task.flexibility.levels[l].tile.burst = draw.from(2, 4);
     task.objective = static_cast<Objective>(draw.from(0, 5));
     BigCount chains = 1;
     const MapSpaceSize size = map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization);

@@ -21,6 +21,8 @@ struct CaseOptions {
   bool spread = false;
   /// Convolutions along one rank with a stride or a dilation, on two fanouts: windows with holes beside one another.
   bool holes = false;
+  /// Some memories hold tiles of whole bursts of 2 to 4 words.
+  bool bursts = false;
 };
 
 struct RandomCase {
