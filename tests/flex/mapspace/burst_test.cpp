@@ -71,7 +71,7 @@ TEST(BurstRule, ViolationsNameTheTensorAndItsWords) {
 TEST(BurstRule, EnumerationCountSamplesAndCheckerAgreeOnRandomSpaces) {
   RandomSpaces random(404);
   int compared = 0, not_empty = 0, refused = 0;
-  while (compared < 150) {
+  while (not_empty < 50) {
     CheckedSpace space{random.layer(6), random.accelerator(), {}, random.factorization()};
     space.flexibility = random.flexibility(space.layer, space.accelerator);
     bool any = false;
@@ -104,7 +104,7 @@ TEST(BurstRule, EnumerationCountSamplesAndCheckerAgreeOnRandomSpaces) {
     not_empty += truth.empty() ? 0 : 1;
     ++compared;
   }
-  EXPECT_GT(not_empty, 50);
+  EXPECT_LT(compared, 1000);
   EXPECT_GT(refused, 10'000);
 }
 
@@ -127,8 +127,8 @@ TEST(BurstRule, TileTuplesAreCountedOneByOne) {
 
 TEST(BurstRule, IsReadAndWritten) {
   const std::string text =
-      "pliant: accelerator\nname: bursts\nlevels:\n  - {memory: DRAM, capacity: unbounded}\n"
-      "  - {memory: Buffer, capacity: 64}\n  - {compute: MAC, mac_pj: 1}\n"
+      "pliant: accelerator\nname: bursts\nlevels:\n  - {memory: DRAM, capacity: unbounded, read_pj: 1}\n"
+      "  - {memory: Buffer, capacity: 64, read_pj: 1}\n  - {compute: MAC, mac_pj: 1}\n"
       "flexibility:\n  tiles: {Buffer: {partition: 1:1:2, burst: 8}}\n";
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const Accelerator read = parse_accelerator_text(library, text, "bursts.yaml");
