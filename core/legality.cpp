@@ -134,7 +134,7 @@ void Judge::check_chain(std::size_t d) {
       refuse(Rule::kCoverage, level_name(step.level), {}, name, static_cast<double>(step.bound),
              static_cast<double>(left), where + " is more than the " + std::to_string(left) + " iterations left there");
     }
-    left = ceil_div(left, step.bound);
+    left = rounded_up(left, step.bound);
     product = times(product, step.bound);
   }
   if (left != 1)
@@ -156,7 +156,7 @@ void Judge::check_padding(std::size_t d, const std::vector<Step>& steps) {
     return;
   }
   const auto factor = static_cast<Count>(spatial);
-  const Wide wanted = times(ceil_div(unpadded, factor), factor);
+  const Wide wanted = times(rounded_up(unpadded, factor), factor);
   if (size(d) != wanted)
     refuse(Rule::kFactorization, {}, {}, name, static_cast<double>(size(d)), number(wanted),
            name + " is padded from " + std::to_string(unpadded) + " to " + std::to_string(size(d)) +

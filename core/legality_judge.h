@@ -16,7 +16,7 @@ namespace pliant::legality {
 inline constexpr Wide kHuge = Wide{1} << 100;
 
 inline Wide times(Wide a, Wide b) { return a == 0 || b == 0 ? 0 : (a > kHuge / b ? kHuge : a * b); }
-inline Count ceil_div(Count a, Count b) { return a / b + (a % b != 0); }
+inline Count rounded_up(Count a, Count b) { return a / b + (a % b != 0); }
 inline double number(Wide value) { return static_cast<double>(value); }
 std::string text(Wide value);
 

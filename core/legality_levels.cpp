@@ -109,7 +109,7 @@ void Judge::check_burst(const Level& level, const LevelMapping& loops, Count bur
 Count Judge::clipped(Count fixed, Count whole) const {
   fixed = std::min(fixed, whole);
   if (rule_ == Factorization::kRubyT || rule_ == Factorization::kRuby) return fixed;
-  for (Count co = ceil_div(whole, fixed); co <= whole / co; ++co)
+  for (Count co = rounded_up(whole, fixed); co <= whole / co; ++co)
     if (whole % co == 0) return whole / co;
   // Divisors at or above the square root have been tried as whole / co; so has everything between it and whole /
   // fixed.

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "core/big_count.h"
 #include "core/layer.h"
 #include "core/mapping.h"
@@ -43,8 +44,6 @@ struct Slot {
   Side side = Side::kRows;  ///< of a fanout
   bool operator==(const Slot&) const = default;
 };
-
-inline Count ceil_div(Count a, Count b) { return a / b + (a % b != 0); }
 
 /// May a slot hold a bound that does not divide what is left?
 bool may_be_imperfect(Factorization rule, bool spatial);
