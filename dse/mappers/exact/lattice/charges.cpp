@@ -219,8 +219,17 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
         if (pair.parent < level) {
           for (const auto& network : networks_between(p, pair.parent, level)) {
             const Sharing s = sharing(p, network, x);
-            shared_words *= (s.partial ? 1.0 : fewest_windows(spatial, rank, network, s.shared)) /
-                            spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
+            double different = s.partial ? 1.0 : fewest_windows(spatial, rank, network, s.shared);
+            if (!s.partial && s.shared && setting.perfect) {
+              std::array<double, kMaxDims> tile{}, left{};
+              for (const int d : dims) {
+                const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
+                tile[d] = static_cast<double>((*axes[d])[k].states[static_cast<std::size_t>(at)].tile);
+                left[d] = static_cast<double>((*axes[d])[k].states[static_cast<std::size_t>(at)].left);
+              }
+              different = fewest_windows_beyond(spatial, rank, network, level, tile, left);
+            }
+            shared_words *= different / spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
           }
         }
         // Timeloop's memory of displacements can find reuse anywhere along a rank of two moving dims: only that every

@@ -152,13 +152,23 @@ void Lattice::grow(int k, DimSet dims, Array& values) const {
   }
 }
 
+const double* Lattice::charged(int k, int tensor, int pending, int slide, const Functional& functional,
+                               Charges& charges) const {
+  auto [entry, fresh] = charges.words.try_emplace({tensor, pending, slide});
+  if (fresh) entry->second = charge(k, tensor, pending, slide, functional);
+  return entry->second.data();
+}
+
+void Lattice::kill(int k, const Status& status, TensorSet killed, TensorSet sliding, int dim,
+                   const Functional& functional, Charges& charges, Array& work, Array& target) const {
+  const auto words = [&](int x) { return charged(k, x, status[x], sliding >> x & 1U ? dim : -1, functional, charges); };
+  for (; std::popcount(killed) > 1; killed &= killed - 1)
+    add_into(work.data(), words(std::countr_zero(killed)), work.size());
+  min_sum_into(target.data(), work.data(), words(std::countr_zero(killed)), target.size());
+}
+
 void Lattice::run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const {
   const Problem& p = setting_.problem;
-  const auto charged = [&](int x, int pending, int slide) -> const double* {
-    auto [entry, fresh] = charges.try_emplace({x, pending, slide});
-    if (fresh) entry->second = charge(k, x, pending, slide, functional);
-    return entry->second.data();
-  };
   Array work;
   // Statuses with more tensors pending lead to those with fewer.
   for (int count = p.tensors; count >= 0; --count) {
@@ -195,21 +205,26 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
         auto [entry, fresh] = values.try_emplace(after);
         if (fresh) entry->second = Array(store_, array.size(), kInfinity);
         Array& target = entry->second;
-        // The last charge is added while taking the minimum; the others, and a slide, need a copy.
-        const double* source = array.data();
-        TensorSet rest_killed = killed;
-        if (sliding != 0 || std::popcount(killed) > 1) {
-          work = array;
-          if (sliding != 0) grow(k, DimSet{1} << d, work);
-          while (std::popcount(rest_killed) > 1) {
-            const int x = std::countr_zero(rest_killed);
-            add_into(work.data(), charged(x, status[x], sliding >> x & 1U ? d : -1), work.size());
-            rest_killed &= rest_killed - 1;
-          }
-          source = work.data();
+        if (sliding == 0 && std::popcount(killed) == 1) {  // no copy needed
+          const int x = std::countr_zero(killed);
+          min_sum_into(target.data(), array.data(), charged(k, x, status[x], -1, functional, charges), target.size());
+          continue;
         }
-        const int x = std::countr_zero(rest_killed);
-        min_sum_into(target.data(), source, charged(x, status[x], sliding >> x & 1U ? d : -1), target.size());
+        work = array;
+        if (std::popcount(sliding) == 1) {
+          const int x = std::countr_zero(sliding);
+          auto [found, unknown] = charges.apart.try_emplace({x, status[x], d});
+          if (unknown) found->second = find_apart(k, x, status[x], d);
+          const Apart& where = found->second;
+          if (!where.nowhere) {  // each node is either a loop that brings whole windows or one that slides
+            add_into(work.data(), where.apart.data(), work.size());
+            kill(k, status, killed, 0, d, functional, charges, work, target);
+            work = array;
+            add_into(work.data(), where.overlapping.data(), work.size());
+          }
+        }
+        if (sliding != 0) grow(k, DimSet{1} << d, work);
+        kill(k, status, killed, sliding, d, functional, charges, work, target);
       }
     }
   }
@@ -274,9 +289,7 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
     Status after = status;
     for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
       if (!(keeps_[setting_.memories[k]] >> x & 1U) || status[x] == 0) continue;
-      auto [entry, fresh] = charges.try_emplace({x, status[x], -1});
-      if (fresh) entry->second = charge(k, x, status[x], -1, functional);
-      add_into(array.data(), entry->second.data(), size);
+      add_into(array.data(), charged(k, x, status[x], -1, functional, charges), size);
       after[x] = 0;
     }
     add_into(array.data(), boxes_[k].misfit.data(), size);

@@ -112,6 +112,10 @@ class Lattice {
   Status after_boundary(int k, Status status, int node) const;
   bool towards_compute(int tensor, int pending) const;
   ChargeTables charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const;
+  /// Do the windows that a loop over `dim` outside this node gives a tensor one after the other never overlap? Then the
+  /// loop brings whole windows, as a loop that does not slide. Answered for dims that units split; elsewhere a slide
+  /// costs the same when windows do not overlap.
+  bool windows_apart(int k, int tensor, int pending, int dim, const std::array<int, kMaxDims>& node) const;
 
  private:
   struct Box {
@@ -134,8 +138,22 @@ class Lattice {
   /// Least cost of all pairs that are not charged yet at memory k.
   double still_to_pay(int k, const Status& status, const std::vector<double>& least_by_pair) const;
   std::vector<double> least_by_pair(const Functional& functional) const;
-  /// Charges at every node of one memory, by tensor, what it pends and slide.
-  using Charges = std::map<std::array<int, 3>, Array>;
+  /// Where windows stay apart: 0 there and infinity elsewhere, and the other way round.
+  struct Apart {
+    Array apart, overlapping;
+    bool nowhere = true;
+  };
+  Apart find_apart(int k, int tensor, int pending, int dim) const;
+  /// At every node of one memory, by tensor, what it pends and slide.
+  struct Charges {
+    std::map<std::array<int, 3>, Array> words;
+    std::map<std::array<int, 3>, Apart> apart;
+  };
+  const double* charged(int k, int tensor, int pending, int slide, const Functional& functional,
+                        Charges& charges) const;
+  /// Adds the charges of all killed tensors to `work` but the last, whose charge is added while taking the minimum.
+  void kill(int k, const Status& status, TensorSet killed, TensorSet sliding, int dim, const Functional& functional,
+            Charges& charges, Array& work, Array& target) const;
   void run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const;
   /// All loops of memory k, in every order it may have; then its end.
   Values run_memory(int k, const Functional& functional, const Values& before) const;

@@ -104,6 +104,16 @@ class StepSearch {
   bool slides(int x, int d, const Status& status) const {
     return (p_.sliding[x] >> d & 1U) != 0 && !lattice_.towards_compute(x, status[x]);
   }
+  /// The one tensor that a loop over d slides, but in whole windows; -1 = none.
+  int brings_whole_windows(int d, const Status& status, const At& node) const {
+    int found = -1;
+    for (int x = 0; x < p_.tensors; ++x) {
+      if (status[x] == 0 || !p_.is_coupled(x, d) || !slides(x, d, status)) continue;
+      if (found >= 0) return -1;
+      found = x;
+    }
+    return found >= 0 && lattice_.windows_apart(query_.k, found, status[found], d, node) ? found : -1;
+  }
 
   /// What the pending tensors must pay at least between this start and the end: each alone, at its best.
   double least_charge(DimSet active) {
@@ -117,7 +127,7 @@ class StepSearch {
       double least = charge(best, x, pending, -1, 0);
       for (DimSet rest = active & p_.sliding[x]; rest != 0; rest &= rest - 1) {
         const int d = std::countr_zero(rest);
-        if (!slides(x, d, step_.before)) continue;
+        if (!slides(x, d, step_.before) || brings_whole_windows(d, step_.before, at_) == x) continue;
         At slid = best;
         slid[d] = last_[d];
         least = std::min(least, charge(slid, x, pending, d, 0));
@@ -223,9 +233,13 @@ class StepSearch {
       next[d] = last_[d];
       Status then = status;
       const auto charges = step_.charges;
+      const int whole = sliding ? brings_whole_windows(d, status, node) : -1;
       for (int x = 0; x < p_.tensors; ++x) {
         if (!(killed >> x & 1U)) continue;
-        add_charges(next, x, status[x], slides(x, d, status) ? d : -1);
+        if (x == whole)
+          add_charges(node, x, status[x], -1);
+        else
+          add_charges(next, x, status[x], slides(x, d, status) ? d : -1);
         then[x] = 0;
       }
       step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/lattice/windows.h"
 
+#include <algorithm>
 #include <bit>
+#include <limits>
 #include <span>
 
 #include "core/affine.h"
@@ -72,6 +74,37 @@ double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, s
     sum += count - 1;
   }
   return shared ? sum : product;
+}
+
+double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                             int level, const std::array<double, kMaxDims>& tile,
+                             const std::array<double, kMaxDims>& left) {
+  std::vector<int> spread;
+  std::array<double, kMaxDims> below{};
+  for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    below[d] = tile[d] * spatial_between(spatial, DimSet{1} << d, network.second, level);
+    if (spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1) > 1) spread.push_back(d);
+  }
+  if (spread.size() < 2) return windows(spatial, rank, network, below, true);
+  double fewest = std::numeric_limits<double>::infinity();
+  const auto choose = [&](auto&& self, std::size_t i) -> void {
+    if (i == spread.size()) {
+      fewest = std::min(fewest, windows(spatial, rank, network, below, true));
+      return;
+    }
+    const int d = spread[i];
+    const double least = below[d];
+    const auto loops = static_cast<Count>(left[d] / spatial_between(spatial, DimSet{1} << d, -1, level));
+    for (Count m = 1; m <= loops; ++m) {
+      if (loops % m != 0) continue;
+      below[d] = least * static_cast<double>(m);
+      self(self, i + 1);
+    }
+    below[d] = least;
+  };
+  choose(choose, 0);
+  return fewest;
 }
 
 bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank) {

@@ -38,6 +38,13 @@ double windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pai
 double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
                       bool shared);
 
+/// The same with perfect factors, sharper: the tile below the network is the node's times what the network's own
+/// neighbours inside unroll times some divisor of the iterations that are left for loops. The least over all of these.
+/// `tile` and `left` are those of the node at the memory `level`, inside the network.
+double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                             int level, const std::array<double, kMaxDims>& tile,
+                             const std::array<double, kMaxDims>& left);
+
 /// Product of the spatial factors of some dims at fanouts strictly between two levels.
 double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside);
 
