@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long a proof takes on designs a user would write: time per layer over many random accelerators.
+
+    bench/natural_designs.py [--pliant build/release/bin/pliant] [--designs 100] [--seed 1] [--factorization pfm]
+                             [--budget 10] [--csv FILE]
+
+A design is drawn from the choices in DESIGN_CHOICES with the given seed. Each layer of ResNet-50, MobileNetV2, BERT and
+a decode step of Llama-3.2-1B is mapped with one thread. Times are CPU seconds of the search. The script prints the
+median, the 90th and 99th percentile, the longest, and every layer that took over a second or was not proven.
+"""
+import argparse
+import csv
+import json
+import math
+import pathlib
+import random
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+DESIGN_CHOICES = {
+    "array": [(16, 16), (32, 32), (64, 64), (128, 128), (8, 32), (12, 14), (20, 24), (16, 64)],
+    "dram_bandwidth": [8, 16, 25.6, 64],  # bytes per cycle
+    "sram": ["128 KiB", "512 KiB", "2 MiB", "8 MiB"],
+    "sram_bandwidth": [32, 64, 128, 256],
+    "storage": ["split", "shared", "accumulator", "split_small", "registers"],
+    "dims": ["any", "one_a_side", "two_a_side"],
+}
+
+# What lies inside the array, outermost first.
+STORAGE = {
+    "split": [("WBuf", "512 B", "weights"), ("IBuf", "256 B", "inputs"), ("OBuf", "256 B", "outputs")],
+    "split_small": [("WBuf", "64 B", "weights"), ("IBuf", "32 B", "inputs"), ("OBuf", "32 B", "outputs")],
+    "shared": [("PEBuf", "1 KiB", "inputs, weights, outputs")],
+    "accumulator": [("Acc", "256 B", "outputs")],
+    "registers": [("PEBuf", "512 B", "inputs, weights, outputs"), ("WReg", "1 B", "weights")],
+}
+
+# One token of Llama-3.2-1B with 4096 tokens in the cache: name, M, N, K, B, count.
+DECODE = [
+    ("q_proj", 1, 2048, 2048, 1, 16),
+    ("kv_proj", 1, 512, 2048, 1, 32),
+    ("score", 4, 4096, 64, 8, 16),
+    ("context", 4, 64, 4096, 8, 16),
+    ("o_proj", 1, 2048, 2048, 1, 16),
+    ("gate_up", 1, 8192, 2048, 1, 32),
+    ("down", 1, 2048, 8192, 1, 16),
+    ("lm_head", 1, 128256, 2048, 1, 1),
+]
+
+
+def accelerator(design):
+    rows, cols = design["array"]
+    parallel = {"any": "any", "one_a_side": "{max_dims_per_side: 1}", "two_a_side": "{max_dims_per_side: 2}"}
+    lines = [
+        "pliant: accelerator",
+        "name: natural",
+        "word_bits: 8",
+        "technology: cmos_7nm",
+        "levels:",
+        "  - memory: DRAM",
+        "    capacity: unbounded",
+        "    read_pj: 40",
+        "    write_pj: 40",
+        f"    bandwidth: {design['dram_bandwidth']} B/cycle",
+        "  - memory: SRAM",
+        f"    capacity: {design['sram']}",
+        f"    bandwidth: {design['sram_bandwidth']} B/cycle",
+        "  - fanout: PEs",
+        f"    rows: {rows}",
+        f"    cols: {cols}",
+    ]
+    for name, capacity, keeps in STORAGE[design["storage"]]:
+        lines += [f"  - memory: {name}", f"    capacity: {capacity}", f"    keeps: [{keeps}]"]
+    lines += ["  - compute: MAC", "    mac_pj: 0.1"]
+    lines += ["flexibility:", "  parallel:", f"    PEs: {parallel[design['dims']]}"]
+    return "\n".join(lines) + "\n"
+
+
+def draw(count, seed):
+    """Distinct designs, the same for a seed."""
+    generator, seen, designs = random.Random(seed), set(), []
+    while len(designs) < count:
+        design = {key: generator.choice(values) for key, values in DESIGN_CHOICES.items()}
+        key = json.dumps(design)
+        if key not in seen:
+            seen.add(key)
+            designs.append(design)
+    return designs
+
+
+def percentile(sorted_values, share):
+    return sorted_values[min(len(sorted_values) - 1, math.ceil(share * len(sorted_values)) - 1)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
+    parser.add_argument("--designs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--factorization", default="pfm")
+    parser.add_argument("--objective", default="edp")
+    parser.add_argument("--budget", type=float, default=10, help="seconds a layer may take")
+    parser.add_argument("--csv", help="every layer of every design")
+    options = parser.parse_args()
+
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        decode = pathlib.Path(folder) / "decode.csv"
+        decode.write_text("name,M,N,K,B,count\n" + "".join(",".join(map(str, layer)) + "\n" for layer in DECODE))
+        for number, design in enumerate(draw(options.designs, options.seed)):
+            file = pathlib.Path(folder) / "natural.yaml"
+            file.write_text(accelerator(design))
+            for workload in ["resnet50", "mobilenet_v2", "bert_base_seq512", str(decode)]:
+                run = subprocess.run(
+                    [options.pliant, "map", "--json", "--threads", "1", "--accelerator", str(file), "--workload",
+                     workload, "--factorization", options.factorization, "--objective", options.objective,
+                     "--budget", f"{options.budget}s"],
+                    capture_output=True, text=True, check=False, cwd=ROOT)
+                if run.returncode not in (0, 3):
+                    raise SystemExit(f"design {number} {design}: {run.stderr}")
+                for layer in json.loads(run.stdout)["layers"]:
+                    if layer["feasible"]:
+                        rows.append({"design": number, **design, "workload": pathlib.Path(workload).stem,
+                                     "layer": layer["layer"], "seconds": layer["solve_cpu_seconds"],
+                                     "certified": layer["certified"], "gap": layer["gap"],
+                                     "priced": layer["evaluations"]})
+    times = sorted(row["seconds"] for row in rows)
+    open_rows = [row for row in rows if not row["certified"]]
+    print(f"{options.designs} designs (seed {options.seed}), {options.factorization}, {options.objective}: "
+          f"{len(rows)} layers in {sum(times):.1f} CPU s")
+    print(f"median {percentile(times, .5) * 1e3:.2f} ms, p90 {percentile(times, .9) * 1e3:.1f} ms, "
+          f"p99 {percentile(times, .99) * 1e3:.0f} ms, longest {times[-1]:.2f} s, "
+          f"{sum(t > 1 for t in times)} over 1 s, {len(open_rows)} not proven within {options.budget:g} s"
+          + (f", largest gap {max(row['gap'] for row in open_rows):.2%}" if open_rows else ""))
+    for row in sorted(rows, key=lambda row: -row["seconds"])[:20]:
+        if row["seconds"] > 1 or not row["certified"]:
+            print(f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on design "
+                  f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in DESIGN_CHOICES))
+    if options.csv:
+        with open(options.csv, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
