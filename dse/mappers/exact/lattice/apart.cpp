@@ -2,8 +2,8 @@
 // Loops outside units that split their dim: the window of a unit jumps past those of its neighbours. Where the jump is
 // at least as long as the window, one iteration shares no word with another and the loop brings whole windows.
 #include <algorithm>
-#include <limits>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/kernels.h"
 #include "dse/mappers/exact/lattice/lattice.h"
 #include "dse/mappers/exact/lattice/windows.h"
@@ -11,8 +11,6 @@
 namespace pliant::exact {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const Problem::AffineRank& rank_with(const Problem& problem, int tensor, int dim) {
   return *std::find_if(problem.affine[tensor].begin(), problem.affine[tensor].end(),
@@ -27,15 +25,17 @@ bool Lattice::windows_apart(int k, int tensor, int pending, int dim, const std::
   // windows share a value, so the run has as many values as its windows together: what the plain charge says.
   if (!setting_.perfect || setting_.one_loop || setting_.walks) return false;
   const int level = setting_.memories[k];
+  if (spatial_between(spatial_, DimSet{1} << dim, level, setting_.problem.levels) == 1) return false;
+  const Problem::AffineRank& rank = rank_with(setting_.problem, tensor, dim);
   const auto tile = [&](int d) { return static_cast<double>(axis(k, d).states[node[d]].tile); };
   bool split = false;
-  for (const int index : pending_pairs(k, tensor, pending)) {
-    const int child = pairs_[index].child;
+  for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j) {
+    const int child = pairs_[pairs_of_[tensor][j]].child;
+    if (child <= level) continue;
     split |= spatial_between(spatial_, DimSet{1} << dim, level, child) > 1;
     bool unites = false;
     for (int l = level + 1; l < child; ++l) unites |= (setting_.problem.uniting[tensor] >> l & 1U) != 0;
     double step = 0, window = 1;
-    const Problem::AffineRank& rank = rank_with(setting_.problem, tensor, dim);
     for (int i = 0; i < rank.terms; ++i) {
       const int d = rank.dim[i];
       const auto coefficient = static_cast<double>(rank.coefficient[i]);
@@ -51,10 +51,7 @@ Lattice::Apart Lattice::find_apart(int k, int tensor, int pending, int dim) cons
   const Box& box = boxes_[k];
   const Problem& p = setting_.problem;
   Apart found;
-  bool split = false;
-  for (const int index : pending_pairs(k, tensor, pending))
-    split |= spatial_between(spatial_, DimSet{1} << dim, setting_.memories[k], pairs_[index].child) > 1;
-  if (!split) return found;
+  if (spatial_between(spatial_, DimSet{1} << dim, setting_.memories[k], p.levels) == 1) return found;
   // Only the dims of one rank matter: a small table, spread over the box.
   const Problem::AffineRank& rank = rank_with(p, tensor, dim);
   Factor factor;

@@ -20,7 +20,6 @@ namespace pliant::exact {
 
 namespace {
 
-constexpr double kRounding = 1e-11;
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 /// Choices are closed in rounds of at most this many; each round starts from the incumbent of the round before. So

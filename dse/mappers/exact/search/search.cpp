@@ -11,9 +11,6 @@ namespace pliant::exact {
 
 namespace {
 
-/// Bounds and prices are sums of the same products in different orders; below this they are the same number.
-constexpr double kRounding = 1e-11;
-
 /// In nodes of a lattice.
 constexpr std::uint64_t kEffortOfExpansion = 4096;
 

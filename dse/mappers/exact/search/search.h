@@ -10,6 +10,9 @@
 
 namespace pliant::exact {
 
+/// Lower bounds and prices are sums of the same products in different orders; below this they are the same number.
+inline constexpr double kRounding = 1e-11;
+
 struct Incumbent {
   std::optional<Mapping> mapping;
   Totals totals;
