@@ -44,8 +44,12 @@ function(pliant_add_layer folder)
   set_source_files_properties(${compiled_cold} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
 
   add_library(${target} STATIC ${compiled_hot} ${compiled_cold})
-  target_include_directories(${target} PUBLIC "${include_dir}")
-  target_link_libraries(${target} PUBLIC ${below} ${LAYER_PACKAGES} PRIVATE ${LAYER_PRIVATE} pliant_options)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${include_dir}>")
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target}
+    PUBLIC ${below} ${LAYER_PACKAGES} PRIVATE ${LAYER_PRIVATE} $<BUILD_INTERFACE:pliant_options>)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY PLIANT_LAYERS ${target})
 endfunction()
 
 # pliant_batch(<out> <name> <size> [<source>...]): with PLIANT_BATCHES sets <out> to generated files that include <size>

@@ -5,23 +5,48 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "architecture/source_files.h"
+
+namespace pliant::test {
 namespace {
 
-namespace fs = std::filesystem;
+/// A room and every room that it may include, itself among them, as pliant_add_layer() in CMakeLists.txt says.
+using Rooms = std::map<std::string, std::set<std::string>>;
 
-// As in CMakeLists.txt, outermost last. A file may include its own folder and those before it.
-constexpr std::array<std::string_view, 10> kFolders = {"core",        "flex",        "costmodel", "dse/validation",
-                                                       "dse/mappers", "dse/results", "dse/sweep", "dse/report",
-                                                       "dse/studies", "dse/cli"};
+const Rooms& rooms() {
+  static const Rooms all = [] {
+    static const std::regex layer(R"re(^pliant_add_layer\(([\w/]+)(.*)$)re");
+    Rooms found;
+    for (const std::string& line : read_lines(std::filesystem::path(PLIANT_SOURCE_DIR) / "CMakeLists.txt")) {
+      std::smatch match;
+      if (!std::regex_match(line, match, layer)) continue;
+      std::set<std::string>& visible = found[match[1]];
+      visible.insert(match[1]);
+      std::istringstream words(match[2]);
+      bool below = false;
+      for (std::string word; words >> word;) {
+        const bool keyword = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos;
+        if (keyword) {
+          below = word == "BELOW";
+          continue;
+        }
+        std::erase(word, ')');
+        if (below) visible.insert(found.at(word).begin(), found.at(word).end());
+      }
+    }
+    return found;
+  }();
+  return all;
+}
 
 // A package and the only files that may include it.
 struct PackageRule {
@@ -41,41 +66,16 @@ const std::vector<PackageRule>& package_rules() {
   return rules;
 }
 
-struct Source {
-  std::string path;  // relative to the repository
-  std::vector<std::string> lines;
-};
-
-const std::vector<Source>& sources() {
-  static const std::vector<Source> all = [] {
-    std::vector<Source> found;
-    const fs::path root = PLIANT_SOURCE_DIR;
-    for (const std::string_view top : {"core", "flex", "costmodel", "dse"}) {
-      if (!fs::exists(root / top)) continue;
-      for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-        if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-        Source source{fs::relative(entry.path(), root).generic_string(), {}};
-        std::ifstream in(entry.path());
-        for (std::string line; std::getline(in, line);) source.lines.push_back(line);
-        found.push_back(std::move(source));
-      }
-    }
-    std::ranges::sort(found, {}, &Source::path);
-    return found;
-  }();
-  return all;
-}
-
-// The position in kFolders, or -1 for a path in none of them.
-int folder_of(std::string_view path) {
-  for (std::size_t i = 0; i < kFolders.size(); ++i) {
-    if (path.starts_with(kFolders[i]) && path.substr(kFolders[i].size()).starts_with('/')) return static_cast<int>(i);
+/// "" for a path in no room.
+std::string room_of(std::string_view path) {
+  for (const auto& [room, visible] : rooms()) {
+    if (path.starts_with(room) && path.substr(room.size()).starts_with('/')) return room;
   }
-  return -1;
+  return "";
 }
 
 struct Include {
-  const Source* source;
+  const SourceFile* source;
   std::size_t line;  // from 1
   std::string header;
   bool quoted;
@@ -86,7 +86,7 @@ struct Include {
 std::vector<Include> includes() {
   static const std::regex directive(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");
   std::vector<Include> found;
-  for (const Source& source : sources()) {
+  for (const SourceFile& source : library_sources()) {
     for (std::size_t i = 0; i < source.lines.size(); ++i) {
       std::smatch match;
       if (!std::regex_match(source.lines[i], match, directive)) continue;
@@ -96,14 +96,19 @@ std::vector<Include> includes() {
   return found;
 }
 
-TEST(Architecture, FindsTheSources) { EXPECT_GE(includes().size(), 10u); }
+TEST(Architecture, FindsTheSourcesAndTheRooms) {
+  EXPECT_GE(includes().size(), 1000u);
+  ASSERT_TRUE(rooms().contains("dse/cli"));
+  EXPECT_EQ(rooms().at("flex"), (std::set<std::string>{"core", "flex"}));
+  EXPECT_GE(rooms().at("dse/cli").size(), 10u);
+}
 
-TEST(Architecture, EveryFileIsInAKnownFolder) {
-  for (const Source& source : sources()) EXPECT_GE(folder_of(source.path), 0) << source.path;
+TEST(Architecture, EveryFileIsInARoom) {
+  for (const SourceFile& source : library_sources()) EXPECT_NE(room_of(source.path), "") << source.path;
 }
 
 TEST(Architecture, EveryFileNamesItsLicence) {
-  for (const Source& source : sources()) {
+  for (const SourceFile& source : library_sources()) {
     EXPECT_TRUE(!source.lines.empty() && source.lines[0] == "// SPDX-License-Identifier: Apache-2.0") << source.path;
   }
 }
@@ -111,16 +116,16 @@ TEST(Architecture, EveryFileNamesItsLicence) {
 TEST(Architecture, OwnHeadersAreIncludedFromTheRoot) {
   for (const Include& include : includes()) {
     if (include.quoted) {
-      EXPECT_GE(folder_of(include.header), 0) << include.where();
+      EXPECT_NE(room_of(include.header), "") << include.where();
     }
   }
 }
 
-TEST(Architecture, LayersOnlyLookDown) {
+TEST(Architecture, RoomsOnlyLookDown) {
   for (const Include& include : includes()) {
-    const int target = folder_of(include.header);
-    if (target >= 0) {
-      EXPECT_LE(target, folder_of(include.source->path)) << include.where();
+    const std::string target = room_of(include.header), own = room_of(include.source->path);
+    if (!target.empty() && !own.empty()) {
+      EXPECT_TRUE(rooms().at(own).contains(target)) << include.where();
     }
   }
 }
@@ -140,7 +145,7 @@ TEST(Architecture, PackagesStayInTheirFiles) {
 TEST(Architecture, TheLibraryNeverPrintsNorExits) {
   static const std::regex forbidden(
       R"re((^|[^\w.:>])(std::)?(cout|cerr|clog|f?printf|puts|fputs|putchar|exit|_Exit|quick_exit|abort|terminate)\b\s*(\(|<<).*|.*fmt::print\b.*)re");
-  for (const Source& source : sources()) {
+  for (const SourceFile& source : library_sources()) {
     if (source.path.starts_with("dse/cli/")) continue;
     for (std::size_t i = 0; i < source.lines.size(); ++i) {
       const std::string code = source.lines[i].substr(0, source.lines[i].find("//"));
@@ -150,3 +155,4 @@ TEST(Architecture, TheLibraryNeverPrintsNorExits) {
 }
 
 }  // namespace
+}  // namespace pliant::test
