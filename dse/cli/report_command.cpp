@@ -13,8 +13,8 @@
 #include "dse/report/layer_details.h"
 #include "dse/report/page.h"
 #include "dse/report/render.h"
-#include "dse/report/report_charts.h"
 #include "dse/report/report_data.h"
+#include "dse/report/write_report_charts.h"
 #include "dse/results/atomic_file.h"
 
 namespace pliant {

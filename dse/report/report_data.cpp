@@ -12,6 +12,7 @@
 #include "core/input/diagnostics.h"
 #include "dse/report/arrow_cells.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/pareto.h"
 #include "dse/results/parquet_file.h"
 #include "dse/results/part_file.h"
 
@@ -262,5 +263,16 @@ std::vector<std::string> ReportData::workloads() const {
 }
 
 ReportData read_report_data(const fs::path& dataset) { return Reader(dataset).read(); }
+
+std::optional<std::size_t> knee_row(const ReportData& data, const std::string& workload) {
+  const std::vector<std::size_t> rows = data.rows_of(workload, {"area_um2", "edp_pj_cycles"});
+  std::vector<Point> points, frontier;
+  for (const std::size_t row : rows)
+    points.push_back({*data.number("area_um2", row), *data.number("edp_pj_cycles", row)});
+  if (points.empty()) return std::nullopt;
+  const std::vector<std::size_t> kept = non_dominated(points);
+  for (const std::size_t i : kept) frontier.push_back(points[i]);
+  return rows[kept[knee(frontier).value_or(0)]];
+}
 
 }  // namespace pliant

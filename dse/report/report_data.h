@@ -61,4 +61,7 @@ struct ReportData {
 /// InputError when there is no dataset or it holds no design.
 ReportData read_report_data(const std::filesystem::path& dataset);
 
+/// The design that the page opens with: the knee of area against EDP.
+std::optional<std::size_t> knee_row(const ReportData& data, const std::string& workload);
+
 }  // namespace pliant
