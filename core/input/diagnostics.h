@@ -16,6 +16,7 @@ struct Diagnostic {
   std::string what;          ///< "unknown key"
   std::string expected;      ///< "one of capacity, keeps, ..."; may be empty
   std::string did_you_mean;  ///< may be empty
+  std::string setting = {};  ///< the key of the `--set` that it is about; empty for files and other options
   std::string text() const;  ///< one line, as above
 };
 

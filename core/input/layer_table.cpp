@@ -16,6 +16,16 @@ namespace {
 constexpr std::array<std::string_view, 4> kConvOperations{"conv", "depthwise", "transposed", "fc"};
 constexpr std::array<std::string_view, 3> kOwnColumns{"name", "operation", "count"};
 
+/// What another tool calls a column, or the nearest name.
+std::string other_word(const std::string& name, const std::vector<std::string>& known) {
+  if (std::ranges::find(known, "P") != known.end()) {
+    if (name == "H" || name == "OH" || name == "height") return "P, the height of the output";
+    if (name == "W" || name == "OW" || name == "width") return "Q, the width of the output";
+    if (name == "padding" || name == "pad") return "P and Q alone: they are sizes of the output, so padding is in them";
+  }
+  return nearest(name, known);
+}
+
 class TableReader {
  public:
   TableReader(std::shared_ptr<const std::string> file, Problems& problems)
@@ -54,7 +64,7 @@ class TableReader {
       const Position at{file_, header.line, field.column};
       if (std::ranges::find(known, field.text) == known.end()) {
         problems_.add(at, shorten(field.text, 40), "unknown column", "one of " + join(known),
-                      nearest(field.text, known));
+                      other_word(field.text, known));
       } else if (std::ranges::find(columns_, field.text) != columns_.end()) {
         problems_.add(at, field.text, "duplicate column", "each column once");
       }

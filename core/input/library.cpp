@@ -25,6 +25,9 @@ std::filesystem::path find(const std::filesystem::path& folder, std::string_view
   std::error_code error;
   const std::filesystem::path as_written(name_or_path);
   if (std::filesystem::is_regular_file(as_written, error)) return as_written;
+  if (std::filesystem::is_directory(as_written, error))
+    throw InputError(
+        Diagnostic{std::string(name_or_path), 0, 0, "", "is a folder", fmt::format("a file of one {}", what), ""});
   const bool plain = name_or_path.find_first_of("/\\") == std::string_view::npos && !name_or_path.empty();
   if (plain) {
     for (const std::string_view extension : {".yaml", ".csv"}) {

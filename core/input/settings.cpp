@@ -52,6 +52,7 @@ class Setter {
       : root_(root), setting_(setting), problems_(problems) {
     at_.file = std::make_shared<const std::string>(
         fmt::format("--set {}={}", shorten(setting.first, 60), shorten(setting.second, 60)));
+    at_.setting = std::make_shared<const std::string>(setting.first);
     stage_ = stage;
   }
 

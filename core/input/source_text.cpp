@@ -42,6 +42,7 @@ std::string read_source(const std::filesystem::path& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) fail("no such file", "");
+  if (std::filesystem::is_directory(status)) fail("is a folder", "a text file");
   if (!std::filesystem::is_regular_file(status)) fail("not a regular file", "a text file");
   const auto size = std::filesystem::file_size(file, error);
   if (!error && size > kMaxSourceBytes) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -158,6 +159,14 @@ const SizeUnit* find_unit(std::string_view name) {
 
 std::string near_size_unit(std::string_view text, std::string_view number) {
   const std::string unit(trim(trim(text).substr(number.size())));
+  // `2MBit` and `2mbits` are bits, however near their letters come to bytes.
+  std::string lowered = unit;
+  for (char& c : lowered) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (const std::size_t bits = lowered.rfind("bit"); bits != std::string::npos && bits + 4 >= lowered.size()) {
+    std::string multiple = unit.substr(0, bits);
+    if (!multiple.empty()) multiple[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(multiple[0])));
+    return fmt::format("{} {}bits", number, multiple);
+  }
   const std::vector<std::string> known{"KiB", "MiB", "GiB",   "KB",       "MB",       "GB",    "Ki",  "Mi",
                                        "Gi",  "B",   "words", "Ki words", "Mi words", "bytes", "bits"};
   const std::string near = nearest(unit, known);
@@ -238,6 +247,16 @@ Parsed<Count> parse_words(std::string_view text, int word_bits) {
                      "a multiple of the word size", ""};
   }
   return value / word_bits;
+}
+
+Parsed<Count> parse_bytes(std::string_view text) {
+  std::string_view number, unit;
+  Count factor = 1;
+  const SizeUnit* known = split(text, number, factor, unit) ? find_unit(unit) : nullptr;
+  if (known == nullptr || known->bits == 0)
+    return UnitError{fmt::format("`{}` is not a size with a unit of bytes", shorten(text, kShown)),
+                     "a size such as 128KiB", ""};
+  return parse_words(text, 8);
 }
 
 Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits) {

@@ -31,6 +31,9 @@ Parsed<double> parse_real(std::string_view text);
 /// must be whole words of `word_bits`.
 Parsed<Count> parse_words(std::string_view text, int word_bits);
 
+/// Bytes: a size with its unit (`128KiB`, `64 KB`, `24 bytes`, `512 bits`), a whole number of bytes.
+Parsed<Count> parse_bytes(std::string_view text);
+
 /// Words per cycle: a number, or with `words/cycle`, `bytes/cycle` (`B/cycle`), `bits/cycle`.
 Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits);
 

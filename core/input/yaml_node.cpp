@@ -257,7 +257,7 @@ std::string YamlNode::describe() const {
 void Problems::add(const Position& at, std::string key, std::string what, std::string expected,
                    std::string did_you_mean) {
   add({at.file ? *at.file : "", at.line, at.column, std::move(key), std::move(what), std::move(expected),
-       std::move(did_you_mean)});
+       std::move(did_you_mean), at.setting ? *at.setting : ""});
 }
 
 bool Problems::full() const { return diagnostics_.size() >= kMaxProblems; }

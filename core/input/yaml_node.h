@@ -17,10 +17,12 @@
 
 namespace pliant {
 
-/// Where something was written. An override from the command line has no line: `file` is then the whole option.
+/// Where something was written. An override from the command line has no line: `file` is then the whole option, and
+/// `setting` its key.
 struct Position {
   std::shared_ptr<const std::string> file;
-  int line = 0, column = 0;  ///< 1-based
+  int line = 0, column = 0;                         ///< 1-based
+  std::shared_ptr<const std::string> setting = {};  ///< null in a file
 };
 
 struct YamlEntry;

@@ -6,7 +6,8 @@
 #include <exception>
 #include <ostream>
 
-#include "core/input/diagnostics.h"
+#include "core/input/source_text.h"
+#include "dse/cli/arguments.h"
 #include "dse/cli/count_command.h"
 #include "dse/cli/eval_command.h"
 #include "dse/cli/flexion_command.h"
@@ -34,16 +35,9 @@ void print_help(std::ostream& out) {
 int unknown_command(const std::string& name, std::ostream& err) {
   std::vector<std::string> known;
   for (const Command& command : commands()) known.emplace_back(command.name);
-  std::string list;
-  for (const std::string& word : known) list += fmt::format("{}{}", list.empty() ? "" : ", ", word);
-  err << Diagnostic{"pliant",
-                    0,
-                    0,
-                    "",
-                    fmt::format("unknown command `{}`", name),
-                    "one of " + list,
-                    nearest(name, known)}
-             .text()
+  err << bad_option("pliant", "", fmt::format("unknown command `{}`", name), "one of " + join(known),
+                    nearest(name, known))
+             .what()
       << "\n";
   return 2;
 }

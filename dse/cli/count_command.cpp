@@ -5,16 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/program_options.hpp>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <ostream>
 
-#include "core/input/load.h"
 #include "core/legality.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/shipped_configs.h"
+#include "dse/cli/task_options.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/enumerate.h"
 #include "flex/mapspace/legal_count.h"
@@ -25,7 +21,6 @@ namespace pliant {
 
 namespace {
 
-namespace options = boost::program_options;
 using nlohmann::ordered_json;
 
 constexpr const char* kUsage = R"(usage: pliant count --layer LAYER --accelerator NAME|FILE [options]
@@ -45,34 +40,6 @@ examples:
 
 )";
 
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("layer", options::value<std::string>(), "a layer's name in the workload, a file, or a layer written in place");
-  add("workload", options::value<std::string>(), "shipped name or file; where --layer finds names");
-  add("accelerator", options::value<std::string>(), "shipped name or file");
-  add("set", options::value<std::vector<std::string>>()->composing(), "KEY=VALUE, a parameter of the accelerator");
-  add("flexibility", options::value<std::string>(), "a class such as PartFlex-1011, a shipped flexibility, or a file");
-  add("conventions", options::value<std::string>(), "physical, timeloop or quickflow (tile footprints, for --legal)");
-  add("factorization", options::value<std::string>()->default_value("pfm"), "pfm, ruby-s, ruby-t, ruby or padding");
-  add("legal", "count the legal mappings: every capacity, fanout and flexibility rule applied");
-  add("enumerate", "the same by listing and judging every mapping; small spaces only");
-  add("quickflow", "QuickFlow's formula: all orders of all dims, perfect factors over all levels");
-  add("orders", "loop orders of one memory that differ in reuse");
-  add("table", options::value<std::string>(), "ruby: Table I of the Ruby paper");
-  add("json", "print JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
-
-InputError bad_option(std::string key, std::string what, std::string expected = {}, std::string did_you_mean = {}) {
-  return InputError(Diagnostic{.file = "pliant count",
-                               .key = std::move(key),
-                               .what = std::move(what),
-                               .expected = std::move(expected),
-                               .did_you_mean = std::move(did_you_mean)});
-}
-
 /// "57456", or "1075458121...000 (1.08e24)" with an approximation a person can compare.
 std::string readable(const BigCount& count) {
   const std::string digits = count.str();
@@ -82,69 +49,32 @@ std::string readable(const BigCount& count) {
 
 class CountCommand {
  public:
-  CountCommand(const options::variables_map& values, std::ostream& out) : values_(values), out_(out) {}
+  CountCommand(const Arguments& arguments, std::ostream& out) : arguments_(arguments), out_(out) {}
 
   int run() {
     static constexpr std::array kModes{"legal", "enumerate", "quickflow", "orders", "table"};
-    const auto given = std::count_if(kModes.begin(), kModes.end(), [this](const char* m) { return values_.count(m); });
+    const auto given = std::count_if(kModes.begin(), kModes.end(), [this](const char* m) { return arguments_.has(m); });
     if (given > 1)
-      throw bad_option("mode", "several modes at once",
-                       "at most one of --legal, --enumerate, --quickflow, --orders, --table");
-    if (values_.count("table")) return ruby_table();
-    read_layer();
-    if (values_.count("orders")) return orders();
+      throw arguments_.bad("", "several modes at once",
+                           "at most one of --legal, --enumerate, --quickflow, --orders, --table");
+    if (arguments_.has("table")) return ruby_table();
+    layer_ = read_layer(arguments_);
+    if (arguments_.has("orders")) return orders();
     read_accelerator();
-    if (values_.count("quickflow")) return quickflow();
-    if (values_.count("legal")) return legal();
-    if (values_.count("enumerate")) return enumerate();
+    if (arguments_.has("quickflow")) return quickflow();
+    if (arguments_.has("legal")) return legal();
+    if (arguments_.has("enumerate")) return enumerate();
     return closed_form();
   }
 
  private:
-  std::string required(const char* name) const {
-    if (!values_.count(name)) throw bad_option(std::string("--") + name, "missing", "see pliant count --help");
-    return values_[name].as<std::string>();
-  }
-
-  void read_layer() {
-    std::optional<Workload> workload;
-    const std::string text = required("layer");
-    if (values_.count("workload")) workload = load_workload(library(), values_["workload"].as<std::string>());
-    layer_ = resolve_layer(text, workload ? &*workload : nullptr);
-  }
-
   void read_accelerator() {
-    std::vector<Setting> settings;
-    if (values_.count("set")) {
-      for (const std::string& text : values_["set"].as<std::vector<std::string>>()) {
-        const std::size_t equals = text.find('=');
-        if (equals == std::string::npos) throw bad_option("--set", fmt::format("`{}` has no `=`", text), "KEY=VALUE");
-        settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-      }
-    }
-    accelerator_ = load_accelerator(library(), required("accelerator"), settings);
-    if (values_.count("flexibility"))
-      accelerator_ = choose_flexibility(library(), values_["flexibility"].as<std::string>(), accelerator_);
-    if (values_.count("conventions")) {
-      const std::string name = values_["conventions"].as<std::string>();
-      const auto preset = Conventions::preset(name);
-      if (!preset)
-        throw bad_option("--conventions", fmt::format("unknown preset `{}`", name), "physical, timeloop or quickflow",
-                         nearest(name, Conventions::preset_names()));
-      accelerator_.conventions = *preset;
-    }
-    const std::string name = values_["factorization"].as<std::string>();
-    const auto rule = parse_factorization(name);
-    if (!rule)
-      throw bad_option("--factorization", fmt::format("unknown rule `{}`", name),
-                       "pfm, ruby-s, ruby-t, ruby or padding",
-                       nearest(name, {"pfm", "ruby-s", "ruby-t", "ruby", "padding"}));
-    rule_ = *rule;
+    accelerator_ = pliant::read_accelerator(arguments_);
+    rule_ = read_factorization(*arguments_.text("factorization"), arguments_.command());
   }
 
-  static Library library() { return Library(shipped_configs().value_or("configs")); }
   const Flexibility& flexibility() const { return accelerator_.flexibility_of(layer_); }
-  bool as_json() const { return values_.count("json") > 0; }
+  bool as_json() const { return arguments_.has("json"); }
 
   ordered_json head(std::string_view what, const BigCount& count) const {
     ordered_json json;
@@ -193,10 +123,10 @@ class CountCommand {
   int legal() {
     const auto count = count_legal_mappings(layer_, accelerator_, flexibility(), rule_);
     if (!count)
-      throw bad_option("--legal",
-                       rule_ == Factorization::kPadding ? "padded map-spaces are not counted this way"
-                                                        : "this map-space has too many different tiles to walk",
-                       "a smaller layer, a stricter factorization rule, or no --legal");
+      throw arguments_.bad("--legal",
+                           rule_ == Factorization::kPadding ? "padded map-spaces are not counted this way"
+                                                            : "this map-space has too many different tiles to walk",
+                           "a smaller layer, a stricter factorization rule, or no --legal");
     if (as_json()) return finish(head("legal", *count));
     out_ << "legal mappings\n  " << readable(*count) << "\n";
     return 0;
@@ -206,8 +136,8 @@ class CountCommand {
     static constexpr Count kLargest = 20'000'000;
     const BigCount candidates = map_space_size(layer_, accelerator_, flexibility(), rule_).total();
     if (candidates > kLargest)
-      throw bad_option("--enumerate", fmt::format("{} candidates are too many to list", readable(candidates)),
-                       fmt::format("at most {}", kLargest));
+      throw arguments_.bad("--enumerate", fmt::format("{} candidates are too many to list", readable(candidates)),
+                           fmt::format("at most {}", kLargest));
     Count visited = 0, legal = 0;
     for_each_mapping(layer_, accelerator_, flexibility(), rule_, [&](const Mapping& mapping) {
       ++visited;
@@ -248,8 +178,8 @@ class CountCommand {
   }
 
   int ruby_table() {
-    const std::string name = values_["table"].as<std::string>();
-    if (name != "ruby") throw bad_option("--table", fmt::format("unknown table `{}`", name), "ruby");
+    const std::string name = *arguments_.text("table");
+    if (name != "ruby") throw arguments_.bad("--table", fmt::format("unknown table `{}`", name), "ruby");
     static constexpr std::array<Count, 5> kSizes{3, 64, 100, 1000, 4096};
     static constexpr std::array kRules{Factorization::kPerfect, Factorization::kRubyS, Factorization::kRubyT,
                                        Factorization::kRuby};
@@ -285,7 +215,7 @@ class CountCommand {
     return as_json() ? finish(json) : 0;
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   Layer layer_;
   Accelerator accelerator_;
@@ -295,9 +225,9 @@ class CountCommand {
 }  // namespace
 
 int count_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant count", kUsage, described_options()};
+  const CommandLine line{"count", kUsage, 0};
   return run_command(line, args, out, err,
-                     [&](const options::variables_map& values) { return CountCommand(values, out).run(); });
+                     [&](const Arguments& arguments) { return CountCommand(arguments, out).run(); });
 }
 
 }  // namespace pliant

@@ -1,32 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands on datasets (pareto, query, verify) have in common.
+// What the commands on datasets (pareto, query, report, verify) have in common.
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "core/input/diagnostics.h"
 #include "core/input/load.h"
+#include "dse/cli/arguments.h"
 #include "dse/results/data_table.h"
 
 namespace pliant {
 
-/// A mistake on a command's line; `command` as in "pliant query".
-InputError bad_option(const std::string& command, std::string what, std::string expected,
-                      std::string did_you_mean = {});
-
 /// Words between commas.
 std::vector<std::string> split_names(const std::string& text);
 
-/// "designs" or "layers"; InputError otherwise.
-TableKind table_named(const std::string& command, const std::string& word);
+/// The command's word: a folder that `pliant sweep` wrote, or one Parquet file. InputError when there is nothing.
+std::filesystem::path dataset_of(const Arguments& arguments);
 
-/// InputError when there is nothing at this path.
-void require_dataset(const std::string& command, const std::filesystem::path& dataset);
+/// Says on `err` which parts a dataset lacks, and which are `damaged`. True when nothing is wrong.
+bool tell_if_incomplete(const std::filesystem::path& dataset, TableKind table, const std::vector<std::string>& damaged,
+                        std::ostream& err);
+/// Of a command that answered from a dataset: 0, or 1 when it is not complete and --partial was not given.
+int exit_code(const Arguments& arguments, bool complete);
 
-InputError unknown_column(const std::string& command, const std::string& name, const std::vector<std::string>& known);
+/// "area_um2 runs from 189000 to 1.3e+06" for each column of numbers in the rows; empty when there are none.
+std::string ranges_text(const DataTable& rows);
+
+/// --table: designs or layers.
+TableKind table_of(const Arguments& arguments);
+
+/// The column that a name without its unit, a misspelt one or another word for it means; "" when none comes near.
+std::string nearest_column(const std::string& name, const std::vector<std::string>& known);
+InputError unknown_column(const Arguments& arguments, std::string option, const std::string& name,
+                          const std::vector<std::string>& known);
 
 /// A file, or the shipped sweep of this name; InputError with near names otherwise.
 std::filesystem::path find_sweep(const Library& library, const std::string& name);

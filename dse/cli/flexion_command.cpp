@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
+#include "dse/cli/task_options.h"
 #include "dse/cli/text_table.h"
 #include "dse/report/venn.h"
 #include "flex/flexion/flexion.h"
@@ -22,7 +22,6 @@ namespace pliant {
 
 namespace {
 
-namespace options = boost::program_options;
 using nlohmann::ordered_json;
 
 constexpr const char* kUsage =
@@ -40,31 +39,6 @@ examples:
   pliant flexion --accelerator flexref --workload flexpaper_mnasnet --svg drawings
 
 )";
-
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("accelerator", options::value<std::string>(), "shipped name or file");
-  add("workload", options::value<std::string>(), "shipped name or file");
-  add("layer", options::value<std::string>(), "a layer's name in the workload, a file, or a layer written in place");
-  add("flexibility", options::value<std::string>(), "a class such as PartFlex-1011, a shipped flexibility, or a file");
-  add("set", options::value<std::vector<std::string>>()->composing(),
-      "KEY=VALUE: a parameter (rows=8) or a level's key (Buffer.capacity=64KiB) of the accelerator");
-  add("layers", "print every layer of the workload, not only the mean");
-  add("no-tuples", "leave out the tile axis counted over tuples, which takes most of the time");
-  add("svg", options::value<std::string>(), "folder for drawings of the sets to scale, one file for each axis");
-  add("json", "print JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
-
-InputError bad_option(std::string key, std::string what, std::string expected) {
-  return InputError(Diagnostic{.file = "pliant flexion",
-                               .key = std::move(key),
-                               .what = std::move(what),
-                               .expected = std::move(expected),
-                               .did_you_mean = {}});
-}
 
 /// "0.004167", "1", "5.6e-15".
 std::string share(double value) { return fmt::format("{:.4g}", value); }
@@ -88,17 +62,17 @@ struct Design {
 
 class FlexionCommand {
  public:
-  FlexionCommand(const options::variables_map& values, std::ostream& out) : values_(values), out_(out) {}
+  FlexionCommand(const Arguments& arguments, std::ostream& out) : arguments_(arguments), out_(out) {}
 
   int run() {
     read();
     for (Design& design : designs_) {
       FlexionOptions settings;
-      settings.tile_tuples = values_.count("no-tuples") == 0 && (!compares_ || design.its_class.flexible[0]);
+      settings.tile_tuples = !arguments_.has("no-tuples") && (!compares_ || design.its_class.flexible[0]);
       design.flexion = workload_flexion(workload_, design.accelerator, settings);
     }
-    if (values_.count("svg")) draw();
-    if (values_.count("json")) {
+    if (arguments_.has("svg")) draw();
+    if (arguments_.has("json")) {
       out_ << json().dump(2) << "\n";
     } else {
       print();
@@ -110,18 +84,12 @@ class FlexionCommand {
   static Library library() { return Library(shipped_configs().value_or("configs")); }
 
   void read() {
-    if (!values_.count("accelerator")) throw bad_option("--accelerator", "missing", "see pliant flexion --help");
-    std::vector<Setting> settings;
-    if (values_.count("set"))
-      for (const std::string& text : values_["set"].as<std::vector<std::string>>())
-        settings.push_back(parse_setting(text));
-    const Accelerator accelerator = load_accelerator(library(), values_["accelerator"].as<std::string>(), settings);
-    if (values_.count("workload")) workload_ = load_workload(library(), values_["workload"].as<std::string>());
-    if (values_.count("layer")) {
-      Layer layer = resolve_layer(values_["layer"].as<std::string>(), values_.count("workload") ? &workload_ : nullptr);
-      workload_.layers = {{std::move(layer), 1}};
-    }
-    if (workload_.layers.empty()) throw bad_option("--workload", "neither a workload nor a layer", "one of them");
+    const auto name = arguments_.text("accelerator");
+    if (!name) throw arguments_.missing("accelerator", "a shipped name or a file");
+    const Accelerator accelerator = load_accelerator(library(), *name, arguments_.settings());
+    if (const auto workload = arguments_.text("workload")) workload_ = load_workload(library(), *workload);
+    if (arguments_.has("layer")) workload_.layers = {{read_layer(arguments_), 1}};
+    if (workload_.layers.empty()) throw arguments_.bad("--workload", "neither a workload nor a layer", "one of them");
     choose_designs(accelerator);
   }
 
@@ -130,8 +98,8 @@ class FlexionCommand {
       std::string name = made.flexibility.name.empty() ? its_class.name() : made.flexibility.name;
       designs_.push_back({std::move(name), std::move(its_class), made, {}});
     };
-    if (values_.count("flexibility")) {
-      const std::string text = values_["flexibility"].as<std::string>();
+    if (arguments_.has("flexibility")) {
+      const std::string text = *arguments_.text("flexibility");
       const Accelerator made = choose_flexibility(library(), text, accelerator);
       const auto named = parse_flexibility_class(text);
       return add(made, named ? *named : class_of(made, made.flexibility_of(workload_.layers[0].layer)));
@@ -202,7 +170,7 @@ class FlexionCommand {
   void print_measure(Measure measure) {
     std::vector<std::string> header{"design", "H-F", "W-F"};
     if (one_layer()) header = {"design", "H-F", "W-F", "|C|", "|A|", "|W|", "|A and W|"};
-    if (values_.count("layers") && !one_layer()) header.insert(header.begin() + 1, "layer<");
+    if (arguments_.has("layers") && !one_layer()) header.insert(header.begin() + 1, "layer<");
     TextTable table(header);
     std::string level;
     bool any = false;
@@ -219,12 +187,12 @@ class FlexionCommand {
                    size(axis.a_and_w)});
         continue;
       }
-      if (values_.count("layers"))
+      if (arguments_.has("layers"))
         for (const LayerFlexion& layer : layers)
           table.add({design.name, layer.layer, share(layer.of(measure).h_f), share(layer.of(measure).w_f)});
       std::vector<std::string> row{design.name, share(design.flexion.of(measure).h_f),
                                    share(design.flexion.of(measure).w_f)};
-      if (values_.count("layers")) row.insert(row.begin() + 1, "mean");
+      if (arguments_.has("layers")) row.insert(row.begin() + 1, "mean");
       table.add(std::move(row));
     }
     if (any) out_ << "\n" << heading(measure, level) << "\n" << table.text("  ");
@@ -306,7 +274,7 @@ class FlexionCommand {
   }
 
   void draw() const {
-    const std::filesystem::path folder = values_["svg"].as<std::string>();
+    const std::filesystem::path folder = *arguments_.text("svg");
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     constexpr std::array<const char*, kMeasures> kUnits{"tiles (inputs, weights, outputs) in words", "tile tuples",
@@ -327,11 +295,11 @@ class FlexionCommand {
       std::ofstream stream(file, std::ios::binary);
       stream << venn_svg(
           title, kUnits[m] + std::string(one_layer() ? "" : "; sizes and flexions are means over the layers"), panels);
-      if (!stream) throw bad_option("--svg", "cannot write " + file.string(), "a folder that can be written");
+      if (!stream) throw arguments_.bad("--svg", "cannot write " + file.string(), "a folder that can be written");
     }
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   Workload workload_;
   std::vector<Design> designs_;
@@ -341,9 +309,9 @@ class FlexionCommand {
 }  // namespace
 
 int flexion_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant flexion", kUsage, described_options()};
+  const CommandLine line{"flexion", kUsage, 0};
   return run_command(line, args, out, err,
-                     [&](const options::variables_map& values) { return FlexionCommand(values, out).run(); });
+                     [&](const Arguments& arguments) { return FlexionCommand(arguments, out).run(); });
 }
 
 }  // namespace pliant

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <boost/program_options.hpp>
 #include <fstream>
 #include <ostream>
 #include <sstream>
-#include <thread>
 
 #include "core/input/diagnostics.h"
 #include "core/input/load.h"
@@ -21,12 +19,10 @@
 namespace pliant {
 namespace {
 
-namespace options = boost::program_options;
-
 constexpr const char* kUsage = R"(usage: pliant map --accelerator NAME|FILE --layer LAYER [options]
        pliant map --accelerator NAME|FILE --workload NAME|FILE [options]
 
-Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what bounds the
+Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what limits the
 runtime. Without --layer, every layer of the workload, one line each, and the totals. When nothing fits: the limits
 that conflict and the nearest miss, exit code 3.
 
@@ -40,54 +36,22 @@ examples:
 
 )";
 
-options::options_description described_options() {
-  options::options_description all("options");
-  add_task_options(all);
-  std::string mappers;
-  for (const std::string& name : mapper_names()) mappers += (mappers.empty() ? "" : ", ") + name;
-  auto add = all.add_options();
-  add("mapper", options::value<std::string>()->default_value("exact"), mappers.c_str());
-  add("mapper-option", options::value<std::vector<std::string>>()->composing(), "NAME=VALUE of that mapper");
-  add("budget", options::value<std::string>(),
-      "time for one layer, such as 1s or 250ms; the best found by then counts");
-  add("seed", options::value<std::uint64_t>()->default_value(1), "of the mappers that draw random numbers");
-  add("threads", options::value<int>()->default_value(1), "results do not depend on it; 0 = all cores");
-  add("save", options::value<std::string>(), "write the mapping to this file; pliant eval reads it");
-  add("json", "print JSON (schema 1)");
-  add("ascii", "draw with ASCII characters only");
-  add("help", "print this");
-  return all;
-}
-
-InputError bad_option(std::string key, std::string what, std::string expected = {}, std::string did_you_mean = {}) {
-  return InputError(Diagnostic{.file = "pliant map",
-                               .key = std::move(key),
-                               .what = std::move(what),
-                               .expected = std::move(expected),
-                               .did_you_mean = std::move(did_you_mean)});
-}
-
 class MapCommand {
  public:
-  MapCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
-      : values_(values), out_(out), err_(err) {}
+  MapCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), out_(out), err_(err) {}
 
   int run() {
     // 1. Everything that can be wrong is found before the first search.
-    TaskWords words = task_words(values_, "pliant map");
+    TaskWords words = task_words(arguments_);
     const std::vector<Objective> objectives = several_objectives(words);
-    mapper_name_ = values_["mapper"].as<std::string>();
+    mapper_name_ = *arguments_.text("mapper");
     const std::unique_ptr<Mapper> mapper = make_mapper(mapper_name_);
-    if (!mapper) {
-      std::string known;
-      for (const std::string& name : mapper_names()) known += (known.empty() ? "one of " : ", ") + name;
-      throw bad_option("--mapper", fmt::format("unknown mapper `{}`", mapper_name_), known,
-                       nearest(mapper_name_, mapper_names()));
-    }
+    if (!mapper) throw arguments_.unknown("--mapper", "mapper", mapper_name_, mapper_names());
     SearchOptions search = search_options();
     const std::vector<ReadTask> tasks = read_tasks(words);
     const bool one = words.layer.has_value();
-    if (!one && values_.count("save")) throw bad_option("--save", "of a whole workload", "a single --layer");
+    if (!one && arguments_.has("save")) throw arguments_.bad("--save", "of a whole workload", "a single --layer");
 
     if (!objectives.empty()) return frontier(words, *mapper, tasks, search, objectives);
 
@@ -104,8 +68,8 @@ class MapCommand {
     }
 
     // 3. Tell.
-    if (values_.count("save") && layers.front().result.mapping) save(layers.front());
-    if (values_.count("json")) {
+    if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
+    if (arguments_.has("json")) {
       print_json(words, layers, one);
     } else if (one) {
       print_layer(layers.front());
@@ -127,15 +91,15 @@ class MapCommand {
     for (std::string name; std::getline(list, name, ',');) {
       const auto objective = parse_objective(name);
       if (!objective)
-        throw bad_option("--objective", fmt::format("unknown objective `{}`", name),
-                         "names of `pliant map --help` with commas between them", nearest(name, objective_names()));
+        throw arguments_.bad("--objective", fmt::format("unknown objective `{}`", name),
+                             "names of `pliant map --help` with commas between them", nearest(name, objective_names()));
       if (*objective == Objective::kEdpOverUtilization)
-        throw bad_option("--objective", "edp-over-utilization beside others",
-                         "runtime, energy, edp, ed2p, perf-per-watt");
+        throw arguments_.bad("--objective", "edp-over-utilization beside others",
+                             "runtime, energy, edp, ed2p, perf-per-watt");
       all.push_back(*objective);
     }
-    if (!words.layer) throw bad_option("--objective", "several, for a whole workload", "a single --layer");
-    if (values_.count("save")) throw bad_option("--save", "of a frontier", "a single --objective");
+    if (!words.layer) throw arguments_.bad("--objective", "several, for a whole workload", "a single --layer");
+    if (arguments_.has("save")) throw arguments_.bad("--save", "of a frontier", "a single --objective");
     words.objective = to_string(all.front());
     return all;
   }
@@ -161,7 +125,7 @@ class MapCommand {
       print_layer(nothing);
       return interrupt.asked() ? 130 : 3;
     }
-    if (values_.count("json")) {
+    if (arguments_.has("json")) {
       nlohmann::ordered_json json{{"schema", 1}, {"task", words.json()}, {"certified", found.certified}};
       json["objectives"] = nlohmann::ordered_json::array();
       for (const Objective objective : objectives) json["objectives"].push_back(to_string(objective));
@@ -176,29 +140,25 @@ class MapCommand {
 
   SearchOptions search_options() const {
     SearchOptions search;
-    search.seed = values_["seed"].as<std::uint64_t>();
-    const int threads = values_["threads"].as<int>();
-    if (threads < 0) throw bad_option("--threads", fmt::format("{} threads", threads), "0 or more");
-    search.threads = threads == 0 ? static_cast<int>(std::thread::hardware_concurrency()) : threads;
-    if (values_.count("budget"))
-      search.budget.seconds = parse_seconds(values_["budget"].as<std::string>(), "pliant map", "--budget");
-    if (values_.count("mapper-option")) {
-      for (const std::string& text : values_["mapper-option"].as<std::vector<std::string>>()) {
-        const std::size_t equals = text.find('=');
-        if (equals == std::string::npos)
-          throw bad_option("--mapper-option", fmt::format("`{}` has no `=`", text), "NAME=VALUE");
-        search.extra.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-      }
+    search.seed = *arguments_.whole("seed");
+    search.threads = arguments_.threads();
+    search.budget.seconds = arguments_.seconds("budget").value_or(0);
+    for (const std::string& text : arguments_.texts("mapper-option")) {
+      const std::size_t equals = text.find('=');
+      if (equals == std::string::npos)
+        throw arguments_.bad("--mapper-option", fmt::format("`{}` has no `=`", text), "NAME=VALUE");
+      search.extra.emplace_back(text.substr(0, equals), text.substr(equals + 1));
     }
     return search;
   }
 
   void save(const SearchedLayer& searched) const {
-    const std::string file = values_["save"].as<std::string>();
+    const std::string file = *arguments_.text("save");
     const Task& task = *searched.task;
     std::ofstream out(file, std::ios::binary);
     out << write_mapping(task.layer, task.accelerator, *searched.result.mapping, task.factorization);
-    if (!out.flush()) throw bad_option("--save", fmt::format("cannot write `{}`", file), "a file that can be written");
+    if (!out.flush())
+      throw arguments_.bad("--save", fmt::format("cannot write `{}`", file), "a file that can be written");
   }
 
   void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one) const {
@@ -220,12 +180,12 @@ class MapCommand {
 
   void print_layer(const SearchedLayer& searched) const {
     if (searched.result.mapping) {
-      out_ << search_text(searched, mapper_name_, values_.count("ascii") > 0);
+      out_ << search_text(searched, mapper_name_, arguments_.has("ascii"));
     } else if (searched.why) {
       err_ << infeasible_text(*searched.task, *searched.why);
     } else {
       err_ << fmt::format("pliant map: mapper {} found no legal mapping of layer {} (ended by {})\n", mapper_name_,
-                          searched.task->layer.name, searched.result.ended_by);
+                          searched.task->layer.name, to_string(searched.result.ended_by));
     }
   }
 
@@ -236,7 +196,7 @@ class MapCommand {
       if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   std::ostream& err_;
   std::string mapper_name_;
@@ -245,9 +205,9 @@ class MapCommand {
 }  // namespace
 
 int map_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant map", kUsage, described_options()};
+  const CommandLine line{"map", kUsage, 0};
   return run_command(line, args, out, err,
-                     [&](const options::variables_map& values) { return MapCommand(values, out, err).run(); });
+                     [&](const Arguments& arguments) { return MapCommand(arguments, out, err).run(); });
 }
 
 }  // namespace pliant

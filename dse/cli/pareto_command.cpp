@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -24,8 +23,6 @@
 namespace pliant {
 namespace {
 
-namespace options = boost::program_options;
-
 constexpr const char* kUsage = R"(usage: pliant pareto DIR [--minimize COLUMNS] [--maximize COLUMNS] [options]
 
 The designs of a dataset that no other design of their group is better than in every column named. With each group: the
@@ -38,30 +35,6 @@ examples:
   pliant pareto results/demo --minimize area_um2,edp_pj_cycles -o frontier.csv
 
 )";
-
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("minimize", options::value<std::string>(), "columns, comma-separated (area_um2,edp_pj_cycles)");
-  add("maximize", options::value<std::string>(), "columns, comma-separated");
-  add("group-by", options::value<std::string>()->default_value("workload"),
-      "columns, comma-separated; each group has its own frontier; none = one group");
-  add("reference", options::value<std::string>(),
-      "reference point of the hypervolume, one number per column (the worst of each column in the group)");
-  add("table", options::value<std::string>()->default_value("designs"), "designs or layers");
-  add("columns", options::value<std::string>(), "further columns to show");
-  add("output,o", options::value<std::string>(), "write the frontiers to a .parquet or .csv file");
-  add("limit", options::value<std::size_t>()->default_value(40), "rows shown of each group; 0 = all");
-  add("json", "print JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
-
-const std::string kCommand = "pliant pareto";
-
-InputError bad(std::string what, std::string expected) {
-  return bad_option(kCommand, std::move(what), std::move(expected));
-}
 
 std::optional<double> as_real(const Cell& cell) {
   double value = 0;
@@ -92,53 +65,50 @@ struct Group {
 
 class ParetoCommand {
  public:
-  ParetoCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
-      : values_(values), out_(out), err_(err) {}
+  ParetoCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), out_(out), err_(err) {}
 
   int run() {
-    if (!values_.count("dataset")) throw bad("no dataset", "the folder that `pliant sweep` wrote");
     read();
     choose_goals();
     group_rows();
     for (Group& group : groups_) analyse(group);
-    if (values_.count("output")) write();
-    if (values_.count("json")) {
+    if (arguments_.has("output")) write();
+    if (arguments_.has("json")) {
       print_json();
     } else {
       print_text();
     }
-    return 0;
+    return exit_code(arguments_, complete_);
   }
 
  private:
   void read() {
-    const std::filesystem::path dataset = values_["dataset"].as<std::string>();
-    const std::string table = values_["table"].as<std::string>();
-    const TableKind kind = table_named(kCommand, table);
-    require_dataset(kCommand, dataset);
+    const std::filesystem::path dataset = dataset_of(arguments_);
+    const TableKind kind = table_of(arguments_);
     std::vector<std::string> damaged;
     table_ = read_table(dataset, kind, damaged);
-    for (const std::string& what : damaged)
-      err_ << what << "; left out (run the sweep again to have it computed again)\n";
+    complete_ = tell_if_incomplete(dataset, kind, damaged, err_);
     if (table_.columns.empty())
-      throw bad(fmt::format("{} holds no {} table", dataset.string(), table), "the folder that `pliant sweep` wrote");
+      throw arguments_.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(kind)),
+                           "the folder that `pliant sweep` wrote");
   }
 
-  const DataColumn& column(const std::string& name) const {
+  const DataColumn& column(const std::string& name, const char* option = "") const {
     if (const DataColumn* found = table_.find(name)) return *found;
-    throw unknown_column(kCommand, name, table_.names());
+    throw unknown_column(arguments_, option, name, table_.names());
   }
 
   void choose_goals() {
     const auto add = [&](const char* option, double sign) {
-      if (!values_.count(option)) return;
-      for (const std::string& name : split_names(values_[option].as<std::string>())) {
-        const DataColumn& found = column(name);
+      const std::string key = std::string("--") + option;
+      for (const std::string& name : split_names(arguments_.text(option).value_or(""))) {
+        const DataColumn& found = column(name, key.c_str());
         if (std::ranges::any_of(goals_, [&](const Goal& goal) { return goal.column == name; }))
-          throw bad(fmt::format("{} is named twice", name), "each column once");
+          throw arguments_.bad(key, fmt::format("{} is named twice", name), "each column once");
         const bool text = std::ranges::any_of(
             found.cells, [](const Cell& cell) { return std::holds_alternative<std::string>(cell); });
-        if (text) throw bad(fmt::format("{} is no number", name), "a column of numbers");
+        if (text) throw arguments_.bad(key, fmt::format("{} is not a number", name), "a column of numbers");
         goals_.push_back({name, sign});
       }
     };
@@ -148,15 +118,15 @@ class ParetoCommand {
       for (const char* name : {"area_um2", "edp_pj_cycles"})
         if (table_.find(name) != nullptr) goals_.push_back({name, 1});
     }
-    if (goals_.empty()) throw bad("no columns to compare", "--minimize COLUMNS");
+    if (goals_.empty()) throw arguments_.bad("", "no columns to compare", "--minimize COLUMNS");
   }
 
   void group_rows() {
     std::vector<const DataColumn*> by;
-    const std::string text = values_["group-by"].as<std::string>();
+    const std::string text = *arguments_.text("group-by");
     if (text != "none")
       for (const std::string& name : split_names(text)) {
-        by.push_back(&column(name));
+        by.push_back(&column(name, "--group-by"));
         group_by_.push_back(name);
       }
     std::vector<const DataColumn*> goals;
@@ -188,16 +158,16 @@ class ParetoCommand {
     }
     Point reference(goals_.size());
     const std::vector<std::string> given =
-        values_.count("reference") ? split_names(values_["reference"].as<std::string>()) : std::vector<std::string>{};
+        arguments_.has("reference") ? split_names(*arguments_.text("reference")) : std::vector<std::string>{};
     if (!given.empty() && given.size() != goals_.size())
-      throw bad(fmt::format("{} numbers in --reference", given.size()),
-                fmt::format("{}, one per column", goals_.size()));
+      throw arguments_.bad("--reference", fmt::format("{} numbers", given.size()),
+                           fmt::format("{}, one per column", goals_.size()));
     for (std::size_t g = 0; g < goals_.size(); ++g) {
       if (!given.empty()) {
         double value = 0;
         const auto [end, error] = std::from_chars(given[g].data(), given[g].data() + given[g].size(), value);
         if (error != std::errc() || end != given[g].data() + given[g].size())
-          throw bad(fmt::format("`{}` in --reference", given[g]), "a number");
+          throw arguments_.bad("--reference", fmt::format("`{}`", given[g]), "a number");
         reference[g] = goals_[g].sign * value;
       } else {
         reference[g] = std::ranges::max(points, {}, [g](const Point& p) { return p[g]; })[g];
@@ -227,9 +197,9 @@ class ParetoCommand {
     for (const char* name : {"flexibility", "factorization", "objective"})
       if (varies(name)) add(name);
     for (const Goal& goal : goals_) add(goal.column);
-    if (values_.count("columns")) {
-      for (const std::string& name : split_names(values_["columns"].as<std::string>())) {
-        column(name);
+    if (arguments_.has("columns")) {
+      for (const std::string& name : split_names(*arguments_.text("columns"))) {
+        column(name, "--columns");
         add(name);
       }
     }
@@ -251,7 +221,7 @@ class ParetoCommand {
 
   void print_text() {
     const std::vector<std::string> names = shown_columns();
-    const std::size_t limit = values_["limit"].as<std::size_t>();
+    const std::size_t limit = *arguments_.whole("limit");
     bool first = true;
     for (const Group& group : groups_) {
       if (!std::exchange(first, false)) out_ << "\n";
@@ -288,7 +258,7 @@ class ParetoCommand {
   }
 
   void print_json() {
-    nlohmann::ordered_json all = {{"schema", 1}};
+    nlohmann::ordered_json all = {{"schema", 1}, {"complete", complete_}};
     for (const Goal& goal : goals_) all[goal.sign > 0 ? "minimize" : "maximize"].push_back(goal.column);
     all["groups"] = nlohmann::ordered_json::array();
     for (const Group& group : groups_) {
@@ -324,13 +294,14 @@ class ParetoCommand {
     DataTable frontier = table_.pick(rows);
     frontier.columns.push_back(std::move(knees));
     frontier.columns.push_back(std::move(volumes));
-    write_table(frontier, values_["output"].as<std::string>());
+    write_table(frontier, *arguments_.text("output"));
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   std::ostream& err_;
   DataTable table_;
+  bool complete_ = true;
   std::vector<Goal> goals_;
   std::vector<std::string> group_by_;
   std::vector<Group> groups_;
@@ -339,9 +310,9 @@ class ParetoCommand {
 }  // namespace
 
 int pareto_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant pareto", kUsage, described_options(), "dataset"};
+  const CommandLine line{"pareto", kUsage, 1};
   return run_command(line, args, out, err,
-                     [&](const options::variables_map& values) { return ParetoCommand(values, out, err).run(); });
+                     [&](const Arguments& arguments) { return ParetoCommand(arguments, out, err).run(); });
 }
 
 }  // namespace pliant

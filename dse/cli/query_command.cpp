@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -20,9 +19,6 @@
 namespace pliant {
 namespace {
 
-namespace options = boost::program_options;
-
-const std::string kCommand = "pliant query";
 constexpr std::size_t kShown = 40;
 
 constexpr const char* kUsage = R"(usage: pliant query DIR [--where CONDITION]... [options]
@@ -40,55 +36,34 @@ examples:
 
 )";
 
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("table", options::value<std::string>()->default_value("designs"), "designs or layers");
-  add("where", options::value<std::vector<std::string>>()->composing(), "a condition; may be given several times");
-  add("select", options::value<std::string>(), "columns, comma-separated; all = every one");
-  add("sort", options::value<std::string>(), "columns, comma-separated; a - before a column sorts it downwards");
-  add("group-by", options::value<std::string>(), "columns, comma-separated; --limit then holds for each group");
-  add("aggregate", options::value<std::string>(),
-      "one row per group: count, min(COLUMN), max(COLUMN), mean(COLUMN), sum(COLUMN), comma-separated");
-  add("limit", options::value<std::size_t>(), "rows; 0 = all (40 on the screen, all with -o and --json)");
-  add("output,o", options::value<std::string>(), "write the rows to a .parquet or .csv file");
-  add("json", "print JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
-
 class QueryCommand {
  public:
-  QueryCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
-      : values_(values), out_(out), err_(err) {}
+  QueryCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), out_(out), err_(err) {}
 
   int run() {
-    if (!values_.count("dataset")) throw bad_option(kCommand, "no dataset", "the folder that `pliant sweep` wrote");
-    dataset_ = values_["dataset"].as<std::string>();
-    require_dataset(kCommand, dataset_);
-    kind_ = table_named(kCommand, values_["table"].as<std::string>());
+    dataset_ = dataset_of(arguments_);
+    kind_ = table_of(arguments_);
     known_ = table_columns(dataset_, kind_);
     if (known_.empty())
-      throw bad_option(kCommand, fmt::format("{} holds no {} table", dataset_.string(), to_string(kind_)),
-                       "the folder that `pliant sweep` wrote");
+      throw arguments_.bad("", fmt::format("{} holds no {} table", dataset_.string(), to_string(kind_)),
+                           "the folder that `pliant sweep` wrote");
     understand();
     const DataTable found = read();
     const DataTable answer = aggregates_.empty() ? choose(found) : summarize(found);
     tell(answer);
-    return 0;
+    return exit_code(arguments_, complete_);
   }
 
  private:
-  std::string given(const char* option) const {
-    return values_.count(option) ? values_[option].as<std::string>() : std::string();
-  }
+  std::string given(const char* option) const { return arguments_.text(option).value_or(""); }
 
-  const ColumnKind& column(const std::string& name) const {
+  const ColumnKind& column(const std::string& name, const char* option) const {
     const auto found = std::ranges::find(known_, name, &ColumnKind::name);
     if (found != known_.end()) return *found;
     std::vector<std::string> names;
     for (const ColumnKind& one : known_) names.push_back(one.name);
-    throw unknown_column(kCommand, name, names);
+    throw unknown_column(arguments_, option, name, names);
   }
 
   bool known(const std::string& name) const {
@@ -96,29 +71,28 @@ class QueryCommand {
   }
 
   void understand() {
-    if (values_.count("where"))
-      for (const std::string& text : values_["where"].as<std::vector<std::string>>())
-        filters_.emplace_back(text, known_);
-    for (const std::string& name : split_names(given("group-by"))) group_by_.push_back(column(name).name);
+    for (const std::string& text : arguments_.texts("where")) filters_.emplace_back(text, known_);
+    for (const std::string& name : split_names(given("group-by"))) group_by_.push_back(column(name, "--group-by").name);
     for (const std::string& text : split_names(given("aggregate"))) {
       const auto one = Aggregate::parse(text);
       if (!one)
-        throw bad_option(kCommand, fmt::format("`{}` in --aggregate", text),
-                         "count, min(COLUMN), max(COLUMN), mean(COLUMN) or sum(COLUMN)");
-      if (one->kind != Aggregate::Kind::kCount && column(one->column).kind == ColumnKind::Kind::kText)
-        throw bad_option(kCommand, fmt::format("{} is no number", one->column), "a column of numbers");
+        throw arguments_.bad("--aggregate", fmt::format("`{}`", text),
+                             "count, min(COLUMN), max(COLUMN), mean(COLUMN) or sum(COLUMN)");
+      if (one->kind != Aggregate::Kind::kCount && column(one->column, "--aggregate").kind == ColumnKind::Kind::kText)
+        throw arguments_.bad("--aggregate", fmt::format("{} is not a number", one->column), "a column of numbers");
       aggregates_.push_back(*one);
     }
-    if (!aggregates_.empty() && values_.count("select"))
-      throw bad_option(kCommand, "--select with --aggregate", "one of them; groups and aggregates are the columns");
+    if (!aggregates_.empty() && arguments_.has("select"))
+      throw arguments_.bad("--select", "given with --aggregate", "one of them; groups and aggregates are the columns");
     for (const std::string& word : split_names(given("sort"))) {
       const bool down = word.front() == '-';
       const std::string name = down ? word.substr(1) : word;
       // With aggregates the rows of the answer are sorted, by its own columns.
       const bool own = std::ranges::any_of(aggregates_, [&](const Aggregate& one) { return one.name() == name; });
-      if (!own) column(name);
+      if (!own) column(name, "--sort");
       if (!aggregates_.empty() && !own && std::ranges::find(group_by_, name) == group_by_.end())
-        throw bad_option(kCommand, fmt::format("{} is no column of the answer", name), "a group or an aggregate");
+        throw arguments_.bad("--sort", fmt::format("{} is not a column of the answer", name),
+                             "a group or an aggregate");
       sort_.emplace_back(name, down);
     }
     choose_columns();
@@ -127,7 +101,7 @@ class QueryCommand {
   void choose_columns() {
     const std::string text = given("select");
     for (const std::string& name : text == "all" ? std::vector<std::string>{} : split_names(text))
-      selected_.push_back(column(name).name);
+      selected_.push_back(column(name, "--select").name);
     if (text == "all")
       for (const ColumnKind& one : known_) selected_.push_back(one.name);
     if (!selected_.empty()) return;
@@ -163,8 +137,7 @@ class QueryCommand {
     };
     std::vector<std::string> damaged;
     DataTable found = read_table(dataset_, kind_, damaged, choice);
-    for (const std::string& what : damaged)
-      err_ << what << "; left out (run the sweep again to have it computed again)\n";
+    complete_ = tell_if_incomplete(dataset_, kind_, damaged, err_);
     return found;
   }
 
@@ -206,20 +179,32 @@ class QueryCommand {
   }
 
   std::size_t limit() const {
-    if (values_.count("limit")) return values_["limit"].as<std::size_t>();
-    return values_.count("output") || values_.count("json") ? 0 : kShown;
+    if (const auto given = arguments_.whole("limit")) return *given;
+    return arguments_.has("output") || arguments_.has("json") ? 0 : kShown;
+  }
+
+  /// What the columns of the conditions hold.
+  std::string why_none() const {
+    TableChoice choice;
+    for (const RowFilter& filter : filters_)
+      choice.columns.insert(choice.columns.end(), filter.names().begin(), filter.names().end());
+    if (choice.columns.empty()) return "";
+    std::vector<std::string> damaged;
+    const std::string ranges = ranges_text(read_table(dataset_, kind_, damaged, choice));
+    return ranges.empty() ? "" : "here " + ranges + "\n";
   }
 
   void tell(const DataTable& answer) const {
-    if (values_.count("output")) {
-      write_table(answer, values_["output"].as<std::string>());
-      if (!values_.count("json")) {
-        out_ << fmt::format("{} rows in {}\n", answer.rows(), values_["output"].as<std::string>());
+    if (arguments_.has("output")) {
+      write_table(answer, *arguments_.text("output"));
+      if (!arguments_.has("json")) {
+        out_ << fmt::format("{} rows in {}\n", answer.rows(), *arguments_.text("output"));
         return;
       }
     }
-    if (values_.count("json")) {
-      nlohmann::ordered_json all = {{"schema", 1}, {"matched", total_}, {"rows", nlohmann::ordered_json::array()}};
+    if (arguments_.has("json")) {
+      nlohmann::ordered_json all = {
+          {"schema", 1}, {"complete", complete_}, {"matched", total_}, {"rows", nlohmann::ordered_json::array()}};
       for (std::size_t row = 0; row < answer.rows(); ++row) {
         nlohmann::ordered_json one;
         for (const DataColumn& data : answer.columns) one[data.name] = to_json(data.cells[row]);
@@ -229,7 +214,7 @@ class QueryCommand {
       return;
     }
     if (answer.rows() == 0) {
-      out_ << "no row passes\n";
+      out_ << "no row passes\n" << why_none();
       return;
     }
     std::vector<std::string> header;
@@ -248,11 +233,12 @@ class QueryCommand {
     if (answer.rows() < total_) out_ << fmt::format("{} of {} rows (--limit 0 shows all)\n", answer.rows(), total_);
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   std::ostream& err_;
   std::filesystem::path dataset_;
   TableKind kind_ = TableKind::kDesigns;
+  bool complete_ = true;
   std::vector<ColumnKind> known_;
   std::vector<RowFilter> filters_;
   std::vector<std::string> group_by_, selected_;
@@ -264,9 +250,9 @@ class QueryCommand {
 }  // namespace
 
 int query_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant query", kUsage, described_options(), "dataset"};
+  const CommandLine line{"query", kUsage, 1};
   return run_command(line, args, out, err,
-                     [&](const options::variables_map& values) { return QueryCommand(values, out, err).run(); });
+                     [&](const Arguments& arguments) { return QueryCommand(arguments, out, err).run(); });
 }
 
 }  // namespace pliant

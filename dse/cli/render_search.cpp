@@ -51,7 +51,7 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
     text = "best found: " + text + ", nothing proven about it";
   }
   return text + fmt::format("\nmapper {}, {} priced, {}, ended by {}", mapper, result.evaluations,
-                            readable_seconds(result.seconds), result.ended_by);
+                            readable_seconds(result.seconds), to_string(result.ended_by));
 }
 
 std::string bound_by(const SearchedLayer& searched) {
@@ -85,7 +85,7 @@ ordered_json search_json(const SearchedLayer& searched, std::string_view mapper)
   }
   json["mappings_covered"] = result.mappings_covered;
   json["evaluations"] = result.evaluations;
-  json["ended_by"] = result.ended_by;
+  json["ended_by"] = to_string(result.ended_by);
   json["solve_seconds"] = result.seconds;
   json["solve_cpu_seconds"] = result.cpu_seconds;
   if (result.mapping) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "core/input/diagnostics.h"
+#include "dse/cli/dataset_options.h"
+#include "dse/sweep/name_pattern.h"
 
 namespace pliant {
 namespace {
@@ -17,16 +19,6 @@ std::string trimmed(std::string text) {
   text.erase(text.find_last_not_of(' ') + 1);
   const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
   return quoted ? text.substr(1, text.size() - 2) : text;
-}
-
-bool matches(std::string_view pattern, std::string_view text) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t at = star; at <= text.size(); ++at)
-    if (matches(rest, text.substr(at))) return true;
-  return false;
 }
 
 const ColumnKind* find(const std::vector<ColumnKind>& columns, const std::string& name) {
@@ -45,7 +37,7 @@ RowFilter::RowFilter(const std::string& text, const std::vector<ColumnKind>& col
   const ColumnKind* left = sign == std::string::npos ? nullptr : find(columns, trimmed(text.substr(0, sign)));
   if (left != nullptr && left->kind != ColumnKind::Kind::kNumber) {
     if (text.substr(sign, 2) != "==" && text.substr(sign, 2) != "!=")
-      throw refuse(fmt::format("{} is no number", left->name), "== or !=");
+      throw refuse(fmt::format("{} is not a number", left->name), "== or !=");
     equal_ = text[sign] == '=';
     text_ = trimmed(text.substr(sign + 2));
     names_ = {left->name};
@@ -62,16 +54,20 @@ RowFilter::RowFilter(const std::string& text, const std::vector<ColumnKind>& col
     const ColumnKind* column = find(columns, name);
     if (column == nullptr)
       throw refuse(fmt::format("no column `{}`", name), fmt::format("one of {}", fmt::join(known, ", ")),
-                   nearest(name, known));
+                   nearest_column(name, known));
     if (column->kind != ColumnKind::Kind::kNumber)
-      throw refuse(fmt::format("{} is no number", name), "the column of texts on the left, as in class == 1011");
+      throw refuse(fmt::format("{} is not a number", name), "the column of texts on the left, as in class == 1011");
+    if (numbers_.front().has_sizes() && column->unit != "B")
+      throw refuse(fmt::format("a size in bytes beside {}, which is {}", name,
+                               column->unit.empty() || column->unit == "1" ? "a plain number" : "in " + column->unit),
+                   column->unit == "bit" ? "bits, such as 8*1048576 for 1 MiB" : "a number in the unit of the column");
   }
 }
 
 bool RowFilter::passes(const DataTable& table, std::size_t row) const {
   if (numbers_.empty()) {
     const Cell& cell = table.find(names_.front())->cells[row];
-    return !std::holds_alternative<std::monostate>(cell) && matches(text_, to_text(cell)) == equal_;
+    return !std::holds_alternative<std::monostate>(cell) && matches_pattern(text_, to_text(cell)) == equal_;
   }
   return numbers_.front().holds([&](const std::string& name) -> std::optional<double> {
     const Cell& cell = table.find(name)->cells[row];

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -23,7 +22,6 @@
 namespace pliant {
 namespace {
 
-namespace options = boost::program_options;
 namespace fs = std::filesystem;
 
 constexpr const char* kUsage = R"(usage: pliant study list
@@ -39,23 +37,6 @@ examples:
   pliant study all --quick -o /tmp/studies
 
 )";
-
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("output,o", options::value<std::string>(), "folder (results/studies, with --quick results/studies_quick)");
-  add("quick", "a part of each study, in seconds; the numbers are those of the whole study");
-  add("png", "draw the figures as pictures too (needs vl-convert)");
-  add("threads", options::value<int>(), "threads (all cores); results do not depend on it");
-  add("json", "print the comparison as JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
-
-InputError bad_option(std::string what, std::string expected, std::string did_you_mean = {}) {
-  return InputError(
-      Diagnostic{"pliant study", 0, 0, "", std::move(what), std::move(expected), std::move(did_you_mean)});
-}
 
 /// One line that is overwritten on a terminal; else a line every five seconds.
 class ProgressLine {
@@ -82,12 +63,12 @@ class ProgressLine {
 
 class StudyCommand {
  public:
-  StudyCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
-      : values_(values), out_(out), err_(err) {}
+  StudyCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), out_(out), err_(err) {}
 
   int run() {
-    if (!values_.count("name")) throw bad_option("no study", "list, all or " + known_names());
-    const std::string name = values_["name"].as<std::string>();
+    if (!arguments_.word()) throw arguments_.bad("", "no study", "list, all or " + known_names());
+    const std::string name = *arguments_.word();
     if (name == "list") return list();
     std::vector<const Study*> wanted;
     for (const Study& study : all_studies())
@@ -95,19 +76,16 @@ class StudyCommand {
     if (wanted.empty()) {
       std::vector<std::string> known{"all", "list"};
       for (const Study& study : all_studies()) known.emplace_back(study.name);
-      throw bad_option(fmt::format("unknown study `{}`", name), "list, all or " + known_names(), nearest(name, known));
+      throw arguments_.bad("", fmt::format("unknown study `{}`", name), "list, all or " + known_names(),
+                           nearest(name, known));
     }
     StudyOptions study_options;
-    study_options.quick = values_.count("quick") > 0;
-    study_options.output = values_.count("output") ? fs::path(values_["output"].as<std::string>())
-                           : study_options.quick   ? fs::path("results/studies_quick")
-                                                   : fs::path("results/studies");
-    study_options.png = values_.count("png") > 0;
-    if (values_.count("threads")) {
-      study_options.threads = values_["threads"].as<int>();
-      if (study_options.threads < 1 || study_options.threads > 4096)
-        throw bad_option("threads out of range", "1 to 4096");
-    }
+    study_options.quick = arguments_.has("quick");
+    study_options.output = arguments_.has("output") ? fs::path(*arguments_.text("output"))
+                           : study_options.quick    ? fs::path("results/studies_quick")
+                                                    : fs::path("results/studies");
+    study_options.png = arguments_.has("png");
+    study_options.threads = arguments_.threads();
     ProgressLine progress(err_);
     study_options.on_progress = [&](const std::string& text) { progress.show(text); };
     const Interrupt interrupt("\nstopped; what is finished is kept, the same command continues\n", 3);
@@ -123,12 +101,12 @@ class StudyCommand {
         return 130;
       }
       progress.clear();
-      if (values_.count("json"))
+      if (arguments_.has("json"))
         all.push_back(as_json(*study, done));
       else
         print(*study, done, study_options.output);
     }
-    if (values_.count("json")) out_ << nlohmann::ordered_json{{"schema", 1}, {"studies", all}}.dump(2) << "\n";
+    if (arguments_.has("json")) out_ << nlohmann::ordered_json{{"schema", 1}, {"studies", all}}.dump(2) << "\n";
     return 0;
   }
 
@@ -178,7 +156,7 @@ class StudyCommand {
                         (output / study.name).string());
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   std::ostream& err_;
   Library library_{shipped_configs().value_or("configs")};
@@ -187,10 +165,10 @@ class StudyCommand {
 }  // namespace
 
 int study_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant study", kUsage, described_options(), "name"};
-  return run_command(line, args, out, err, [&](const options::variables_map& values) {
+  const CommandLine line{"study", kUsage, 1};
+  return run_command(line, args, out, err, [&](const Arguments& arguments) {
     try {
-      return StudyCommand(values, out, err).run();
+      return StudyCommand(arguments, out, err).run();
     } catch (const RenderError& error) {
       err << error.what() << "\n";
     } catch (const StudyError& error) {

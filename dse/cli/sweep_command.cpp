@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/program_options.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <iostream>
@@ -25,7 +24,6 @@
 namespace pliant {
 namespace {
 
-namespace options = boost::program_options;
 namespace fs = std::filesystem;
 
 constexpr const char* kLastWords = "\nstopped; what is finished is kept, the same command continues\n";
@@ -46,31 +44,6 @@ examples:
 
 )";
 
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("output,o", options::value<std::string>(), "folder of the dataset (results/NAME)");
-  add("dry-run", "say how many designs, layers and distinct tasks there are and estimate the time; write nothing");
-  add("status", "say how far a dataset is, all shards together");
-  add("threads", options::value<int>(), "threads (all cores); results do not depend on it");
-  add("shard", options::value<std::string>(),
-      "I/N: only every Nth part, I from 0 to N-1 (from Slurm's array variables when they are set)");
-  add("set", options::value<std::vector<std::string>>()->composing(), "KEY=VALUE for every design, as in `set:`");
-  add("mapper", options::value<std::string>(), "instead of the file's");
-  add("budget", options::value<double>(), "seconds for one task, instead of the file's");
-  add("seed", options::value<std::uint64_t>(), "instead of the file's");
-  add("cache", options::value<std::string>(), "folder of solved tasks, to share them between sweeps (DIR/cache)");
-  add("update", "replace the rows of a dataset whose inputs have changed; tasks that did not change are reused");
-  add("progress", options::value<std::string>(), "bar, lines, json or none (bar on a terminal, else lines)");
-  add("json", "print the summary as JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
-
-InputError bad(std::string what, std::string expected, std::string did_you_mean = {}) {
-  return bad_option("pliant sweep", std::move(what), std::move(expected), std::move(did_you_mean));
-}
-
 std::optional<int> as_int(const char* text) {
   if (text == nullptr) return std::nullopt;
   int value = 0;
@@ -84,7 +57,8 @@ Shard parse_shard(const std::string& text) {
   const auto index = as_int(text.substr(0, slash).c_str());
   const auto count = slash == std::string::npos ? std::nullopt : as_int(text.c_str() + slash + 1);
   if (!index || !count || *count < 1 || *index < 0 || *index >= *count)
-    throw bad(fmt::format("`{}` is no shard", text), "I/N with I from 0 to N-1, such as 0/8");
+    throw bad_option("pliant sweep", "--shard", fmt::format("`{}` is not a shard", text),
+                     "I/N with I from 0 to N-1, such as 0/8");
   return {*index, *count};
 }
 
@@ -100,44 +74,38 @@ Shard slurm_shard() {
 
 class SweepCommand {
  public:
-  SweepCommand(const options::variables_map& values, std::ostream& out, std::ostream& err)
-      : values_(values), out_(out), err_(err) {}
+  SweepCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), out_(out), err_(err) {}
 
   int run() {
-    if (values_.count("status")) return status();
-    if (!values_.count("file")) throw bad("no sweep file", "a file or one of the shipped sweeps");
+    if (arguments_.has("status")) return status();
+    const auto file = arguments_.word();
+    if (!file) throw arguments_.bad("", "no sweep file", "a file or one of the shipped sweeps");
     SweepOverrides overrides;
-    if (values_.count("mapper")) overrides.mapper = values_["mapper"].as<std::string>();
-    if (values_.count("budget")) overrides.budget_seconds = values_["budget"].as<double>();
-    if (overrides.budget_seconds && !(*overrides.budget_seconds >= 0))
-      throw bad("a negative budget", "seconds, 0 for none");
-    if (values_.count("seed")) overrides.seed = values_["seed"].as<std::uint64_t>();
-    if (values_.count("set"))
-      for (const std::string& text : values_["set"].as<std::vector<std::string>>())
-        overrides.settings.push_back(parse_setting(text));
-    const Sweep sweep = load_sweep(library_, find_sweep(library_, values_["file"].as<std::string>()), overrides);
-    run_.dataset =
-        values_.count("output") ? fs::path(values_["output"].as<std::string>()) : fs::path("results") / sweep.name;
-    if (values_.count("cache")) run_.cache = values_["cache"].as<std::string>();
-    if (values_.count("threads")) {
-      run_.threads = values_["threads"].as<int>();
-      if (run_.threads < 1 || run_.threads > 4096) throw bad("threads out of range", "1 to 4096");
-    }
-    run_.shard = values_.count("shard") ? parse_shard(values_["shard"].as<std::string>()) : slurm_shard();
-    run_.update = values_.count("update") > 0;
-    return values_.count("dry-run") ? dry_run(sweep) : execute(sweep);
+    overrides.mapper = arguments_.text("mapper");
+    overrides.budget_seconds = arguments_.seconds("budget");
+    overrides.seed = arguments_.whole("seed");
+    overrides.settings = arguments_.settings();
+    const Sweep sweep = load_sweep(library_, find_sweep(library_, *file), overrides);
+    run_.dataset = fs::path(arguments_.text("output").value_or((fs::path("results") / sweep.name).string()));
+    if (std::error_code error; fs::exists(run_.dataset, error) && !fs::is_directory(run_.dataset, error))
+      throw arguments_.bad("--output", fmt::format("{} is a file", run_.dataset.string()), "a folder");
+    run_.cache = fs::path(arguments_.text("cache").value_or(""));
+    run_.threads = arguments_.threads();
+    run_.shard = arguments_.has("shard") ? parse_shard(*arguments_.text("shard")) : slurm_shard();
+    run_.update = arguments_.has("update");
+    return arguments_.has("dry-run") ? dry_run(sweep) : execute(sweep);
   }
 
  private:
   int status() {
-    const fs::path dataset = values_.count("output") ? values_["output"].as<std::string>()
-                             : values_.count("file") ? values_["file"].as<std::string>()
-                                                     : std::string();
-    if (dataset.empty()) throw bad("no dataset", "-o DIR");
+    const fs::path dataset = arguments_.text("output").value_or(arguments_.word().value_or(""));
+    if (dataset.empty()) throw arguments_.bad("", "no dataset", "-o DIR");
     const auto found = dataset_status(dataset);
-    if (!found) throw bad(fmt::format("{} is no dataset", dataset.string()), "a folder with a manifest.json");
+    if (!found)
+      throw arguments_.bad("", fmt::format("{} is not a dataset", dataset.string()), "a folder with a manifest.json");
     const Manifest& m = found->manifest;
-    if (values_.count("json")) {
+    if (arguments_.has("json")) {
       out_ << nlohmann::ordered_json{{"schema", 1},
                                      {"sweep", m.sweep_name},
                                      {"parts", m.parts},
@@ -163,10 +131,17 @@ class SweepCommand {
   }
 
   int dry_run(const Sweep& sweep) {
-    const Interrupt interrupt(kLastWords, kPatienceSeconds);
+    SweepProgressView view(style(), err_);
+    run_.on_phase = [&](const PhaseProgress& phase) { view.show(phase); };
+    const Interrupt interrupt("\nstopped; nothing was written\n", kPatienceSeconds);
     run_.stop = interrupt.token();
     const SweepEstimate e = estimate_sweep(library_, sweep, run_, 3);
-    if (values_.count("json")) {
+    view.finish();
+    if (interrupt.asked()) {
+      err_ << "interrupted; nothing was written\n";
+      return 130;
+    }
+    if (arguments_.has("json")) {
       out_ << nlohmann::ordered_json{{"schema", 1},
                                      {"designs_in_product", e.designs_raw},
                                      {"designs", e.designs},
@@ -195,22 +170,22 @@ class SweepCommand {
   }
 
   SweepProgressView::Style style() const {
-    if (!values_.count("progress")) {
+    if (!arguments_.has("progress")) {
       const bool terminal = &err_ == &std::cerr && ::isatty(STDERR_FILENO) != 0;
       return terminal ? SweepProgressView::Style::kBar : SweepProgressView::Style::kLines;
     }
-    const std::string word = values_["progress"].as<std::string>();
+    const std::string word = *arguments_.text("progress");
     if (word == "bar") return SweepProgressView::Style::kBar;
     if (word == "lines") return SweepProgressView::Style::kLines;
     if (word == "json") return SweepProgressView::Style::kJson;
     if (word == "none") return SweepProgressView::Style::kNone;
-    throw bad(fmt::format("unknown progress `{}`", word), "bar, lines, json or none",
-              nearest(word, {"bar", "lines", "json", "none"}));
+    throw arguments_.unknown("--progress", "progress", word, {"bar", "lines", "json", "none"});
   }
 
   int execute(const Sweep& sweep) {
     SweepProgressView view(style(), err_);
     run_.on_progress = [&](const SweepProgress& progress) { view.show(progress); };
+    run_.on_phase = [&](const PhaseProgress& phase) { view.show(phase); };
     run_.on_note = [&](const std::string& text) { view.note(text); };
     SweepOutcome outcome;
     try {
@@ -233,7 +208,7 @@ class SweepCommand {
 
   void summary(const Sweep& sweep, const SweepOutcome& outcome) {
     const SweepProgress& p = outcome.progress;
-    if (values_.count("json")) {
+    if (arguments_.has("json")) {
       nlohmann::ordered_json all = {{"schema", 1},
                                     {"sweep", sweep.name},
                                     {"dataset", run_.dataset.string()},
@@ -260,15 +235,15 @@ class SweepCommand {
         "{}: {} of {} layer rows ({} solved, {} reused, {} without a mapping) in {}; {} of {} parts in {}\n",
         sweep.name, p.done, p.total, p.solved, p.reused, p.without_mapping, readable_seconds(p.seconds), p.parts_done,
         p.parts, run_.dataset.string());
-    if (outcome.interrupted) out_ << "interrupted; the same command continues\n";
-    if (p.best)
-      out_ << fmt::format("best {} {:.5g} ({}, design {}: {})\n", p.best->column, p.best->value, p.best->workload,
-                          p.best->design_id, p.best->label);
+    if (outcome.interrupted && p.total == 0)
+      out_ << "interrupted while the designs were counted; nothing was written\n";
+    if (outcome.interrupted && p.total > 0) out_ << "interrupted; the same command continues\n";
+    for (const SweepProgress::Best& best : p.best) out_ << best_text(best) << "\n";
     if (outcome.dataset_complete)
       out_ << fmt::format("next: pliant pareto {} --minimize area_um2,edp_pj_cycles\n", run_.dataset.string());
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   std::ostream& err_;
   Library library_{shipped_configs().value_or("configs")};
@@ -278,9 +253,9 @@ class SweepCommand {
 }  // namespace
 
 int sweep_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant sweep", kUsage, described_options(), "file"};
+  const CommandLine line{"sweep", kUsage, 1};
   return run_command(line, args, out, err,
-                     [&](const options::variables_map& values) { return SweepCommand(values, out, err).run(); });
+                     [&](const Arguments& arguments) { return SweepCommand(arguments, out, err).run(); });
 }
 
 }  // namespace pliant

@@ -13,7 +13,7 @@
 namespace pliant {
 namespace {
 
-/// Asked anew each time: windows are resized.
+/// Asked each time, because windows are resized.
 std::size_t terminal_columns() {
   winsize size{};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
@@ -27,6 +27,11 @@ std::string readable_seconds(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string best_text(const SweepProgress::Best& best) {
+  return fmt::format("best {} {:.5g} ({}, design {}: {})", best.column, best.value, best.workload, best.design_id,
+                     best.label);
 }
 
 void SweepProgressView::clear_bar() {
@@ -76,32 +81,63 @@ void SweepProgressView::show(const SweepProgress& p) {
                                   {"seconds", p.seconds},
                                   {"per_second", rate}};
     all["seconds_left"] = left >= 0 ? nlohmann::ordered_json(left) : nlohmann::ordered_json();
-    if (p.best)
-      all["best"] = {{"design_id", p.best->design_id},
-                     {"workload", p.best->workload},
-                     {"column", p.best->column},
-                     {"value", p.best->value}};
+    const auto object = [](const SweepProgress::Best& best) {
+      return nlohmann::ordered_json{
+          {"design_id", best.design_id}, {"workload", best.workload}, {"column", best.column}, {"value", best.value}};
+    };
+    if (!p.best.empty()) all["best"] = object(p.best.front());
+    for (const SweepProgress::Best& best : p.best) all["all_best"].push_back(object(best));
     out_ << all.dump() << std::endl;
     return;
   }
   std::string text = fmt::format("{}/{} layers", p.done, p.total);
   if (rate > 0) text += fmt::format(", {:.3g}/s", rate);
   if (left >= 0 && !last) text += fmt::format(", {} left", readable_seconds(left));
-  if (p.best)
-    text += fmt::format(", best {} {:.4g} ({}: {})", p.best->column, p.best->value, p.best->workload, p.best->label);
+  if (!p.best.empty()) text += ", " + best_text(p.best.front());
   if (style_ == Style::kLines) {
     out_ << text << std::endl;
     return;
   }
+  draw_bar(p.total > 0 ? static_cast<double>(p.done) / static_cast<double>(p.total) : 1, text);
+}
+
+void SweepProgressView::draw_bar(double share, const std::string& text) {
   constexpr std::size_t kCells = 24;
-  const std::size_t full =
-      p.total > 0 ? static_cast<std::size_t>(p.done) * kCells / static_cast<std::size_t>(p.total) : kCells;
+  const auto full = static_cast<std::size_t>(share * kCells);
   std::string bar = fmt::format("[{}{}] {}", std::string(full, '#'), std::string(kCells - full, '.'), text);
   // A line that wraps could not be drawn over.
   bar.resize(std::min(bar.size(), terminal_columns() - 1));
   const std::size_t width = bar.size();
   out_ << "\r" << bar << std::string(bar_width_ > width ? bar_width_ - width : 0, ' ') << std::flush;
   bar_width_ = width;
+}
+
+void SweepProgressView::show(const PhaseProgress& p) {
+  if (style_ == Style::kNone) return;
+  const auto now = std::chrono::steady_clock::now();
+  const double every = style_ == Style::kBar ? 0.1 : style_ == Style::kJson ? 0.5 : 5;
+  const bool is_new = phase_ != p.what;
+  // A short phase is not worth a line: its first report only starts the clock.
+  if (is_new) phase_ = p.what;
+  if (is_new && style_ == Style::kLines) phase_shown_ = now - std::chrono::seconds(4);
+  if (!(is_new && style_ == Style::kBar) && std::chrono::duration<double>(now - phase_shown_).count() < every) return;
+  phase_shown_ = now;
+  if (style_ == Style::kJson) {
+    out_ << nlohmann::ordered_json{{"event", "phase"},
+                                   {"schema", 1},
+                                   {"what", p.what},
+                                   {"done", p.done},
+                                   {"total", p.total}}
+                .dump()
+         << std::endl;
+    return;
+  }
+  const double share = p.total > 0 ? static_cast<double>(p.done) / static_cast<double>(p.total) : 1;
+  const std::string text = fmt::format("{}: {} of {} ({:.0f} %)", p.what, p.done, p.total, 100 * share);
+  if (style_ == Style::kBar)
+    draw_bar(share, text);
+  else
+    out_ << text << std::endl;
 }
 
 }  // namespace pliant

@@ -17,19 +17,26 @@ class SweepProgressView {
   SweepProgressView(Style style, std::ostream& out) : style_(style), out_(out) {}
 
   void show(const SweepProgress& progress);
+  void show(const PhaseProgress& phase);
   void note(const std::string& text);
   void finish();  ///< leaves the bar's line
 
  private:
   void clear_bar();
+  void draw_bar(double share, const std::string& text);
 
   Style style_;
   std::ostream& out_;
   std::size_t bar_width_ = 0;
   double shown_ = -1;  ///< seconds
+  std::string phase_;  ///< shown last
+  std::chrono::steady_clock::time_point phase_shown_{};
   std::int64_t first_done_ = -1;
   double first_seconds_ = 0;
 };
+
+/// "best edp_pj_cycles 1.2345e+12 (resnet50, design 7: rows=8 FullFlex-1010)".
+std::string best_text(const SweepProgress::Best& best);
 
 /// "1 h 02 min", "3 min 05 s", "12 s".
 std::string readable_seconds(double seconds);

@@ -2,13 +2,13 @@
 // What a search is about, as the command line or a saved result says it: accelerator, layers, rules, objective.
 #pragma once
 
-#include <boost/program_options.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/layer.h"
+#include "dse/cli/arguments.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant {
@@ -32,13 +32,16 @@ struct ReadTask {
   Count count = 1;
 };
 
-void add_task_options(boost::program_options::options_description& all);
-TaskWords task_words(const boost::program_options::variables_map& values, std::string command);
+/// The rules `pfm`, `ruby-s`, ... by name; InputError otherwise.
+Factorization read_factorization(const std::string& name, std::string_view command);
+/// --accelerator with --set, --flexibility and --conventions.
+Accelerator read_accelerator(const Arguments& arguments);
+/// --layer, with the names of --workload when it is given; InputError when there is no --layer.
+Layer read_layer(const Arguments& arguments);
+
+TaskWords task_words(const Arguments& arguments);
 
 /// InputError for everything that is wrong with the words.
 std::vector<ReadTask> read_tasks(const TaskWords& words);
-
-/// "1s", "250ms", "2m", "0.5": seconds.
-double parse_seconds(const std::string& text, const std::string& command, const std::string& option);
 
 }  // namespace pliant

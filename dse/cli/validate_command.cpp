@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -18,7 +17,6 @@
 namespace pliant {
 namespace {
 
-namespace options = boost::program_options;
 using nlohmann::ordered_json;
 
 constexpr const char* kUsage = R"(usage: pliant validate FILE [options]
@@ -36,16 +34,6 @@ examples:
   pliant validate tests/data/quickflow_vectors.json --json
 
 )";
-
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("show", options::value<int>()->default_value(20), "print at most this many mismatches");
-  add("excused", "also list the excused differences");
-  add("json", "print JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
 
 ordered_json differences_json(const std::vector<Mismatch>& differences) {
   ordered_json list = ordered_json::array();
@@ -81,14 +69,14 @@ std::string table(const std::vector<Mismatch>& differences, std::size_t limit) {
   return rows.text("  ");
 }
 
-void print_text(const ValidationResult& result, const options::variables_map& values, std::ostream& out) {
-  const auto show = static_cast<std::size_t>(std::max(0, values["show"].as<int>()));
+void print_text(const ValidationResult& result, const Arguments& arguments, std::ostream& out) {
+  const auto show = *arguments.whole("show");
   if (!result.mismatches.empty()) {
     out << fmt::format("mismatches ({} numbers, the first {})\n", result.mismatches.size(),
                        std::min(show, result.mismatches.size()))
         << table(result.mismatches, show) << "\n";
   }
-  if (values.count("excused") && !result.excused.empty())
+  if (arguments.has("excused") && !result.excused.empty())
     out << "excused differences\n" << table(result.excused, result.excused.size()) << "\n";
   if (!result.excused.empty()) {
     std::map<std::string, int> by_reason;
@@ -114,16 +102,15 @@ void print_text(const ValidationResult& result, const options::variables_map& va
 }  // namespace
 
 int validate_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant validate", kUsage, described_options(), "file"};
-  return run_command(line, args, out, err, [&](const options::variables_map& values) {
-    if (!values.count("file"))
-      throw InputError(Diagnostic{"pliant validate", 0, 0, "", "no file named", "one file", ""});
-    const ValidationResult result =
-        validate_vectors(values["file"].as<std::string>(), shipped_configs().value_or("configs"));
-    if (values.count("json")) {
-      print_json(result, values.count("excused") > 0, out);
+  const CommandLine line{"validate", kUsage, 1};
+  return run_command(line, args, out, err, [&](const Arguments& arguments) {
+    const auto file = arguments.word();
+    if (!file) throw arguments.bad("", "no file named", "one file");
+    const ValidationResult result = validate_vectors(*file, shipped_configs().value_or("configs"));
+    if (arguments.has("json")) {
+      print_json(result, arguments.has("excused"), out);
     } else {
-      print_text(result, values, out);
+      print_text(result, arguments, out);
     }
     return result.mismatched_vectors == 0 ? 0 : 1;
   });

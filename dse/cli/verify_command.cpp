@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/program_options.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,7 +20,6 @@
 namespace pliant {
 namespace {
 
-namespace options = boost::program_options;
 using nlohmann::json;
 
 constexpr const char* kUsage = R"(usage: pliant verify FILE [options]
@@ -41,28 +39,11 @@ examples:
 
 )";
 
-options::options_description described_options() {
-  options::options_description all("options");
-  auto add = all.add_options();
-  add("limit", options::value<std::uint64_t>()->default_value(2'000'000),
-      "enumerate spaces of at most so many mappings");
-  add("budget", options::value<std::string>(), "time for the proof of one layer, such as 10s");
-  add("threads", options::value<int>()->default_value(1), "results do not depend on it");
-  add("sweep", options::value<std::string>(), "of a dataset: the sweep file (the shipped sweep of its name)");
-  add("set", options::value<std::vector<std::string>>()->composing(), "of a dataset: KEY=VALUE as the sweep had it");
-  add("prove", options::value<std::string>()->default_value("10"),
-      "of a dataset: how many rows to prove again, evenly spread, or all");
-  add("json", "print JSON (schema 1)");
-  add("help", "print this");
-  return all;
-}
-
-ProofOptions proof_options(const options::variables_map& values) {
+ProofOptions proof_options(const Arguments& arguments) {
   ProofOptions proof;
-  proof.limit = values["limit"].as<std::uint64_t>();
-  proof.threads = values["threads"].as<int>();
-  if (values.count("budget"))
-    proof.seconds = parse_seconds(values["budget"].as<std::string>(), "pliant verify", "--budget");
+  proof.limit = *arguments.whole("limit");
+  proof.threads = arguments.threads();
+  proof.seconds = arguments.seconds("budget").value_or(0);
   return proof;
 }
 
@@ -76,21 +57,21 @@ struct Verdict {
 
 class VerifyCommand {
  public:
-  VerifyCommand(const options::variables_map& values, std::ostream& out) : values_(values), out_(out) {}
+  VerifyCommand(const Arguments& arguments, std::ostream& out) : arguments_(arguments), out_(out) {}
 
   int run() {
-    if (!values_.count("file")) throw wrong("pliant verify", "", "no file named", "what `pliant map --json` wrote");
-    file_ = values_["file"].as<std::string>();
+    if (!arguments_.word()) throw arguments_.bad("", "no file named", "what `pliant map --json` wrote");
+    file_ = *arguments_.word();
     std::ifstream in(file_, std::ios::binary);
-    if (!in) throw wrong(file_, "", "cannot be read", "what `pliant map --json` wrote");
+    if (!in) throw bad_option(file_, "", "cannot be read", "what `pliant map --json` wrote");
     json saved;
     try {
       saved = json::parse(in);
     } catch (const json::parse_error& error) {
-      throw wrong(file_, "", fmt::format("is no JSON: {}", error.what()), "what `pliant map --json` wrote");
+      throw bad_option(file_, "", fmt::format("is not JSON: {}", error.what()), "what `pliant map --json` wrote");
     }
     if (!saved.is_object() || saved.value("schema", 0) != 1)
-      throw wrong(file_, "schema", "is not 1", "what `pliant map --json` wrote");
+      throw bad_option(file_, "schema", "is not 1", "what `pliant map --json` wrote");
     const TaskWords words = TaskWords::from_json(saved.value("task", json()), file_, file_);
     std::vector<ReadTask> tasks = read_tasks(words);
     std::vector<json> claims;
@@ -98,7 +79,7 @@ class VerifyCommand {
       // Each point claims the least energy within its cycles.
       for (const json& point : saved["frontier"]) {
         if (!point.contains("runtime_cycles") || !point["runtime_cycles"].is_number())
-          throw wrong(file_, "frontier.runtime_cycles", "missing or no number", "what `pliant map --json` wrote");
+          throw bad_option(file_, "frontier.runtime_cycles", "missing or no number", "what `pliant map --json` wrote");
         claims.push_back(point);
       }
       tasks.resize(claims.size(), tasks.front());
@@ -112,8 +93,8 @@ class VerifyCommand {
       claims.push_back(saved);
     }
     if (claims.size() != tasks.size())
-      throw wrong(file_, "layers", fmt::format("{} results for {} layers", claims.size(), tasks.size()),
-                  "one per layer");
+      throw bad_option(file_, "layers", fmt::format("{} results for {} layers", claims.size(), tasks.size()),
+                       "one per layer");
 
     const Interrupt interrupt;
     std::vector<Verdict> verdicts;
@@ -123,14 +104,6 @@ class VerifyCommand {
   }
 
  private:
-  static InputError wrong(std::string file, std::string key, std::string what, std::string expected) {
-    return InputError(Diagnostic{.file = std::move(file),
-                                 .key = std::move(key),
-                                 .what = std::move(what),
-                                 .expected = std::move(expected),
-                                 .did_you_mean = {}});
-  }
-
   Verdict verify(const Task& task, const json& saved, const std::stop_token& stop) const {
     Verdict verdict;
     verdict.layer = task.layer.name;
@@ -147,7 +120,7 @@ class VerifyCommand {
                 saved.value("certified", false)};
     if (saved.value("feasible", true)) {
       if (!saved.contains("mapping"))
-        throw wrong(file_, "mapping", "missing", "the mapping of layer " + task.layer.name);
+        throw bad_option(file_, "mapping", "missing", "the mapping of layer " + task.layer.name);
       claim.mapping =
           parse_mapping_text(saved["mapping"].dump(), file_ + ": mapping", task.layer, task.accelerator).mapping;
     }
@@ -156,7 +129,7 @@ class VerifyCommand {
     verdict.wrong = check_claim(task, claim);
     if (!verdict.wrong.empty()) return verdict;
     // 2. Proven as claimed.
-    ProofOptions options = proof_options(values_);
+    ProofOptions options = proof_options(arguments_);
     options.stop = stop;
     Proof proof = prove_claim(task, claim, options);
     verdict.wrong = std::move(proof.wrong);
@@ -174,13 +147,13 @@ class VerifyCommand {
                                   {"value", verdict.value},
                                   {"proof", verdict.proof},
                                   {"differences", verdict.wrong}});
-      if (values_.count("json")) continue;
+      if (arguments_.has("json")) continue;
       out_ << fmt::format("{} {}: {}\n", verdict.wrong.empty() ? "ok  " : "BAD ", verdict.layer, verdict.proof);
       for (const std::string& difference : verdict.wrong) out_ << "       " << difference << "\n";
     }
     const bool complete = verdicts.size() == wanted;
     report["verified"] = bad == 0 && complete;
-    if (values_.count("json")) {
+    if (arguments_.has("json")) {
       out_ << report.dump(2) << "\n";
     } else {
       out_ << fmt::format("{} of {} verified{}\n", verdicts.size() - bad, wanted, complete ? "" : ", interrupted");
@@ -188,7 +161,7 @@ class VerifyCommand {
     return bad == 0 && complete ? 0 : 1;
   }
 
-  const options::variables_map& values_;
+  const Arguments& arguments_;
   std::ostream& out_;
   std::string file_;
 };
@@ -196,13 +169,13 @@ class VerifyCommand {
 }  // namespace
 
 int verify_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pliant verify", kUsage, described_options(), "file"};
-  return run_command(line, args, out, err, [&](const options::variables_map& values) {
-    const std::string file = values.count("file") ? values["file"].as<std::string>() : std::string();
+  const CommandLine line{"verify", kUsage, 1};
+  return run_command(line, args, out, err, [&](const Arguments& arguments) {
+    const std::string file = arguments.word().value_or("");
     std::error_code error;
     return std::filesystem::is_directory(file, error)
-               ? verify_dataset_command(file, values, proof_options(values), out, err)
-               : VerifyCommand(values, out).run();
+               ? verify_dataset_command(file, arguments, proof_options(arguments), out, err)
+               : VerifyCommand(arguments, out).run();
   });
 }
 

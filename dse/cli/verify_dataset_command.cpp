@@ -19,35 +19,32 @@
 namespace pliant {
 namespace {
 
-const std::string kCommand = "pliant verify";
-
 /// The sweep as it was run: mapper, budget and seed are in the manifest.
-SweepOverrides overrides_of(const Manifest& manifest, const boost::program_options::variables_map& values) {
+SweepOverrides overrides_of(const Manifest& manifest, const Arguments& arguments) {
   SweepOverrides overrides;
   for (const auto& [key, value] : manifest.options) {
     if (key == "mapper") overrides.mapper = value;
     if (key == "budget_seconds") overrides.budget_seconds = std::stod(value);
   }
   overrides.seed = manifest.seed;
-  if (values.count("set"))
-    for (const std::string& text : values["set"].as<std::vector<std::string>>())
-      overrides.settings.push_back(parse_setting(text));
+  overrides.settings = arguments.settings();
   return overrides;
 }
 
-std::optional<std::int64_t> rows_to_prove(const std::string& word) {
+std::optional<std::int64_t> rows_to_prove(const Arguments& arguments) {
+  const std::string word = *arguments.text("prove");
   if (word == "all") return std::nullopt;
   std::int64_t rows = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rows);
   if (error != std::errc() || end != word.data() + word.size() || rows < 0)
-    throw bad_option(kCommand, fmt::format("`{}` in --prove", word), "a number of rows, or all");
+    throw arguments.bad("--prove", fmt::format("`{}`", word), "a number of rows, or all");
   return rows;
 }
 
 }  // namespace
 
-int verify_dataset_command(const std::filesystem::path& dataset, const boost::program_options::variables_map& values,
-                           ProofOptions proof, std::ostream& out, std::ostream& err) {
+int verify_dataset_command(const std::filesystem::path& dataset, const Arguments& arguments, ProofOptions proof,
+                           std::ostream& out, std::ostream& err) {
   const Library library{shipped_configs().value_or("configs")};
   std::optional<Manifest> manifest;
   try {
@@ -57,20 +54,20 @@ int verify_dataset_command(const std::filesystem::path& dataset, const boost::pr
     return 1;
   }
   if (!manifest)
-    throw bad_option(kCommand, fmt::format("{} is no dataset", dataset.string()), "a folder that `pliant sweep` wrote");
-  const std::string name = values.count("sweep") ? values["sweep"].as<std::string>() : manifest->sweep_name;
+    throw arguments.bad("", fmt::format("{} is not a dataset", dataset.string()), "a folder that `pliant sweep` wrote");
+  const std::string name = arguments.text("sweep").value_or(manifest->sweep_name);
   std::filesystem::path file;
   try {
     file = find_sweep(library, name);
   } catch (const InputError&) {
-    if (values.count("sweep")) throw;
-    throw bad_option(kCommand, fmt::format("the sweep {} is not among the shipped ones", name),
-                     "--sweep FILE, the file that the dataset was made from");
+    if (arguments.has("sweep")) throw;
+    throw arguments.bad("--sweep", fmt::format("the sweep {} is not among the shipped ones", name),
+                        "--sweep FILE, the file that the dataset was made from");
   }
-  const Sweep sweep = load_sweep(library, file, overrides_of(*manifest, values));
+  const Sweep sweep = load_sweep(library, file, overrides_of(*manifest, arguments));
 
   DatasetProofs proofs;
-  proofs.rows = rows_to_prove(values["prove"].as<std::string>());
+  proofs.rows = rows_to_prove(arguments);
   const Interrupt interrupt("", 3);
   proofs.options = std::move(proof);
   proofs.options.stop = interrupt.token();
@@ -85,7 +82,7 @@ int verify_dataset_command(const std::filesystem::path& dataset, const boost::pr
   const DatasetVerdict verdict = verify_dataset(library, sweep, dataset, proofs);
   if (terminal) err << "\r" << std::string(60, ' ') << "\r";
 
-  if (values.count("json")) {
+  if (arguments.has("json")) {
     out << nlohmann::ordered_json{{"schema", 1},
                                   {"dataset", dataset.string()},
                                   {"verified", verdict.good()},

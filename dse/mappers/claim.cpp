@@ -16,6 +16,25 @@ constexpr double kRounding = 1e-9;  ///< of sums formed in another order
 
 bool equal(double a, double b) { return std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b)); }
 
+Proof::Outcome outcome_of(const SearchResult& again, bool enumerated) {
+  if (!again.mapping && !again.infeasible) return Proof::Outcome::kNotProven;
+  if (enumerated) return Proof::Outcome::kEnumerated;
+  if (again.certified) return Proof::Outcome::kProven;
+  return again.infeasible ? Proof::Outcome::kInfeasible : Proof::Outcome::kBounded;
+}
+
+std::string in_words(Proof::Outcome outcome, const SearchResult& again) {
+  switch (outcome) {
+    case Proof::Outcome::kNotProven: return fmt::format("not proven again ({})", to_string(again.ended_by));
+    case Proof::Outcome::kEnumerated: return fmt::format("enumerated all {} mappings", again.mappings_covered);
+    case Proof::Outcome::kProven: return "proven again by the exact mapper";
+    case Proof::Outcome::kInfeasible: return "nothing fits, proven again by the exact mapper";
+    case Proof::Outcome::kBounded:
+      return fmt::format("exact mapper: lower bound {:.7g}, gap {:.3g} %", again.lower_bound, 100 * again.gap());
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> check_claim(const Task& task, const Claim& claim) {
@@ -63,12 +82,8 @@ Proof prove_claim(const Task& task, const Claim& claim, const ProofOptions& opti
     if (claim.certified && again.certified && !equal(again.value, value))
       proof.wrong.push_back(fmt::format("the optimum is {:.12g}, not {:.12g}", again.value, value));
   }
-  proof.how = !again.mapping && !again.infeasible ? fmt::format("not proven again ({})", again.ended_by)
-              : small                             ? fmt::format("enumerated all {} mappings", again.mappings_covered)
-              : again.certified                   ? "proven again by the exact mapper"
-              : again.infeasible
-                  ? "nothing fits, proven again by the exact mapper"
-                  : fmt::format("exact mapper: lower bound {:.7g}, gap {:.3g} %", again.lower_bound, 100 * again.gap());
+  proof.outcome = outcome_of(again, small);
+  proof.how = in_words(proof.outcome, again);
   return proof;
 }
 

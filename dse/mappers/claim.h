@@ -20,8 +20,16 @@ struct Claim {
 };
 
 struct Proof {
+  enum class Outcome {
+    kNotProven,   ///< the search ended before it found anything
+    kEnumerated,  ///< every legal mapping was listed and priced
+    kProven,      ///< the exact mapper proved the optimum again
+    kInfeasible,  ///< the exact mapper proved again that nothing fits
+    kBounded,     ///< the exact mapper ended with a lower bound
+  };
   std::vector<std::string> wrong;  ///< every difference found
-  std::string how;                 ///< how the claim was proven again
+  Outcome outcome = Outcome::kNotProven;
+  std::string how;  ///< the outcome in words
 };
 
 /// Legal, and priced as claimed? Every difference found.

@@ -24,6 +24,20 @@ namespace {
 constexpr std::array<std::string_view, 6> kObjectives = {"runtime", "energy",        "edp",
                                                          "ed2p",    "perf-per-watt", "edp-over-utilization"};
 
+constexpr std::array<std::string_view, kEndedByCount> kEnds = {"",
+                                                               "proof",
+                                                               "proof within the hints",
+                                                               "budget",
+                                                               "stopped",
+                                                               "memory",
+                                                               "effort",
+                                                               "evaluations",
+                                                               "generations",
+                                                               "victory condition",
+                                                               "local optimum",
+                                                               "no legal start",
+                                                               "no valid mapping drawn"};
+
 struct Entry {
   std::string_view name;
   std::unique_ptr<Mapper> (*make)();
@@ -44,6 +58,8 @@ double cpu_seconds() {
 }  // namespace
 
 std::string_view to_string(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
+
+std::string_view to_string(EndedBy ended_by) { return kEnds[static_cast<std::size_t>(ended_by)]; }
 
 std::optional<Objective> parse_objective(std::string_view text) {
   for (std::size_t i = 0; i < kObjectives.size(); ++i)
@@ -92,7 +108,7 @@ const std::vector<std::string>& mapper_names() {
   return names;
 }
 
-SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options) {
+SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options, CostReport* priced) {
   const double started = cpu_seconds();
   SearchResult result = mapper.search(task, options);
   result.cpu_seconds = cpu_seconds() - started;
@@ -101,12 +117,12 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
     if (result.infeasible) {
       Task whole = task;
       whole.accelerator.hints = {};
-      return run_mapper(mapper, whole, options);
+      return run_mapper(mapper, whole, options, priced);
     }
     if (result.certified) {
       result.certified = false;
       result.lower_bound = 0;
-      result.ended_by += " within the hints";
+      result.ended_by = EndedBy::kProofWithinHints;
     }
   }
   // A proof that did not count what it covers covers the whole map-space.
@@ -122,7 +138,8 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
   const std::vector<Violation> violations =
       check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *result.mapping);
   if (!violations.empty()) fail("illegal mapping: " + violations.front().message);
-  const Totals totals = price(task.layer, task.accelerator, *result.mapping).totals;
+  CostReport report = price(task.layer, task.accelerator, *result.mapping);
+  const Totals totals = report.totals;
   const double value = task_value(task, totals);
   // Sums may be formed in another order; anything beyond rounding is a mistake.
   if (std::abs(value - result.value) > 1e-9 * std::abs(value))
@@ -132,6 +149,7 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
   result.totals = totals;
   result.value = value;
   if (result.certified) result.lower_bound = value;
+  if (priced != nullptr) *priced = std::move(report);
   return result;
 }
 

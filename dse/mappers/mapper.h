@@ -19,6 +19,8 @@
 
 namespace pliant {
 
+struct CostReport;
+
 /// Smaller is better for all of them: perf-per-watt is reported as energy (MACs per joule falls as energy rises),
 /// EDP over utilization is QuickFlow's search objective.
 enum class Objective : std::uint8_t { kRuntime, kEnergy, kEdp, kEd2p, kPerfPerWatt, kEdpOverUtilization };
@@ -71,6 +73,25 @@ struct SearchOptions {
   std::vector<std::pair<std::string, std::string>> extra;
 };
 
+/// Why a search ended.
+enum class EndedBy : std::uint8_t {
+  kNothing,  ///< still searching
+  kProof,
+  kProofWithinHints,  ///< of the mappings that the accelerator's hints leave
+  kBudget,
+  kStopped,
+  kMemory,
+  kEffort,
+  kEvaluations,
+  kGenerations,
+  kVictoryCondition,
+  kLocalOptimum,
+  kNoLegalStart,
+  kNoValidMappingDrawn,
+};
+std::string_view to_string(EndedBy ended_by);  ///< "proof", "budget", ...; empty for kNothing
+inline constexpr std::size_t kEndedByCount = 13;
+
 /// What a search found. `mapping` is empty when nothing legal was found.
 struct SearchResult {
   std::optional<Mapping> mapping;
@@ -85,7 +106,7 @@ struct SearchResult {
   std::uint64_t evaluations = 0;
   double seconds = 0;
   double cpu_seconds = 0;  ///< of the calling thread, as run_mapper saw it
-  std::string ended_by;    ///< "proof", "budget", "victory condition", "generations", "stopped", ...
+  EndedBy ended_by = EndedBy::kNothing;
   /// 0 when certified, (value - lower_bound) / value otherwise.
   double gap() const;
 };
@@ -104,7 +125,9 @@ std::unique_ptr<Mapper> make_mapper(std::string_view name);
 const std::vector<std::string>& mapper_names();
 
 /// search() plus what every caller wants: the result is re-priced and re-checked; throws std::logic_error when a
-/// mapper returned something illegal or mispriced (a programming error).
-SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options);
+/// mapper returned something illegal or mispriced (a programming error). `priced` receives the whole report of the
+/// mapping, when there is one.
+SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options,
+                        CostReport* priced = nullptr);
 
 }  // namespace pliant

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/report/compact_json.h"
 
+#include <arrow/util/base64.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
 
@@ -54,18 +55,7 @@ ordered_json compact_column(const DataColumn& column) {
   return json;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
-    for (std::size_t j = 0; j < 4; ++j) text += i + j <= bytes.size() ? kDigits[group >> (18 - 6 * j) & 63U] : '=';
-  }
-  return text;
-}
+std::string base64(std::string_view bytes) { return arrow::util::base64_encode(bytes); }
 
 std::string gzip(std::string_view bytes) {
   const auto codec = require_value(arrow::util::Codec::Create(arrow::Compression::GZIP), "compressing");

@@ -166,7 +166,7 @@ class RowColumns : public Columns {
  private:
   void axis(const AxisColumn& axis, std::size_t i) {
     const std::string meaning = "the value of " + axis.key + " in this design";
-    const ColumnInfo info{axis.column, "", meaning};
+    const ColumnInfo info{axis.column, axis.unit, meaning};
     switch (axis.kind) {
       case AxisColumn::Kind::kInteger:
         return add<arrow::Int64Builder>(
@@ -255,7 +255,8 @@ void append_certificate(arrow::StructBuilder& b, const LayerRow& row) {
   must(r.mappings_covered.empty() ? covered.AppendNull() : covered.Append(r.mappings_covered));
   must(child<arrow::Int64Builder>(b, 5).Append(static_cast<std::int64_t>(r.evaluations)));
   auto& ended = child<arrow::StringBuilder>(b, 6);
-  must(r.ended_by.empty() ? ended.AppendNull() : ended.Append(r.ended_by));
+  const std::string_view end = to_string(r.ended_by);
+  must(end.empty() ? ended.AppendNull() : ended.Append(end));
 }
 
 void append_energies(arrow::ListBuilder& list, const LayerRow& row) {

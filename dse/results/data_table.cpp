@@ -4,6 +4,7 @@
 #include <arrow/array.h>
 #include <arrow/builder.h>
 #include <arrow/table.h>
+#include <arrow/util/key_value_metadata.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,12 +36,13 @@ Cell cell_of(const arrow::Array& array, std::int64_t i) {
 /// Structs are opened, lists left out.
 void add_columns(const arrow::Field& field, const std::string& above, std::vector<ColumnKind>& all) {
   const std::string name = above.empty() ? field.name() : above + "." + field.name();
+  const std::string unit = field.metadata() ? field.metadata()->Get("unit").ValueOr(std::string()) : std::string();
   switch (field.type()->id()) {
-    case arrow::Type::BOOL: return all.push_back({ColumnKind::Kind::kBool, name});
+    case arrow::Type::BOOL: return all.push_back({ColumnKind::Kind::kBool, name, unit});
     case arrow::Type::INT32:
     case arrow::Type::INT64:
-    case arrow::Type::DOUBLE: return all.push_back({ColumnKind::Kind::kNumber, name});
-    case arrow::Type::STRING: return all.push_back({ColumnKind::Kind::kText, name});
+    case arrow::Type::DOUBLE: return all.push_back({ColumnKind::Kind::kNumber, name, unit});
+    case arrow::Type::STRING: return all.push_back({ColumnKind::Kind::kText, name, unit});
     case arrow::Type::STRUCT:
       for (const auto& child : field.type()->fields()) add_columns(*child, name, all);
       return;
@@ -203,7 +205,7 @@ void write_table(const DataTable& table, const fs::path& file) {
     arrays.push_back(to_array(column));
     fields.push_back(arrow::field(column.name, arrays.back()->type()));
   }
-  write_parquet(*arrow::Table::Make(arrow::schema(fields), arrays), file);
+  write_atomically(file, parquet_bytes(*arrow::Table::Make(arrow::schema(fields), arrays)));
 }
 
 }  // namespace pliant

@@ -37,6 +37,7 @@ std::string to_text(const Cell& cell);
 struct ColumnKind {
   enum class Kind { kBool, kNumber, kText } kind = Kind::kNumber;
   std::string name;
+  std::string unit = {};  ///< as columns.h has it
 };
 /// The flat columns of a table, those of a structured column by path (`certificate.gap`); lists are left out. Empty
 /// when the dataset holds no part that can be read.

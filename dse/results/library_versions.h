@@ -7,7 +7,7 @@
 
 namespace pliant {
 
-// The libraries that write tables, as loaded at run time.
+// The libraries that write tables and name their contents, as loaded at run time.
 std::vector<LibraryVersion> table_library_versions();
 
 }  // namespace pliant

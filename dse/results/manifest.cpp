@@ -52,8 +52,10 @@ void write_manifest(const fs::path& dataset, const Manifest& m) {
   all["seed"] = m.seed;
   for (const auto& [key, value] : m.options) all["options"][key] = value;
   all["axes"] = ordered_json::array();
-  for (const AxisColumn& axis : m.axes)
+  for (const AxisColumn& axis : m.axes) {
     all["axes"].push_back({{"key", axis.key}, {"column", axis.column}, {"kind", kKinds[static_cast<int>(axis.kind)]}});
+    if (!axis.unit.empty()) all["axes"].back()["unit"] = axis.unit;
+  }
   all["inputs"] = ordered_json::array();
   for (const Manifest::Input& input : m.inputs)
     all["inputs"].push_back({{"what", input.what}, {"name", input.name}, {"sha256", input.sha256}});
@@ -90,7 +92,7 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
       for (const auto& [key, value] : all.at("options").items()) m.options.emplace_back(key, value.get<std::string>());
     for (const auto& axis : all.at("axes"))
       m.axes.push_back({axis.at("key").get<std::string>(), axis.at("column").get<std::string>(),
-                        parse_kind(axis.at("kind").get<std::string>())});
+                        parse_kind(axis.at("kind").get<std::string>()), axis.value("unit", "")});
     for (const auto& input : all.at("inputs"))
       m.inputs.push_back({input.at("what").get<std::string>(), input.at("name").get<std::string>(),
                           input.at("sha256").get<std::string>()});

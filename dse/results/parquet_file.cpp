@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/results/parquet_file.h"
 
+#include <arrow/buffer.h>
 #include <arrow/io/file.h>
+#include <arrow/io/memory.h>
 #include <arrow/type.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
 #include <parquet/arrow/writer.h>
 #include <parquet/exception.h>
-
-#include <exception>
-#include <system_error>
 
 #include "dse/results/arrow_status.h"
 
@@ -49,24 +48,19 @@ std::shared_ptr<parquet::WriterProperties> writer_properties(const arrow::Schema
 
 }  // namespace
 
-void write_parquet(const arrow::Table& table, const fs::path& file) {
-  const fs::path temporary = temporary_name(file);
-  const std::string doing = fmt::format("{}: cannot write it", file.string());
+std::string parquet_bytes(const arrow::Table& table) {
+  const std::string doing = "building a Parquet file";
   try {
-    auto out = require_value(arrow::io::FileOutputStream::Open(temporary.string()), doing);
+    auto out = require_value(arrow::io::BufferOutputStream::Create(), doing);
     // The Arrow schema goes along, so that units and meanings come back with the columns.
     const auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
     require_ok(parquet::arrow::WriteTable(table, arrow::default_memory_pool(), out, kRowGroup,
                                           writer_properties(*table.schema()), arrow_properties),
                doing);
-    require_ok(out->Close(), doing);
-  } catch (const std::exception& error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    if (dynamic_cast<const StorageError*>(&error) != nullptr) throw;
+    return require_value(out->Finish(), doing)->ToString();
+  } catch (const parquet::ParquetException& error) {
     throw StorageError(fmt::format("{}: {}", doing, error.what()));
   }
-  put_in_place(temporary, file);
 }
 
 std::unique_ptr<parquet::arrow::FileReader> open_parquet(const fs::path& file) {

@@ -12,8 +12,8 @@
 
 namespace pliant {
 
-/// In one step, by atomic_file.h. StorageError when the disk refuses.
-void write_parquet(const arrow::Table& table, const std::filesystem::path& file);
+/// The whole file; equal tables give equal bytes.
+std::string parquet_bytes(const arrow::Table& table);
 
 /// StorageError when it is no Parquet file.
 std::unique_ptr<parquet::arrow::FileReader> open_parquet(const std::filesystem::path& file);

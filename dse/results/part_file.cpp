@@ -10,12 +10,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <system_error>
 
 #include "dse/results/arrow_rows.h"
 #include "dse/results/arrow_status.h"
+#include "dse/results/content_hash.h"
 #include "dse/results/parquet_file.h"
 
 namespace pliant {
@@ -26,9 +29,23 @@ namespace {
 
 constexpr std::array kTables = {TableKind::kLayers, TableKind::kDesigns};
 
-/// Looks at one file; fills in what is wrong with it.
-PartState check_file(const fs::path& file, const std::string& sweep_sha256, bool thorough, std::string& what,
-                     std::int64_t& rows) {
+/// As in the checksum file: relative to the dataset.
+std::string relative_name(TableKind table, std::int64_t part) {
+  return fmt::format("{}/part-{:06}.parquet", to_string(table), part);
+}
+
+std::string checksum_line(TableKind table, std::int64_t part, std::string_view bytes) {
+  return fmt::format("{}  {}\n", sha256(bytes), relative_name(table, part));
+}
+
+std::string file_bytes(const fs::path& file) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(file, std::ios::binary).rdbuf();
+  return std::move(bytes).str();
+}
+
+/// Looks at one Parquet file; fills in what is wrong with it.
+PartState check_file(const fs::path& file, const std::string& sweep_sha256, std::string& what, std::int64_t& rows) {
   std::error_code error;
   if (!fs::exists(file, error)) return PartState::kMissing;
   try {
@@ -44,7 +61,6 @@ PartState check_file(const fs::path& file, const std::string& sweep_sha256, bool
       what = fmt::format("{}: written by another sweep, or by this one with other inputs", file.string());
       return PartState::kForeign;
     }
-    if (thorough) read_parquet(*reader, {}, file);
     return PartState::kDone;
   } catch (const StorageError& problem) {
     what = problem.what();
@@ -52,16 +68,44 @@ PartState check_file(const fs::path& file, const std::string& sweep_sha256, bool
   }
 }
 
+/// Every byte of both tables against the checksums; fills in what is wrong.
+PartState check_bytes(const fs::path& dataset, std::int64_t part, std::string& what) {
+  const std::string kept = file_bytes(checksum_path(dataset, part));
+  for (const TableKind table : kTables) {
+    const fs::path file = part_path(dataset, table, part);
+    if (kept.find(checksum_line(table, part, file_bytes(file))) != std::string::npos) continue;
+    what = fmt::format("{}: damaged: its SHA-256 is not the one in {}", file.string(),
+                       checksum_path(dataset, part).string());
+    return PartState::kDamaged;
+  }
+  return PartState::kDone;
+}
+
 }  // namespace
 
 fs::path part_path(const fs::path& dataset, TableKind table, std::int64_t part) {
-  return dataset / std::string(to_string(table)) / fmt::format("part-{:06}.parquet", part);
+  return dataset / relative_name(table, part);
+}
+
+fs::path checksum_path(const fs::path& dataset, std::int64_t part) {
+  return dataset / "checksums" / fmt::format("part-{:06}.sha256", part);
+}
+
+std::vector<fs::path> part_folders(const fs::path& dataset) {
+  return {dataset / "layers", dataset / "designs", dataset / "checksums"};
 }
 
 void write_part(const fs::path& dataset, const Provenance& provenance, const std::vector<LayerRow>& layers,
                 const std::vector<DesignRow>& designs) {
-  write_parquet(*layers_table(provenance, layers), part_path(dataset, TableKind::kLayers, provenance.part));
-  write_parquet(*designs_table(provenance, designs), part_path(dataset, TableKind::kDesigns, provenance.part));
+  std::string checksums;
+  const auto write = [&](TableKind table, const arrow::Table& rows) {
+    const std::string bytes = parquet_bytes(rows);
+    write_atomically(part_path(dataset, table, provenance.part), bytes);
+    checksums += checksum_line(table, provenance.part, bytes);
+  };
+  write(TableKind::kLayers, *layers_table(provenance, layers));
+  write(TableKind::kDesigns, *designs_table(provenance, designs));
+  write_atomically(checksum_path(dataset, provenance.part), checksums);
 }
 
 PartCheck check_part(const fs::path& dataset, std::int64_t part, const std::string& sweep_sha256, bool thorough) {
@@ -69,11 +113,17 @@ PartCheck check_part(const fs::path& dataset, std::int64_t part, const std::stri
   check.state = PartState::kDone;
   for (const TableKind table : kTables) {
     std::int64_t& rows = table == TableKind::kLayers ? check.layer_rows : check.design_rows;
-    const PartState state = check_file(part_path(dataset, table, part), sweep_sha256, thorough, check.what, rows);
+    const PartState state = check_file(part_path(dataset, table, part), sweep_sha256, check.what, rows);
     if (state == PartState::kDone) continue;
     check.state = state;
     if (state != PartState::kMissing) break;
   }
+  if (check.state != PartState::kDone) return check;
+  std::error_code error;
+  if (!fs::exists(checksum_path(dataset, part), error))
+    check.state = PartState::kMissing;
+  else if (thorough)
+    check.state = check_bytes(dataset, part, check.what);
   return check;
 }
 
@@ -93,12 +143,11 @@ std::vector<std::int64_t> list_parts(const fs::path& dataset) {
 }
 
 void remove_part(const fs::path& dataset, std::int64_t part) {
-  for (const TableKind table : kTables) {
+  for (const fs::path& file : {checksum_path(dataset, part), part_path(dataset, TableKind::kLayers, part),
+                               part_path(dataset, TableKind::kDesigns, part)}) {
     std::error_code error;
-    fs::remove(part_path(dataset, table, part), error);
-    if (error)
-      throw StorageError(
-          fmt::format("{}: cannot remove it: {}", part_path(dataset, table, part).string(), error.message()));
+    fs::remove(file, error);
+    if (error) throw StorageError(fmt::format("{}: cannot remove it: {}", file.string(), error.message()));
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One part of a dataset: the rows of a fixed range of designs, as two Parquet files that are put in place in one step
-// each. The layers' file comes first; a part is done when both are there.
+// each, and the SHA-256 of both, as `sha256sum --check` reads it in DIR. A part is done when all three are there; they
+// are written in this order.
 //
-//     DIR/layers/part-000012.parquet    DIR/designs/part-000012.parquet
+//     DIR/layers/part-000012.parquet    DIR/designs/part-000012.parquet    DIR/checksums/part-000012.sha256
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,9 @@
 namespace pliant {
 
 std::filesystem::path part_path(const std::filesystem::path& dataset, TableKind table, std::int64_t part);
+std::filesystem::path checksum_path(const std::filesystem::path& dataset, std::int64_t part);
+/// layers, designs and checksums.
+std::vector<std::filesystem::path> part_folders(const std::filesystem::path& dataset);
 
 /// StorageError when the disk refuses; nothing is left behind then.
 void write_part(const std::filesystem::path& dataset, const Provenance& provenance, const std::vector<LayerRow>& layers,
@@ -32,7 +36,7 @@ struct PartCheck {
   std::string what;  ///< what is wrong with it
   std::int64_t layer_rows = 0, design_rows = 0;
 };
-/// Both files of a part. `thorough` reads every page against its checksum, else only the footers are looked at.
+/// The files of a part. `thorough` compares every byte with the checksums, else only the footers are looked at.
 PartCheck check_part(const std::filesystem::path& dataset, std::int64_t part, const std::string& sweep_sha256,
                      bool thorough);
 

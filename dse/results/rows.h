@@ -24,6 +24,7 @@ struct AxisColumn {
   std::string key;     ///< as in --set
   std::string column;  ///< set_...
   Kind kind = Kind::kText;
+  std::string unit = {};  ///< "B" for sizes in bytes, else empty
   bool operator==(const AxisColumn&) const = default;
 };
 /// Holds what its column's kind says.

@@ -89,7 +89,7 @@ void pack(Pack& all, Result& r) {
   pack_enum(all, r.status);
   all(r.solve_seconds);
   all(r.evaluations);
-  all(r.ended_by);
+  pack_enum(all, r.ended_by);
   all(r.mappings_covered);
   all(r.reason);
   all.list(r.mapping.levels, [](auto& out, auto& level) {
@@ -133,7 +133,9 @@ std::optional<TaskResult> parse_task_result(std::string_view bytes) {
   TaskResult result;
   Unpacker all(bytes);
   pack(all, result);
-  if (!all.whole() || static_cast<std::size_t>(result.status) >= kStatus.size()) return std::nullopt;
+  if (!all.whole() || static_cast<std::size_t>(result.status) >= kStatus.size() ||
+      static_cast<std::size_t>(result.ended_by) >= kEndedByCount)
+    return std::nullopt;
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/mapping.h"
+#include "dse/mappers/mapper.h"
 
 namespace pliant {
 
@@ -56,7 +57,7 @@ struct TaskResult {
   bool certified = false;
   std::string mappings_covered;  ///< decimal; empty when nothing is covered
   std::uint64_t evaluations = 0;
-  std::string ended_by;
+  EndedBy ended_by = EndedBy::kNothing;
 
   double solve_seconds = 0;  ///< of the run that solved it; in no table, for it differs from run to run
   bool operator==(const TaskResult&) const = default;

@@ -52,7 +52,8 @@ class TaskStore {
   void flush();                     ///< to the disk
 
   std::size_t size() const;
-  std::uint64_t damaged() const { return damaged_; }  ///< records skipped while reading
+  std::uint64_t damaged() const { return damaged_; }              ///< records skipped while reading
+  std::uint64_t other_formats() const { return other_formats_; }  ///< files of other versions, which are not read
 
  private:
   struct Place {
@@ -73,7 +74,7 @@ class TaskStore {
   std::uint64_t own_size_ = 0;    ///< on disk
   std::string pending_;           ///< records that follow
   std::chrono::steady_clock::time_point wrote_{};
-  std::uint64_t damaged_ = 0;
+  std::uint64_t damaged_ = 0, other_formats_ = 0;
 };
 
 }  // namespace pliant

@@ -38,7 +38,7 @@ Costs run_for_runtime(const StudyContext& context, const std::string& name, cons
                                 asked = sweep;
                               }),
               {}};
-  const Accelerator reference = load_accelerator(context.library, asked.accelerator, asked.settings);
+  const Accelerator reference = load_accelerator(context.library, asked.accelerators.front(), asked.settings);
   struct Question {
     std::size_t row;
     std::string flexibility;

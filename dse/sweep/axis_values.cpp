@@ -3,43 +3,62 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "core/input/write.h"
+#include "dse/sweep/sweep_keys.h"
 
 namespace pliant {
 namespace {
 
-constexpr std::array<std::string_view, 4> kRange{"from", "to", "step", "times"};
-constexpr std::array<std::string_view, 2> kPairs{"keys", "values"};
-constexpr std::array<std::string_view, 4> kShapes{"units", "rows", "cols", "min_side"};
 constexpr std::size_t kMostValues = 100'000;
 
 constexpr std::string_view kExpected = "a value, a list of values, or a range {from, to, step} or {from, to, times}";
 
+/// A whole number, or a size with a unit of bytes.
+struct Amount {
+  Count number = 0;
+  bool bytes = false;
+  /// As --set takes it.
+  std::string text() const { return fmt::format("{}{}", number, bytes ? "B" : ""); }
+};
+
+std::optional<Amount> read_amount(const Cursor& c, Count least = 1) {
+  if (c.node().is_scalar()) {
+    const auto bytes = parse_bytes(c.node().text);
+    if (std::holds_alternative<Count>(bytes) && std::get<Count>(bytes) >= least)
+      return Amount{std::get<Count>(bytes), true};
+  }
+  const auto number = c.count(least);
+  return number ? std::optional(Amount{*number, false}) : std::nullopt;
+}
+
 std::vector<std::string> read_range(const Cursor& range) {
-  if (!range.only_keys(kRange, kExpected)) return {};
+  if (!range.only_keys(keys::kRange, kExpected)) return {};
   const auto from_c = range.require("from", "the first value"), to_c = range.require("to", "the last value");
   const auto step_c = range.find("step"), times_c = range.find("times");
   if (step_c && times_c) return times_c->problem("both step and times", "one of them"), std::vector<std::string>{};
   if (!from_c || !to_c) return {};
-  const auto from = from_c->count(), to = to_c->count();
-  const auto step = step_c ? step_c->count() : std::optional<Count>(1);
+  const auto from = read_amount(*from_c), to = read_amount(*to_c);
+  const auto step = step_c ? read_amount(*step_c) : std::optional(Amount{1, from && from->bytes});
   const auto times = times_c ? times_c->count(2) : std::optional<Count>();
   if (!from || !to || !step || (times_c && !times)) return {};
-  if (*to < *from)
-    return to_c->problem(fmt::format("{} is less than `from`", *to), "a value from there on"),
+  if (to->bytes != from->bytes || step->bytes != from->bytes)
+    return range.problem("sizes with a unit beside plain numbers", "a unit for all of from, to and step, or for none"),
+           std::vector<std::string>{};
+  if (from->bytes && !step_c && !times_c)
+    return range.problem("neither step nor times", "step: 64KiB, say, or times: 2"), std::vector<std::string>{};
+  if (to->number < from->number)
+    return to_c->problem(fmt::format("{} is less than `from`", to->text()), "a value from there on"),
            std::vector<std::string>{};
   std::vector<std::string> values;
-  for (Count value = *from; value <= *to;) {
-    values.push_back(fmt::format("{}", value));
+  for (Amount value = *from; value.number <= to->number;) {
+    values.push_back(value.text());
     if (values.size() > kMostValues)
       return range.problem("too many values", "at most 100000"), std::vector<std::string>{};
-    const auto next = times ? checked_multiply(value, *times) : checked_add(value, *step);
+    const auto next = times ? checked_multiply(value.number, *times) : checked_add(value.number, step->number);
     if (!next) break;
-    value = *next;
+    value.number = *next;
   }
   return values;
 }
@@ -67,7 +86,7 @@ std::optional<SweepAxis> read_zip(const Cursor& zip) {
 }
 
 std::optional<SweepAxis> read_pairs(const Cursor& pairs) {
-  if (!pairs.only_keys(kPairs, "{keys: [a, b], values: [[1, 2], [3, 4]]}")) return std::nullopt;
+  if (!pairs.only_keys(keys::kPairs, "{keys: [a, b], values: [[1, 2], [3, 4]]}")) return std::nullopt;
   const auto keys = pairs.require("keys", "a list of keys"), values = pairs.require("values", "a list of lists");
   if (!keys || !values || !keys->expect_list("a list of keys") || !values->expect_list("a list of lists"))
     return std::nullopt;
@@ -93,7 +112,7 @@ std::optional<SweepAxis> read_pairs(const Cursor& pairs) {
 }
 
 std::optional<SweepAxis> read_shapes(const Cursor& shapes) {
-  if (!shapes.only_keys(kShapes, "{units: 256, rows: KEY, cols: KEY}")) return std::nullopt;
+  if (!shapes.only_keys(keys::kShapes, "{units: 256, rows: KEY, cols: KEY}")) return std::nullopt;
   const auto units_c = shapes.require("units", "how many units every shape has");
   if (!units_c) return std::nullopt;
   const auto units = units_c->count(1, Count{1} << 40);

@@ -31,6 +31,7 @@ class ConstraintParser {
           all.names_.push_back(step.name);
       }
     }
+    all.has_sizes_ = sizes_;
     if (all.names_.empty()) return std::string("it names nothing that varies");
     return all;
   }
@@ -109,12 +110,17 @@ class ConstraintParser {
       return steps.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(count)), ""});
     if (const auto real = parse_real(token); std::holds_alternative<double>(real))
       return steps.push_back({Kind::kNumber, std::get<double>(real), ""});
-    fail(fmt::format("`{}` is no number", token));
+    if (const auto bytes = parse_bytes(token); std::holds_alternative<Count>(bytes)) {
+      sizes_ = true;
+      return steps.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(bytes)), ""});
+    }
+    fail(fmt::format("`{}` is not a number", token));
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  bool sizes_ = false;
   std::string error_;
 };
 

@@ -22,6 +22,8 @@ class Constraint {
 
   const std::string& text() const { return text_; }
   const std::vector<std::string>& names() const { return names_; }
+  /// It has a size such as 64KiB, which counts as bytes.
+  bool has_sizes() const { return has_sizes_; }
   /// nullopt when a name has no value.
   std::optional<bool> holds(const Lookup& lookup) const;
 
@@ -39,6 +41,7 @@ class Constraint {
   std::string text_, comparison_;
   Steps left_, right_;
   std::vector<std::string> names_;
+  bool has_sizes_ = false;
 };
 
 }  // namespace pliant

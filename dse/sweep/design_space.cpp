@@ -16,6 +16,8 @@ std::optional<double> as_number(const std::string& text) {
   if (const auto count = parse_count(text); std::holds_alternative<Count>(count))
     return static_cast<double>(std::get<Count>(count));
   if (const auto real = parse_real(text); std::holds_alternative<double>(real)) return std::get<double>(real);
+  if (const auto bytes = parse_bytes(text); std::holds_alternative<Count>(bytes))
+    return static_cast<double>(std::get<Count>(bytes));
   return std::nullopt;
 }
 
@@ -62,7 +64,9 @@ double buffer_bits(const Accelerator& accelerator) {
 }
 
 DesignSpace::DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep)
-    : library_(library), sweep_(std::move(sweep)), template_(library, sweep_->accelerator) {
+    : library_(library), sweep_(std::move(sweep)) {
+  for (const std::string& accelerator : sweep_->accelerators)
+    templates_.push_back(std::make_unique<AcceleratorTemplate>(library, accelerator));
   for (const SweepAxis& axis : sweep_->axes) hardware_ *= static_cast<std::int64_t>(axis.values.size());
   variants_ = static_cast<std::int64_t>(sweep_->factorizations.size() * sweep_->objectives.size());
   inner_ = static_cast<std::int64_t>(sweep_->flexibilities.size()) * variants_;
@@ -82,7 +86,10 @@ void DesignSpace::seek(std::int64_t hardware) {
   for (std::size_t a = 0; a < digits.size(); ++a) {
     const SweepAxis& axis = sweep_->axes[a];
     for (std::size_t k = 0; k < axis.keys.size(); ++k) {
-      current_.settings.emplace_back(axis.keys[k], axis.values[digits[a]][k]);
+      if (axis.keys[k] == kAcceleratorAxis)
+        current_.accelerator_index = digits[a];
+      else
+        current_.settings.emplace_back(axis.keys[k], axis.values[digits[a]][k]);
       current_.cells.push_back(sweep_->cells[a][digits[a]][k]);
     }
   }
@@ -92,7 +99,7 @@ void DesignSpace::load() {
   if (current_.loaded) return;
   current_.loaded = true;
   try {
-    current_.accelerator = template_.with(current_.settings);
+    current_.accelerator = templates_[current_.accelerator_index]->with(current_.settings);
   } catch (const InputError& error) {
     current_.problem = first_line(error);
   }
@@ -133,8 +140,9 @@ std::optional<double> DesignSpace::number(const std::string& name, const Acceler
   // Later settings win; a capacity means words only once the accelerator is known.
   for (auto it = current_.settings.rbegin(); it != current_.settings.rend(); ++it)
     if (it->first == name) return as_number(it->second);
-  const auto parameter = sweep_->parameters.find(name);
-  return parameter == sweep_->parameters.end() ? std::nullopt : as_number(parameter->second);
+  const auto& parameters = sweep_->parameters[current_.accelerator_index];
+  const auto parameter = parameters.find(name);
+  return parameter == parameters.end() ? std::nullopt : as_number(parameter->second);
 }
 
 bool DesignSpace::allowed(std::int64_t i) {
@@ -159,12 +167,19 @@ bool DesignSpace::allowed(std::int64_t i) {
   return true;
 }
 
-Design DesignSpace::design(std::int64_t i) {
+std::optional<double> DesignSpace::value(std::int64_t i, const std::string& name) {
+  seek(i / inner_);
+  std::string problem;
+  const auto accelerator = flexible(static_cast<std::size_t>(i % inner_ / variants_), problem);
+  return number(name, accelerator.get());
+}
+
+DesignPoint DesignSpace::design(std::int64_t i) {
   seek(i / inner_);
   const auto rest = static_cast<std::size_t>(i % inner_);
   const std::size_t flexibility = rest / static_cast<std::size_t>(variants_);
   const std::size_t variant = rest % static_cast<std::size_t>(variants_);
-  Design design;
+  DesignPoint design;
   design.factorization = sweep_->factorizations[variant / sweep_->objectives.size()];
   design.objective = sweep_->objectives[variant % sweep_->objectives.size()];
   design.accelerator = flexible(flexibility, design.problem);

@@ -15,7 +15,7 @@
 namespace pliant {
 
 /// One point of the outer loop.
-struct Design {
+struct DesignPoint {
   std::shared_ptr<const DesignKey> key;
   std::shared_ptr<const Accelerator> accelerator;  ///< null when it contradicts itself
   std::string problem;                             ///< why
@@ -37,11 +37,14 @@ class DesignSpace {
 
   /// Does design i meet the constraints? A design that contradicts itself does: its rows tell why.
   bool allowed(std::int64_t i);
-  Design design(std::int64_t i);
+  /// The number of design i that a constraint may name; nullopt when it has none.
+  std::optional<double> value(std::int64_t i, const std::string& name);
+  DesignPoint design(std::int64_t i);
 
  private:
   struct Hardware {
     std::int64_t number = -1;
+    std::size_t accelerator_index = 0;  ///< in Sweep::accelerators
     std::vector<Setting> settings;
     std::vector<AxisValue> cells;
     std::optional<Accelerator> accelerator;
@@ -55,7 +58,7 @@ class DesignSpace {
 
   const Library& library_;
   std::shared_ptr<const Sweep> sweep_;
-  AcceleratorTemplate template_;
+  std::vector<std::unique_ptr<AcceleratorTemplate>> templates_;  ///< by accelerator
   std::int64_t hardware_ = 1, inner_ = 1, variants_ = 1;
   Hardware current_;
   std::int64_t flexible_for_ = -1;  ///< hardware * flexibilities + flexibility of what follows

@@ -24,7 +24,7 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   const auto shared = std::make_shared<const Sweep>(sweep);
   DesignSpace space(library, shared);
   const int threads = options.threads > 0 ? options.threads : tbb::this_task_arena::max_concurrency();
-  const std::vector<bool> allowed = allowed_designs(library, shared, threads);
+  const std::vector<bool> allowed = allowed_designs(library, shared, threads, options.on_phase, options.stop);
   const SweepLayout layout = layout_of(sweep, space.size());
 
   SweepEstimate estimate;
@@ -32,6 +32,7 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   estimate.designs = allowed.empty() ? layout.designs_raw : std::count(allowed.begin(), allowed.end(), true);
   estimate.layers = layout.layers;
   estimate.tasks = estimate.designs * layout.layers;
+  if (estimate.designs == 0 && !options.stop.stop_requested()) throw no_design_left(library, shared);
   if (estimate.tasks == 0) return estimate;
 
   // Name the tasks; remember a spread of those that are new.
@@ -46,11 +47,13 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   std::unordered_set<TaskKey, TaskKeyHash> seen;
   std::vector<Sample> unknown;
   std::int64_t named_designs = 0, number = 0;
-  for (std::int64_t i = 0; i < space.size(); ++i) {
+  Phase naming(options.on_phase, "naming the tasks", space.size());
+  for (std::int64_t i = 0; i < space.size() && !options.stop.stop_requested(); ++i) {
+    naming.advance(1);
     if (!allowed.empty() && !allowed[static_cast<std::size_t>(i)]) continue;
     if (number++ % stride != 0) continue;
     ++named_designs;
-    const Design design = space.design(i);
+    const DesignPoint design = space.design(i);
     if (!design.accelerator) continue;
     for (const Workload& workload : shared->workloads) {
       for (const Workload::Entry& entry : workload.layers) {
@@ -74,7 +77,9 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double at = 0;
-  while (!unknown.empty() && elapsed() < sample_seconds &&
+  Phase sampling(options.on_phase, "solving a sample for the estimate, milliseconds",
+                 unknown.empty() ? 0 : static_cast<std::int64_t>(1000 * sample_seconds));
+  while (!unknown.empty() && elapsed() < sample_seconds && !options.stop.stop_requested() &&
          estimate.sampled < static_cast<std::int64_t>(unknown.size())) {
     const Sample& sample = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
     solve_task(*mapper, *shared, space.design(sample.design), *sample.layer, 1, options.stop);

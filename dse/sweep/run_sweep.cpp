@@ -2,14 +2,12 @@
 #include "dse/sweep/run_sweep.h"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <mutex>
 #include <unordered_map>
 
@@ -20,6 +18,7 @@
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/grace_timer.h"
 #include "dse/sweep/part_writer.h"
+#include "dse/sweep/sweep_dataset.h"
 #include "dse/sweep/sweep_task.h"
 
 namespace pliant {
@@ -31,15 +30,12 @@ namespace {
 
 /// Tasks between naming and collecting, for each thread: a long task holds up the collecting of those after it.
 constexpr std::size_t kTokensPerThread = 512;
-/// Below this a resumed dataset is checked page by page, above it only by its files' footers.
-constexpr std::uintmax_t kCheckThoroughly = std::uintmax_t{64} << 20;
-
 /// A step of the outer loop on its way through the pipeline.
 struct Token {
   enum class Kind { kLayer, kWorkloadEnd, kPartEnd };
   Kind kind = Kind::kLayer;
   std::int64_t part = 0;
-  std::shared_ptr<const Design> design;
+  std::shared_ptr<const DesignPoint> design;
   const Workload* workload = nullptr;
   std::shared_ptr<const Layer> layer;
   std::int32_t layer_index = 0;
@@ -69,11 +65,18 @@ class AddTime {
 class SweepRun {
  public:
   SweepRun(const Library& library, const Sweep& sweep, const SweepRunOptions& options)
-      : sweep_(std::make_shared<const Sweep>(sweep)), options_(options), space_(library, sweep_), namer_(*sweep_) {
-    layout_ = layout_of(sweep, space_.size());
-    threads_ = options.threads > 0 ? options.threads : tbb::this_task_arena::max_concurrency();
-    allowed_ = allowed_designs(library, sweep_, threads_);
-    mapper_ = make_mapper(sweep.mapper);
+      : library_(library),
+        sweep_(std::make_shared<const Sweep>(sweep)),
+        options_(options),
+        space_(library, sweep_),
+        namer_(*sweep_),
+        layout_(layout_of(sweep, space_.size())),
+        threads_(options.threads > 0 ? options.threads : usable_cores()),
+        allowed_(allowed_designs(library, sweep_, threads_, options.on_phase, options.stop)),
+        mapper_(make_mapper(sweep.mapper)),
+        dataset_(options, make_manifest(sweep, layout_, count_all_designs()), threads_),
+        best_(sweep),
+        describer_(library, sweep_) {
     for (const Workload& workload : sweep_->workloads) {
       auto& own = layers_.emplace_back();
       for (const Workload::Entry& entry : workload.layers) own.push_back(std::make_shared<const Layer>(entry.layer));
@@ -81,38 +84,37 @@ class SweepRun {
   }
 
   SweepOutcome run() {
-    make_folder(options_.dataset / "layers");
-    make_folder(options_.dataset / "designs");
+    if (options_.stop.stop_requested()) {  // while the designs were counted: nothing is known of the dataset
+      outcome_.interrupted = true;
+      return outcome_;
+    }
+    if (count_all_designs() == 0) throw no_design_left(library_, sweep_);
+    for (const fs::path& folder : part_folders(options_.dataset)) make_folder(folder);
     const DatasetLock lock(options_.dataset, fmt::format("shard-{}-of-{}", options_.shard.index, options_.shard.count),
                            DatasetLock::Mode::kRefuse);
-    open_dataset();
-    find_missing_parts();
-    outcome_.progress.total = count_tasks(owned_parts_);
-    outcome_.progress.parts = static_cast<std::int64_t>(owned_parts_.size());
-    outcome_.progress.done = outcome_.progress.total - count_tasks(missing_);
-    outcome_.progress.reused = outcome_.progress.done;
+    dataset_.open();
+    dataset_.find_best(best_);
+    SweepProgress& progress = outcome_.progress;
+    progress.total = count_tasks(dataset_.owned());
+    progress.parts = static_cast<std::int64_t>(dataset_.owned().size());
+    progress.done = progress.total - count_tasks(dataset_.missing());
+    progress.reused = progress.done;
     report(true);
-    if (!missing_.empty()) {
-      change_manifest([](Manifest& manifest) {
-        if (std::ranges::find(manifest.hosts, host_name()) == manifest.hosts.end())
-          manifest.hosts.push_back(host_name());
-      });
-      for (const char* folder : {"layers", "designs"}) remove_leftovers(options_.dataset / folder);
-      remove_leftovers(options_.dataset);
-      store_ = std::make_unique<TaskStore>(cache_folder(), true);
-      if (store_->damaged() > 0)
-        note(fmt::format("{} damaged records in the result cache are computed again", store_->damaged()));
+    outcome_.already_done = dataset_.missing().empty();
+    if (!outcome_.already_done) {
+      dataset_.begin_writing();
+      open_store();
       writer_.emplace(options_.dataset);
       solve_missing();
       writer_->finish();
       store_->flush();
-      outcome_.progress.parts_done = parts_done();
-      outcome_.interrupted = options_.stop.stop_requested() && parts_done() < outcome_.progress.parts;
+      progress.parts_done = parts_done();
+      outcome_.interrupted = options_.stop.stop_requested() && parts_done() < progress.parts;
       outcome_.logging_cpu_seconds = logging_ + writer_->cpu_seconds();
-    } else {
-      outcome_.already_done = true;
     }
-    close_dataset();
+    outcome_.dataset_complete = parts_done() == progress.parts && dataset_.close(!outcome_.already_done);
+    // The other shards went on meanwhile.
+    if (options_.shard.count > 1) dataset_.find_best(best_);
     report(true);
     return outcome_;
   }
@@ -120,12 +122,21 @@ class SweepRun {
  private:
   fs::path cache_folder() const { return options_.cache.empty() ? options_.dataset / "cache" : options_.cache; }
 
-  std::int64_t parts_done() const {
-    return static_cast<std::int64_t>(owned_parts_.size() - missing_.size()) + (writer_ ? writer_->written() : 0);
+  void open_store() {
+    const auto note = [&](const std::string& text) {
+      if (options_.on_note) options_.on_note(text);
+    };
+    store_ = std::make_unique<TaskStore>(cache_folder(), true);
+    if (store_->damaged() > 0)
+      note(fmt::format("{} damaged records in the result cache are computed again", store_->damaged()));
+    if (store_->other_formats() > 0)
+      note(fmt::format("{}: {} files of another version of Pliant are not used; they can be deleted",
+                       cache_folder().string(), store_->other_formats()));
   }
 
-  void note(const std::string& text) const {
-    if (options_.on_note) options_.on_note(text);
+  std::int64_t parts_done() const {
+    return static_cast<std::int64_t>(dataset_.owned().size() - dataset_.missing().size()) +
+           (writer_ ? writer_->written() : 0);
   }
 
   bool allowed(std::int64_t design) const { return allowed_.empty() || allowed_[static_cast<std::size_t>(design)]; }
@@ -140,83 +151,15 @@ class SweepRun {
     return std::count(allowed_.begin() + first_design(part), allowed_.begin() + end_design(part), true);
   }
 
+  std::int64_t count_all_designs() const {
+    return allowed_.empty() ? layout_.designs_raw
+                            : static_cast<std::int64_t>(std::count(allowed_.begin(), allowed_.end(), true));
+  }
+
   std::int64_t count_tasks(const std::vector<std::int64_t>& parts) const {
     std::int64_t designs = 0;
     for (const std::int64_t part : parts) designs += count_designs(part);
     return designs * layout_.layers;
-  }
-
-  /// Compares with the manifest that is there, or writes the first.
-  void open_dataset() {
-    const DatasetLock lock(options_.dataset, "manifest", DatasetLock::Mode::kWait);
-    const std::int64_t designs = allowed_.empty()
-                                     ? layout_.designs_raw
-                                     : static_cast<std::int64_t>(std::count(allowed_.begin(), allowed_.end(), true));
-    manifest_ = make_manifest(*sweep_, layout_, designs);
-    std::optional<Manifest> before;
-    try {
-      before = read_manifest(options_.dataset);
-    } catch (const StorageError& error) {
-      note(fmt::format("{}; written anew", error.what()));
-    }
-    if (before && before->sweep_sha256 == manifest_.sweep_sha256) {
-      manifest_ = *before;
-      return;
-    }
-    if (before) {
-      const std::string changes = changed_inputs(*before, manifest_);
-      if (!options_.update)
-        throw ChangedInputs(fmt::format("{}: made from other inputs: {}", options_.dataset.string(), changes));
-      note(fmt::format("the rows are replaced, because of {}", changes));
-      for (const std::int64_t part : list_parts(options_.dataset)) remove_part(options_.dataset, part);
-    }
-    manifest_.start = utc_now();
-    write_manifest(options_.dataset, manifest_);
-  }
-
-  void find_missing_parts() {
-    std::uintmax_t bytes = 0;
-    for (const TableKind table : {TableKind::kLayers, TableKind::kDesigns}) {
-      std::error_code error;
-      for (const auto& entry : fs::directory_iterator(options_.dataset / std::string(to_string(table)), error))
-        bytes += entry.is_regular_file(error) ? entry.file_size(error) : 0;
-    }
-    for (std::int64_t part = options_.shard.index; part < layout_.parts; part += options_.shard.count)
-      owned_parts_.push_back(part);
-    std::vector<PartCheck> checks(owned_parts_.size());
-    tbb::task_arena(threads_).execute([&] {
-      tbb::parallel_for(std::size_t{0}, checks.size(), [&](std::size_t i) {
-        checks[i] = check_part(options_.dataset, owned_parts_[i], manifest_.sweep_sha256, bytes <= kCheckThoroughly);
-      });
-    });
-    for (std::size_t i = 0; i < checks.size(); ++i) {
-      if (checks[i].state == PartState::kDone) continue;
-      if (!checks[i].what.empty()) note(checks[i].what + "; computed again");
-      missing_.push_back(owned_parts_[i]);
-    }
-  }
-
-  /// The last shard to finish says when.
-  void close_dataset() {
-    outcome_.dataset_complete = false;
-    if (outcome_.progress.parts_done < outcome_.progress.parts) return;
-    if (options_.shard.count > 1) {
-      for (std::int64_t part = 0; part < layout_.parts; ++part) {
-        if (options_.shard.owns(part)) continue;
-        if (check_part(options_.dataset, part, manifest_.sweep_sha256, false).state != PartState::kDone) return;
-      }
-    }
-    outcome_.dataset_complete = true;
-    if (!manifest_.end.empty() && outcome_.already_done) return;
-    change_manifest([](Manifest& manifest) { manifest.end = utc_now(); });
-  }
-
-  /// Other shards may have written it meanwhile.
-  void change_manifest(const std::function<void(Manifest&)>& change) {
-    const DatasetLock lock(options_.dataset, "manifest", DatasetLock::Mode::kWait);
-    if (const auto now = read_manifest(options_.dataset)) manifest_ = *now;
-    change(manifest_);
-    write_manifest(options_.dataset, manifest_);
   }
 
   void solve_missing() {
@@ -241,18 +184,18 @@ class SweepRun {
 
   // Step 1. Where the naming stands: part, design, workload, layer.
   struct Place {
-    std::size_t part = 0;  ///< in missing_
+    std::size_t part = 0;  ///< in dataset_.missing()
     std::int64_t design = -1;
     std::size_t workload = 0, layer = 0;
-    std::shared_ptr<const Design> current;
+    std::shared_ptr<const DesignPoint> current;
   };
 
   TokenPtr next_token(tbb::flow_control& flow) {
-    if (options_.stop.stop_requested() || at_.part == missing_.size()) {
+    if (options_.stop.stop_requested() || at_.part == dataset_.missing().size()) {
       flow.stop();
       return nullptr;
     }
-    const std::int64_t part = missing_[at_.part];
+    const std::int64_t part = dataset_.missing()[at_.part];
     auto token = std::make_shared<Token>();
     token->part = part;
     if (!at_.current) {
@@ -264,7 +207,7 @@ class SweepRun {
         at_.design = -1;
         return token;
       }
-      at_.current = std::make_shared<const Design>(space_.design(at_.design));
+      at_.current = std::make_shared<const DesignPoint>(space_.design(at_.design));
       at_.workload = at_.layer = 0;
     }
     token->design = at_.current;
@@ -372,13 +315,13 @@ class SweepRun {
         summarize(*token.design, *token.workload, part_layers_.data() + (part_layers_.size() - layers), layers);
     row.flexion = token.flexion;
     if (sweep_->flexion && !token.flexion && token.design->accelerator) part_given_up_ = true;
-    note_best(row);
+    best_.add(row);
     part_designs_.push_back(std::move(row));
   }
 
   void collect_part(std::int64_t part) {
     if (!part_given_up_) {
-      writer_->write({sweep_->name, manifest_.sweep_sha256, sweep_->columns, part}, std::move(part_layers_),
+      writer_->write({sweep_->name, dataset_.manifest().sweep_sha256, sweep_->columns, part}, std::move(part_layers_),
                      std::move(part_designs_));
       report(false);
     }
@@ -387,44 +330,35 @@ class SweepRun {
     part_given_up_ = false;
   }
 
-  void note_best(const DesignRow& row) {
-    const bool first = row.workload == sweep_->workloads.front().name &&
-                       row.design->objective == to_string(sweep_->objectives.front());
-    if (!row.cost || !first) return;
-    SweepProgress::Best best{row.design->design_id, row.workload, "edp_pj_cycles", "", row.cost->edp_pj_cycles};
-    switch (sweep_->objectives.front()) {
-      case Objective::kRuntime:
-        best.column = "runtime_cycles";
-        best.value = row.cost->runtime_cycles;
-        break;
-      case Objective::kEnergy:
-      case Objective::kPerfPerWatt:
-        best.column = "energy_pj";
-        best.value = row.cost->energy_pj;
-        break;
-      default: break;
-    }
-    std::optional<SweepProgress::Best>& known = outcome_.progress.best;
-    // Of equals the first, whatever the order of parts.
-    if (known && (known->value < best.value || (known->value == best.value && known->design_id < best.design_id)))
-      return;
-    for (std::size_t i = 0; i < sweep_->columns.size(); ++i) {
+  SweepProgress::Best described(const BestDesigns::Found& found, const std::string& workload) {
+    SweepProgress::Best best{found.design_id, workload, std::string(best_.column()), "", found.value};
+    const DesignKey& key = *describer_.design(found.design_id).key;
+    for (std::size_t i = 0; i < sweep_->columns.size(); ++i)
       std::visit([&](const auto& value) { best.label += fmt::format("{}={} ", sweep_->columns[i].key, value); },
-                 row.design->axes[i]);
-    }
-    best.label += row.design->flexibility;
-    known = std::move(best);
+                 key.axes[i]);
+    best.label += key.flexibility;
+    return best;
+  }
+
+  void describe_best() {
+    std::vector<SweepProgress::Best>& all = outcome_.progress.best;
+    all.clear();
+    if (sweep_->workloads.size() > 1 && best_.on_all()) all.push_back(described(*best_.on_all(), "all workloads"));
+    for (std::size_t w = 0; w < sweep_->workloads.size(); ++w)
+      if (const auto& found = best_.on(w)) all.push_back(described(*found, sweep_->workloads[w].name));
   }
 
   void report(bool now) {
     const auto time = Clock::now();
     outcome_.progress.seconds = std::chrono::duration<double>(time - start_).count();
     outcome_.progress.parts_done = parts_done();
-    if (!options_.on_progress || (!now && time - reported_ < std::chrono::milliseconds(100))) return;
+    if (!now && (!options_.on_progress || time - reported_ < std::chrono::milliseconds(100))) return;
     reported_ = time;
-    options_.on_progress(outcome_.progress);
+    describe_best();
+    if (options_.on_progress) options_.on_progress(outcome_.progress);
   }
 
+  const Library& library_;
   std::shared_ptr<const Sweep> sweep_;
   const SweepRunOptions& options_;
   DesignSpace space_;
@@ -434,9 +368,7 @@ class SweepRun {
   std::vector<bool> allowed_;
   std::unique_ptr<Mapper> mapper_;
   std::vector<std::vector<std::shared_ptr<const Layer>>> layers_;  ///< by workload
-
-  Manifest manifest_;
-  std::vector<std::int64_t> owned_parts_, missing_;
+  SweepDataset dataset_;
   std::unique_ptr<TaskStore> store_;
   std::optional<PartWriter> writer_;
 
@@ -449,34 +381,18 @@ class SweepRun {
   std::vector<LayerRow> part_layers_;
   std::vector<DesignRow> part_designs_;
   bool part_given_up_ = false;
+  BestDesigns best_;
+  DesignSpace describer_;  ///< its own: step 1 uses space_
   SweepOutcome outcome_;
   Clock::time_point start_ = Clock::now(), reported_{};
 };
 
 }  // namespace
 
+int usable_cores() { return tbb::this_task_arena::max_concurrency(); }
+
 SweepOutcome run_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options) {
   return SweepRun(library, sweep, options).run();
-}
-
-std::optional<DatasetStatus> dataset_status(const fs::path& dataset) {
-  const auto manifest = read_manifest(dataset);
-  if (!manifest) return std::nullopt;
-  DatasetStatus status;
-  status.manifest = *manifest;
-  for (const std::int64_t part : list_parts(dataset)) {
-    const PartCheck check = check_part(dataset, part, manifest->sweep_sha256, false);
-    if (check.state == PartState::kDone) {
-      ++status.parts_done;
-      status.layer_rows += check.layer_rows;
-      status.design_rows += check.design_rows;
-    } else if (!check.what.empty()) {
-      ++status.parts_damaged;
-      status.problems.push_back(check.what);
-    }
-  }
-  status.tasks_kept = TaskStore(dataset / "cache", false).size();
-  return status;
 }
 
 }  // namespace pliant

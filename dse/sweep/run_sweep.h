@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "dse/sweep/phase.h"
 #include "dse/sweep/sweep.h"
 
 namespace pliant {
@@ -36,7 +37,9 @@ struct SweepProgress {
     std::string workload, column, label;
     double value = 0;
   };
-  std::optional<Best> best;  ///< of the first workload and objective
+  /// Of the whole dataset, all shards, by the first objective: on all workloads together (when there are several), then
+  /// on each.
+  std::vector<Best> best;
 };
 
 struct SweepRunOptions {
@@ -48,6 +51,7 @@ struct SweepRunOptions {
   std::stop_token stop;
   double grace_seconds = 1;  ///< after a stop, how long tasks in flight may take before they are given up
   std::function<void(const SweepProgress&)> on_progress;  ///< at most ten times a second
+  OnPhase on_phase;                                       ///< what comes before the first task
   std::function<void(const std::string&)> on_note;        ///< damaged parts and the like, one line each
 };
 
@@ -69,6 +73,9 @@ class ChangedInputs : public std::runtime_error {
 /// of the mapper; what was finished before stays.
 SweepOutcome run_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options);
 
+/// Cores that this process may use.
+int usable_cores();
+
 /// How the rows are laid out; follows from the sweep alone.
 struct SweepLayout {
   std::int64_t designs_raw = 0, designs_in_part = 0, parts = 0;
@@ -79,8 +86,13 @@ SweepLayout layout_of(const Sweep& sweep, std::int64_t designs_raw);
 /// What the manifest will say; the hash is of everything that decides the rows.
 Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64_t designs_allowed);
 
-/// Which designs meet the constraints; empty when all do. In parallel.
-std::vector<bool> allowed_designs(const Library& library, const std::shared_ptr<const Sweep>& sweep, int threads);
+/// Which designs meet the constraints; empty when all do. In parallel. After a stop the answer is not complete.
+std::vector<bool> allowed_designs(const Library& library, const std::shared_ptr<const Sweep>& sweep, int threads,
+                                  const OnPhase& on_phase = {}, const std::stop_token& stop = {});
+
+/// For a sweep whose constraints leave nothing: the constraints that no design meets, with what their names run from
+/// and to, or that only all of them together are too much.
+InputError no_design_left(const Library& library, const std::shared_ptr<const Sweep>& sweep);
 
 /// How far a dataset is, all shards together.
 struct DatasetStatus {

@@ -19,6 +19,9 @@
 
 namespace pliant {
 
+/// The key of the axis of accelerators; all other keys are settings.
+inline constexpr std::string_view kAcceleratorAxis = "accelerator";
+
 /// Settings that vary together: one key, or several zipped.
 struct SweepAxis {
   std::vector<std::string> keys;                 ///< as in --set
@@ -27,7 +30,7 @@ struct SweepAxis {
 
 struct Sweep {
   std::string name, description;
-  std::string accelerator;  ///< a shipped name or a path
+  std::vector<std::string> accelerators;  ///< shipped names or paths; several are the values of the first axis
   std::vector<Setting> settings;
   std::vector<Workload> workloads;  ///< with only the layers asked for
   std::vector<SweepAxis> axes;      ///< the last varies fastest
@@ -43,7 +46,7 @@ struct Sweep {
   std::uint64_t seed = 1;
   bool flexion = true;
   std::vector<Constraint> constraints;
-  std::map<std::string, std::string> parameters;  ///< of the accelerator, with the values of `set:`
+  std::vector<std::map<std::string, std::string>> parameters;  ///< of each accelerator, with the values of `set:`
 
   std::vector<Manifest::Input> inputs;
   std::vector<std::pair<std::string, std::string>> options() const;  ///< for the manifest

@@ -4,7 +4,9 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <map>
 
+#include "core/input/source_text.h"
 #include "core/version.h"
 #include "dse/mappers/library_versions.h"
 #include "dse/results/columns.h"
@@ -54,24 +56,60 @@ Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64
   return m;
 }
 
-std::vector<bool> allowed_designs(const Library& library, const std::shared_ptr<const Sweep>& sweep, int threads) {
+std::vector<bool> allowed_designs(const Library& library, const std::shared_ptr<const Sweep>& sweep, int threads,
+                                  const OnPhase& on_phase, const std::stop_token& stop) {
   if (sweep->constraints.empty()) return {};
   DesignSpace whole(library, sweep);
   // One byte each: threads may not share a byte.
   const std::int64_t groups = whole.size() / whole.variants();
   std::vector<char> group_allowed(static_cast<std::size_t>(groups));
+  Phase phase(on_phase, "counting the designs that meet the constraints", whole.size());
   tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
   arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, groups, 1024), [&](const auto& range) {
       DesignSpace space(library, sweep);
       for (std::int64_t g = range.begin(); g < range.end(); ++g)
-        group_allowed[static_cast<std::size_t>(g)] = space.allowed(g * whole.variants()) ? 1 : 0;
+        group_allowed[static_cast<std::size_t>(g)] =
+            !stop.stop_requested() && space.allowed(g * whole.variants()) ? 1 : 0;
+      phase.advance((range.end() - range.begin()) * whole.variants());
     });
   });
   std::vector<bool> allowed(static_cast<std::size_t>(whole.size()));
   for (std::int64_t i = 0; i < whole.size(); ++i)
     allowed[static_cast<std::size_t>(i)] = group_allowed[static_cast<std::size_t>(i / whole.variants())] != 0;
   return allowed;
+}
+
+InputError no_design_left(const Library& library, const std::shared_ptr<const Sweep>& sweep) {
+  constexpr std::int64_t kLooked = 2000;  ///< designs, evenly spread
+  DesignSpace space(library, sweep);
+  const std::int64_t stride = std::max<std::int64_t>(1, space.size() / kLooked);
+  std::vector<Diagnostic> all;
+  for (const Constraint& constraint : sweep->constraints) {
+    bool met = false;
+    std::map<std::string, std::pair<double, double>> ranges;
+    for (std::int64_t i = 0; i < space.size(); i += stride) {
+      met = met || constraint.holds([&](const std::string& name) { return space.value(i, name); }) == true;
+      for (const std::string& name : constraint.names()) {
+        const auto value = space.value(i, name);
+        if (!value) continue;
+        auto& range = ranges.try_emplace(name, *value, *value).first->second;
+        range = {std::min(range.first, *value), std::max(range.second, *value)};
+      }
+    }
+    if (met) continue;
+    std::vector<std::string> texts;
+    for (const auto& [name, range] : ranges)
+      texts.push_back(fmt::format("{} runs from {:.4g} to {:.4g}", name, range.first, range.second));
+    all.push_back({"", 0, 0, "constraints",
+                   fmt::format("no design meets `{}`; here {}", constraint.text(), join(texts, ", ")),
+                   "a constraint that leaves designs", ""});
+  }
+  if (all.empty())
+    all.push_back({"", 0, 0, "constraints", "no design meets all constraints, though each is met by some",
+                   "constraints that leave designs", ""});
+  for (Diagnostic& diagnostic : all) diagnostic.file = sweep->name;
+  return InputError(all);
 }
 
 }  // namespace pliant

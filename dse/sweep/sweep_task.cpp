@@ -17,7 +17,12 @@
 namespace pliant {
 namespace {
 
-/// Without what no answer depends on.
+/// Raise this number when a mapper or the cost model is corrected so that the same question may have another answer:
+/// results that a cache holds under the number before are then not used.
+constexpr int kTaskVersion = 4;
+
+/// The accelerator without what no answer depends on. It lists what does not count, not what does: a field that is
+/// added later counts until it is listed here, and a cache never answers for a design that differs in it.
 std::string essential(const Accelerator& accelerator, const Layer& layer) {
   Accelerator plain = accelerator;
   plain.name = "a";
@@ -62,14 +67,12 @@ std::string conflict_of(const Task& task) {
 }  // namespace
 
 TaskNamer::TaskNamer(const Sweep& sweep) {
-  // Raise this number when a record's bytes change, or when a mapper is mended so that it may answer otherwise: what
-  // is in caches must not come back then.
-  mapper_ = fmt::format("task 3\npliant {}\nmapper {}\nseed {}\nbudget {}\n", version(), sweep.mapper, sweep.seed,
-                        sweep.budget_seconds);
+  mapper_ = fmt::format("task {}\npliant {}\nmapper {}\nseed {}\nbudget {}\n", kTaskVersion, version(), sweep.mapper,
+                        sweep.seed, sweep.budget_seconds);
   for (const auto& [key, value] : sweep.mapper_options) mapper_ += fmt::format("option {}={}\n", key, value);
 }
 
-TaskKey TaskNamer::key(const Design& design, const Layer& layer) {
+TaskKey TaskNamer::key(const DesignPoint& design, const Layer& layer) {
   if (last_ != design.accelerator.get()) {
     held_ = design.accelerator;
     last_ = held_.get();
@@ -88,8 +91,8 @@ TaskKey TaskNamer::key(const Design& design, const Layer& layer) {
                          to_string(design.objective), accelerator, text)));
 }
 
-TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer, int threads,
-                      const std::stop_token& stop) {
+TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
+                      int threads, const std::stop_token& stop) {
   TaskResult result;
   try {
     const Task task{layer, *design.accelerator, design.accelerator->flexibility_of(layer), design.factorization,
@@ -100,20 +103,21 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& de
     options.seed = sweep.seed;
     options.stop = stop;
     options.extra = sweep.mapper_options;
-    const SearchResult found = run_mapper(mapper, task, options);
+    CostReport report;
+    const SearchResult found = run_mapper(mapper, task, options, &report);
     result.mappings_covered = found.mappings_covered;
     result.evaluations = found.evaluations;
     result.ended_by = found.ended_by;
     result.solve_seconds = found.seconds;
     if (!found.mapping) {
       result.status = TaskStatus::kNothingFound;
-      result.reason = fmt::format("the {} mapper found no legal mapping (ended by {})", mapper.name(), found.ended_by);
+      result.reason =
+          fmt::format("the {} mapper found no legal mapping (ended by {})", mapper.name(), to_string(found.ended_by));
       if (!found.infeasible) return result;
       result.status = TaskStatus::kNoLegalMapping;
       result.reason = conflict_of(task);
       return result;
     }
-    const CostReport report = price(layer, *design.accelerator, *found.mapping);
     result.status = TaskStatus::kSolved;
     result.mapping = *found.mapping;
     result.energy_pj = found.totals.energy_pj;
@@ -156,7 +160,7 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& de
   return result;
 }
 
-std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const Design& design) {
+std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const DesignPoint& design) {
   if (!design.accelerator) return std::nullopt;
   FlexionOptions options;
   options.tile_tuples = false;
@@ -181,7 +185,7 @@ std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const
   return flexion;
 }
 
-DesignRow summarize(const Design& design, const Workload& workload, const LayerRow* rows, std::size_t count) {
+DesignRow summarize(const DesignPoint& design, const Workload& workload, const LayerRow* rows, std::size_t count) {
   DesignRow all;
   all.design = design.key;
   all.workload = workload.name;

@@ -18,7 +18,7 @@ class TaskNamer {
  public:
   explicit TaskNamer(const Sweep& sweep);
   /// The layer lives as long as the namer.
-  TaskKey key(const Design& design, const Layer& layer);
+  TaskKey key(const DesignPoint& design, const Layer& layer);
 
  private:
   std::string mapper_;
@@ -29,13 +29,13 @@ class TaskNamer {
 };
 
 /// `threads` as in SearchOptions.
-TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const Design& design, const Layer& layer, int threads,
-                      const std::stop_token& stop);
+TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
+                      int threads, const std::stop_token& stop);
 
 /// H-F and W-F of a workload on a design; nullopt when the design is invalid.
-std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const Design& design);
+std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const DesignPoint& design);
 
 /// Sums of a workload's rows.
-DesignRow summarize(const Design& design, const Workload& workload, const LayerRow* rows, std::size_t count);
+DesignRow summarize(const DesignPoint& design, const Workload& workload, const LayerRow* rows, std::size_t count);
 
 }  // namespace pliant

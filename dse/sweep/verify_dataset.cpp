@@ -44,7 +44,8 @@ class Verification {
     const auto manifest = read_manifest(dataset);
     const std::string file = manifest_path(dataset).string();
     if (!manifest) throw refuse(file, "there is none", "a folder that `pliant sweep` wrote");
-    if (make_manifest(sweep, layout_, designs_).sweep_sha256 != manifest->sweep_sha256)
+    sweep_sha256_ = manifest->sweep_sha256;
+    if (make_manifest(sweep, layout_, designs_).sweep_sha256 != sweep_sha256_)
       throw refuse(file,
                    fmt::format("the dataset was not made from this sweep (its own is named {})", manifest->sweep_name),
                    "the sweep file, the --set options and the version of Pliant that it was made with");
@@ -103,6 +104,11 @@ class Verification {
 
   PartVerdict check_part_rows(std::int64_t part, std::int64_t row) {
     PartVerdict verdict;
+    const PartCheck files = check_part(dataset_, part, sweep_sha256_, true);
+    if (files.state != PartState::kDone) {
+      verdict.tell(files.what.empty() ? fmt::format("part {} is not complete: a file is missing", part) : files.what);
+      return verdict;
+    }
     std::vector<StoredLayer> stored;
     std::vector<std::string> damaged;
     DataTable sums;
@@ -120,7 +126,7 @@ class Verification {
     std::size_t at = 0, sum_at = 0;
     for (std::int64_t i = first(part); i < end(part); ++i) {
       if (!allowed(i)) continue;
-      const Design design = space.design(i);
+      const DesignPoint design = space.design(i);
       for (const Workload& workload : sweep_->workloads) {
         std::vector<LayerRow> rows;
         for (std::size_t l = 0; l < workload.layers.size(); ++l, ++at, ++row) {
@@ -140,12 +146,13 @@ class Verification {
       }
       progress(layout_.layers);
     }
-    if (at != stored.size() || sum_at != sums.rows()) verdict.tell(fmt::format("part {} has rows too many", part));
+    if (at != stored.size() || sum_at != sums.rows())
+      verdict.tell(fmt::format("part {} has more rows than its designs need", part));
     return verdict;
   }
 
   /// Gives the row as the sums need it, from what is stored.
-  LayerRow check_row(const Design& design, const Workload& workload, std::size_t index, const StoredLayer& stored,
+  LayerRow check_row(const DesignPoint& design, const Workload& workload, std::size_t index, const StoredLayer& stored,
                      const std::string& where, bool prove, PartVerdict& verdict) const {
     const Layer& layer = workload.layers[index].layer;
     LayerRow row{design.key,
@@ -193,11 +200,11 @@ class Verification {
     const Proof proof = prove_claim(task, claim, one);
     if (proofs_.options.stop.stop_requested()) return row;
     for (const std::string& what : proof.wrong) tell(what);
-    ++(proof.how.starts_with("not proven") ? verdict.not_proven : verdict.proven);
+    ++(proof.outcome == Proof::Outcome::kNotProven ? verdict.not_proven : verdict.proven);
     return row;
   }
 
-  void check_sums(const Design& design, const Workload& workload, const std::vector<LayerRow>& rows,
+  void check_sums(const DesignPoint& design, const Workload& workload, const std::vector<LayerRow>& rows,
                   const DataTable& sums, std::size_t at, PartVerdict& verdict) const {
     const std::string where = fmt::format("design {}, {}", design.key->design_id, workload.name);
     if (at >= sums.rows()) return verdict.tell(where + ": no row of its sums");
@@ -241,6 +248,7 @@ class Verification {
   std::shared_ptr<const Sweep> sweep_;
   std::filesystem::path dataset_;
   const DatasetProofs& proofs_;
+  std::string sweep_sha256_;
   SweepLayout layout_;
   std::vector<bool> allowed_;
   std::int64_t designs_ = 0, total_ = 0;

@@ -61,6 +61,7 @@ const std::vector<PackageRule>& package_rules() {
       {"oneTBB", std::regex("(oneapi/)?tbb(/.*|\\.h)"),
        std::regex("dse/(mappers|sweep)/.*|dse/studies/study_task.cpp")},
       {"Arrow", std::regex("(arrow|parquet)/.*"), std::regex("dse/(results|report)/.*")},
+      {"OpenSSL", std::regex("openssl/.*"), std::regex("dse/results/.*")},
       {"Boost.Program_options", std::regex("boost/program_options.*"), std::regex("dse/cli/.*")},
   };
   return rules;

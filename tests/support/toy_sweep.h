@@ -29,10 +29,10 @@ objective: [edp, runtime]
 constraints: rows*cols <= 256
 )";
 
-/// Every Parquet file of a dataset by its path in it, byte for byte.
+/// Every file of a dataset's parts by its path in it, byte for byte.
 inline std::map<std::string, std::string> dataset_files(const std::filesystem::path& dataset) {
   std::map<std::string, std::string> files;
-  for (const char* table : {"layers", "designs"}) {
+  for (const char* table : {"layers", "designs", "checksums"}) {
     for (const auto& entry : std::filesystem::directory_iterator(dataset / table)) {
       std::ostringstream text;
       text << std::ifstream(entry.path(), std::ios::binary).rdbuf();

@@ -7,6 +7,7 @@
 #include "core/legality.h"
 #include "dse/mappers/exact/lattice/windows.h"
 #include "dse/mappers/exact/search/prove.h"
+#include "dse/mappers/mapper_options.h"
 
 namespace pliant {
 
@@ -17,6 +18,7 @@ class ExactMapper final : public Mapper {
   std::string_view name() const override { return "exact"; }
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
+    read_mapper_options(name(), options, {});
     return prove_best(task, options);
   }
 

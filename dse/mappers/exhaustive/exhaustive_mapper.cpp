@@ -78,7 +78,7 @@ class Pricing {
     result.evaluations = mappings_;
     result.mappings_covered = std::to_string(mappings_);
     result.seconds = deadline_.seconds();
-    result.ended_by = complete ? "proof" : deadline_.stopped() ? "stopped" : "budget";
+    result.ended_by = complete ? EndedBy::kProof : deadline_.stopped() ? EndedBy::kStopped : EndedBy::kBudget;
     result.infeasible = complete && !best_;
     if (!best_) return result;
     result.mapping = best_;

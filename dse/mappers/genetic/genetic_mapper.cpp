@@ -47,10 +47,10 @@ class Evolution {
 
   SearchResult run() {
     SearchResult result;
-    result.ended_by = "generations";
+    result.ended_by = EndedBy::kGenerations;
     if (sampler_.empty()) {
       result.infeasible = true;
-      result.ended_by = "proof";
+      result.ended_by = EndedBy::kProof;
       return result;
     }
     first_population();
@@ -66,18 +66,18 @@ class Evolution {
       population_.resize(std::min(population_.size(), elite));
       while (population_.size() < size && !deadline_.reached()) population_.push_back(child(pool));
       if (deadline_.look()) {
-        result.ended_by = deadline_.stopped() ? "stopped" : "budget";
+        result.ended_by = deadline_.stopped() ? EndedBy::kStopped : EndedBy::kBudget;
         break;
       }
       if (options_.budget.evaluations > 0 && evaluations_ >= options_.budget.evaluations) {
-        result.ended_by = "evaluations";
+        result.ended_by = EndedBy::kEvaluations;
         break;
       }
     }
     result.evaluations = evaluations_;
     result.seconds = deadline_.seconds();
     if (population_.empty()) {
-      result.ended_by = "no valid mapping drawn";
+      result.ended_by = EndedBy::kNoValidMappingDrawn;
       return result;
     }
     const Individual& best = *std::min_element(population_.begin(), population_.end(), fitter);

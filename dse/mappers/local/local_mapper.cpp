@@ -107,10 +107,12 @@ class LocalSearch {
       }
     }
     result.evaluations = now_.evaluations();
-    result.ended_by = !deadline_.over() ? "local optimum" : deadline_.stopped() ? "stopped" : "budget";
+    result.ended_by = !deadline_.over()     ? EndedBy::kLocalOptimum
+                      : deadline_.stopped() ? EndedBy::kStopped
+                                            : EndedBy::kBudget;
     result.seconds = deadline_.seconds();
     if (!now_.found()) {
-      if (!deadline_.over()) result.ended_by = "no legal start";
+      if (!deadline_.over()) result.ended_by = EndedBy::kNoLegalStart;
       return result;
     }
     result.mapping = now_.best();

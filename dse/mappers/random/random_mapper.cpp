@@ -79,7 +79,7 @@ class RandomMapper final : public Mapper {
     SearchResult result;
     if (sampler.empty()) {
       result.infeasible = true;
-      result.ended_by = "proof";
+      result.ended_by = EndedBy::kProof;
       result.seconds = deadline.seconds();
       return result;
     }
@@ -97,11 +97,11 @@ class RandomMapper final : public Mapper {
         without_improvement = 0;
         if (options.on_progress) options.on_progress({result.value, 0, result.evaluations, deadline.seconds()});
       } else if (++without_improvement >= static_cast<std::uint64_t>(victory)) {
-        result.ended_by = "victory condition";
+        result.ended_by = EndedBy::kVictoryCondition;
       }
-      if (result.evaluations >= most) result.ended_by = "evaluations";
+      if (result.evaluations >= most) result.ended_by = EndedBy::kEvaluations;
     };
-    while (result.ended_by.empty()) {
+    while (result.ended_by == EndedBy::kNothing) {
       arena.execute([&] {
         const double to_beat = result.mapping ? result.value : std::numeric_limits<double>::infinity();
         tbb::parallel_for(std::size_t{0}, kStreams, [&](std::size_t s) { draw(space, deadline, to_beat, streams[s]); });
@@ -109,14 +109,15 @@ class RandomMapper final : public Mapper {
       for (Stream& stream : streams) {
         for (Drawn& one : stream.drawn) {
           absorb(one);
-          if (!result.ended_by.empty()) break;
+          if (result.ended_by != EndedBy::kNothing) break;
         }
         without_valid += stream.tries_after;
-        if (without_valid >= static_cast<std::uint64_t>(most_tries) && result.ended_by.empty())
-          result.ended_by = "no valid mapping drawn";
-        if (!result.ended_by.empty()) break;
+        if (without_valid >= static_cast<std::uint64_t>(most_tries) && result.ended_by == EndedBy::kNothing)
+          result.ended_by = EndedBy::kNoValidMappingDrawn;
+        if (result.ended_by != EndedBy::kNothing) break;
       }
-      if (deadline.look() && result.ended_by.empty()) result.ended_by = deadline.stopped() ? "stopped" : "budget";
+      if (deadline.look() && result.ended_by == EndedBy::kNothing)
+        result.ended_by = deadline.stopped() ? EndedBy::kStopped : EndedBy::kBudget;
     }
     result.seconds = deadline.seconds();
     return result;

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "dse/results/atomic_file.h"
+#include "dse/results/content_hash.h"
 #include "dse/results/data_table.h"
 #include "dse/results/parquet_file.h"
 #include "dse/results/part_file.h"
@@ -64,7 +66,8 @@ class DatasetCommands : public testing::Test {
     return read_table(data(), kind, damaged);
   }
 
-  /// Puts another array in the place of a column of the only part, as a forger with a Parquet library would.
+  /// Puts another array in the place of a column of the only part, as a forger with a Parquet library would,
+  /// the checksums included.
   static void forge(const fs::path& dataset, TableKind kind, const std::string& column,
                     const std::function<std::shared_ptr<arrow::Array>(const arrow::Array&)>& change) {
     const fs::path file = part_path(dataset, kind, 0);
@@ -72,7 +75,13 @@ class DatasetCommands : public testing::Test {
     const int at = table->schema()->GetFieldIndex(column);
     const auto array = change(*table->column(at)->chunk(0));
     table = table->SetColumn(at, table->schema()->field(at), std::make_shared<arrow::ChunkedArray>(array)).ValueOrDie();
-    write_parquet(*table, file);
+    write_atomically(file, parquet_bytes(*table));
+    std::ofstream checksums(checksum_path(dataset, 0));
+    for (const TableKind each : {TableKind::kLayers, TableKind::kDesigns}) {
+      std::ostringstream bytes;
+      bytes << std::ifstream(part_path(dataset, each, 0), std::ios::binary).rdbuf();
+      checksums << sha256(bytes.str()) << "  " << to_string(each) << "/part-000000.parquet\n";
+    }
   }
 
   static fs::path copy_of_data(const TemporaryFolder& folder) {
@@ -179,14 +188,94 @@ TEST_F(DatasetCommands, QueryExplainsMistakes) {
     EXPECT_NE(ran.err.find(what), std::string::npos) << ran.err;
   };
   refused({"--where", "edp_pj_cycle < 3"}, "did you mean edp_pj_cycles?");
-  refused({"--where", "class < 1"}, "class is no number");
+  refused({"--where", "class < 1"}, "class is not a number");
   refused({"--where", "area_um2"}, "no comparison");
   refused({"--sort", "nothing"}, "no column `nothing`");
   refused({"--aggregate", "median(area_um2)"}, "median");
-  refused({"--aggregate", "min(class)"}, "class is no number");
+  refused({"--aggregate", "min(class)"}, "class is not a number");
   refused({"--table", "layer"}, "did you mean layers?");
   EXPECT_EQ(run({"query", "/no/such/folder"}).code, 2);
   EXPECT_EQ(run({"query"}).code, 2);
+}
+
+TEST_F(DatasetCommands, SuggestsColumnsAndRanges) {
+  const auto refused = [&](const std::string& column, const std::string& meant) {
+    const Ran ran = run({"pareto", data(), "--minimize", column});
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_NE(ran.err.find("did you mean " + meant + "?"), std::string::npos) << ran.err;
+  };
+  refused("area", "area_um2");
+  refused("latency", "runtime_cycles");
+  refused("energy", "energy_pj");
+  refused("rows", "set_rows");
+  const Ran none = run({"query", data(), "--where", "area_um2 <= 5"});
+  EXPECT_EQ(none.code, 0);
+  EXPECT_NE(none.out.find("no row passes\nhere area_um2 runs from "), std::string::npos) << none.out;
+  const Ran size = run({"query", data(), "--where", "area_um2 <= 1MiB"});
+  EXPECT_EQ(size.code, 2);
+  EXPECT_NE(size.err.find("a size in bytes beside area_um2, which is in um2"), std::string::npos) << size.err;
+}
+
+TEST_F(DatasetCommands, SaysWhenADatasetIsNotComplete) {
+  const TemporaryFolder folder;
+  const fs::path copy = copy_of_data(folder);
+  const auto answer = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> args{more[0], copy.string()};
+    args.insert(args.end(), more.begin() + 1, more.end());
+    return run(args);
+  };
+  EXPECT_EQ(answer({"query"}).code, 0);
+  // A manifest that announces one more part, as while the sweep runs.
+  std::ostringstream text;
+  text << std::ifstream(copy / "manifest.json").rdbuf();
+  json manifest = json::parse(text.str());
+  manifest["parts"] = manifest["parts"].get<int>() + 1;
+  std::ofstream(copy / "manifest.json") << manifest.dump();
+  for (const char* command : {"query", "pareto"}) {
+    const Ran ran = answer({command});
+    EXPECT_EQ(ran.code, 1) << command;
+    EXPECT_NE(ran.err.find("1 of 2 parts are not there yet; the sweep is not finished"), std::string::npos) << ran.err;
+    EXPECT_FALSE(ran.out.empty());
+    EXPECT_EQ(answer({command, "--partial"}).code, 0) << command;
+    EXPECT_FALSE(json::parse(answer({command, "--partial", "--json"}).out).at("complete").get<bool>());
+  }
+  EXPECT_EQ(answer({"report", "-o", (folder.path() / "page.html").string()}).code, 1);
+  // Damage: the rows of the only part are gone, so there is nothing to answer.
+  const fs::path file = part_path(copy, TableKind::kDesigns, 0);
+  fs::resize_file(file, fs::file_size(file) - 60);
+  EXPECT_NE(answer({"query"}).code, 0);
+}
+
+TEST_F(DatasetCommands, SizesFilterAndSort) {
+  const TemporaryFolder folder;
+  const std::string dataset = (folder.path() / "data").string();
+  std::ofstream(folder.path() / "sizes.yaml") << "accelerator: " PLIANT_SOURCE_DIR
+                                                 "/tests/data/accelerators/sized.yaml\n"
+                                                 "workloads: [{name: one, layers: [\"gemm:M=4,N=4,K=4\"]}]\n"
+                                                 "vary: {sram: [2MiB, 256KiB, 1MiB]}\n";
+  ASSERT_EQ(run({"sweep", (folder.path() / "sizes.yaml").string(), "-o", dataset, "--progress", "none"}).code, 0);
+  const Ran ran = run({"query", dataset, "--where", "set_sram <= 1MiB", "--sort", "set_sram", "--json"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json rows = json::parse(ran.out).at("rows");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["set_sram"], 256 * 1024);
+  EXPECT_EQ(rows[1]["set_sram"], 1024 * 1024);
+}
+
+TEST_F(DatasetCommands, FoldersAndFilesInTheWrongPlace) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "x";
+  const Ran output = run({"sweep", sweep(), "-o", (folder.path() / "file").string()});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_NE(output.err.find("is a file; expected a folder"), std::string::npos) << output.err;
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"sweep", folder.path().string()},
+        {"map", "--accelerator", folder.path().string(), "--layer", "gemm:M=4,N=4,K=4"},
+        {"map", "--accelerator", "eyeriss", "--workload", folder.path().string()}}) {
+    const Ran ran = run(args);
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_NE(ran.err.find("is a folder"), std::string::npos) << ran.err;
+  }
 }
 
 TEST_F(DatasetCommands, VerifyAcceptsWhatTheSweepWrote) {
@@ -259,6 +348,30 @@ TEST_F(DatasetCommands, VerifyProvesClaimsAgain) {
   const Ran thorough = check("all");
   EXPECT_EQ(thorough.code, 1);
   EXPECT_NE(thorough.out.find("exists, below the claimed bound"), std::string::npos) << thorough.out;
+}
+
+/// Also in the footer and in the texts of the metadata, which the page checksums of Parquet do not cover.
+TEST_F(DatasetCommands, VerifyNoticesEveryFlippedByte) {
+  const TemporaryFolder folder;
+  const fs::path copy = copy_of_data(folder);
+  for (const TableKind kind : {TableKind::kLayers, TableKind::kDesigns}) {
+    const fs::path file = part_path(copy, kind, 0);
+    std::ostringstream stream;
+    stream << std::ifstream(file, std::ios::binary).rdbuf();
+    const std::string whole = stream.str();
+    for (std::size_t at = 3; at < whole.size(); at += whole.size() / 20) {
+      std::string flipped = whole;
+      flipped[at] = static_cast<char>(flipped[at] ^ 0x20);
+      std::ofstream(file, std::ios::binary) << flipped;
+      EXPECT_EQ(verify(copy).code, 1) << file << " byte " << at;
+    }
+    std::ofstream(file, std::ios::binary) << whole;
+    EXPECT_EQ(verify(copy).code, 0);
+  }
+  fs::remove(checksum_path(copy, 0));
+  const Ran without = verify(copy);
+  EXPECT_EQ(without.code, 1);
+  EXPECT_NE(without.out.find("part 0 is not complete: a file is missing"), std::string::npos) << without.out;
 }
 
 TEST_F(DatasetCommands, VerifyNamesDamageAndMissingRows) {

@@ -161,7 +161,7 @@ TEST(ExactMapper, IsHonestWhereTheProofIsOutOfReach) {
     EXPECT_LE(result.lower_bound, result.value);
     EXPECT_GT(result.lower_bound, 0.5 * result.value);
     EXPECT_EQ(result.certified, result.gap() == 0);
-    EXPECT_EQ(result.ended_by, result.certified ? "proof" : "budget");
+    EXPECT_EQ(to_string(result.ended_by), result.certified ? "proof" : "budget");
   }
   // So little memory that no lattice fits: still a bound, still honest.
   task.factorization = kPerfect;
@@ -169,7 +169,7 @@ TEST(ExactMapper, IsHonestWhereTheProofIsOutOfReach) {
   const SearchResult cramped = run_mapper(*make_mapper("exact"), task, options);
   EXPECT_FALSE(cramped.certified);
   EXPECT_FALSE(cramped.infeasible);
-  EXPECT_EQ(cramped.ended_by, "memory");
+  EXPECT_EQ(to_string(cramped.ended_by), "memory");
   EXPECT_GT(cramped.lower_bound, 0);
   EXPECT_LE(cramped.lower_bound, perfect.value * (1 + 1e-9));
 }

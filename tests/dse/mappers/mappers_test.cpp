@@ -35,6 +35,15 @@ TEST(Mappers, UnknownNameIsNoMapper) {
   for (const std::string& name : mapper_names()) EXPECT_EQ(make_mapper(name)->name(), name);
 }
 
+TEST(Mappers, EveryOneRefusesOptionsItDoesNotHave) {
+  const Task task = shipped_task("eyeriss", "gemm:M=4,N=4,K=4");
+  for (const std::string& name : mapper_names()) {
+    SearchOptions options;
+    options.extra = {{"foo", "1"}};
+    EXPECT_THROW(run_mapper(*make_mapper(name), task, options), InputError) << name;
+  }
+}
+
 TEST(Mappers, ObjectivesByName) {
   for (const std::string& name : objective_names()) EXPECT_EQ(to_string(*parse_objective(name)), name);
   EXPECT_FALSE(parse_objective("area"));
@@ -173,7 +182,7 @@ TEST(Mappers, ABudgetIsKept) {
     EXPECT_LT(cpu_seconds() - cpu, 1.1 * options.budget.seconds);
     EXPECT_GT(seconds, 0.9 * options.budget.seconds);
     EXPECT_LT(seconds, 3 * options.budget.seconds + 0.5);
-    EXPECT_EQ(result.ended_by, "budget");
+    EXPECT_EQ(to_string(result.ended_by), "budget");
     ASSERT_TRUE(result.mapping);
     EXPECT_FALSE(result.certified);
     EXPECT_LE(result.lower_bound, result.value);
@@ -193,7 +202,7 @@ TEST(Mappers, AStopIsAnswered) {
       source.request_stop();
     });
     const SearchResult result = make_mapper(endless.mapper)->search(endless.task, options);
-    EXPECT_EQ(result.ended_by, "stopped");
+    EXPECT_EQ(to_string(result.ended_by), "stopped");
     EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 1.0);
   }
 }

@@ -103,6 +103,15 @@ TEST(TaskStore, KeepsResultsForTheNextProcess) {
   EXPECT_FALSE(third.get(key_of(777)).has_value());
 }
 
+TEST(TaskStore, LeavesFilesOfOtherVersionsAlone) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "0000-1.tasks") << "a record of another version";
+  const TaskStore store(folder.path(), false);
+  EXPECT_EQ(store.size(), 0U);
+  EXPECT_EQ(store.damaged(), 0U);
+  EXPECT_EQ(store.other_formats(), 1U);
+}
+
 /// What remains of a store when its file is cut or damaged at every place.
 TEST(TaskStore, SurvivesCutsAndDamageAnywhere) {
   const TemporaryFolder folder;

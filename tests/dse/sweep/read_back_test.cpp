@@ -93,7 +93,7 @@ TEST(ReadBack, PyarrowAndDuckDbFindWhatTheLibraryComputes) {
   ASSERT_EQ(rows.size(), static_cast<std::size_t>(space.size()) * net.layers.size());
   std::size_t at = 0, solved = 0;
   for (std::int64_t i = 0; i < space.size(); ++i) {
-    const Design design = space.design(i);
+    const DesignPoint design = space.design(i);
     double energy = 0, cycles = 0;
     bool whole = true;
     for (const Workload::Entry& entry : net.layers) {

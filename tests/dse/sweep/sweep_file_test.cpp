@@ -37,7 +37,7 @@ std::vector<std::string> arrays(const std::string& vary, const std::string& more
   std::vector<std::string> all;
   for (std::int64_t i = 0; i < space.size(); ++i) {
     if (!space.allowed(i)) continue;
-    const Design design = space.design(i);
+    const DesignPoint design = space.design(i);
     const Fanout& pes = design.accelerator->levels[2].fanout();
     all.push_back(std::to_string(pes.rows) + "x" + std::to_string(pes.cols));
   }
@@ -84,6 +84,88 @@ TEST(SweepFile, ColumnsAreTyped) {
   EXPECT_EQ(sweep.columns[3].kind, AxisColumn::Kind::kText);
   EXPECT_EQ(std::get<std::int64_t>(sweep.cells[0][1][0]), 1024);
   EXPECT_EQ(std::get<std::int64_t>(sweep.cells[1][0][0]), 65536);
+}
+
+/// An accelerator with a parameter of its own for a size.
+std::string with_sram(const std::string& vary, const std::string& more = "") {
+  return "accelerator: " + (kSource / "tests/data/accelerators/sized.yaml").string() +
+         "\nworkloads: [{name: one, layers: [\"gemm:M=4,N=4,K=4\"]}]\nvary: " + vary + "\n" + more;
+}
+
+TEST(SweepFile, SizesWithUnitsAreNumbers) {
+  const Sweep sweep = parse(with_sram("{sram: [256KiB, 1MiB]}"));
+  ASSERT_EQ(sweep.columns.size(), 1U);
+  EXPECT_EQ(sweep.columns[0], (AxisColumn{"sram", "set_sram", AxisColumn::Kind::kInteger, "B"}));
+  EXPECT_EQ(std::get<std::int64_t>(sweep.cells[0][0][0]), 256 * 1024);
+  EXPECT_EQ(std::get<std::int64_t>(sweep.cells[0][1][0]), 1024 * 1024);
+  const Sweep range = parse(with_sram("{sram: {from: 256KiB, to: 4MiB, times: 2}}"));
+  ASSERT_EQ(range.cells[0].size(), 5U);
+  EXPECT_EQ(std::get<std::int64_t>(range.cells[0][4][0]), 4 * 1024 * 1024);
+  const Sweep steps = parse(with_sram("{sram: {from: 1KiB, to: 3KiB, step: 1KiB}}"));
+  EXPECT_EQ(steps.cells[0].size(), 3U);
+  EXPECT_THROW(parse(with_sram("{sram: {from: 1KiB, to: 4096, times: 2}}")), InputError);
+  EXPECT_THROW(parse(with_sram("{sram: {from: 1KiB, to: 4KiB}}")), InputError);
+  // The design has the buffer that the size says, and constraints know sizes.
+  const auto limited = std::make_shared<const Sweep>(
+      parse(with_sram("{sram: {from: 256KiB, to: 4MiB, times: 2}}", "constraints: sram <= 1MiB")));
+  DesignSpace space(kLibrary, limited);
+  std::vector<double> bytes;
+  for (std::int64_t i = 0; i < space.size(); ++i)
+    if (space.allowed(i)) bytes.push_back(*space.value(i, "SRAM.capacity_bytes"));
+  EXPECT_EQ(bytes, (std::vector<double>{262144, 524288, 1048576}));
+}
+
+TEST(SweepFile, AcceleratorsAreAnAxis) {
+  const auto sweep = std::make_shared<const Sweep>(
+      parse("accelerator: [flexref, eyeriss]\nworkloads: [{name: one, layers: [\"gemm:M=4,N=4,K=4\"]}]\n"
+            "set: {PEs.rows: 3}\nconstraints: compute_units <= 200\n"));
+  ASSERT_EQ(sweep->columns.size(), 1U);
+  EXPECT_EQ(sweep->columns[0].column, "set_accelerator");
+  DesignSpace space(kLibrary, sweep);
+  ASSERT_EQ(space.size(), 2);
+  for (std::int64_t i = 0; i < 2; ++i) {
+    const DesignPoint design = space.design(i);
+    ASSERT_TRUE(design.accelerator) << design.problem;
+    EXPECT_EQ(design.accelerator->name, i == 0 ? "flexref" : "eyeriss");
+    EXPECT_EQ(std::get<std::string>(design.key->axes[0]), i == 0 ? "flexref" : "eyeriss");
+  }
+  EXPECT_EQ(sweep->inputs.size(), 5U) << "the sweep, two accelerators, a workload, a technology";
+  // A key that one of them lacks is refused, as is an accelerator named twice or in `vary:`.
+  for (const char* bad : {"accelerator: [flexref, eyeriss]\nworkloads: [alexnet]\nvary: {Buffer.capacity: [64KiB]}",
+                          "accelerator: [flexref, flexref]\nworkloads: [alexnet]",
+                          "accelerator: flexref\nworkloads: [alexnet]\nvary: {accelerator: [flexref, eyeriss]}"})
+    EXPECT_THROW(parse(bad), InputError) << bad;
+}
+
+TEST(SweepFile, BatchSizesMakeWorkloads) {
+  const Sweep sweep = parse(
+      "accelerator: flexref\nworkloads: [{name: net, batch: [1, 8], layers: [\"conv:M=4,C=3,P=5,Q=5,R=3,S=3\", "
+      "\"gemm:M=2,N=6,K=4\", \"gemm:M=2,N=6,K=4,B=3\", \"depthwise:C=4,P=5,Q=5,R=3,S=3\"]}]");
+  ASSERT_EQ(sweep.workloads.size(), 2U);
+  EXPECT_EQ(sweep.workloads[0].name, "net_batch1");
+  EXPECT_EQ(sweep.workloads[1].name, "net_batch8");
+  const auto size = [&](std::size_t layer, const char* dim) {
+    const Layer& found = sweep.workloads[1].layers[layer].layer;
+    const int index = found.find_dim(dim);
+    return index < 0 ? Count{0} : found.dims[static_cast<std::size_t>(index)].size;
+  };
+  for (std::size_t l = 0; l < 4; ++l)
+    EXPECT_EQ(sweep.workloads[1].layers[l].layer.macs(), 8 * sweep.workloads[0].layers[l].layer.macs()) << l;
+  EXPECT_EQ(size(0, "B"), 8);
+  EXPECT_EQ(size(1, "M"), 16) << "the weights serve all inputs";
+  EXPECT_EQ(size(1, "B"), 0);
+  EXPECT_EQ(size(2, "B"), 24) << "independent products";
+  EXPECT_EQ(size(3, "B"), 8);
+  // A batch of one is the workload itself.
+  EXPECT_EQ(sweep.workloads[0].layers[0].layer.dims, parse_layer("conv:M=4,C=3,P=5,Q=5,R=3,S=3", "test").dims);
+}
+
+TEST(SweepFile, SaysWhatNoDesignMeets) {
+  const auto sweep = std::make_shared<const Sweep>(parse(
+      "accelerator: flexref\nworkloads: [alexnet]\nvary: {rows: [8, 16]}\nconstraints: [area_um2 <= 5, rows > 2]"));
+  const std::string text = no_design_left(kLibrary, sweep).what();
+  EXPECT_NE(text.find("no design meets `area_um2 <= 5`; here area_um2 runs from "), std::string::npos) << text;
+  EXPECT_EQ(text.find("rows > 2"), std::string::npos) << text;
 }
 
 TEST(SweepFile, AllSixteenClasses) {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -134,6 +135,80 @@ TEST(SweepRun, ContinuesWhereItWasStopped) {
     EXPECT_EQ(outcome.interrupted, !complete);
   }
   expect_reference(folder.path());
+}
+
+/// The best of the finished dataset by reading its rows: {design, value} on a workload, among rows of the objective.
+std::pair<std::int64_t, double> best_by_rows(const fs::path& dataset, const std::string& workload) {
+  std::vector<std::string> damaged;
+  const DataTable rows = read_table(dataset, TableKind::kDesigns, damaged);
+  std::pair<std::int64_t, double> best{-1, 0};
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const auto* edp = std::get_if<double>(&rows.find("edp_pj_cycles")->cells[i]);
+    if (edp == nullptr || to_text(rows.find("workload")->cells[i]) != workload ||
+        to_text(rows.find("objective")->cells[i]) != "edp")
+      continue;
+    if (best.first < 0 || *edp < best.second) best = {std::get<std::int64_t>(rows.find("design_id")->cells[i]), *edp};
+  }
+  return best;
+}
+
+TEST(SweepRun, NamesTheBestOfTheWholeDatasetOnEveryWorkload) {
+  const TemporaryFolder folder;
+  // Stopped, continued, in shards, and asked again: the best is always that of all rows there are.
+  std::stop_source stop;
+  SweepRunOptions options;
+  options.dataset = folder.path();
+  options.threads = 1;
+  options.stop = stop.get_token();
+  options.shard = {0, 2};
+  options.on_progress = [&](const SweepProgress& progress) {
+    if (progress.parts_done > 2) stop.request_stop();
+  };
+  EXPECT_TRUE(run_sweep(library(), toy(), options).interrupted);
+  run(folder.path(), 1, {1, 2});
+  for (const SweepOutcome& outcome : {run(folder.path(), 1, {0, 2}), run(folder.path())}) {
+    ASSERT_TRUE(outcome.dataset_complete);
+    const std::vector<SweepProgress::Best>& best = outcome.progress.best;
+    ASSERT_EQ(best.size(), 3U);
+    EXPECT_EQ(best[0].workload, "all workloads");
+    for (const std::size_t w : {1U, 2U}) {
+      const auto [design, value] = best_by_rows(folder.path(), best[w].workload);
+      EXPECT_EQ(best[w].design_id, design) << best[w].workload;
+      EXPECT_EQ(best[w].value, value) << best[w].workload;
+    }
+    EXPECT_GE(best[0].value, std::sqrt(best[1].value * best[2].value) * (1 - 1e-12));
+  }
+}
+
+TEST(SweepRun, ReportsFromTheFirstMoment) {
+  const TemporaryFolder folder;
+  std::vector<std::string> phases;
+  SweepRunOptions options;
+  options.dataset = folder.path();
+  options.threads = 1;
+  options.on_phase = [&](const PhaseProgress& phase) {
+    if (phases.empty() || phases.back() != phase.what) phases.push_back(phase.what);
+    EXPECT_LE(phase.done, phase.total);
+  };
+  options.on_progress = [&](const SweepProgress&) {
+    if (phases.empty() || phases.back() != "tasks") phases.emplace_back("tasks");
+  };
+  run_sweep(library(), toy(), options);
+  ASSERT_GE(phases.size(), 3U);
+  EXPECT_EQ(phases.front(), "counting the designs that meet the constraints");
+  EXPECT_EQ(phases.back(), "tasks");
+}
+
+TEST(SweepRun, StopsWhileDesignsAreCounted) {
+  const TemporaryFolder folder;
+  std::stop_source stop;
+  stop.request_stop();
+  SweepRunOptions options;
+  options.dataset = folder.path() / "data";
+  options.threads = 1;
+  options.stop = stop.get_token();
+  EXPECT_TRUE(run_sweep(library(), toy(), options).interrupted);
+  EXPECT_FALSE(fs::exists(options.dataset)) << "nothing was written";
 }
 
 TEST(SweepRun, DamagedPartsAreComputedAgain) {

@@ -31,7 +31,7 @@ std::vector<Answer> answers(const std::string& more) {
   const Layer& layer = sweep->workloads[0].layers[0].layer;
   std::vector<Answer> all;
   for (std::int64_t i = 0; i < space.size(); ++i) {
-    const Design design = space.design(i);
+    const DesignPoint design = space.design(i);
     all.push_back({namer.key(design, layer), solve_task(*mapper, *sweep, design, layer, 1, {})});
   }
   return all;

@@ -63,11 +63,11 @@ SearchResult result_of(Standing standing, Meter& meter) {
   result.lower_bound = result.certified ? result.value : std::min(standing.undecided, result.value);
   result.totals = standing.incumbent.totals;
   result.mapping = std::move(standing.incumbent.mapping);
-  result.ended_by = decided                  ? "proof"
-                    : meter.stopped()        ? "stopped"
-                    : meter.expired()        ? "budget"
-                    : standing.out_of_effort ? "effort"
-                                             : "memory";
+  result.ended_by = decided                  ? EndedBy::kProof
+                    : meter.stopped()        ? EndedBy::kStopped
+                    : meter.expired()        ? EndedBy::kBudget
+                    : standing.out_of_effort ? EndedBy::kEffort
+                                             : EndedBy::kMemory;
   return result;
 }
 

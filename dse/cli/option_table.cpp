@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/option_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pliant {
+namespace {
+
+using enum OptionKind;
+
+constexpr std::string_view kFactorizations = "pfm, ruby-s, ruby-t, ruby or padding";
+constexpr std::string_view kSet =
+    "KEY=VALUE: a parameter (rows=8) or a level's key (GLB.capacity=64KiB) of the accelerator";
+constexpr std::string_view kBudget = "time for one layer, such as 1s or 250ms; the best found by then counts";
+constexpr std::string_view kThreadsHelp = "threads; 0 = all cores; results do not depend on it";
+
+constexpr auto kOptions = std::to_array<OptionInfo>({
+    // What a search is about.
+    {"accelerator", kText, "", "map eval flexion count", "shipped name or file", "accelerator"},
+    {"workload", kText, "", "map eval flexion count show", "shipped name or file", "workload"},
+    {"layer", kText, "", "map",
+     "a layer's name in the workload, a file, or a layer written in place; without it, all layers of the workload",
+     "layer"},
+    {"layer", kText, "", "eval flexion count", "a layer's name in the workload, a file, or a layer written in place"},
+    {"mapping", kText, "", "eval", "mapping file (YAML, or the `mapping` of a JSON result)"},
+    {"objective", kText, "edp", "map",
+     "runtime, energy, edp, ed2p, perf-per-watt or edp-over-utilization; several (runtime,energy) for one layer give "
+     "the mappings that none beats in all of them",
+     "objective"},
+    {"factorization", kText, "pfm", "map count", kFactorizations, "factorization"},
+    {"factorization", kText, "", "eval", "pfm, ruby-s, ruby-t, ruby or padding instead of the mapping's"},
+    {"flexibility", kText, "", "map eval flexion count show",
+     "a class (1011, PartFlex-1011), or a file or shipped name of rules that replace the accelerator's own",
+     "flexibility"},
+    {"conventions", kText, "", "map eval count", "physical, timeloop or quickflow instead of the accelerator's own",
+     "conventions"},
+    {"set", kTexts, "", "map eval flexion count show", kSet, "settings"},
+    {"set", kTexts, "", "sweep", "KEY=VALUE for every design, as in `set:`", "set"},
+    {"set", kTexts, "", "verify", "of a dataset: KEY=VALUE as the sweep had it"},
+    // How it searches.
+    {"mapper", kText, "exact", "map", "exact, local, genetic, random or exhaustive"},
+    {"mapper", kText, "", "sweep", "instead of the file's", "mapper"},
+    {"mapper-option", kTexts, "", "map", "NAME=VALUE of that mapper"},
+    {"budget", kDuration, "", "map", kBudget},
+    {"budget", kDuration, "", "sweep", "time for one layer, such as 1s or 250ms, instead of the file's",
+     "budget_seconds"},
+    {"budget", kDuration, "", "verify", "time for the proof of one layer, such as 10s"},
+    {"seed", kWhole, "1", "map", "of the mappers that draw random numbers"},
+    {"seed", kWhole, "", "sweep", "instead of the file's", "seed"},
+    {"threads", kThreads, "1", "map verify", kThreadsHelp},
+    {"threads", kThreads, "0", "sweep study", kThreadsHelp},
+    {"save", kText, "", "map", "write the mapping to this file; pliant eval reads it"},
+    // count
+    {"legal", kFlag, "", "count", "count the legal mappings: every capacity, fanout and flexibility rule applied"},
+    {"enumerate", kFlag, "", "count", "the same by listing and judging every mapping; small spaces only"},
+    {"quickflow", kFlag, "", "count", "QuickFlow's formula: all orders of all dims, perfect factors over all levels"},
+    {"orders", kFlag, "", "count", "loop orders of one memory that differ in reuse"},
+    {"table", kText, "", "count", "ruby: Table I of the Ruby paper"},
+    // flexion
+    {"layers", kFlag, "", "flexion", "print every layer of the workload, not only the mean"},
+    {"no-tuples", kFlag, "", "flexion", "leave out the tile axis counted over tuples, which takes most of the time"},
+    {"svg", kText, "", "flexion", "folder for drawings of the sets to scale, one file for each axis"},
+    // validate
+    {"show", kWhole, "20", "validate", "print at most this many mismatches"},
+    {"excused", kFlag, "", "validate", "also list the excused differences"},
+    // sweep
+    {"output", kText, "", "sweep", "folder of the dataset (results/NAME)", "", 'o'},
+    {"dry-run", kFlag, "", "sweep",
+     "say how many designs, layers and distinct tasks there are and estimate the time; write nothing"},
+    {"status", kFlag, "", "sweep", "say how far a dataset is, all shards together"},
+    {"shard", kText, "", "sweep",
+     "I/N: only every Nth part, I from 0 to N-1 (from Slurm's array variables when they are set)"},
+    {"cache", kText, "", "sweep", "folder of solved tasks, to share them between sweeps (DIR/cache)"},
+    {"update", kFlag, "", "sweep",
+     "replace the rows of a dataset whose inputs have changed; tasks that did not change are reused"},
+    {"progress", kText, "", "sweep", "bar, lines, json or none (bar on a terminal, else lines)"},
+    // study
+    {"output", kText, "", "study", "folder (results/studies, with --quick results/studies_quick)", "", 'o'},
+    {"quick", kFlag, "", "study", "a part of each study, in seconds; the numbers are those of the whole study"},
+    {"png", kFlag, "", "study", "draw the figures as pictures too (needs vl-convert)"},
+    // pareto and query
+    {"minimize", kText, "", "pareto", "columns, comma-separated (area_um2,edp_pj_cycles)"},
+    {"maximize", kText, "", "pareto", "columns, comma-separated"},
+    {"group-by", kText, "workload", "pareto",
+     "columns, comma-separated; each group has its own frontier; none = one group"},
+    {"reference", kText, "", "pareto",
+     "reference point of the hypervolume, one number per column (the worst of each column in the group)"},
+    {"table", kText, "designs", "pareto query", "designs or layers"},
+    {"columns", kText, "", "pareto", "further columns to show"},
+    {"where", kTexts, "", "query", "a condition; may be given several times"},
+    {"select", kText, "", "query", "columns, comma-separated; all = every one"},
+    {"sort", kText, "", "query", "columns, comma-separated; a - before a column sorts it downwards"},
+    {"group-by", kText, "", "query", "columns, comma-separated; --limit then holds for each group"},
+    {"aggregate", kText, "", "query",
+     "one row per group: count, min(COLUMN), max(COLUMN), mean(COLUMN), sum(COLUMN), comma-separated"},
+    {"partial", kFlag, "", "pareto query report",
+     "a dataset that is not finished, or damaged, is no failure: exit code 0, for what there is"},
+    {"output", kText, "", "pareto", "write the frontiers to a .parquet or .csv file", "", 'o'},
+    {"output", kText, "", "query", "write the rows to a .parquet or .csv file", "", 'o'},
+    {"limit", kWhole, "40", "pareto", "rows shown of each group; 0 = all"},
+    {"limit", kWhole, "", "query", "rows; 0 = all (40 on the screen, all with -o and --json)"},
+    // report
+    {"output", kText, "", "report", "the page; default report.html, unless --png is given", "", 'o'},
+    {"png", kText, "", "report", "folder for every chart as .png, .vl.json and .csv"},
+    {"scale", kReal, "2", "report", "pixels of a picture per pixel of its specification"},
+    {"layers", kWhole, "40000", "report",
+     "the page holds the mappings of at most this many layers, designs on a frontier first; it says what was left out"},
+    // verify
+    {"limit", kWhole, "2000000", "verify", "enumerate spaces of at most this many mappings"},
+    {"sweep", kText, "", "verify", "of a dataset: the sweep file (the shipped sweep of its name)"},
+    {"prove", kText, "10", "verify", "of a dataset: how many rows to prove again, evenly spread, or all"},
+    // How it answers.
+    {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
+    {"json", kFlag, "", "show map eval flexion count validate sweep study pareto query verify",
+     "print JSON (schema 1)"},
+    {"ascii", kFlag, "", "show map eval", "draw with ASCII characters only"},
+});
+
+constexpr OptionInfo kHelp{"help", kFlag, "", "", "print this"};
+
+bool takes(const OptionInfo& option, std::string_view command) {
+  for (std::string_view left = option.commands; !left.empty();) {
+    const std::size_t end = std::min(left.find(' '), left.size());
+    if (left.substr(0, end) == command) return true;
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const OptionInfo> option_table() { return kOptions; }
+
+std::vector<OptionInfo> options_of(std::string_view command) {
+  std::vector<OptionInfo> found;
+  std::ranges::copy_if(kOptions, std::back_inserter(found), [&](const OptionInfo& o) { return takes(o, command); });
+  found.push_back(kHelp);
+  return found;
+}
+
+std::string_view json_key_of(std::string_view command, std::string_view option) {
+  const auto found =
+      std::ranges::find_if(kOptions, [&](const OptionInfo& o) { return o.name == option && takes(o, command); });
+  return found == kOptions.end() ? std::string_view() : found->json_key;
+}
+
+std::string_view placeholder(OptionKind kind) {
+  switch (kind) {
+    case kFlag: return "";
+    case kText:
+    case kTexts: return "TEXT";
+    case kWhole:
+    case kThreads: return "N";
+    case kReal: return "NUMBER";
+    case kDuration: return "DURATION";
+  }
+  return "";
+}
+
+}  // namespace pliant

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// `workloads:` of a sweep file: networks, some of their layers, layers written in place, batch sizes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/input/source_text.h"
+#include "dse/sweep/name_pattern.h"
+#include "dse/sweep/sweep_keys.h"
+#include "dse/sweep/sweep_reading.h"
+
+namespace pliant {
+namespace {
+
+constexpr Count kMostBatch = Count{1} << 20;
+
+/// The layer for a batch of inputs. A convolution gets B. A matrix product whose weights serve all inputs gets more
+/// rows of inputs and outputs (M); independent products (B > 1) become more of them. nullopt for free einsums, which do
+/// not say which dim is the batch.
+std::optional<Layer> with_batch(const Layer& layer, Count batch) {
+  if (layer.operation == Operation::kEinsum || layer.written_as.empty()) return std::nullopt;
+  const bool shares_weights = layer.operation == Operation::kGemm && layer.find_dim("B") < 0;
+  const std::string grown = shares_weights ? "M=" : "B=";
+  std::string text = layer.written_as;
+  const std::size_t at = std::min(text.find(":" + grown), text.find("," + grown));
+  if (at == std::string::npos) {
+    text += fmt::format(",{}{}", grown, batch);
+  } else {
+    const std::size_t value = at + 1 + grown.size(), end = std::min(text.find(',', value), text.size());
+    text.replace(value, end - value, fmt::format("{}", std::stoll(text.substr(value, end - value)) * batch));
+  }
+  Layer grown_layer = parse_layer(text, "batch");
+  grown_layer.name = layer.name;
+  return grown_layer;
+}
+
+std::optional<Workload> find_workload(SweepReading& reading, const Cursor& c) {
+  const auto name = c.text("a shipped name or a file");
+  if (!name) return std::nullopt;
+  try {
+    return load_workload(reading.library, reading.beside(*name));
+  } catch (const InputError& error) {
+    reading.relay(c, error);
+    return std::nullopt;
+  }
+}
+
+/// Layers written in place.
+bool write_layers(const Cursor& list, const std::string& file, Workload& workload) {
+  for (const Cursor& item : list.items()) {
+    const auto text = item.text("a layer in place, such as gemm:M=64,N=64,K=64");
+    if (!text) return false;
+    try {
+      Layer layer = parse_layer(*text, file);
+      layer.name = fmt::format("layer{}", workload.layers.size() + 1);
+      workload.layers.push_back({std::move(layer), 1});
+    } catch (const InputError& error) {
+      for (const Diagnostic& d : error.diagnostics()) item.problem(d.what, d.expected, d.did_you_mean);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Names or patterns of the workload's layers, in its order.
+bool choose_layers(const Cursor& list, Workload& workload) {
+  std::vector<std::string> names;
+  for (const Workload::Entry& entry : workload.layers) names.push_back(entry.layer.name);
+  std::set<std::size_t> chosen;
+  for (const Cursor& item : list.items()) {
+    const auto text = item.text("a layer's name, a pattern such as conv2*, or a layer in place");
+    if (!text) return false;
+    bool found = false;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!matches_pattern(*text, names[i])) continue;
+      chosen.insert(i);
+      found = true;
+    }
+    if (found) continue;
+    item.problem(fmt::format("{} has no layer `{}`", workload.name, shorten(*text, 40)), "a layer's name or pattern",
+                 nearest(*text, names));
+    return false;
+  }
+  std::vector<Workload::Entry> layers;
+  for (const std::size_t i : chosen) layers.push_back(workload.layers[i]);
+  workload.layers = std::move(layers);
+  return true;
+}
+
+/// One workload for each size of `batch:`, named NAME_batchN.
+std::vector<Workload> with_batches(const Cursor& batch, const Workload& workload) {
+  std::vector<Workload> all;
+  for (const Cursor& item : one_or_list(batch)) {
+    const auto size = item.count(1, kMostBatch);
+    if (!size) return {};
+    Workload grown = workload;
+    grown.name = fmt::format("{}_batch{}", workload.name, *size);
+    for (Workload::Entry& entry : grown.layers) {
+      try {
+        const auto layer = with_batch(entry.layer, *size);
+        if (!layer)
+          return item.problem(entry.layer.name + " does not say which dim is the batch",
+                              "a workload without free einsums"),
+                 std::vector<Workload>{};
+        entry.layer = *layer;
+      } catch (const InputError& error) {
+        const Diagnostic& d = error.diagnostics().front();
+        return item.problem(fmt::format("{}: {}", entry.layer.name, d.what), d.expected), std::vector<Workload>{};
+      }
+    }
+    all.push_back(std::move(grown));
+  }
+  if (all.empty()) batch.problem("no batch size", "at least one");
+  return all;
+}
+
+std::vector<Workload> read_workload(SweepReading& reading, const Cursor& item) {
+  if (item.node().is_scalar()) {
+    const auto found = find_workload(reading, item);
+    return found ? std::vector<Workload>{*found} : std::vector<Workload>{};
+  }
+  if (!item.only_keys(keys::kSweepWorkload, "a name, or {workload: NAME, layers: [...]}")) return {};
+  const auto named = item.find("workload");
+  const auto layers = item.find("layers");
+  if (!named && !layers) return item.require("workload", "a shipped name or a file"), std::vector<Workload>{};
+  std::optional<Workload> workload = named ? find_workload(reading, *named) : Workload{"layers", "", {}};
+  if (!workload) return {};
+  if (layers) {
+    if (!layers->expect_list("a list of layers")) return {};
+    const bool good = named ? choose_layers(*layers, *workload) : write_layers(*layers, reading.file, *workload);
+    if (!good) return {};
+    if (workload->layers.empty()) return layers->problem("no layers", "at least one"), std::vector<Workload>{};
+  }
+  if (const auto name = item.find("name")) workload->name = name->name().value_or("");
+  if (const auto batch = item.find("batch")) return with_batches(*batch, *workload);
+  return {*workload};
+}
+
+}  // namespace
+
+void read_workloads(SweepReading& reading, const Cursor& workloads) {
+  const std::vector<Cursor> items = one_or_list(workloads);
+  if (items.empty()) workloads.problem("no workloads", "at least one");
+  std::set<std::string> names;
+  for (const Cursor& item : items) {
+    for (Workload& workload : read_workload(reading, item)) {
+      if (!names.insert(workload.name).second)
+        item.problem(fmt::format("a second workload named {}", workload.name), "a name of its own: {workload, name}");
+      reading.note_input("workload", workload.name, write_workload(workload));
+      reading.sweep.workloads.push_back(std::move(workload));
+    }
+  }
+}
+
+}  // namespace pliant

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of options: what it promises to every command, and docs/options.md, which is made of it.
+// PLIANT_RECORD_CASES=1 writes the page.
+#include "dse/cli/option_table.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "dse/cli/arguments.h"
+#include "dse/cli/command.h"
+#include "dse/mappers/mapper.h"
+#include "dse/sweep/sweep_keys.h"
+#include "support/ran_command.h"
+
+namespace pliant {
+namespace {
+
+const OptionInfo* find(const std::vector<OptionInfo>& all, std::string_view name) {
+  for (const OptionInfo& option : all)
+    if (option.name == name) return &option;
+  return nullptr;
+}
+
+TEST(OptionTable, EveryOptionBelongsToKnownCommandsAndStandsOnce) {
+  std::set<std::string> known;
+  for (const Command& command : commands()) {
+    known.emplace(command.name);
+    std::set<std::string_view> seen;
+    for (const OptionInfo& option : options_of(command.name))
+      EXPECT_TRUE(seen.insert(option.name).second) << command.name << " --" << option.name;
+  }
+  for (const OptionInfo& option : option_table()) {
+    std::istringstream words{std::string(option.commands)};
+    for (std::string word; words >> word;) EXPECT_TRUE(known.contains(word)) << option.name << ": " << word;
+    EXPECT_FALSE(option.help.empty()) << option.name;
+  }
+}
+
+TEST(OptionTable, BudgetAndThreadsMeanTheSameEverywhere) {
+  for (const char* command : {"map", "sweep", "verify"}) {
+    EXPECT_EQ(find(options_of(command), "budget")->kind, OptionKind::kDuration) << command;
+    EXPECT_EQ(Arguments(command, {"--budget", "250ms"}, 1).seconds("budget"), 0.25);
+    EXPECT_EQ(Arguments(command, {"--budget", "2m"}, 1).seconds("budget"), 120);
+    EXPECT_EQ(Arguments(command, {"--budget", "3"}, 1).seconds("budget"), 3);
+    EXPECT_EQ(Arguments(command, {"--budget", "0"}, 1).seconds("budget"), 0);
+    EXPECT_THROW(Arguments(command, {"--budget", "-1"}, 1), InputError);
+    EXPECT_THROW(Arguments(command, {"--budget", "fast"}, 1), InputError);
+  }
+  for (const char* command : {"map", "sweep", "verify", "study"}) {
+    EXPECT_EQ(find(options_of(command), "threads")->kind, OptionKind::kThreads) << command;
+    EXPECT_GE(Arguments(command, {"--threads", "0"}, 1).threads(), 1);
+    EXPECT_EQ(Arguments(command, {"--threads", "3"}, 1).threads(), 3);
+    EXPECT_THROW(Arguments(command, {"--threads", "-1"}, 1), InputError);
+    EXPECT_THROW(Arguments(command, {"--threads", "5000"}, 1), InputError);
+  }
+}
+
+TEST(OptionTable, HelpNamesWhatThereIs) {
+  const std::vector<OptionInfo> map = options_of("map");
+  for (const std::string& name : mapper_names())
+    EXPECT_NE(find(map, "mapper")->help.find(name), std::string_view::npos) << name;
+  for (const std::string& name : objective_names())
+    EXPECT_NE(find(map, "objective")->help.find(name), std::string_view::npos) << name;
+  for (const OptionInfo& option : options_of("sweep"))
+    if (!option.json_key.empty()) {
+      EXPECT_EQ(std::ranges::count(keys::kSweep, option.json_key), 1) << option.name;
+    }
+}
+
+TEST(OptionTable, MisspeltOptionsAreAnsweredWithTheNearest) {
+  const auto answer = [](const std::vector<std::string>& args) {
+    const Ran ran = run(args);
+    EXPECT_EQ(ran.code, 2);
+    return ran.err;
+  };
+  EXPECT_NE(answer({"map", "--acelerator", "eyeriss"}).find("did you mean --accelerator?"), std::string::npos);
+  EXPECT_NE(answer({"sweep", "demo", "--dryrun"}).find("did you mean --dry-run?"), std::string::npos);
+  EXPECT_NE(answer({"query", "x", "--groupby", "workload"}).find("did you mean --group-by?"), std::string::npos);
+  EXPECT_EQ(answer({"map", "--seed", "many"}), "pliant map: --seed: `many`; expected a whole number, 0 or more\n");
+  EXPECT_EQ(answer({"map", "--threads", "many"}),
+            "pliant map: --threads: `many`; expected 0 to 4096, where 0 means all cores\n");
+  EXPECT_NE(answer({"pareto", "one", "two"}).find("`two` is one word too many"), std::string::npos);
+  EXPECT_NE(answer({"map", "--seed", "1", "--seed", "2"}).find("--seed: given twice"), std::string::npos);
+}
+
+std::string options_page() {
+  std::string page =
+      "# Options\n\nEvery option of every command, from the one table in `dse/cli/option_table.cpp`. A test compares "
+      "this "
+      "page with it.\nA duration is a number with `ms`, `s`, `m` or `h`; a plain number is seconds, and 0 means no "
+      "limit.\n";
+  for (const Command& command : commands())
+    page +=
+        fmt::format("\n## pliant {}\n\n{}.\n\n```\n{}```\n", command.name, command.summary, options_text(command.name));
+  return page;
+}
+
+TEST(OptionTable, ThePageIsCurrent) {
+  const std::string file = PLIANT_SOURCE_DIR "/docs/options.md";
+  if (std::getenv("PLIANT_RECORD_CASES") != nullptr) std::ofstream(file, std::ios::binary) << options_page();
+  std::ostringstream kept;
+  kept << std::ifstream(file, std::ios::binary).rdbuf();
+  EXPECT_EQ(kept.str(), options_page());
+}
+
+}  // namespace
+}  // namespace pliant
