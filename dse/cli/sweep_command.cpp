@@ -151,7 +151,9 @@ class SweepCommand {
                                      {"known_tasks", e.known_tasks},
                                      {"sampled_tasks", e.sampled},
                                      {"seconds_per_task", e.seconds_per_task},
-                                     {"seconds", e.seconds}}
+                                     {"seconds", e.seconds},
+                                     {"seconds_low", e.seconds_low},
+                                     {"seconds_high", e.seconds_high}}
                   .dump(2)
            << "\n";
       return 0;
@@ -161,8 +163,10 @@ class SweepCommand {
     out_ << fmt::format(" x {} layers = {} tasks, {}{} distinct, {} already solved\n", e.layers, e.tasks,
                         e.counted_all ? "" : "about ", e.distinct_tasks, e.known_tasks);
     if (e.sampled > 0) {
-      out_ << fmt::format("about {} with the {} mapper ({} sampled tasks took {:.3g} s each); nothing was written\n",
-                          readable_seconds(e.seconds), sweep.mapper, e.sampled, e.seconds_per_task);
+      out_ << fmt::format(
+          "about {} ({} to {}) with the {} mapper ({} sampled tasks took {:.3g} s each); nothing was written\n",
+          readable_seconds(e.seconds), readable_seconds(e.seconds_low), readable_seconds(e.seconds_high), sweep.mapper,
+          e.sampled, e.seconds_per_task);
     } else {
       out_ << "nothing is left to solve; nothing was written\n";
     }

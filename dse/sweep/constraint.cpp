@@ -154,6 +154,14 @@ std::optional<double> Constraint::value(const Steps& steps, const Lookup& lookup
   return stack.back();
 }
 
+bool Constraint::decided_by_ends(const std::string& name) const {
+  std::ptrdiff_t uses = 0;
+  for (const Steps* steps : {&left_, &right_})
+    uses += std::ranges::count_if(
+        *steps, [&](const Step& step) { return step.kind == Step::Kind::kName && step.name == name; });
+  return uses == 1 && comparison_ != "==" && comparison_ != "!=";
+}
+
 std::optional<bool> Constraint::holds(const Lookup& lookup) const {
   const auto left = value(left_, lookup), right = value(right_, lookup);
   if (!left || !right) return std::nullopt;

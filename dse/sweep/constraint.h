@@ -24,6 +24,9 @@ class Constraint {
   const std::vector<std::string>& names() const { return names_; }
   /// It has a size such as 64KiB, which counts as bytes.
   bool has_sizes() const { return has_sizes_; }
+  /// The truth between two values of this name follows from the truth at both, the other names held: it stands once, so
+  /// each side rises or falls with it, and the comparison is one of order.
+  bool decided_by_ends(const std::string& name) const;
   /// nullopt when a name has no value.
   std::optional<bool> holds(const Lookup& lookup) const;
 

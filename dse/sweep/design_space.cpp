@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "core/flexibility_class.h"
 #include "core/input/units.h"
@@ -145,26 +147,56 @@ std::optional<double> DesignSpace::number(const std::string& name, const Acceler
   return parameter == parameters.end() ? std::nullopt : as_number(parameter->second);
 }
 
-bool DesignSpace::allowed(std::int64_t i) {
-  if (sweep_->constraints.empty()) return true;
-  seek(i / inner_);
-  std::vector<const Constraint*> later;
+std::optional<bool> DesignSpace::allowed_hardware() {
+  // 1. By what varies alone, before anything is read.
+  bool need_more = false;
   for (const Constraint& constraint : sweep_->constraints) {
     const auto holds = constraint.holds([&](const std::string& name) -> std::optional<double> {
       return name.find('.') == std::string::npos ? number(name, nullptr) : std::nullopt;
     });
     if (holds == false) return false;
-    if (!holds) later.push_back(&constraint);
+    need_more = need_more || !holds;
   }
-  if (later.empty()) return true;
+  if (!need_more) return true;
+  // 2. By the hardware. Of all that a constraint may name, flexibility changes only the area, within known ends.
+  load();
+  if (!current_.accelerator) return true;
+  const Area area = area_um2(*current_.accelerator);
+  const double least = area.base + std::accumulate(area.levels.begin(), area.levels.end(), 0.0);
+  const auto& flexibility = current_.accelerator->flexibility_area_um2;
+  const double most = least + std::accumulate(flexibility.begin(), flexibility.end(), 0.0);
+  bool flexibility_matters = false;
+  for (const Constraint& constraint : sweep_->constraints) {
+    const auto holds_with = [&](double area_of_design) {
+      return constraint.holds([&](const std::string& name) {
+        return name == "area_um2" ? std::optional(area_of_design) : number(name, &*current_.accelerator);
+      });
+    };
+    const bool names_area = std::ranges::find(constraint.names(), "area_um2") != constraint.names().end();
+    const auto at_least = holds_with(least), at_most = names_area ? holds_with(most) : at_least;
+    if (at_least != at_most || (names_area && !constraint.decided_by_ends("area_um2"))) {
+      flexibility_matters = true;
+    } else if (at_least == false) {
+      return false;
+    }
+  }
+  return flexibility_matters ? std::nullopt : std::optional(true);
+}
+
+bool DesignSpace::allowed(std::int64_t i) {
+  if (sweep_->constraints.empty()) return true;
+  seek(i / inner_);
+  if (!current_.judged) {
+    current_.allowed = allowed_hardware();
+    current_.judged = true;
+  }
+  if (current_.allowed) return *current_.allowed;
   std::string problem;
   const auto accelerator = flexible(static_cast<std::size_t>(i % inner_ / variants_), problem);
   if (!accelerator) return true;
-  for (const Constraint* constraint : later) {
-    if (constraint->holds([&](const std::string& name) { return number(name, accelerator.get()); }) == false)
-      return false;
-  }
-  return true;
+  return std::ranges::none_of(sweep_->constraints, [&](const Constraint& constraint) {
+    return constraint.holds([&](const std::string& name) { return number(name, accelerator.get()); }) == false;
+  });
 }
 
 std::optional<double> DesignSpace::value(std::int64_t i, const std::string& name) {

@@ -35,7 +35,8 @@ class DesignSpace {
   /// Designs with the same hardware and flexibility: constraints cannot tell them apart.
   std::int64_t variants() const { return variants_; }
 
-  /// Does design i meet the constraints? A design that contradicts itself does: its rows tell why.
+  /// Does design i meet the constraints? A design that contradicts itself does, unless its hardware breaks one with
+  /// every flexibility: its rows tell why.
   bool allowed(std::int64_t i);
   /// The number of design i that a constraint may name; nullopt when it has none.
   std::optional<double> value(std::int64_t i, const std::string& name);
@@ -50,9 +51,12 @@ class DesignSpace {
     std::optional<Accelerator> accelerator;
     bool loaded = false;
     std::string problem;
+    std::optional<bool> allowed;  ///< by the constraints, whatever the flexibility; empty when that matters
+    bool judged = false;          ///< `allowed` is known
   };
   void seek(std::int64_t hardware);
   void load();
+  std::optional<bool> allowed_hardware();
   std::optional<double> number(const std::string& name, const Accelerator* accelerator) const;
   std::shared_ptr<const Accelerator> flexible(std::size_t flexibility, std::string& problem);
 

@@ -7,6 +7,7 @@
 
 #include "dse/results/task_store.h"
 #include "dse/sweep/design_space.h"
+#include "dse/sweep/mean_interval.h"
 #include "dse/sweep/run_sweep.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -77,19 +78,28 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double at = 0;
+  std::vector<double> times;
   Phase sampling(options.on_phase, "solving a sample for the estimate, milliseconds",
                  unknown.empty() ? 0 : static_cast<std::int64_t>(1000 * sample_seconds));
   while (!unknown.empty() && elapsed() < sample_seconds && !options.stop.stop_requested() &&
          estimate.sampled < static_cast<std::int64_t>(unknown.size())) {
     const Sample& sample = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
+    const double before = elapsed();
     solve_task(*mapper, *shared, space.design(sample.design), *sample.layer, 1, options.stop);
+    times.push_back(elapsed() - before);
+    sampling.advance(static_cast<std::int64_t>(1000 * times.back()));
     ++estimate.sampled;
     at += 0.6180339887498949;
     at -= at >= 1 ? 1 : 0;
   }
-  if (estimate.sampled > 0) estimate.seconds_per_task = elapsed() / static_cast<double>(estimate.sampled);
-  estimate.seconds = estimate.seconds_per_task * static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) /
-                     static_cast<double>(threads);
+  if (times.empty()) return estimate;
+  const MeanInterval each = mean_interval(times);
+  const double tasks_per_thread =
+      static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) / static_cast<double>(threads);
+  estimate.seconds_per_task = each.mean;
+  estimate.seconds = each.mean * tasks_per_thread;
+  estimate.seconds_low = each.low * tasks_per_thread;
+  estimate.seconds_high = each.high * tasks_per_thread;
   return estimate;
 }
 

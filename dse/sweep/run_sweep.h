@@ -109,9 +109,10 @@ struct SweepEstimate {
   std::int64_t designs_raw = 0, designs = 0, layers = 0, tasks = 0;
   std::int64_t distinct_tasks = 0, known_tasks = 0;  ///< known = in the cache
   std::int64_t sampled = 0;
-  double seconds_per_task = 0;  ///< mean of the sample
-  double seconds = 0;           ///< of all unknown distinct tasks, on the threads given
-  bool counted_all = true;      ///< false: so many tasks that the distinct ones were extrapolated
+  double seconds_per_task = 0;               ///< mean of the sample
+  double seconds = 0;                        ///< of all unknown distinct tasks, on the threads given
+  double seconds_low = 0, seconds_high = 0;  ///< between these with about 95 % confidence
+  bool counted_all = true;                   ///< false: so many tasks that the distinct ones were extrapolated
 };
 SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options,
                              double sample_seconds);

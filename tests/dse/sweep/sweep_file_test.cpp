@@ -160,6 +160,28 @@ TEST(SweepFile, BatchSizesMakeWorkloads) {
   EXPECT_EQ(sweep.workloads[0].layers[0].layer.dims, parse_layer("conv:M=4,C=3,P=5,Q=5,R=3,S=3", "test").dims);
 }
 
+/// Most designs are judged by their hardware alone; the answer is that of each design on its own.
+TEST(SweepFile, HardwareIsJudgedAsEveryDesignWouldBe) {
+  for (const char* constraint :
+       {"area_um2 <= 740000", "area_um2 > 745000", "2e6 / area_um2 >= 2.7", "area_um2 != 736843",
+        "area_um2 * area_um2 <= 5.5e11", "area_um2 - 700*PEs.units <= 25000"}) {
+    const auto sweep = std::make_shared<const Sweep>(parse(
+        "accelerator: flexref\nworkloads: [alexnet]\nvary: {rows: [15, 16, 17], cols: [60, 64]}\nflexibility: all-16\n"
+        "constraints: " +
+        std::string(constraint)));
+    DesignSpace space(kLibrary, sweep), single(kLibrary, sweep);
+    int allowed = 0, refused = 0;
+    for (std::int64_t i = 0; i < space.size(); ++i) {
+      const auto holds = sweep->constraints[0].holds([&](const std::string& name) { return single.value(i, name); });
+      ASSERT_TRUE(holds.has_value());
+      EXPECT_EQ(space.allowed(i), *holds) << constraint << ", design " << i;
+      ++(*holds ? allowed : refused);
+    }
+    EXPECT_GT(allowed, 0) << constraint;
+    EXPECT_GT(refused, 0) << constraint;
+  }
+}
+
 TEST(SweepFile, SaysWhatNoDesignMeets) {
   const auto sweep = std::make_shared<const Sweep>(parse(
       "accelerator: flexref\nworkloads: [alexnet]\nvary: {rows: [8, 16]}\nconstraints: [area_um2 <= 5, rows > 2]"));
