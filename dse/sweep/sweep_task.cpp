@@ -64,6 +64,12 @@ std::string conflict_of(const Task& task) {
   return text;
 }
 
+/// Part of every task's key. Raise it when a record's bytes change, or when a repair lets a mapper or the cost model
+/// answer otherwise: results that older versions cached are not read then.
+///   4: wrong certificates of einsums with coefficients, of stationarities of several tensors, of fractional
+///      cycles_per_mac and of bandwidth limits met within a cycle were repaired.
+constexpr int kTaskVersion = 4;
+
 }  // namespace
 
 TaskNamer::TaskNamer(const Sweep& sweep) {

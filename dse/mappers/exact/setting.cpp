@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/setting.h"
 
+#include <algorithm>
 #include <bit>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "dse/mappers/exact/lattice/windows.h"
@@ -11,81 +12,90 @@ namespace pliant::exact {
 
 namespace {
 
-/// Loops of the same group run in any order.
 using Groups = std::vector<DimSet>;
 
-/// A pattern of one fixed sequence: every way to put the dims it does not name into the gaps, inside out. Gap i lies
-/// inside the i-th dim of the sequence.
-std::vector<Groups> interleaved(const std::vector<int>& sequence, DimSet dims) {
-  Groups fixed;
-  DimSet placed = 0;
+MemoryOrders::Precedence precedence(const OrderRules::Pattern& pattern, DimSet dims) {
+  MemoryOrders::Precedence rule;
+  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    for (DimSet outside = pattern.before[static_cast<std::size_t>(d)] & dims; outside != 0; outside &= outside - 1)
+      rule.inside[static_cast<std::size_t>(std::countr_zero(outside))] |= DimSet{1} << d;
+  }
+  for (const DimSet inside : rule.inside) rule.free &= inside == 0;
+  return rule;
+}
+
+/// Named dims one after the other, inside out; the others may stand at every place.
+Groups named_sequence(const std::vector<int>& sequence, DimSet dims) {
+  Groups groups;
+  DimSet floating = dims;
   for (auto d = sequence.rbegin(); d != sequence.rend(); ++d) {
-    if ((dims >> *d & 1U) == 0) continue;
-    fixed.push_back(DimSet{1} << *d);
-    placed |= fixed.back();
+    if ((floating >> *d & 1U) == 0) continue;
+    groups.push_back(DimSet{1} << *d);
+    floating &= ~groups.back();
+  }
+  if (groups.empty()) return {floating};
+  for (DimSet& group : groups) group |= floating;
+  return groups;
+}
+
+/// A stationarity: of two dims, the one that more of the role's tensors use lies outside. Dims that different tensors
+/// use exclude each other. So the loops of a memory use a growing sequence of the role's tensors: every longest one.
+std::vector<Groups> stationary_sequences(const std::vector<DimSet>& used_by_tensor, DimSet dims) {
+  std::map<TensorSet, DimSet> by_users;  // dims by the tensors of the role that use them; subsets come first
+  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    TensorSet users = 0;
+    for (std::size_t x = 0; x < used_by_tensor.size(); ++x)
+      if (used_by_tensor[x] >> d & 1U) users |= TensorSet{1} << x;
+    by_users[users] |= DimSet{1} << d;
   }
   std::vector<Groups> found;
-  std::vector<DimSet> gaps(fixed.size() + 1, 0);
-  const auto place = [&](auto&& self, DimSet floating) -> void {
-    if (floating == 0) {
-      Groups groups;
-      for (std::size_t g = 0; g <= fixed.size(); ++g) {
-        if (gaps[g] != 0) groups.push_back(gaps[g]);
-        if (g < fixed.size()) groups.push_back(fixed[g]);
-      }
-      found.push_back(std::move(groups));
-      return;
+  Groups groups;
+  const auto extend = [&](auto&& self, TensorSet last) -> void {
+    bool longest = true;
+    for (const auto& [users, group] : by_users) {
+      if ((last & ~users) != 0 || (users == last && !groups.empty())) continue;
+      // Only what comes next: nothing between the last and this one.
+      const bool next = std::none_of(by_users.begin(), by_users.end(), [&, users = users](const auto& other) {
+        const TensorSet between = other.first;
+        return between != users && (between & ~users) == 0 && (last & ~between) == 0 &&
+               (between != last || groups.empty());
+      });
+      if (!next) continue;
+      longest = false;
+      groups.push_back(group);
+      self(self, users);
+      groups.pop_back();
     }
-    const DimSet next = floating & (~floating + 1);
-    for (DimSet& gap : gaps) {
-      gap |= next;
-      self(self, floating & ~next);
-      gap &= ~next;
-    }
+    if (longest) found.push_back(groups);
   };
-  place(place, dims & ~placed);
+  extend(extend, 0);
   return found;
-}
-
-/// Any precedence: every order that no further dim can join, inside out. Dims left out cannot loop beside the others.
-std::vector<Groups> one_by_one(const OrderRules::Precedence& before, DimSet dims) {
-  std::vector<Groups> found;
-  Groups order;
-  const auto place = [&](auto&& self, DimSet placed) -> void {
-    bool last = true;
-    for (DimSet rest = dims & ~placed; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
-      if ((before[static_cast<std::size_t>(d)] & placed) != 0) continue;  // what is inside already must be outside it
-      last = false;
-      order.push_back(DimSet{1} << d);
-      self(self, placed | order.back());
-      order.pop_back();
-    }
-    if (last) found.push_back(order);
-  };
-  place(place, 0);
-  return found;
-}
-
-/// Every order that a pattern allows, as lists of groups from the inside out.
-std::vector<Groups> groups_of(const OrderRules::Pattern& pattern, DimSet dims) {
-  if (pattern.outside_rest.empty()) return interleaved(pattern.sequence, dims);
-  if (pattern.outside_rest.size() > 1 || !pattern.sequence.empty()) return one_by_one(pattern.before, dims);
-  const DimSet outside = pattern.outside_rest.front();
-  return {{dims & ~outside, dims & outside}};
-}
-
-std::vector<Groups> orders_of(const MemoryRules& memory) {
-  if (memory.orders.any_order()) return {{memory.may_loop}};
-  std::vector<Groups> alternatives;
-  std::set<Groups> seen;
-  for (const OrderRules::Pattern& pattern : memory.orders.patterns())
-    for (Groups& groups : groups_of(pattern, memory.may_loop))
-      if (seen.insert(groups).second) alternatives.push_back(std::move(groups));
-  return alternatives;
 }
 
 }  // namespace
+
+MemoryOrders::MemoryOrders(const OrderRules& rules, DimSet dims) {
+  if (rules.any_order()) {
+    precedences.emplace_back();
+    sequences.push_back({dims});
+    return;
+  }
+  for (const OrderRules::Pattern& pattern : rules.patterns()) {
+    precedences.push_back(precedence(pattern, dims));
+    if (pattern.outside_rest.empty())
+      sequences.push_back(named_sequence(pattern.sequence, dims));
+    else
+      for (Groups& groups : stationary_sequences(pattern.outside_rest, dims)) sequences.push_back(std::move(groups));
+  }
+  const auto keep_once = [](auto& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  };
+  keep_once(precedences);
+  keep_once(sequences);
+}
 
 Setting::Setting(const Task& task_in, const Problem& problem_in)
     : task(task_in),
@@ -99,7 +109,7 @@ Setting::Setting(const Task& task_in, const Problem& problem_in)
   for (auto memory = rules.memories.rbegin(); memory != rules.memories.rend(); ++memory) {
     memories.push_back(memory->level);
     may_loop.push_back(memory->may_loop);
-    orders.push_back(orders_of(*memory));
+    orders.emplace_back(memory->orders, memory->may_loop);
   }
   for (int x = 0; x < problem.tensors; ++x)
     for (int d = 0; d < problem.dims; ++d)

@@ -2,6 +2,8 @@
 // What never changes for a task: which loops its memories may have, in which orders, and what the conventions imply.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <vector>
 
 #include "dse/mappers/exact/choices/choice.h"
@@ -9,6 +11,33 @@
 #include "flex/mapspace/rules.h"
 
 namespace pliant::exact {
+
+/// The loop orders that one memory may have, read in two ways.
+struct MemoryOrders {
+  MemoryOrders(const OrderRules& rules, DimSet dims);
+
+  /// For single orders: the loops that must lie inside each, if they are there at all. Loops that must lie inside each
+  /// other exclude each other.
+  struct Precedence {
+    std::array<DimSet, kMaxDims> inside{};
+    bool free = true;  ///< nothing is asked
+    auto operator<=>(const Precedence&) const = default;
+    /// Of some loops still to be placed from the inside out, those that may come next.
+    DimSet ready(DimSet left) const {
+      if (free) return left;
+      DimSet set = 0;
+      for (DimSet rest = left; rest != 0; rest &= rest - 1)
+        if (const int d = std::countr_zero(rest); (inside[d] & left) == 0) set |= DimSet{1} << d;
+      return set;
+    }
+  };
+  std::vector<Precedence> precedences;  ///< any of them
+  /// For tables: sequences of groups of dims from the inside out; dims of a group stand in any order. Every allowed
+  /// order follows one of the sequences. A dim may be in several groups of a sequence and still has one loop: a path
+  /// that grows it in two of them costs no less than the mapping that grows it in the inner one by both factors, for
+  /// that moves nothing more and leaves fewer iterations to what comes later.
+  std::vector<std::vector<DimSet>> sequences;
+};
 
 struct Setting {
   Setting(const Task& task, const Problem& problem);
@@ -23,17 +52,15 @@ struct Setting {
   const Task& task;
   const Problem& problem;
   const MapSpaceRules rules;
-  bool perfect = true;           ///< no remainders anywhere
-  std::vector<int> memories;     ///< levels, from the innermost outwards
-  std::vector<DimSet> may_loop;  ///< by memory
-  /// Loop orders by memory, as alternatives; each is a list of groups from the inside out, free order within a group.
-  /// A dim in none of the groups does not loop beside the others.
-  std::vector<std::vector<std::vector<DimSet>>> orders;
-  bool within = false;          ///< stationarity ends at the parent
-  bool one_loop = false;        ///< quickflow's window rule
-  bool compute_runs = false;    ///< quickflow: operands may stay at the compute units
-  bool divides_slides = false;  ///< any slide, anywhere: then the orders of loops that move nothing pending differ
-  bool walks = false;           ///< timeloop's window memory: words are not a function of the node, orders all differ
+  bool perfect = true;               ///< no remainders anywhere
+  std::vector<int> memories;         ///< levels, from the innermost outwards
+  std::vector<DimSet> may_loop;      ///< by memory
+  std::vector<MemoryOrders> orders;  ///< by memory
+  bool within = false;               ///< stationarity ends at the parent
+  bool one_loop = false;             ///< quickflow's window rule
+  bool compute_runs = false;         ///< quickflow: operands may stay at the compute units
+  bool divides_slides = false;       ///< any slide, anywhere: then the orders of loops that move nothing pending differ
+  bool walks = false;  ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
 };
 

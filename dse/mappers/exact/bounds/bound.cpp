@@ -7,33 +7,60 @@
 
 namespace pliant::exact {
 
-double objective_bound(const Problem& problem, const Task& task, double dynamic_energy, double cycles, double steps) {
+namespace {
+
+/// Bounds and cycles are sums of the same products in different orders; below this share they are the same number.
+constexpr double kRounding = 1e-12;
+
+}  // namespace
+
+double whole_cycles(const Problem& problem, double cycles) {
+  const double step = problem.cycles_per_mac, at_least = cycles * (1 - kRounding);
+  return std::min(std::ceil(at_least), std::ceil(at_least / step) * step);
+}
+
+namespace {
+
+double objective_at(const Problem& problem, const Task& task, double dynamic_energy, double cycles, double steps) {
   Totals totals;
-  totals.cycles = std::ceil(cycles * (1 - 1e-12));
+  totals.cycles = cycles;
   totals.steps = steps;
   totals.energy_pj = dynamic_energy + problem.leak_pj_per_cycle_total * totals.cycles;
   totals.utilization = problem.macs * problem.cycles_per_mac / (problem.built[problem.levels] * totals.cycles);
   return task_value(task, totals);
 }
 
+}  // namespace
+
+double objective_bound(const Problem& problem, const Task& task, double dynamic_energy, double cycles, double steps) {
+  return objective_at(problem, task, dynamic_energy, whole_cycles(problem, cycles), steps);
+}
+
 void Region::cut(double slope, double sum) {
   // Rounding must not cut off the true point.
-  if (count_ < static_cast<int>(cuts_.size())) cuts_[static_cast<std::size_t>(count_++)] = {slope, sum * (1 - 1e-12)};
+  if (count_ < static_cast<int>(cuts_.size()))
+    cuts_[static_cast<std::size_t>(count_++)] = {slope, sum * (1 - kRounding)};
 }
 
 double Region::least(const Problem& problem, const Task& task, double steps) const {
-  const auto energy_at = [&](double cycles) {
+  const double fewest = whole_cycles(problem, cycles_);
+  const auto value_at = [&](double cycles) {
     double energy = energy_;
     for (int i = 0; i < count_; ++i) {
       const Cut& c = cuts_[static_cast<std::size_t>(i)];
       energy = std::max(energy, c.sum - c.slope * cycles);
     }
-    return energy;
+    return objective_at(problem, task, energy, cycles, steps);
   };
-  const auto value_at = [&](double cycles) { return objective_bound(problem, task, energy_at(cycles), cycles, steps); };
-  double best = value_at(cycles_);
+  double best = value_at(fewest);
+  // Between two corners the value is quasi-concave. Where cycles are whole its least is at the first or the last whole
+  // number between them: beside the corners.
+  const bool whole = problem.cycles_per_mac == std::floor(problem.cycles_per_mac);
   const auto corner = [&](double cycles) {
-    if (cycles > cycles_) best = std::min(best, value_at(std::min(cycles, task.most_cycles)));
+    if (!(cycles > fewest)) return;
+    cycles = std::min(cycles, task.most_cycles);
+    best = std::min(best, value_at(whole ? std::max(fewest, std::floor(cycles)) : cycles));
+    if (whole) best = std::min(best, value_at(std::ceil(cycles)));
   };
   for (int i = 0; i < count_; ++i) {
     const Cut& a = cuts_[static_cast<std::size_t>(i)];

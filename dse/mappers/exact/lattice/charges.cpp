@@ -174,7 +174,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
         }
         // A window that slides past neighbours, or over holes, can only be bounded: by its distinct values.
         const bool slides = slide >= 0 && table.stride[slide] != 0;
-        double words = extent(p, rank, child, (slides && !setting.one_loop) || covered < 1);
+        double words = extent(p, rank, child, slides || covered < 1);
         double shared_words = words;
         std::array<double, kMaxDims> below = child;
         for (const auto& network : networks_between(p, std::max(pair.parent, level), pair.child)) {

@@ -223,8 +223,17 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
             add_into(work.data(), where.overlapping.data(), work.size());
           }
         }
-        if (sliding != 0) grow(k, DimSet{1} << d, work);
-        kill(k, status, killed, sliding, d, functional, charges, work, target);
+        if (sliding == 0) {
+          kill(k, status, killed, 0, d, functional, charges, work, target);
+          continue;
+        }
+        // What does not slide is charged where the loop begins, what slides where it ends.
+        for (TensorSet still_ones = killed & ~sliding; still_ones != 0; still_ones &= still_ones - 1) {
+          const int x = std::countr_zero(still_ones);
+          add_into(work.data(), charged(k, x, status[x], -1, functional, charges), work.size());
+        }
+        grow(k, DimSet{1} << d, work);
+        kill(k, status, sliding, sliding, d, functional, charges, work, target);
       }
     }
   }
@@ -271,7 +280,7 @@ double Lattice::still_to_pay(int k, const Status& status, const std::vector<doub
 Lattice::Values Lattice::run_memory(int k, const Functional& functional, const Values& before) const {
   Charges charges;
   Values done;
-  for (const std::vector<DimSet>& groups : setting_.orders[k]) {
+  for (const std::vector<DimSet>& groups : setting_.orders[k].sequences) {
     if (meter_.expired()) break;
     Values values = before;
     for (const DimSet group : groups) run_group(k, group, functional, values, charges);

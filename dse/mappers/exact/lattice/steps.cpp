@@ -60,6 +60,7 @@ class StepSearch {
 
  private:
   using At = std::array<int, kMaxDims>;
+  using Precedence = MemoryOrders::Precedence;
 
   /// Ends that one loop per dim leads to from where we are; with perfect temporal factors there is one.
   template <typename F>
@@ -80,13 +81,10 @@ class StepSearch {
   }
 
   void start(DimSet active) {
-    for (const std::vector<DimSet>& groups : lattice_.setting().orders[static_cast<std::size_t>(query_.k)]) {
-      DimSet left_out = active;
-      for (const DimSet group : groups) left_out &= ~group;
-      if (left_out != 0) continue;  // loops that no order of this alternative allows together
+    for (const Precedence& order : lattice_.setting().orders[static_cast<std::size_t>(query_.k)].precedences) {
       step_.loops = 0;
       step_.charges.fill(0);
-      place(groups, 0, active, step_.before, at_);
+      place(order, active, step_.before, at_);
     }
   }
 
@@ -192,31 +190,33 @@ class StepSearch {
   }
 
   /// One reuse-distinct order after the other for a given start and end.
-  void place(const std::vector<DimSet>& groups, std::size_t g, DimSet active, const Status& status, At node) {
+  void place(const Precedence& order, DimSet active, const Status& status, At node) {
     if (!(value_ + step_.charges[0] < query_.limit)) return;
-    while (g < groups.size() && (groups[g] & active) == 0) ++g;
-    if (active == 0 || g == groups.size()) return finish(status, node);
     const int placed = step_.loops;
     const TensorSet tensors = lattice_.alive(status);
+    DimSet ready = order.ready(active);
     // Loops that move nothing pending come first: they can only help. (Where displacements are remembered, or a slide
     // may go on further out, every order is its own.)
-    for (DimSet rest = every_order_ ? 0 : groups[g] & active; rest != 0; rest &= rest - 1) {
+    for (DimSet rest = every_order_ ? 0 : ready; rest != 0;) {
       const int d = std::countr_zero(rest);
+      rest &= rest - 1;
       bool moves = false;
       for (int x = 0; x < p_.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p_.is_coupled(x, d);
       if (moves) continue;
       node[d] = last_[d];
       active &= ~(DimSet{1} << d);
       step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
+      if (rest == 0 && !order.free) rest = order.ready(active) & ~ready;  // what had to wait for these
+      ready = order.ready(active);
     }
-    if ((groups[g] & active) == 0) {
-      place(groups, g + 1, active, status, node);
+    if (active == 0) {
+      finish(status, node);
       step_.loops = placed;
       return;
     }
     std::array<TensorSet, kMaxDims> tried{};
     int tries = 0;
-    for (DimSet rest = groups[g] & active; rest != 0; rest &= rest - 1) {
+    for (DimSet rest = ready; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
       TensorSet killed = 0;
       bool sliding = false;
@@ -236,14 +236,14 @@ class StepSearch {
       const int whole = sliding ? brings_whole_windows(d, status, node) : -1;
       for (int x = 0; x < p_.tensors; ++x) {
         if (!(killed >> x & 1U)) continue;
-        if (x == whole)
+        if (x != whole && slides(x, d, status))
+          add_charges(next, x, status[x], d);
+        else  // its tile is the child's, also along a dim that it uses in an index with holes
           add_charges(node, x, status[x], -1);
-        else
-          add_charges(next, x, status[x], slides(x, d, status) ? d : -1);
         then[x] = 0;
       }
       step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
-      place(groups, g, active & ~(DimSet{1} << d), then, next);
+      place(order, active & ~(DimSet{1} << d), then, next);
       --step_.loops;
       step_.charges = charges;
     }

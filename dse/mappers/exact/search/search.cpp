@@ -135,9 +135,11 @@ class Closing {
       sum.weights[i].first_child += slope * most->functional.weights[i].first_child;
     }
     sum.constant += slope * most->functional.constant;
-    const double limit = std::max(least_energy + slope * cycle_limit(least_energy),
-                                  energy_limit(0, least_cycles_) + slope * least_cycles_) *
-                         (1 + 1e-9);
+    // Loads may be up to the fewest whole cycles without a change of value.
+    const double fewest = whole_cycles(p_, least_cycles_);
+    const double limit =
+        std::max(least_energy + slope * cycle_limit(least_energy), energy_limit(0, fewest) + slope * fewest) *
+        (1 + 1e-9);
     add_table(std::move(sum), Kind::kSum, slope, limit);
     if (tables_.back().best == kInfinity) {
       least_cycles_ = kInfinity;

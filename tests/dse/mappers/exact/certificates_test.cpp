@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small map-spaces in which a certificate was wrong once, or in which an argument that is nearly right would show. Each
+// says why the bound holds. Every value is that of the enumeration of all mappings.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/input/load.h"
+#include "dse/mappers/mapper.h"
+
+namespace pliant {
+namespace {
+
+Task task_of(const std::string& accelerator, const std::string& layer) {
+  Task task;
+  task.accelerator = parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"),
+                                            "pliant: accelerator\nname: small\n" + accelerator, "accelerator.yaml");
+  task.layer = layer.starts_with("einsum:") ? parse_layer_text("pliant: layer\nlayer: small\n" + layer, "layer.yaml")
+                                            : parse_layer(layer, "test");
+  task.flexibility = task.accelerator.flexibility_of(task.layer);
+  return task;
+}
+
+/// The value of both mappers, or -1 where both prove that nothing is legal.
+double agreed_value(const Task& task, const SearchOptions& options = {}) {
+  const SearchResult truth = run_mapper(*make_mapper("exhaustive"), task, {});
+  const SearchResult exact = run_mapper(*make_mapper("exact"), task, options);
+  EXPECT_EQ(exact.infeasible, truth.infeasible);
+  EXPECT_EQ(exact.certified, truth.certified);
+  if (!truth.mapping || !exact.mapping) return truth.mapping || exact.mapping ? -2 : -1;
+  EXPECT_NEAR(exact.value, truth.value, 1e-9 * truth.value);
+  return exact.value;
+}
+
+// An index 4*A under bounding boxes: a tile of both values of A is a box of 5 words, two tiles of one are 2. A tensor
+// whose window does not slide is charged with the tile that its child holds before the loop that moves it, not with
+// what the loop covers. Outputs 2 + inputs 2 words written to the buffer.
+TEST(Certificates, IndexWithACoefficientIsChargedBeforeTheLoopThatMovesIt) {
+  Task task = task_of(R"(
+conventions: timeloop
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0}
+  - {memory: Buffer, capacity: unbounded, read_pj: 0, write_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                      R"(einsum:
+  dims: {A: 2}
+  tensors:
+    - {name: O, role: outputs, projection: [A]}
+    - {name: X, role: inputs, projection: ["4*A"]}
+)");
+  task.objective = Objective::kEnergy;
+  EXPECT_EQ(agreed_value(task), 4);
+}
+
+// The same where another tensor slides along the loop that moves it: A+B slides along A, 3*A does not.
+TEST(Certificates, OneTensorSlidesAlongTheLoopThatMovesAnotherAsAWhole) {
+  for (const char* preset : {"timeloop", "physical", "quickflow"}) {
+    Task task = task_of("conventions: {preset: " + std::string(preset) + R"(, footprint: bounding-box}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 3, read_bandwidth: 2}
+  - {memory: Buffer, capacity: 11, read_pj: 1, write_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                        R"(einsum:
+  dims: {A: 4, B: 2, C: 2}
+  tensors:
+    - {name: O, role: outputs, projection: [C]}
+    - {name: X, role: inputs, projection: ["A + B"]}
+    - {name: W, role: weights, projection: ["3*A", C]}
+)");
+    for (const Objective objective : {Objective::kEnergy, Objective::kEdp, Objective::kRuntime}) {
+      task.objective = objective;
+      EXPECT_GT(agreed_value(task), 0) << preset;
+    }
+  }
+}
+
+// One loop of windows that do not overlap, under boxes: their union has no holes between them. The table takes the
+// distinct values, which no union of boxes goes below.
+TEST(Certificates, WindowsOfOneLoopSlideUnderBoundingBoxes) {
+  Task task = task_of(R"(
+conventions: {preset: timeloop, halo: one-loop}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {memory: Buffer, capacity: unbounded, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                      "conv:M=1,C=1,P=4,Q=1,R=1,S=1,stride=2");
+  task.objective = Objective::kEnergy;
+  EXPECT_EQ(agreed_value(task), 26);
+}
+
+// A stationarity of a role that no tensor has asks for nothing.
+TEST(Certificates, StationarityOfARoleThatIsNotThere) {
+  const Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  orders: {DRAM: [weight-stationary]}
+)",
+                            R"(einsum:
+  dims: {A: 1, C: 2}
+  tensors:
+    - {name: O, role: outputs, projection: [A]}
+    - {name: X, role: inputs, projection: [A, C]}
+)");
+  EXPECT_EQ(agreed_value(task), 10);
+}
+
+// A stationarity of a role that two tensors have asks for both: dims of one only and dims of the other only cannot both
+// loop.
+TEST(Certificates, StationarityOfTwoTensorsExcludesLoops) {
+  const std::string tensors = R"(
+  tensors:
+    - {name: O, role: outputs, projection: [A, B]}
+    - {name: X, role: inputs, projection: [A]}
+    - {name: Y, role: inputs, projection: [B]}
+)";
+  const std::string one_memory = R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  orders: {DRAM: [input-stationary]}
+)";
+  EXPECT_EQ(agreed_value(task_of(one_memory, "einsum:\n  dims: {A: 2, B: 2}" + tensors)), -1);
+  EXPECT_GT(agreed_value(task_of(one_memory, "einsum:\n  dims: {A: 2, B: 1}" + tensors)), 0);
+  // Two memories of which each may have one of the loops.
+  const std::string two_memories = R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 9, read_bandwidth: 1}
+  - {memory: Buffer, capacity: 6, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  einsum:
+    orders: {DRAM: [input-stationary], Buffer: [input-stationary, [A, B]]}
+)";
+  for (const char* dims : {"{A: 4, B: 3, C: 2}", "{A: 2, B: 6, C: 3}"})
+    EXPECT_GT(agreed_value(task_of(two_memories, "einsum:\n  dims: " + std::string(dims) + R"(
+  tensors:
+    - {name: O, role: outputs, projection: [A, B]}
+    - {name: X, role: inputs, projection: [A, C]}
+    - {name: Y, role: inputs, projection: [B, C]}
+)")),
+              0);
+}
+
+// Dims that an order does not name may stand anywhere between those it names.
+TEST(Certificates, OrdersThatNameSomeDims) {
+  const std::string levels = R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 9, read_bandwidth: 0.5}
+  - {memory: Buffer, capacity: 9, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+)";
+  for (const char* orders :
+       {"  gemm: {orders: {DRAM: [[M, K]]}}", "  gemm: {orders: {DRAM: [[K], [N, M]], Buffer: [[K, N]]}}",
+        "  gemm: {orders: {DRAM: [[K, M, N]], Buffer: [[N]]}}"})
+    for (const char* layer : {"gemm:M=4,N=3,K=4", "gemm:M=2,N=6,K=3", "gemm:B=2,M=2,N=3,K=4"})
+      EXPECT_GT(agreed_value(task_of(levels + orders, layer)), 0) << orders << " " << layer;
+}
+
+// Steps of half a cycle: cycles are whole only where a port decides. A lower bound rounds up to the next whole cycle or
+// the next multiple of cycles_per_mac, whichever comes first.
+TEST(Certificates, StepsNeedNotBeWholeCycles) {
+  for (const char* cycles : {"0.5", "0.25", "1.5", "2.5"}) {
+    for (const char* bandwidth : {"8", "3", "1.25"}) {
+      Task task = task_of(std::string(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1, write_bandwidth: )") +
+                              bandwidth + R"(}
+  - {fanout: PEs, cols: 6}
+  - {compute: MAC, mac_pj: 0, cycles_per_mac: )" +
+                              cycles + "}\n",
+                          "conv:M=1,C=1,P=3,Q=1,R=4,S=1,dilation_r=2,transposed");
+      for (const Objective objective : {Objective::kRuntime, Objective::kEdp, Objective::kEd2p}) {
+        task.objective = objective;
+        for (const Factorization rule : {Factorization::kPerfect, Factorization::kRubyS, Factorization::kRuby}) {
+          task.factorization = rule;
+          EXPECT_GT(agreed_value(task), 0) << cycles << " " << bandwidth << " " << to_string(objective);
+        }
+      }
+    }
+  }
+}
+
+// An order that names 6 of 12 dims: the others stand anywhere, which must not cost a list of all ways to do so. The
+// budget is kept.
+TEST(Certificates, ManyDimsThatAnOrderDoesNotNameKeepTheBudget) {
+  const Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 100}
+  - {memory: Buffer, capacity: 64, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  einsum:
+    orders: {DRAM: [[A, B, C, D, E, F]]}
+)",
+                            R"(einsum:
+  dims: {A: 2, B: 2, C: 2, D: 2, E: 2, F: 2, G: 2, H: 2, I: 2, J: 2, K: 2, L: 2}
+  tensors:
+    - {name: Out, role: outputs, projection: [A, B, C, D, E, F]}
+    - {name: X, role: inputs, projection: [A, B, C, G, H, I]}
+    - {name: W, role: weights, projection: [D, E, F, G, H, I, J, K, L]}
+)");
+  SearchOptions options;
+  options.budget.seconds = 1;
+  const SearchResult result = run_mapper(*make_mapper("exact"), task, options);
+  EXPECT_TRUE(result.mapping);
+  EXPECT_LT(result.cpu_seconds, 2);  // CPU time: the machine may be busy
+}
+
+// The enumeration counts its work in each of its two passes by itself.
+TEST(Certificates, EnumerationWithALimitThatTheSpaceMeets) {
+  const Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {memory: Buffer, capacity: unbounded, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  orders: {DRAM: [[M, N, K]], Buffer: [[M, N, K]]}
+)",
+                            "gemm:M=4,N=4,K=4");
+  SearchOptions options;
+  options.extra = {{"limit", "30"}};
+  const SearchResult result = run_mapper(*make_mapper("exhaustive"), task, options);
+  EXPECT_TRUE(result.certified);
+  EXPECT_EQ(result.evaluations, 27U);
+  EXPECT_EQ(result.ended_by, "proof");
+}
+
+}  // namespace
+}  // namespace pliant
