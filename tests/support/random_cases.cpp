@@ -5,35 +5,15 @@
 #include <array>
 #include <numeric>
 #include <optional>
-#include <random>
 
 #include "core/input/load.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/legal_count.h"
+#include "support/draw.h"
 
 namespace pliant::tests {
 
 namespace {
-
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : bits_(seed) {}
-  Count from(Count least, Count most) {  // the library's distributions differ between implementations
-    return least + static_cast<Count>(bits_() % static_cast<std::uint64_t>(most - least + 1));
-  }
-  bool chance(double p) { return static_cast<double>(bits_() >> 11) * 0x1p-53 < p; }
-  template <typename T>
-  const T& of(const std::vector<T>& list) {
-    return list[static_cast<std::size_t>(from(0, static_cast<Count>(list.size()) - 1))];
-  }
-  template <typename T>
-  void shuffle(std::vector<T>& list) {
-    for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[bits_() % i]);
-  }
-
- private:
-  std::mt19937_64 bits_;
-};
 
 Layer draw_layer(Draw& draw, bool imperfect) {
   // A few iterations in all: every further prime multiplies the space.

@@ -126,7 +126,9 @@ class Closing {
     add_table(most->functional, Kind::kCycles, 0, cycle_limit(least_energy));
     least_cycles_ = std::max(least_cycles_, tables_.back().best);
     if (least_cycles_ == kInfinity || hopeless(value(least_energy, least_cycles_))) return true;
-    const double slope = least_energy / least_cycles_;
+    // Where first arrivals are only bounded, so may be the energy: below zero. Any slope above zero is valid, for a
+    // load is at most the cycles.
+    const double slope = least_energy > 0 ? least_energy / least_cycles_ : 1;
     Functional sum = functionals_[0];
     for (std::size_t i = 0; i < sum.weights.size(); ++i) {
       sum.weights[i].served += slope * most->functional.weights[i].served;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first cases of tests/long/campaign_test.cpp, and a proof that its shrinking works.
+#include <gtest/gtest.h>
+
+#include "support/campaign.h"
+#include "support/campaign_cases.h"
+#include "support/shrink.h"
+
+namespace pliant {
+namespace {
+
+TEST(ShortCampaign, ExactEqualsEnumerationAndRelationsHold) {
+  const tests::CampaignReport report = tests::run_campaign(1, 1500);
+  EXPECT_EQ(report.differing, 0U) << report.first;
+  EXPECT_EQ(report.compared, 1500U);
+  EXPECT_GT(report.relations, 200U);
+  EXPECT_LE(report.open, report.compared / 100);
+}
+
+// A "failure" that needs a fanout, a dim of size 2 or more and a limited memory shrinks to little more than those.
+TEST(ShortCampaign, ShrinksToWhatAFailureNeeds) {
+  const auto fails = [](const Task& task) {
+    bool fanout = false, limited = false, size = false;
+    for (const Level& level : task.accelerator.levels) {
+      fanout |= level.is_fanout();
+      limited |= level.is_memory() && level.memory().capacity_words.has_value();
+    }
+    for (const Dim& dim : task.layer.dims) size |= dim.size >= 2;
+    return fanout && limited && size;
+  };
+  std::uint64_t seed = 1;
+  while (!fails(tests::campaign_task(seed)) || tests::campaign_task(seed).accelerator.levels.size() < 5) ++seed;
+  const Task small = tests::shrink(tests::campaign_task(seed), fails);
+  EXPECT_TRUE(fails(small));
+  EXPECT_LE(small.accelerator.levels.size(), 4U);
+  EXPECT_EQ(small.layer.dims.size(), 1U);
+  EXPECT_EQ(small.layer.dims[0].size, 2);
+  EXPECT_EQ(small.layer.tensors.size(), 2U);
+  EXPECT_EQ(small.accelerator.conventions, Conventions{});
+  EXPECT_NE(tests::as_commands(small).find("--mapper exhaustive"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pliant

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/campaign.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "core/input/diagnostics.h"
+#include "support/campaign_cases.h"
+#include "support/draw.h"
+#include "support/shrink.h"
+
+namespace pliant::tests {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Sums of the same products in different orders differ by less.
+constexpr double kSame = 1e-9;
+
+/// Legal mappings of a case at most: then a case takes about a millisecond.
+constexpr const char* kMostMappings = "1500";
+
+/// The proven optimum, infinity where nothing is legal, nothing where the proof is open.
+std::optional<double> optimum(const Task& task) {
+  const SearchResult result = run_mapper(*make_mapper("exact"), task, {});
+  if (result.infeasible) return kInfinity;
+  return result.certified ? std::optional(result.value) : std::nullopt;
+}
+
+bool same(double a, double b) { return a == b || std::abs(a - b) <= kSame * std::max(std::abs(a), std::abs(b)); }
+
+/// One rule less.
+bool free_a_rule(Task& task, Draw& draw) {
+  LevelFlexibility& rules =
+      task.flexibility
+          .levels[static_cast<std::size_t>(draw.from(0, static_cast<Count>(task.flexibility.levels.size()) - 1))];
+  const LevelFlexibility before = rules;
+  switch (draw.from(0, 4)) {
+    case 0: rules.tile.fixed.clear(); break;
+    case 1: rules.tile.partition.reset(); break;
+    case 2: rules.order.allowed.clear(); break;
+    case 3: rules.loops.dims.reset(); break;
+    default: rules.parallel = {};
+  }
+  return rules != before;
+}
+
+bool add_capacity(Task& task, Draw& draw) {
+  bool changed = false;
+  for (Level& level : task.accelerator.levels) {
+    if (!level.is_memory() || !level.memory().capacity_words || draw.chance(0.3)) continue;
+    level.memory().capacity_words = *level.memory().capacity_words + draw.from(1, 8) * level.memory().buffers;
+    changed = true;
+  }
+  return changed;
+}
+
+/// More units do not change what a mapping costs, except that idle ones leak and count as unused.
+bool add_units(Task& task, Draw& draw) {
+  if (task.objective == Objective::kEdpOverUtilization) return false;
+  bool changed = false;
+  for (std::size_t l = 0; l < task.accelerator.levels.size(); ++l) {
+    Level& level = task.accelerator.levels[l];
+    if (level.is_memory() && level.memory().leak_pj_per_cycle != 0) return false;
+    if (level.is_compute() && level.compute().leak_pj_per_cycle != 0) return false;
+    if (!level.is_fanout() || task.flexibility.levels[l].shape.kind == ShapeRule::Kind::kBlocks) continue;
+    level.fanout().cols += draw.from(1, 2);
+    changed = true;
+  }
+  return changed;
+}
+
+/// Remainders are allowed, not asked for. Fixed tiles of memories with remainders are read otherwise.
+bool allow_remainders(Task& task) {
+  if (task.factorization != Factorization::kPerfect) return false;
+  task.factorization = Factorization::kRubyS;
+  return true;
+}
+
+/// Other names, in another order.
+bool rename_and_reorder(Task& task, Draw& draw) {
+  Layer& layer = task.layer;
+  layer.operation = Operation::kEinsum;
+  layer.written_as.clear();
+  std::vector<int> place(layer.dims.size());
+  for (std::size_t d = 0; d < place.size(); ++d) place[d] = static_cast<int>(d);
+  draw.shuffle(place);
+  std::vector<Dim> dims(layer.dims.size());
+  const auto renamed = [&](std::string& name) {
+    if (layer.find_dim(name) >= 0) name = "new_" + name;
+  };
+  for (LevelFlexibility& rules : task.flexibility.levels) {
+    for (TileRule::Tile& tile : rules.tile.fixed) renamed(tile.dim);
+    for (OrderPattern& pattern : rules.order.allowed)
+      for (std::string& name : pattern.dims) renamed(name);
+    if (rules.loops.dims)
+      for (std::string& name : *rules.loops.dims) renamed(name);
+    for (Assignment& assignment : rules.parallel.assignments)
+      for (auto* side : {&assignment.rows, &assignment.cols})
+        for (std::string& name : *side) renamed(name);
+  }
+  for (std::size_t d = 0; d < place.size(); ++d)
+    dims[static_cast<std::size_t>(place[d])] = {"new_" + layer.dims[d].name, layer.dims[d].size};
+  layer.dims = std::move(dims);
+  for (Tensor& tensor : layer.tensors) {
+    tensor.name = "new_" + tensor.name;
+    for (Rank& rank : tensor.ranks)
+      for (Term& term : rank.terms) term.dim = place[static_cast<std::size_t>(term.dim)];
+  }
+  draw.shuffle(layer.tensors);
+  for (Level& level : task.accelerator.levels) level.name = "new_" + level.name;
+  return true;
+}
+
+void double_energies(Task& task) {
+  for (Level& level : task.accelerator.levels) {
+    if (level.is_memory())
+      for (double Memory::*energy :
+           {&Memory::read_pj, &Memory::write_pj, &Memory::update_pj, &Memory::leak_pj_per_cycle})
+        level.memory().*energy *= 2;
+    if (level.is_compute()) level.compute().mac_pj *= 2, level.compute().leak_pj_per_cycle *= 2;
+  }
+}
+
+}  // namespace
+
+Judgement compare_with_enumeration(const Task& task) {
+  SearchOptions options;
+  options.extra = {{"limit", kMostMappings}};
+  SearchResult truth;
+  try {
+    truth = make_mapper("exhaustive")->search(task, options);
+  } catch (const InputError&) {
+    return {Outcome::kTooLarge, ""};
+  }
+  SearchResult exact;
+  try {
+    exact = run_mapper(*make_mapper("exact"), task, {});
+  } catch (const std::logic_error& wrong) {
+    return {Outcome::kDiffers, wrong.what()};
+  }
+  const auto differs = [&](const std::string& what) {
+    return Judgement{Outcome::kDiffers, fmt::format("{}: exact {} (bound {}, {}), enumeration {}", what,
+                                                    exact.mapping ? exact.value : kInfinity, exact.lower_bound,
+                                                    exact.ended_by, truth.mapping ? truth.value : kInfinity)};
+  };
+  if (!truth.mapping) return exact.mapping ? differs("a mapping where none is legal") : Judgement{};
+  if (exact.infeasible) return differs("proven infeasible");
+  if (exact.lower_bound > truth.value * (1 + kSame)) return differs("a lower bound above the optimum");
+  if (!exact.certified) return {Outcome::kOpen, ""};
+  return same(exact.value, truth.value) ? Judgement{} : differs("a wrong certificate");
+}
+
+std::optional<std::string> broken_relation(const Task& task, int relation, std::uint64_t seed) {
+  Draw draw(seed * 0x9E3779B97F4A7C15ULL + 11);
+  Task changed = task;
+  bool equal = false;
+  double factor = 1;
+  const char* name = "";
+  switch (relation) {
+    case 0:
+      name = "one rule less";
+      if (!free_a_rule(changed, draw)) return std::nullopt;
+      break;
+    case 1:
+      name = "more capacity";
+      if (!add_capacity(changed, draw)) return std::nullopt;
+      break;
+    case 2:
+      name = "more units";
+      if (!add_units(changed, draw)) return std::nullopt;
+      break;
+    case 3:
+      name = "remainders at fanouts";
+      if (!allow_remainders(changed)) return std::nullopt;
+      break;
+    case 4:
+      name = "free shapes";
+      for (LevelFlexibility& rules : changed.flexibility.levels) rules.shape = {ShapeRule::Kind::kFree, 1, 1};
+      break;
+    case 5:
+      name = "other names and orders";
+      equal = true;
+      rename_and_reorder(changed, draw);
+      break;
+    default:
+      name = "doubled energies";
+      equal = true;
+      factor = task.objective == Objective::kRuntime ? 1 : 2;
+      double_energies(changed);
+  }
+  const std::optional<double> before = optimum(task), after = optimum(changed);
+  if (!before || !after) return std::nullopt;
+  const double expected = factor * *before;
+  if (same(*after, expected) || (!equal && *after < expected)) return std::nullopt;
+  return fmt::format("{}: {} becomes {}, expected {}{}", name, *before, *after, equal ? "" : "at most ", expected);
+}
+
+CampaignReport run_campaign(std::uint64_t seed, std::uint64_t cases) {
+  CampaignReport report;
+  for (; report.compared < cases && report.differing == 0; ++seed) {
+    const Task task = campaign_task(seed);
+    ++report.drawn;
+    const Judgement judgement = compare_with_enumeration(task);
+    if (judgement.outcome == Outcome::kTooLarge) continue;
+    ++report.compared;
+    report.open += judgement.outcome == Outcome::kOpen ? 1 : 0;
+    if (judgement.outcome == Outcome::kDiffers) {
+      ++report.differing;
+      const Task small =
+          shrink(task, [](const Task& t) { return compare_with_enumeration(t).outcome == Outcome::kDiffers; });
+      report.first = fmt::format("seed {}: {}\nshrunk: {}\n{}", seed, judgement.what,
+                                 compare_with_enumeration(small).what, as_commands(small));
+      continue;
+    }
+    const auto relation = static_cast<int>(seed % (4 * kRelations));  // every fourth case
+    if (relation >= kRelations) continue;
+    ++report.relations;
+    const std::optional<std::string> broken = broken_relation(task, relation, seed);
+    if (!broken) continue;
+    ++report.differing;
+    const Task small = shrink(task, [&](const Task& t) { return broken_relation(t, relation, seed).has_value(); });
+    report.first = fmt::format("seed {}, relation {}: {}\nshrunk: {}\n{}", seed, relation, *broken,
+                               broken_relation(small, relation, seed).value_or(""), as_commands(small));
+  }
+  return report;
+}
+
+}  // namespace pliant::tests

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The campaign against the exact mapper: its certificate against the enumeration of all mappings, and relations between
+// tasks that hold whatever the optimum is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "dse/mappers/mapper.h"
+
+namespace pliant::tests {
+
+enum class Outcome : std::uint8_t { kTooLarge, kAgrees, kOpen, kDiffers };
+
+struct Judgement {
+  Outcome outcome = Outcome::kAgrees;
+  std::string what;  ///< of a difference
+};
+
+/// The exact mapper against the exhaustive one. kOpen: no certificate, and a bound that holds.
+Judgement compare_with_enumeration(const Task& task);
+
+/// A changed task whose optimum is known from that of the first, by the number of a relation and a seed; what is wrong,
+/// if anything. Both optima are those of the exact mapper.
+inline constexpr int kRelations = 7;
+std::optional<std::string> broken_relation(const Task& task, int relation, std::uint64_t seed);
+
+struct CampaignReport {
+  std::uint64_t drawn = 0, compared = 0, infeasible = 0, open = 0, relations = 0, differing = 0;
+  std::string first;  ///< the first difference, shrunk, as files and commands
+};
+
+/// Draws tasks from `seed` on until so many were compared, stops at the first difference.
+CampaignReport run_campaign(std::uint64_t seed, std::uint64_t cases);
+
+}  // namespace pliant::tests

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random tasks for the campaign: wider than random_cases.h in every respect and smaller in size, so that a case takes
+// about a millisecond. 2 to 5 memories and 1 to 4 fanouts (also of one unit, also several between two memories);
+// limits on ports at any level, leakage, word widths; GEMMs, convolutions (strides above the kernel, dilated,
+// transposed, depthwise) and einsums of 2 to 5 tensors with coefficients; every class with partial variants, every
+// factorization rule, objective, preset and single convention; fractional cycles_per_mac.
+#pragma once
+
+#include <cstdint>
+
+#include "dse/mappers/mapper.h"
+
+namespace pliant::tests {
+
+/// The same task for the same seed. It may be too large to enumerate, and it may have no legal mapping.
+Task campaign_task(std::uint64_t seed);
+
+}  // namespace pliant::tests
