@@ -145,9 +145,10 @@ Judgement compare_with_enumeration(const Task& task) {
     return {Outcome::kDiffers, wrong.what()};
   }
   const auto differs = [&](const std::string& what) {
-    return Judgement{Outcome::kDiffers, fmt::format("{}: exact {} (bound {}, {}), enumeration {}", what,
-                                                    exact.mapping ? exact.value : kInfinity, exact.lower_bound,
-                                                    exact.ended_by, truth.mapping ? truth.value : kInfinity)};
+    return Judgement{
+        Outcome::kDiffers,
+        fmt::format("{}: exact {} (bound {}, {}), enumeration {}", what, exact.mapping ? exact.value : kInfinity,
+                    exact.lower_bound, to_string(exact.ended_by), truth.mapping ? truth.value : kInfinity)};
   };
   if (!truth.mapping) return exact.mapping ? differs("a mapping where none is legal") : Judgement{};
   if (exact.infeasible) return differs("proven infeasible");

@@ -230,7 +230,7 @@ flexibility:
   const SearchResult result = run_mapper(*make_mapper("exhaustive"), task, options);
   EXPECT_TRUE(result.certified);
   EXPECT_EQ(result.evaluations, 27U);
-  EXPECT_EQ(result.ended_by, "proof");
+  EXPECT_EQ(to_string(result.ended_by), "proof");
 }
 
 }  // namespace
