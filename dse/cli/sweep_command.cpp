@@ -210,6 +210,10 @@ class SweepCommand {
     return outcome.interrupted ? 130 : 0;
   }
 
+  void tell_best(const SweepProgress& progress) {
+    for (const SweepProgress::Best& best : progress.best) out_ << best_text(best) << "\n";
+  }
+
   void summary(const Sweep& sweep, const SweepOutcome& outcome) {
     const SweepProgress& p = outcome.progress;
     if (arguments_.has("json")) {
@@ -233,6 +237,7 @@ class SweepCommand {
     if (outcome.already_done) {
       out_ << fmt::format("{}: everything was done already, {} layer rows in {}\n", sweep.name, p.total,
                           run_.dataset.string());
+      tell_best(p);
       return;
     }
     out_ << fmt::format(
@@ -242,7 +247,7 @@ class SweepCommand {
     if (outcome.interrupted && p.total == 0)
       out_ << "interrupted while the designs were counted; nothing was written\n";
     if (outcome.interrupted && p.total > 0) out_ << "interrupted; the same command continues\n";
-    for (const SweepProgress::Best& best : p.best) out_ << best_text(best) << "\n";
+    tell_best(p);
     if (outcome.dataset_complete)
       out_ << fmt::format("next: pliant pareto {} --minimize area_um2,edp_pj_cycles\n", run_.dataset.string());
   }

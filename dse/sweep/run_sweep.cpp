@@ -332,11 +332,11 @@ class SweepRun {
 
   SweepProgress::Best described(const BestDesigns::Found& found, const std::string& workload) {
     SweepProgress::Best best{found.design_id, workload, std::string(best_.column()), "", found.value};
-    const DesignKey& key = *describer_.design(found.design_id).key;
+    const std::shared_ptr<const DesignKey> key = describer_.design(found.design_id).key;
     for (std::size_t i = 0; i < sweep_->columns.size(); ++i)
       std::visit([&](const auto& value) { best.label += fmt::format("{}={} ", sweep_->columns[i].key, value); },
-                 key.axes[i]);
-    best.label += key.flexibility;
+                 key->axes[i]);
+    best.label += key->flexibility;
     return best;
   }
 
