@@ -34,7 +34,7 @@ std::filesystem::path dataset_of(const Arguments& arguments) {
   if (!dataset) throw arguments.bad("", "no dataset", kExpected);
   std::error_code error;
   if (!std::filesystem::exists(*dataset, error))
-    throw arguments.bad("", fmt::format("there is no {}", *dataset), kExpected);
+    throw arguments.bad("", fmt::format("{} does not exist", *dataset), kExpected);
   return *dataset;
 }
 

@@ -71,6 +71,7 @@ std::optional<Record> parse_record(std::string_view bytes) {
   if (bytes.size() < kHead) return std::nullopt;
   std::uint32_t size = 0;
   std::uint64_t sum = 0;
+  if (bytes[8] != ' ' || bytes[25] != ' ') return std::nullopt;  // the checksum covers what follows them
   if (!parse_hex(bytes.substr(0, 8), size) || !parse_hex(bytes.substr(9, 16), sum)) return std::nullopt;
   if (size > kMaxText || bytes.size() < kHead + size + 1 || bytes[kHead + size] != '\n') return std::nullopt;
   if (checksum(bytes.substr(26, 33 + size)) != sum) return std::nullopt;

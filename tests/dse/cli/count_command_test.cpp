@@ -85,7 +85,7 @@ TEST(CountCommand, BadInputIsExplained) {
   refused({"--layer", kSmall}, "--accelerator");
   refused({"--nonsense"}, "--nonsense");
   refused({"--lay", kSmall}, "--lay");  // no guessing
-  refused({"stray"}, "positional");
+  refused({"stray"}, "one word too many");
   refused({"--table", "timeloop"}, "unknown table");
   refused({"--legal", "--orders"}, "several modes");
   refused({"--accelerator", kEyeriss, "--layer", kSmall, "--factorization", "rubys"}, "did you mean ruby-s");

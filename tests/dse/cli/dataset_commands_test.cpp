@@ -250,7 +250,7 @@ TEST_F(DatasetCommands, SizesFilterAndSort) {
   const TemporaryFolder folder;
   const std::string dataset = (folder.path() / "data").string();
   std::ofstream(folder.path() / "sizes.yaml") << "accelerator: " PLIANT_SOURCE_DIR
-                                                 "/tests/data/accelerators/sized.yaml\n"
+                                                 "/tests/data/sweeps/sized.yaml\n"
                                                  "workloads: [{name: one, layers: [\"gemm:M=4,N=4,K=4\"]}]\n"
                                                  "vary: {sram: [2MiB, 256KiB, 1MiB]}\n";
   ASSERT_EQ(run({"sweep", (folder.path() / "sizes.yaml").string(), "-o", dataset, "--progress", "none"}).code, 0);
