@@ -8,6 +8,7 @@
 
 #include "core/input/source_text.h"
 #include "dse/cli/arguments.h"
+#include "dse/cli/audit_command.h"
 #include "dse/cli/count_command.h"
 #include "dse/cli/eval_command.h"
 #include "dse/cli/flexion_command.h"
@@ -57,6 +58,7 @@ const std::vector<Command>& commands() {
       {"pareto", "find the designs of a sweep that no other beats", pareto_command},
       {"query", "filter, sort and group the rows of a sweep", query_command},
       {"report", "a sweep as one HTML page: frontier, flexibility, hardware, layers, provenance", report_command},
+      {"audit", "check a proof that map --certificate wrote, with code of its own", audit_command},
       {"verify", "re-price and re-prove what map --json or a sweep wrote", verify_command},
   };
   return all;

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
@@ -52,6 +53,8 @@ class MapCommand {
     const std::vector<ReadTask> tasks = read_tasks(words);
     const bool one = words.layer.has_value();
     if (!one && arguments_.has("save")) throw arguments_.bad("--save", "of a whole workload", "a single --layer");
+    if (arguments_.has("certificate")) check_certificate_option(one && objectives.empty(), tasks.front().task);
+    search.record_parts = arguments_.has("certificate");
 
     if (!objectives.empty()) return frontier(words, *mapper, tasks, search, objectives);
 
@@ -69,6 +72,7 @@ class MapCommand {
 
     // 3. Tell.
     if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
+    if (arguments_.has("certificate")) write_proof(layers.front());
     if (arguments_.has("json")) {
       print_json(words, layers, one);
     } else if (one) {
@@ -159,6 +163,29 @@ class MapCommand {
     out << write_mapping(task.layer, task.accelerator, *searched.result.mapping, task.factorization);
     if (!out.flush())
       throw arguments_.bad("--save", fmt::format("cannot write `{}`", file), "a file that can be written");
+  }
+
+  void check_certificate_option(bool one_proof, const Task& task) const {
+    if (!one_proof) throw arguments_.bad("--certificate", "of several proofs", "a single --layer and objective");
+    if (mapper_name_ != "exact")
+      throw arguments_.bad("--certificate", fmt::format("the mapper {} proves nothing part by part", mapper_name_),
+                           "--mapper exact");
+    if (task.accelerator.hints.min_utilization > 0)
+      throw arguments_.bad("--certificate", "the accelerator's hints leave mappings out of the proof",
+                           "an accelerator without `hints`");
+  }
+
+  void write_proof(const SearchedLayer& searched) const {
+    const std::string file = *arguments_.text("certificate");
+    const SearchResult& result = searched.result;
+    const audit::Certificate certificate{
+        *searched.task,     result.mapping,   result.mapping ? result.value : kInfinity,
+        result.lower_bound, result.certified, result.infeasible,
+        result.parts};
+    std::ofstream out(file, std::ios::binary);
+    out << audit::write_certificate(certificate);
+    if (!out.flush())
+      throw arguments_.bad("--certificate", fmt::format("cannot write `{}`", file), "a file that can be written");
   }
 
   void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one) const {

@@ -46,11 +46,14 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"budget", kDuration, "", "sweep", "time for one layer, such as 1s or 250ms, instead of the file's",
      "budget_seconds"},
     {"budget", kDuration, "", "verify", "time for the proof of one layer, such as 10s"},
+    {"budget", kDuration, "", "audit", "time for the audit, such as 60s; 0 = no limit"},
     {"seed", kWhole, "1", "map", "of the mappers that draw random numbers"},
+    {"seed", kWhole, "1", "audit", "of the sample"},
     {"seed", kWhole, "", "sweep", "instead of the file's", "seed"},
-    {"threads", kThreads, "1", "map verify", kThreadsHelp},
+    {"threads", kThreads, "1", "map audit verify", kThreadsHelp},
     {"threads", kThreads, "0", "sweep study", kThreadsHelp},
     {"save", kText, "", "map", "write the mapping to this file; pliant eval reads it"},
+    {"certificate", kText, "", "map", "write the proof to this file for pliant audit"},
     // count
     {"legal", kFlag, "", "count", "count the legal mappings: every capacity, fanout and flexibility rule applied"},
     {"enumerate", kFlag, "", "count", "the same by listing and judging every mapping; small spaces only"},
@@ -106,13 +109,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"scale", kReal, "2", "report", "pixels of a picture per pixel of its specification"},
     {"layers", kWhole, "40000", "report",
      "the page holds the mappings of at most this many layers, designs on a frontier first; it says what was left out"},
+    // audit
+    {"all", kFlag, "", "audit", "check every choice (the default)"},
+    {"sample", kText, "", "audit", "check a random share of every part, such as 10%"},
+    {"limit", kWhole, "200000", "audit", "enumerate map-spaces of at most this many mappings"},
     // verify
     {"limit", kWhole, "2000000", "verify", "enumerate spaces of at most this many mappings"},
     {"sweep", kText, "", "verify", "of a dataset: the sweep file (the shipped sweep of its name)"},
     {"prove", kText, "10", "verify", "of a dataset: how many rows to prove again, evenly spread, or all"},
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
-    {"json", kFlag, "", "show map eval flexion count validate sweep study pareto query verify",
+    {"json", kFlag, "", "show map eval flexion count validate sweep study pareto query audit verify",
      "print JSON (schema 1)"},
     {"ascii", kFlag, "", "show map eval", "draw with ASCII characters only"},
 });

@@ -26,8 +26,8 @@ constexpr const char* kUsage = R"(usage: pliant verify FILE [options]
        pliant verify DIR [--sweep FILE] [--prove N|all] [options]
 
 Checks a result that `pliant map --json` wrote, trusting nothing in it: the mapping is judged by the legality checker
-and priced again by the cost model; its claim is proven again, by enumerating the map-space where it is small enough,
-else by the exact mapper. Exit code 1 when anything differs.
+and priced again by the cost model; its claim is proven again by the auditor (see `pliant audit`), which enumerates a
+small map-space and bounds the choices of a larger one. Exit code 1 when anything differs.
 
 Given the folder of a sweep's dataset, it checks every row: that it is there, that its mapping is legal and costs what
 the row says, that the designs are the sums of their layers. A sample of the claims, or all, is proven again.

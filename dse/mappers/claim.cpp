@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
+#include "core/arithmetic.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
-#include "flex/mapspace/legal_count.h"
+#include "dse/audit/audit.h"
 
 namespace pliant {
 namespace {
@@ -15,25 +17,6 @@ namespace {
 constexpr double kRounding = 1e-9;  ///< of sums formed in another order
 
 bool equal(double a, double b) { return std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b)); }
-
-Proof::Outcome outcome_of(const SearchResult& again, bool enumerated) {
-  if (!again.mapping && !again.infeasible) return Proof::Outcome::kNotProven;
-  if (enumerated) return Proof::Outcome::kEnumerated;
-  if (again.certified) return Proof::Outcome::kProven;
-  return again.infeasible ? Proof::Outcome::kInfeasible : Proof::Outcome::kBounded;
-}
-
-std::string in_words(Proof::Outcome outcome, const SearchResult& again) {
-  switch (outcome) {
-    case Proof::Outcome::kNotProven: return fmt::format("not proven again ({})", to_string(again.ended_by));
-    case Proof::Outcome::kEnumerated: return fmt::format("enumerated all {} mappings", again.mappings_covered);
-    case Proof::Outcome::kProven: return "proven again by the exact mapper";
-    case Proof::Outcome::kInfeasible: return "nothing fits, proven again by the exact mapper";
-    case Proof::Outcome::kBounded:
-      return fmt::format("exact mapper: lower bound {:.7g}, gap {:.3g} %", again.lower_bound, 100 * again.gap());
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -62,28 +45,31 @@ std::vector<std::string> check_claim(const Task& task, const Claim& claim) {
 }
 
 Proof prove_claim(const Task& task, const Claim& claim, const ProofOptions& options) {
-  Proof proof;
-  SearchOptions search;
-  search.stop = options.stop;
-  search.threads = options.threads;
-  search.budget.seconds = options.seconds;
-  const std::optional<BigCount> size =
-      count_legal_mappings(task.layer, task.accelerator, task.flexibility, task.factorization, {50'000, 50'000'000});
-  const bool small = size && *size <= options.limit;
-  if (small) search.extra = {{"limit", std::to_string(options.limit)}};
-  const SearchResult again = run_mapper(*make_mapper(small ? "exhaustive" : "exact"), task, search);
-  if (again.mapping && !claim.mapping) proof.wrong.emplace_back("a legal mapping exists");
-  if (again.infeasible && claim.mapping) proof.wrong.emplace_back("the mapper finds that nothing fits");
-  if (again.mapping && claim.mapping) {
-    const double value = objective_value(task.objective, price(task.layer, task.accelerator, *claim.mapping).totals);
-    if (claim.lower_bound && again.value < *claim.lower_bound * (1 - kRounding))
-      proof.wrong.push_back(fmt::format("a mapping of value {:.12g} exists, below the claimed bound {:.12g}",
-                                        again.value, *claim.lower_bound));
-    if (claim.certified && again.certified && !equal(again.value, value))
-      proof.wrong.push_back(fmt::format("the optimum is {:.12g}, not {:.12g}", again.value, value));
+  // The claim as a certificate that says nothing about how it was proven: the whole map-space is one part.
+  audit::Certificate certificate{task, claim.mapping, kInfinity, kInfinity, claim.certified, !claim.mapping, {}};
+  if (claim.mapping) {
+    certificate.value = task_value(task, price(task.layer, task.accelerator, *claim.mapping).totals);
+    certificate.lower_bound = claim.certified ? certificate.value : claim.lower_bound.value_or(0);
   }
-  proof.outcome = outcome_of(again, small);
-  proof.how = in_words(proof.outcome, again);
+  certificate.parts.push_back(
+      {audit::ClosedBy::kSearch, certificate.lower_bound, audit::Part::Scope::kRest, 0, {}, {}});
+  audit::AuditOptions wanted;
+  wanted.enumerate = options.limit;
+  wanted.seconds = options.seconds;
+  wanted.threads = options.threads;
+  wanted.stop = options.stop;
+  const audit::AuditReport report = audit::audit(certificate, wanted);
+  Proof proof;
+  proof.wrong = report.wrong;
+  if (report.mappings_enumerated > 0) {
+    proof.outcome = Proof::Outcome::kEnumerated;
+    proof.how = fmt::format("enumerated all {} mappings", report.mappings_enumerated);
+  } else if (report.complete()) {
+    proof.outcome = Proof::Outcome::kAudited;
+    proof.how = fmt::format("audited all {} choices of unrolling and kept tensors", report.choices);
+  } else {
+    proof.how = fmt::format("not proven again: {} of {} choices audited", report.checked, report.choices);
+  }
   return proof;
 }
 

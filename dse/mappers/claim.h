@@ -21,11 +21,9 @@ struct Claim {
 
 struct Proof {
   enum class Outcome {
-    kNotProven,   ///< the search ended before it found anything
+    kNotProven,   ///< some choices were not decided
     kEnumerated,  ///< every legal mapping was listed and priced
-    kProven,      ///< the exact mapper proved the optimum again
-    kInfeasible,  ///< the exact mapper proved again that nothing fits
-    kBounded,     ///< the exact mapper ended with a lower bound
+    kAudited,     ///< the auditor confirmed the claim for every choice
   };
   std::vector<std::string> wrong;  ///< every difference found
   Outcome outcome = Outcome::kNotProven;
@@ -41,8 +39,8 @@ struct ProofOptions {
   int threads = 1;
   std::stop_token stop;
 };
-/// Proven as claimed? Nothing legal may be better than the lower bound says; a small map-space is enumerated, a larger
-/// one left to the exact mapper.
+/// Proven as claimed? Nothing legal may be better than the lower bound says: the auditor enumerates a small map-space
+/// and bounds the choices of a larger one (dse/audit/audit.h). No mapper has a part in it.
 Proof prove_claim(const Task& task, const Claim& claim, const ProofOptions& options);
 
 }  // namespace pliant

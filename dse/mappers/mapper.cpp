@@ -21,9 +21,6 @@ namespace pliant {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kObjectives = {"runtime", "energy",        "edp",
-                                                         "ed2p",    "perf-per-watt", "edp-over-utilization"};
-
 constexpr std::array<std::string_view, kEndedByCount> kEnds = {"",
                                                                "proof",
                                                                "proof within the hints",
@@ -57,39 +54,7 @@ double cpu_seconds() {
 
 }  // namespace
 
-std::string_view to_string(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
-
 std::string_view to_string(EndedBy ended_by) { return kEnds[static_cast<std::size_t>(ended_by)]; }
-
-std::optional<Objective> parse_objective(std::string_view text) {
-  for (std::size_t i = 0; i < kObjectives.size(); ++i)
-    if (kObjectives[i] == text) return static_cast<Objective>(i);
-  return std::nullopt;
-}
-
-const std::vector<std::string>& objective_names() {
-  static const std::vector<std::string> names(kObjectives.begin(), kObjectives.end());
-  return names;
-}
-
-double objective_value(Objective objective, const Totals& totals) {
-  switch (objective) {
-    case Objective::kRuntime: return totals.cycles;
-    case Objective::kEnergy:
-    case Objective::kPerfPerWatt: return totals.energy_pj;
-    case Objective::kEdp: return totals.energy_pj * totals.cycles;
-    case Objective::kEd2p: return totals.energy_pj * totals.cycles * totals.cycles;
-    case Objective::kEdpOverUtilization:
-      // QuickFlow's utilization is the share of units at work while none waits for data: useful steps over steps.
-      return totals.energy_pj * totals.cycles / (totals.utilization * (totals.cycles / totals.steps));
-  }
-  return 0;
-}
-
-double task_value(const Task& task, const Totals& totals) {
-  return totals.cycles > task.most_cycles ? std::numeric_limits<double>::infinity()
-                                          : objective_value(task.objective, totals);
-}
 
 double SearchResult::gap() const { return certified || value == 0 ? 0 : (value - lower_bound) / value; }
 
@@ -113,6 +78,7 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
   SearchResult result = mapper.search(task, options);
   result.cpu_seconds = cpu_seconds() - started;
   if (task.accelerator.hints.min_utilization > 0) {
+    result.parts.clear();
     // A hint prunes: what is proven of the rest says nothing about the whole map-space.
     if (result.infeasible) {
       Task whole = task;

@@ -15,37 +15,12 @@
 #include "core/accelerator.h"
 #include "core/layer.h"
 #include "core/mapping.h"
-#include "costmodel/nest.h"
+#include "costmodel/task.h"
+#include "dse/audit/certificate.h"
 
 namespace pliant {
 
 struct CostReport;
-
-/// Smaller is better for all of them: perf-per-watt is reported as energy (MACs per joule falls as energy rises),
-/// EDP over utilization is QuickFlow's search objective.
-enum class Objective : std::uint8_t { kRuntime, kEnergy, kEdp, kEd2p, kPerfPerWatt, kEdpOverUtilization };
-std::string_view to_string(
-    Objective objective);  // "runtime", "energy", "edp", "ed2p", "perf-per-watt", "edp-over-utilization"
-std::optional<Objective> parse_objective(std::string_view text);
-const std::vector<std::string>& objective_names();
-
-/// The value that is minimised. Of equal mappings that a mapper prices it keeps the one with less energy, then fewer
-/// cycles, then the first; `exact` does not look for all that are equal.
-double objective_value(Objective objective, const Totals& totals);
-
-struct Task {
-  Layer layer;
-  Accelerator accelerator;
-  /// The flexibility in force (Accelerator::flexibility_of(layer), or what --flexibility chose).
-  Flexibility flexibility;
-  Factorization factorization = Factorization::kPerfect;
-  Objective objective = Objective::kEdp;
-  /// Mappings that take longer are worth nothing (their value is infinite): the least energy within a deadline, say.
-  double most_cycles = std::numeric_limits<double>::infinity();
-};
-
-/// objective_value, or infinity beyond the task's most_cycles.
-double task_value(const Task& task, const Totals& totals);
 
 struct Budget {
   double seconds = 0;             ///< 0 = none
@@ -71,6 +46,7 @@ struct SearchOptions {
   std::stop_token stop;                              ///< asks the search to end early with its incumbent
   /// Options of one mapper by name ("population=200"); unknown names are an InputError naming the known ones.
   std::vector<std::pair<std::string, std::string>> extra;
+  bool record_parts = false;  ///< fill in SearchResult::parts (`exact` only)
 };
 
 /// Why a search ended.
@@ -107,6 +83,8 @@ struct SearchResult {
   double seconds = 0;
   double cpu_seconds = 0;  ///< of the calling thread, as run_mapper saw it
   EndedBy ended_by = EndedBy::kNothing;
+  /// When asked for: every choice of the map-space, and what closes it. Empty when a hint has left choices out.
+  std::vector<audit::Part> parts;
   /// 0 when certified, (value - lower_bound) / value otherwise.
   double gap() const;
 };

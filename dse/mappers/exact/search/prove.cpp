@@ -15,6 +15,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/search/proof_record.h"
 
 namespace pliant::exact {
 
@@ -47,9 +48,15 @@ struct Standing {
   Incumbent incumbent;
   double undecided = kInfinity;  // least bound of what was left over
   bool out_of_effort = false;
+  ProofRecord* record = nullptr;  // where a certificate is wanted
 
   bool hopeless(double bound) const { return bound >= incumbent.value * (1 - kRounding); }
   void leave(double bound) { undecided = std::min(undecided, bound); }
+  /// What was not even looked at.
+  void leave_unseen(double bound) {
+    leave(bound);
+    if (record != nullptr) record->left(bound);
+  }
 };
 
 SearchResult result_of(Standing standing, Meter& meter) {
@@ -91,6 +98,8 @@ class Proof {
         task.factorization == Factorization::kRubyS && bounds_.floor(2 * steps) > kStepsMatter * bounds_.floor(steps);
   }
 
+  std::size_t keep_choices() const { return bounds_.keep_choices(); }
+
   void run() {
     // 1. A first mapping.
     if (standing_.incumbent.value == kInfinity) dive();
@@ -99,20 +108,37 @@ class Proof {
     std::sort(candidates.begin(), candidates.end());
     // 3. Tables of one choice after the other until the bound says the rest cannot be better; then search what the
     //    tables could not decide, for by now the incumbent is good.
-    std::vector<Candidate> open = in_rounds(std::move(candidates), [this](Lattice& lattice, Incumbent& incumbent) {
-      return bound_choice(lattice, incumbent, meter_);
-    });
+    std::vector<Candidate> open =
+        in_rounds(std::move(candidates), ClosedBy::kTables,
+                  [this](Lattice& lattice, Incumbent& incumbent) { return bound_choice(lattice, incumbent, meter_); });
     std::sort(open.begin(), open.end());
     const std::uint64_t effort = effort_left();
-    open = in_rounds(std::move(open), [this, effort](Lattice& lattice, Incumbent& incumbent) {
+    open = in_rounds(std::move(open), ClosedBy::kSearch, [this, effort](Lattice& lattice, Incumbent& incumbent) {
       return close_choice(lattice, incumbent, meter_, effort);
     });
-    for (const Candidate& candidate : open)
-      if (!standing_.hopeless(candidate.bound)) standing_.leave(candidate.bound);
+    for (const Candidate& candidate : open) {
+      const bool closed = standing_.hopeless(candidate.bound);
+      if (!closed) standing_.leave(candidate.bound);
+      record(candidate, closed ? ClosedBy::kSearch : ClosedBy::kLeft);
+    }
   }
 
  private:
   using Close = std::function<double(Lattice&, Incumbent&)>;
+  using ClosedBy = audit::ClosedBy;
+
+  /// Tables are cut off at the incumbent, so nothing above it is certain.
+  void record(const Candidate& candidate, ClosedBy by) const {
+    if (standing_.record == nullptr) return;
+    const double bound = std::min(candidate.bound, standing_.incumbent.value);
+    if (by == ClosedBy::kChoiceBounds)
+      standing_.record->bounded(bound);
+    else
+      standing_.record->choice(candidate.spatial, bounds_.keeps(candidate.keeps), by, bound);
+  }
+  void record_bounded(double bound) const {
+    if (standing_.record != nullptr) standing_.record->bounded(std::min(bound, standing_.incumbent.value));
+  }
 
   std::uint64_t effort_left() const {
     const std::uint64_t used = meter_.effort;
@@ -154,21 +180,26 @@ class Proof {
     std::vector<Candidate> found;
     for (const std::uint32_t i : mine_) {
       const double floor = bounds_.floor(choices_.steps(i));
-      if (standing_.hopeless(floor)) continue;
+      if (standing_.hopeless(floor)) {
+        if (standing_.record != nullptr) standing_.record->floor(choices_.steps(i), floor);
+        continue;
+      }
       if (meter_.expired()) {
-        standing_.leave(floor);
+        standing_.leave_unseen(floor);
         continue;
       }
       look_at(i);
       const double least = bounds_.least();
+      // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
+      record_bounded(standing_.hopeless(least) ? least : kInfinity);
       if (standing_.hopeless(least)) continue;
       if (meter_.too_large(
               static_cast<double>(found.size() * sizeof(Candidate) + durations_.size() * sizeof(Durations)))) {
-        standing_.leave(least);
+        standing_.leave_unseen(least);
         continue;
       }
       const auto worth = [&](double steps) {
-        if (meter_.expired()) standing_.leave(least);
+        if (meter_.expired()) standing_.leave_unseen(least);
         return !meter_.expired() && !standing_.hopeless(bounds_.floor(steps));
       };
       const auto consider = [&](std::uint32_t durations) {
@@ -191,10 +222,12 @@ class Proof {
   }
 
   /// Closes candidates, best bound first, and returns those that stay undecided.
-  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, const Close& close) {
+  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, ClosedBy by, const Close& close) {
+    // What closes a candidate that the incumbent has overtaken before its turn.
+    const ClosedBy before = by == ClosedBy::kTables ? ClosedBy::kChoiceBounds : ClosedBy::kTables;
     std::vector<Candidate> open;
-    std::size_t round = 1;
-    for (std::size_t first = 0; first < candidates.size();) {
+    std::size_t round = 1, first = 0;
+    while (first < candidates.size()) {
       std::size_t last = first;
       while (last < candidates.size() && last - first < round && !standing_.hopeless(candidates[last].bound)) ++last;
       if (first == last) break;
@@ -223,10 +256,15 @@ class Proof {
       for (Incumbent& better : found)
         if (better.mapping && better.value < standing_.incumbent.value) standing_.incumbent = std::move(better);
       for (std::size_t i = first; i < last; ++i)
-        if (!standing_.hopeless(candidates[i].bound)) open.push_back(candidates[i]);
+        if (standing_.hopeless(candidates[i].bound))
+          record(candidates[i], by);
+        else
+          open.push_back(candidates[i]);
       first = last;
       round = std::min(2 * round, kLargestRound);
     }
+    for (; first < candidates.size(); ++first)
+      record(candidates[first], standing_.hopeless(candidates[first].bound) ? before : ClosedBy::kLeft);
     return open;
   }
 
@@ -257,12 +295,17 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
                    std::uint64_t effort) {
   Meter meter(options);
   Standing standing{std::move(incumbent)};
+  ProofRecord record;
+  if (options.record_parts) standing.record = &record;
   const SpatialChoices choices(task, problem, meter);
-  if (!choices.complete()) standing.leave(bound_of_all(task, problem));
+  if (!choices.complete()) standing.leave_unseen(bound_of_all(task, problem));
   std::vector<std::uint32_t> all(choices.size());
   std::iota(all.begin(), all.end(), 0);
-  Proof(task, problem, choices, std::move(all), meter, options.threads, effort > 0 ? effort : kNoLimit, standing).run();
-  return result_of(std::move(standing), meter);
+  Proof proof(task, problem, choices, std::move(all), meter, options.threads, effort > 0 ? effort : kNoLimit, standing);
+  proof.run();
+  SearchResult result = result_of(std::move(standing), meter);
+  if (options.record_parts) result.parts = record.parts(task, problem, choices, proof.keep_choices(), result.value);
+  return result;
 }
 
 SearchResult prove_padded(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
@@ -330,7 +373,16 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
     standing.incumbent.totals.utilization *= problem.macs / executed.macs;
     standing.incumbent.mapping->padded = *sizes;
   }
-  return result_of(std::move(standing), meter);
+  SearchResult result = result_of(std::move(standing), meter);
+  // Unrollings are closed by padded size, not one by one: all of the map-space is one part.
+  if (options.record_parts)
+    result.parts.push_back({result.certified || result.infeasible ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft,
+                            result.lower_bound,
+                            audit::Part::Scope::kRest,
+                            0,
+                            {},
+                            {}});
+  return result;
 }
 
 }  // namespace pliant::exact

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/task.h"
+
+#include <array>
+
+namespace pliant {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kObjectives = {"runtime", "energy",        "edp",
+                                                         "ed2p",    "perf-per-watt", "edp-over-utilization"};
+
+}  // namespace
+
+std::string_view to_string(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
+
+std::optional<Objective> parse_objective(std::string_view text) {
+  for (std::size_t i = 0; i < kObjectives.size(); ++i)
+    if (kObjectives[i] == text) return static_cast<Objective>(i);
+  return std::nullopt;
+}
+
+const std::vector<std::string>& objective_names() {
+  static const std::vector<std::string> names(kObjectives.begin(), kObjectives.end());
+  return names;
+}
+
+double objective_value(Objective objective, const Totals& totals) {
+  switch (objective) {
+    case Objective::kRuntime: return totals.cycles;
+    case Objective::kEnergy:
+    case Objective::kPerfPerWatt: return totals.energy_pj;
+    case Objective::kEdp: return totals.energy_pj * totals.cycles;
+    case Objective::kEd2p: return totals.energy_pj * totals.cycles * totals.cycles;
+    case Objective::kEdpOverUtilization:
+      // QuickFlow's utilization is the share of units at work while none waits for data: useful steps over steps.
+      return totals.energy_pj * totals.cycles / (totals.utilization * (totals.cycles / totals.steps));
+  }
+  return 0;
+}
+
+double task_value(const Task& task, const Totals& totals) {
+  return totals.cycles > task.most_cycles ? std::numeric_limits<double>::infinity()
+                                          : objective_value(task.objective, totals);
+}
+
+}  // namespace pliant

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/audit/audit.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "core/arithmetic.h"
+#include "core/legality.h"
+#include "costmodel/report.h"
+#include "dse/audit/choices.h"
+#include "flex/mapspace/count.h"
+#include "flex/mapspace/legal_count.h"
+#include "flex/mapspace/legal_walk.h"
+
+namespace pliant::audit {
+
+namespace {
+
+constexpr double kRounding = 1e-9;  ///< of sums formed in another order
+
+bool below(double value, double claimed) { return value < claimed * (1 - kRounding); }
+bool equal(double a, double b) { return a == b || std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b)); }
+
+class Audit {
+ public:
+  Audit(const Certificate& certificate, const AuditOptions& options)
+      : certificate_(certificate),
+        task_(certificate.task),
+        options_(options),
+        problem_(task_.layer, task_.accelerator),
+        rules_(task_.layer, task_.accelerator, task_.flexibility, task_.factorization) {
+    report_.parts.resize(certificate.parts.size());
+    report_.optimum = kInfinity;
+  }
+
+  AuditReport run() {
+    check_claim();
+    check_parts();
+    if (cover()) {
+      count_choices();
+      if (!enumerate()) check_choices();
+    }
+    for (const PartAudit& part : report_.parts) report_.checked += part.checked;
+    report_.seconds = seconds();
+    return std::move(report_);
+  }
+
+ private:
+  /// One choice, by number, and what the certificate says of it.
+  struct Claimed {
+    std::uint32_t unrolling = 0, kept = 0;
+    std::uint32_t part = 0;
+    double lower_bound = 0;
+  };
+
+  void wrong(std::string what) { report_.wrong.push_back(std::move(what)); }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+  std::uint64_t number(std::uint64_t unrolling, std::uint64_t kept) const {
+    return unrolling * choices_.keeps.size() + kept;
+  }
+
+  /// 1. The optimum is legal and has the value claimed, and the claims fit together.
+  void check_claim() {
+    if (certificate_.infeasible && certificate_.mapping) wrong("a mapping, though nothing is said to be legal");
+    if (certificate_.certified && !certificate_.mapping) wrong("certified, but there is no mapping");
+    if (certificate_.certified && !equal(certificate_.lower_bound, certificate_.value))
+      wrong("certified, but the lower bound is not the value");
+    if (below(certificate_.value, certificate_.lower_bound)) wrong("the lower bound is above the value");
+    if (!certificate_.mapping) {
+      if (certificate_.value != kInfinity) wrong("a value without a mapping");
+      return;
+    }
+    for (const Violation& violation :
+         check_legality(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, *certificate_.mapping))
+      wrong("the mapping is illegal: " + violation.message);
+    if (!report_.wrong.empty()) return;
+    const double value = task_value(task_, price(task_.layer, task_.accelerator, *certificate_.mapping).totals);
+    if (!equal(value, certificate_.value))
+      wrong(fmt::format("the mapping's value is {:.12g}, not {:.12g}", value, certificate_.value));
+  }
+
+  /// 2. No part claims less than the certificate does, and what is certified is closed.
+  void check_parts() {
+    for (std::size_t i = 0; i < certificate_.parts.size(); ++i) {
+      const Part& part = certificate_.parts[i];
+      double least = part.lower_bound;
+      for (const Member& member : part.members) least = std::min(least, member.lower_bound);
+      if (below(least, certificate_.lower_bound))
+        wrong(fmt::format("part {} is open: its lower bound is {:.12g}, that of the whole {:.12g}", i + 1, least,
+                          certificate_.lower_bound));
+      if (part.scope == Part::Scope::kNamed && below(least, part.lower_bound))
+        wrong(fmt::format("part {}: a member's lower bound is below the part's", i + 1));
+      if (part.closed_by == ClosedBy::kLeft && (certificate_.certified || certificate_.infeasible))
+        wrong(fmt::format("part {} was left open, yet the whole is called proven", i + 1));
+    }
+  }
+
+  /// 3. Every choice is in one part.
+  bool cover() {
+    std::optional<Choices> all = list_choices(rules_, options_.unrollings);
+    if (!all) {
+      report_.undecided.push_back(fmt::format(
+          "more than {} unrollings: whether the parts cover the map-space, and all of them", options_.unrollings));
+      return false;
+    }
+    choices_ = std::move(*all);
+    report_.unrollings = choices_.unrollings.size();
+    report_.keeps = choices_.keeps.size();
+    report_.choices = choices_.count();
+    constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> part_of(choices_.count(), kNone);
+    std::vector<double> bound_of(choices_.count(), 0);
+    std::uint32_t rest = kNone;
+    for (std::uint32_t i = 0; i < certificate_.parts.size(); ++i) {
+      const Part& part = certificate_.parts[i];
+      const auto take = [&](std::uint64_t choice, double bound) {
+        if (part_of[choice] != kNone)
+          wrong(fmt::format("a choice is in part {} and in part {}", part_of[choice] + 1, i + 1));
+        part_of[choice] = i;
+        bound_of[choice] = bound;
+      };
+      if (part.scope == Part::Scope::kRest) {
+        if (rest != kNone) wrong("two parts claim the rest");
+        rest = i;
+      } else if (part.scope == Part::Scope::kSlow) {
+        for (std::uint64_t u = 0; u < choices_.unrollings.size(); ++u)
+          if (least_steps(task_, choices_.unrollings[u]) >= part.least_steps * (1 - kRounding))
+            for (std::uint64_t k = 0; k < choices_.keeps.size(); ++k) take(number(u, k), part.lower_bound);
+      } else {
+        for (const Member& member : part.members) {
+          const auto u = std::ranges::lower_bound(choices_.unrollings, member.unrolling);
+          const auto k = std::ranges::find(choices_.keeps, member.kept);
+          if (u == choices_.unrollings.end() || *u != member.unrolling || k == choices_.keeps.end())
+            wrong(fmt::format("part {} names a choice that the map-space does not have", i + 1));
+          else
+            take(number(static_cast<std::uint64_t>(u - choices_.unrollings.begin()),
+                        static_cast<std::uint64_t>(k - choices_.keeps.begin())),
+                 member.lower_bound);
+        }
+      }
+    }
+    std::uint64_t uncovered = 0;
+    for (std::uint64_t choice = 0; choice < part_of.size(); ++choice) {
+      std::uint32_t part = part_of[choice];
+      if (part == kNone) {
+        if (rest == kNone) {
+          ++uncovered;
+          continue;
+        }
+        part = rest;
+        bound_of[choice] = certificate_.parts[rest].lower_bound;
+      }
+      claims_.push_back({static_cast<std::uint32_t>(choice / choices_.keeps.size()),
+                         static_cast<std::uint32_t>(choice % choices_.keeps.size()), part, bound_of[choice]});
+    }
+    if (uncovered > 0) wrong(fmt::format("{} of {} choices are in no part", uncovered, part_of.size()));
+    return true;
+  }
+
+  /// The parts are as large as they say.
+  void count_choices() {
+    for (const Claimed& claim : claims_) ++report_.parts[claim.part].choices;
+    for (std::size_t i = 0; i < certificate_.parts.size(); ++i) {
+      const std::optional<std::uint64_t>& said = certificate_.parts[i].choices;
+      if (said && *said != report_.parts[i].choices)
+        wrong(fmt::format("part {} has {} choices, not {}", i + 1, report_.parts[i].choices, *said));
+    }
+  }
+
+  /// Legal mappings, or with padding all that the slots allow; nullopt: very many.
+  std::optional<BigCount> count_mappings() const {
+    if (task_.factorization == Factorization::kPadding)
+      return map_space_size(task_.layer, task_.accelerator, task_.flexibility, task_.factorization).total();
+    return count_legal_mappings(task_.layer, task_.accelerator, task_.flexibility, task_.factorization,
+                                {50'000, 50'000'000});
+  }
+
+  /// 4. Small map-spaces: every mapping is priced.
+  bool enumerate() {
+    const std::optional<BigCount> size = count_mappings();
+    if (!size || *size > options_.enumerate) return false;
+    std::map<std::pair<Factors, Kept>, double> least;
+    Nest nest(problem_);
+    for_each_legal_mapping([&](const Mapping& mapping) {
+      const double value =
+          task_value(task_, mapping.padded.empty() ? priced(nest, mapping)
+                                                   : price(task_.layer, task_.accelerator, mapping).totals);
+      double& of_choice =
+          least.try_emplace({unrolling_of(rules_, mapping), kept_of(rules_, mapping)}, kInfinity).first->second;
+      of_choice = std::min(of_choice, value);
+      report_.optimum = std::min(report_.optimum, value);
+      ++report_.mappings_enumerated;
+    });
+    for (const Claimed& claim : claims_) {
+      const auto found = least.find({choices_.unrollings[claim.unrolling], choices_.keeps[claim.kept]});
+      const double value = found == least.end() ? kInfinity : found->second;
+      note(claim, {value, Means::kEnumeration});
+      if (below(value, claim.lower_bound))
+        wrong(fmt::format("part {}: a mapping has the value {:.12g}, below {:.12g}", claim.part + 1, value,
+                          claim.lower_bound));
+      if (found != least.end()) least.erase(found);
+    }
+    // What is left belongs to no part; what is certified must hold there too.
+    for (const auto& [choice, value] : least)
+      if (below(value, certificate_.lower_bound))
+        wrong(fmt::format("outside all parts a mapping has the value {:.12g}", value));
+    return true;
+  }
+
+  template <typename Visit>
+  void for_each_legal_mapping(const Visit& visit) const {
+    struct Visitor {
+      const MapSpace& space;
+      const Visit& visit_mapping;
+      bool go_on() { return true; }
+      Walk chains_placed(const Candidate&, double) { return Walk::kInto; }
+      void kept(int, TensorSet) {}
+      void ordered(int, const LoopOrder&) {}
+      bool visit(const Candidate& candidate) {
+        visit_mapping(space.mapping(candidate));
+        return true;
+      }
+    };
+    const MapSpace space(task_.layer, task_.accelerator, task_.flexibility, task_.factorization);
+    Visitor visitor{space, visit};
+    LegalWalk(space, visitor).run();
+  }
+
+  Totals priced(Nest& nest, const Mapping& mapping) const {
+    nest.load(flatten(problem_, mapping));
+    return nest.price();
+  }
+
+  void note(const Claimed& claim, const ChoiceBound::Result& found) {
+    PartAudit& part = report_.parts[claim.part];
+    part.least = part.checked + part.undecided == 0 ? found.lower_bound : std::min(part.least, found.lower_bound);
+    ++part.by_means[static_cast<std::size_t>(found.means)];
+    ++(found.means == Means::kNotDecided ? part.undecided : part.checked);
+  }
+
+  /// 5. Larger ones: choice by choice, in random order, so that whatever is checked is a fair sample.
+  void check_choices() {
+    std::mt19937_64 random(options_.seed);
+    for (std::size_t i = claims_.size(); i > 1; --i) std::swap(claims_[i - 1], claims_[random() % i]);
+    std::vector<std::uint64_t> quota;
+    for (const PartAudit& part : report_.parts)
+      quota.push_back(static_cast<std::uint64_t>(std::ceil(options_.share * static_cast<double>(part.choices))));
+    std::erase_if(claims_, [&](const Claimed& claim) {
+      if (quota[claim.part] == 0) return true;
+      --quota[claim.part];
+      return false;
+    });
+    const ChoiceBound bound(task_, problem_, rules_);
+    std::mutex noting;
+    std::atomic<bool> late{false};
+    const auto one = [&](std::size_t i) {
+      if (options_.stop.stop_requested() || (options_.seconds > 0 && seconds() > options_.seconds)) late = true;
+      if (late) return;
+      const Claimed& claim = claims_[i];
+      const ChoiceBound::Result found =
+          bound.of(choices_.unrollings[claim.unrolling], choices_.keeps[claim.kept], claim.lower_bound, options_.nodes);
+      const std::scoped_lock lock(noting);
+      note(claim, found);
+      if (found.attained < kInfinity)
+        wrong(fmt::format("part {}: a mapping has the value {:.12g}, below {:.12g}", claim.part + 1, found.attained,
+                          claim.lower_bound));
+    };
+    tbb::task_arena(options_.threads).execute([&] { tbb::parallel_for(std::size_t{0}, claims_.size(), one); });
+    for (std::size_t i = 0; i < report_.parts.size(); ++i)
+      if (report_.parts[i].undecided > 0)
+        report_.undecided.push_back(fmt::format("part {}: {} of {} choices, their lower bounds are not confirmed",
+                                                i + 1, report_.parts[i].undecided, report_.parts[i].choices));
+    if (late) report_.undecided.emplace_back("time was up before all choices were checked");
+  }
+
+  using Clock = std::chrono::steady_clock;
+
+  const Certificate& certificate_;
+  const pliant::Task& task_;
+  const AuditOptions& options_;
+  const Problem problem_;
+  const MapSpaceRules rules_;
+  Choices choices_;
+  std::vector<Claimed> claims_;
+  AuditReport report_;
+  Clock::time_point started_ = Clock::now();
+};
+
+}  // namespace
+
+AuditReport audit(const Certificate& certificate, const AuditOptions& options) {
+  return Audit(certificate, options).run();
+}
+
+}  // namespace pliant::audit

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/audit/certificate.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/arithmetic.h"
+#include "core/input/diagnostics.h"
+
+namespace pliant::audit {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 5> kClosedBy = {"floor", "choice-bounds", "tables", "search", "left"};
+constexpr int kSchema = 1;
+
+/// JSON has no infinity: what nothing can reach is written as null.
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+std::vector<int> levels_of(const Accelerator& accelerator, bool fanouts) {
+  std::vector<int> levels;
+  for (std::size_t l = 0; l < accelerator.levels.size(); ++l)
+    if (fanouts ? accelerator.levels[l].is_fanout() : accelerator.levels[l].is_memory())
+      levels.push_back(static_cast<int>(l));
+  return levels;
+}
+
+/// One object per fanout: the dims that are spread there.
+json factors_json(const Task& task, const Factors& factors) {
+  json all = json::array();
+  const std::size_t dims = task.layer.dims.size();
+  for (std::size_t f = 0; f * dims < factors.size(); ++f) {
+    json spread = json::object();
+    for (std::size_t d = 0; d < dims; ++d)
+      if (factors[f * dims + d] > 1) spread[task.layer.dims[d].name] = factors[f * dims + d];
+    all.push_back(std::move(spread));
+  }
+  return all;
+}
+
+/// One list per memory: the names of the tensors it keeps.
+json kept_json(const Task& task, const Kept& kept) {
+  json all = json::array();
+  for (const TensorSet set : kept) {
+    json names = json::array();
+    for (std::size_t x = 0; x < task.layer.tensors.size(); ++x)
+      if (set >> x & 1U) names.push_back(task.layer.tensors[x].name);
+    all.push_back(std::move(names));
+  }
+  return all;
+}
+
+json part_json(const Task& task, const Part& part, std::map<Kept, std::size_t>& keeps) {
+  json out{{"closed_by", to_string(part.closed_by)}, {"lower_bound", number(part.lower_bound)}};
+  if (part.choices) out["choices"] = *part.choices;
+  if (part.scope == Part::Scope::kSlow) out["steps_at_least"] = part.least_steps;
+  if (part.scope == Part::Scope::kRest) out["rest"] = true;
+  if (part.scope != Part::Scope::kNamed) return out;
+  json members = json::array();
+  for (const Member& member : part.members) {
+    const std::size_t kept = keeps.try_emplace(member.kept, keeps.size()).first->second;
+    members.push_back({factors_json(task, member.unrolling), kept, number(member.lower_bound)});
+  }
+  out["members"] = std::move(members);
+  return out;
+}
+
+/// The file as JSON, with a diagnostic for everything that is not as it should be.
+class Reader {
+ public:
+  Reader(const Library& library, std::string file) : library_(library), file_(std::move(file)) {}
+
+  Certificate read(std::string_view text) {
+    json root;
+    try {
+      root = json::parse(text);
+    } catch (const json::parse_error& error) {
+      throw wrong("", fmt::format("is no JSON: {}", error.what()));
+    }
+    if (!root.is_object() || root.value("pliant", "") != "certificate") throw wrong("pliant", "is not `certificate`");
+    if (root.value("schema", 0) != kSchema) throw wrong("schema", fmt::format("is not {}", kSchema));
+    try {
+      return read_root(root);
+    } catch (const json::exception& error) {
+      throw wrong("", fmt::format("is not a certificate: {}", error.what()));
+    }
+  }
+
+ private:
+  InputError wrong(const std::string& key, const std::string& what) const {
+    return InputError(Diagnostic{.file = file_,
+                                 .key = key,
+                                 .what = what,
+                                 .expected = "what `pliant map --certificate` wrote",
+                                 .did_you_mean = {}});
+  }
+
+  static double bound_of(const json& value) { return value.is_null() ? kInfinity : value.get<double>(); }
+
+  Certificate read_root(const json& root) {
+    Certificate out;
+    const json& task = root.at("task");
+    out.task.layer = parse_layer_text(task.at("layer").get<std::string>(), file_ + ": task.layer");
+    out.task.accelerator =
+        parse_accelerator_text(library_, task.at("accelerator").get<std::string>(), file_ + ": task.accelerator");
+    out.task.flexibility = out.task.accelerator.flexibility_of(out.task.layer);
+    const auto rule = parse_factorization(task.at("factorization").get<std::string>());
+    const auto objective = parse_objective(task.at("objective").get<std::string>());
+    if (!rule) throw wrong("task.factorization", "is unknown");
+    if (!objective) throw wrong("task.objective", "is unknown");
+    out.task.factorization = *rule;
+    out.task.objective = *objective;
+    if (task.contains("most_cycles")) out.task.most_cycles = task.at("most_cycles").get<double>();
+    const json& claim = root.at("claim");
+    out.value = bound_of(claim.at("value"));
+    out.lower_bound = bound_of(claim.at("lower_bound"));
+    out.certified = claim.at("certified").get<bool>();
+    out.infeasible = claim.at("infeasible").get<bool>();
+    if (claim.contains("mapping"))
+      out.mapping = parse_mapping_text(claim.at("mapping").get<std::string>(), file_ + ": claim.mapping",
+                                       out.task.layer, out.task.accelerator)
+                        .mapping;
+    for (const json& kept : root.at("keeps")) keeps_.push_back(read_kept(out.task, kept));
+    for (const json& part : root.at("parts")) out.parts.push_back(read_part(out.task, part));
+    return out;
+  }
+
+  Kept read_kept(const Task& task, const json& lists) const {
+    Kept kept;
+    for (const json& names : lists) {
+      TensorSet set = 0;
+      for (const json& name : names) {
+        const int x = task.layer.find_tensor(name.get<std::string>());
+        if (x < 0) throw wrong("keeps", fmt::format("the layer has no tensor `{}`", name.get<std::string>()));
+        set |= TensorSet{1} << x;
+      }
+      kept.push_back(set);
+    }
+    if (kept.size() != levels_of(task.accelerator, false).size()) throw wrong("keeps", "not one list per memory");
+    return kept;
+  }
+
+  Factors read_factors(const Task& task, const json& fanouts) const {
+    const std::size_t dims = task.layer.dims.size();
+    Factors factors(levels_of(task.accelerator, true).size() * dims, 1);
+    if (fanouts.size() * dims != factors.size()) throw wrong("parts.members", "not one object per fanout");
+    for (std::size_t f = 0; f < fanouts.size(); ++f)
+      for (const auto& [name, factor] : fanouts[f].items()) {
+        const int d = task.layer.find_dim(name);
+        if (d < 0) throw wrong("parts.members", fmt::format("the layer has no dim `{}`", name));
+        const auto spread = factor.get<Count>();
+        if (spread < 1 || spread > task.layer.dims[static_cast<std::size_t>(d)].size)
+          throw wrong("parts.members", fmt::format("dim `{}` is spread by {}", name, spread));
+        factors[f * dims + static_cast<std::size_t>(d)] = spread;
+      }
+    return factors;
+  }
+
+  Part read_part(const Task& task, const json& in) const {
+    Part part;
+    const auto by = parse_closed_by(in.at("closed_by").get<std::string>());
+    if (!by) throw wrong("parts.closed_by", "is unknown");
+    part.closed_by = *by;
+    part.lower_bound = bound_of(in.at("lower_bound"));
+    if (in.contains("choices")) part.choices = in.at("choices").get<std::uint64_t>();
+    if (in.contains("steps_at_least")) {
+      part.scope = Part::Scope::kSlow;
+      part.least_steps = in.at("steps_at_least").get<double>();
+    } else if (in.contains("rest")) {
+      part.scope = Part::Scope::kRest;
+    } else {
+      for (const json& member : in.at("members")) {
+        const auto kept = member.at(1).get<std::size_t>();
+        if (kept >= keeps_.size()) throw wrong("parts.members", "names a way to keep that is not listed");
+        part.members.push_back({read_factors(task, member.at(0)), keeps_[kept], bound_of(member.at(2))});
+      }
+    }
+    return part;
+  }
+
+  const Library& library_;
+  std::string file_;
+  std::vector<Kept> keeps_;
+};
+
+}  // namespace
+
+std::string_view to_string(ClosedBy by) { return kClosedBy[static_cast<std::size_t>(by)]; }
+
+std::optional<ClosedBy> parse_closed_by(std::string_view text) {
+  for (std::size_t i = 0; i < kClosedBy.size(); ++i)
+    if (kClosedBy[i] == text) return static_cast<ClosedBy>(i);
+  return std::nullopt;
+}
+
+double least_steps(const Task& task, const Factors& unrolling) {
+  const std::size_t dims = task.layer.dims.size();
+  double steps = task.accelerator.levels.back().compute().cycles_per_mac;
+  for (std::size_t d = 0; d < dims; ++d) {
+    Count spread = 1;
+    for (std::size_t f = 0; f * dims < unrolling.size(); ++f) spread *= unrolling[f * dims + d];
+    const Count size = task.layer.dims[d].size;
+    steps *= static_cast<double>(ceil_div(size, spread));
+  }
+  return steps;
+}
+
+std::string write_certificate(const Certificate& certificate) {
+  const Task& task = certificate.task;
+  Accelerator accelerator = task.accelerator;
+  accelerator.flexibility = task.flexibility;
+  accelerator.flexibility_for.clear();
+  json about{{"layer", write_layer(task.layer)},
+             {"accelerator", write_accelerator(accelerator)},
+             {"factorization", to_string(task.factorization)},
+             {"objective", to_string(task.objective)}};
+  if (std::isfinite(task.most_cycles)) about["most_cycles"] = task.most_cycles;
+  json claim{{"value", number(certificate.value)},
+             {"lower_bound", number(certificate.lower_bound)},
+             {"certified", certificate.certified},
+             {"infeasible", certificate.infeasible}};
+  if (certificate.mapping)
+    claim["mapping"] = write_mapping(task.layer, accelerator, *certificate.mapping, task.factorization);
+  std::map<Kept, std::size_t> keeps;
+  std::string parts;
+  for (const Part& part : certificate.parts)
+    parts += (parts.empty() ? "\n    " : ",\n    ") + part_json(task, part, keeps).dump();
+  std::vector<json> listed(keeps.size());
+  for (const auto& [kept, at] : keeps) listed[at] = kept_json(task, kept);
+  return fmt::format(
+      "{{\n  \"pliant\": \"certificate\",\n  \"schema\": {},\n  \"task\": {},\n  \"claim\": {},\n  \"keeps\": {},\n"
+      "  \"parts\": [{}\n  ]\n}}\n",
+      kSchema, about.dump(), claim.dump(), json(listed).dump(), parts);
+}
+
+Certificate read_certificate(const Library& library, std::string_view text, const std::string& file) {
+  return Reader(library, file).read(text);
+}
+
+}  // namespace pliant::audit

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// All choices of a map-space, counted again from its rules: what the parts of a certificate must cover.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dse/audit/certificate.h"
+#include "flex/mapspace/rules.h"
+
+namespace pliant::audit {
+
+struct Choices {
+  std::vector<Factors> unrollings;  ///< ascending
+  std::vector<Kept> keeps;
+  std::uint64_t count() const { return unrollings.size() * keeps.size(); }
+};
+
+/// With perfect factors exactly the unrollings that fit the fanouts and divide the dims; with remainders or padding all
+/// that fit, some of which no mapping may have. nullopt: more than `most` of them.
+std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most);
+
+/// Loops over rows and columns that give a fanout these factors (by dim) within its rules; perfect factors. Empty
+/// where nothing is spread, or nothing fits.
+std::vector<SpatialLoop> layout_of(const MapSpaceRules& rules, const FanoutRules& fanout,
+                                   std::span<const Count> factors);
+
+/// The choice that a mapping belongs to.
+Factors unrolling_of(const MapSpaceRules& rules, const Mapping& mapping);
+Kept kept_of(const MapSpaceRules& rules, const Mapping& mapping);
+
+}  // namespace pliant::audit

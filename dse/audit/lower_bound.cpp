@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/audit/lower_bound.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/arithmetic.h"
+#include "core/legality.h"
+#include "costmodel/report.h"
+#include "dse/audit/choices.h"
+
+namespace pliant::audit {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kMeans = {"enumeration", "moved once", "tiles", "lines", "not decided"};
+
+/// Sums are formed in another order than the mapper's.
+constexpr double kRounding = 1e-9;
+
+/// Lines are added while they cut off the lowest corner; a handful is enough where they help at all.
+constexpr int kMostLines = 12;
+
+}  // namespace
+
+std::string_view to_string(Means means) { return kMeans[static_cast<std::size_t>(means)]; }
+
+double least_value(const pliant::Task& task, const Problem& problem, double energy, double cycles, double steps) {
+  Totals totals;
+  totals.cycles = std::max(cycles, steps);
+  totals.steps = steps;
+  totals.energy_pj = energy + problem.leak_pj_per_cycle_total * totals.cycles;
+  totals.utilization = problem.busy_cycles / totals.cycles;
+  return task_value(task, totals);
+}
+
+ChoiceBound::ChoiceBound(const pliant::Task& task, const Problem& problem, const MapSpaceRules& rules)
+    : task_(task), p_(problem), space_(rules), measures_(problem), rules_(rules, problem) {}
+
+/// Where the region above all lines and right of the least cycles touches the lowest value. Values grow with energy and
+/// with cycles and are quasi-concave along a line, so it is a corner.
+ChoiceBound::Corner ChoiceBound::lowest_corner(const std::vector<Line>& lines, double least_cycles,
+                                               double steps) const {
+  const auto energy_at = [&](double cycles) {
+    double energy = 0;
+    for (const Line& line : lines) energy = std::max(energy, line.sum - line.slope * cycles);
+    return energy;
+  };
+  Corner lowest{0, 0, kInfinity};
+  const auto look_at = [&](double cycles) {
+    if (cycles < least_cycles || !std::isfinite(cycles)) return;
+    const double energy = energy_at(cycles), value = least_value(task_, p_, energy, cycles, steps);
+    if (value < lowest.value) lowest = {energy, cycles, value};
+  };
+  look_at(least_cycles);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    for (std::size_t j = i + 1; j < lines.size(); ++j)
+      if (lines[i].slope != lines[j].slope) look_at((lines[i].sum - lines[j].sum) / (lines[i].slope - lines[j].slope));
+  return lowest;
+}
+
+double ChoiceBound::by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
+                             double target) const {
+  std::vector<Line> lines{{0, energy}};
+  const double least_cycles = std::max(cycles, steps);
+  Corner corner = lowest_corner(lines, least_cycles, steps);
+  for (int i = 0; i < kMostLines && corner.value < target; ++i) {
+    // The slope of the curve of equal products through the corner.
+    const double slope = corner.energy / corner.cycles;
+    std::vector<double> weights(measures_.size(), 0);
+    weights[0] = 1;
+    weights[port] = slope;
+    const double sum = tiles.least(weights) + p_.macs * p_.mac_pj;
+    if (sum <= (corner.energy + slope * corner.cycles) * (1 + kRounding)) break;
+    lines.push_back({slope, sum});
+    corner = lowest_corner(lines, least_cycles, steps);
+  }
+  return corner.value;
+}
+
+ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, double target,
+                                    double most_nodes) const {
+  const double enough = target * (1 - kRounding), compute = p_.macs * p_.mac_pj;
+  Result result{0, Means::kMovedOnce};
+  const auto closed = [&] { return result.lower_bound >= enough; };
+  const double steps = least_steps(task_, unrolling);
+  if (task_.factorization == Factorization::kPadding) {
+    // Padded work is more work, so the layer's own is certain.
+    result.lower_bound = least_value(task_, p_, compute, steps, steps);
+    if (!closed()) result.means = Means::kNotDecided;
+    return result;
+  }
+  // 1. Every transfer happens at least once.
+  const bool remainders = task_.factorization != Factorization::kPerfect;
+  const ChoiceTransfers transfers(p_, measures_, unrolling, kept, remainders);
+  std::vector<double> least(measures_.size(), 0);
+  least[0] = compute;
+  for (int x = 0; x < p_.tensors; ++x)
+    for (const Transfer& transfer : transfers.of(x))
+      for (std::size_t m = 0; m < least.size(); ++m)
+        least[m] += transfer.served[m] * transfer.least_served + transfer.delivered[m] * transfer.least_delivered +
+                    transfer.constant[m];
+  double cycles = steps;
+  for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, least[m]);
+  result.lower_bound = least_value(task_, p_, least[0], cycles, steps);
+  if (closed()) return result;
+  // 2. The least energy over all tiles, and the least cycles of every port.
+  if (remainders || NestedTiles::nodes(transfers) > most_nodes) {
+    result.means = Means::kNotDecided;
+    return result;
+  }
+  result.means = Means::kTiles;
+  NestedTiles tiles(rules_, measures_, transfers, kept);
+  const auto raise = [&](std::size_t m) {
+    std::vector<double> weights(measures_.size(), 0);
+    weights[m] = 1;
+    least[m] = std::max(least[m], tiles.least(weights) + (m == 0 ? compute : 0));
+    if (m > 0) cycles = std::max(cycles, least[m]);
+    result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, least[0], cycles, steps));
+  };
+  for (std::size_t m = 0; m < least.size() && !closed(); ++m) raise(m);
+  if (closed()) return result;
+  // 3. Energy and the cycles of one port together.
+  result.means = Means::kLines;
+  for (std::size_t port = 1; port < least.size() && !closed() && target < kInfinity; ++port)
+    result.lower_bound = std::max(result.lower_bound, by_lines(tiles, least[0], cycles, steps, port, target));
+  if (closed()) return result;
+  result.means = Means::kNotDecided;
+  const double value = attained(tiles, unrolling, kept, least[0], cycles);
+  if (value < enough) result.attained = value;
+  return result;
+}
+
+double ChoiceBound::attained(NestedTiles& tiles, const Factors& unrolling, const Kept& kept, double energy,
+                             double cycles) const {
+  Mapping mapping = empty_mapping(task_.layer, task_.accelerator);
+  const std::size_t dims = task_.layer.dims.size();
+  for (std::size_t f = 0; f < space_.fanouts.size(); ++f)
+    mapping.levels[static_cast<std::size_t>(space_.fanouts[f].level)].spatial =
+        layout_of(space_, space_.fanouts[f], std::span(unrolling).subspan(f * dims, dims));
+  for (std::size_t m = 0; m < kept.size(); ++m)
+    mapping.levels[static_cast<std::size_t>(space_.memories[m].level)].keeps = kept[m];
+  double best = kInfinity;
+  for (std::size_t port = 0; port < measures_.size(); ++port) {
+    std::vector<double> weights(measures_.size(), 0);
+    if (port > 0) weights[port] = energy / cycles;
+    weights[0] = 1;
+    const std::vector<std::vector<Loop>> loops = tiles.least_loops(weights);
+    for (std::size_t m = 0; m < loops.size(); ++m)
+      mapping.levels[static_cast<std::size_t>(space_.memories[m].level)].temporal = loops[m];
+    if (!check_legality(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, mapping).empty())
+      continue;
+    best = std::min(best, task_value(task_, price(task_.layer, task_.accelerator, mapping).totals));
+  }
+  return best;
+}
+
+}  // namespace pliant::audit

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// How good a mapping of one choice can be, by simple means: transfers that happen once, then the least energy and the
+// least cycles over all tiles, then lines between the two.
+#pragma once
+
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "dse/audit/nested_tiles.h"
+
+namespace pliant::audit {
+
+/// How a choice was decided.
+enum class Means : std::uint8_t {
+  kEnumeration,  ///< every mapping priced
+  kMovedOnce,    ///< every transfer happens at least once
+  kTiles,        ///< least energy times least cycles over all tiles
+  kLines,        ///< and sums of the two with several weights
+  kNotDecided,
+};
+std::string_view to_string(Means means);
+
+/// The value of a mapping with at least that energy (leakage left out), so many cycles and steps.
+double least_value(const pliant::Task& task, const Problem& problem, double energy, double cycles, double steps);
+
+class ChoiceBound {
+ public:
+  ChoiceBound(const pliant::Task& task, const Problem& problem, const MapSpaceRules& rules);
+
+  struct Result {
+    double lower_bound = 0;  ///< of every mapping of the choice
+    Means means = Means::kNotDecided;
+    /// The least value of the mappings that were priced on the way, below the target: the target is wrong then.
+    double attained = std::numeric_limits<double>::infinity();
+  };
+  /// Goes on to sharper means until the bound reaches the target. Lattices of more nodes are not built.
+  Result of(const Factors& unrolling, const Kept& kept, double target, double most_nodes) const;
+
+ private:
+  /// All mappings have energy + slope * cycles of at least `sum`.
+  struct Line {
+    double slope = 0, sum = 0;
+  };
+  struct Corner {
+    double energy = 0, cycles = 0, value = 0;
+  };
+  Corner lowest_corner(const std::vector<Line>& lines, double least_cycles, double steps) const;
+  double by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
+                  double target) const;
+
+  /// The value of the best legal mapping among those with the least weighted sums.
+  double attained(NestedTiles& tiles, const Factors& unrolling, const Kept& kept, double energy, double cycles) const;
+
+  const pliant::Task& task_;
+  const Problem& p_;
+  const MapSpaceRules& space_;
+  Measures measures_;
+  TileRules rules_;
+};
+
+}  // namespace pliant::audit

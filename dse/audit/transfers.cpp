@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/audit/transfers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/affine.h"
+#include "core/arithmetic.h"
+#include "costmodel/bits.h"
+
+namespace pliant::audit {
+
+Measures::Measures(const Problem& problem) {
+  for (int l = 0; l < problem.levels; ++l) {
+    if (!problem.is_memory[l]) continue;
+    if (std::isfinite(problem.read_bandwidth[l])) ports.push_back({l, false});
+    if (std::isfinite(problem.write_bandwidth[l])) ports.push_back({l, true});
+  }
+}
+
+int Measures::port(int level, bool write) const {
+  for (std::size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].level == level && ports[i].write == write) return static_cast<int>(i + 1);
+  return -1;
+}
+
+ChoiceTransfers::ChoiceTransfers(const Problem& problem, const Measures& measures, const Factors& unrolling,
+                                 const Kept& kept, bool remainders)
+    : p_(problem), remainders_(remainders), transfers_(static_cast<std::size_t>(problem.tensors)) {
+  spread(unrolling);
+  for (int x = 0; x < p_.tensors; ++x) {
+    int child = p_.levels;
+    std::size_t memory = kept.size();
+    for (int l = p_.levels - 1; l >= 0; --l) {
+      if (!p_.is_memory[l] || !(kept[--memory] >> x & 1U)) continue;
+      Transfer transfer = make_transfer(measures, x, l, child);
+      const Transfer* const inner = transfers_[x].empty() ? nullptr : &transfers_[x].back();
+      if (x == p_.output)
+        charge_output(measures, transfer, inner);
+      else
+        charge_input(measures, transfer);
+      transfers_[x].push_back(std::move(transfer));
+      child = l;
+    }
+  }
+}
+
+void ChoiceTransfers::spread(const Factors& unrolling) {
+  for (auto& level : factor_) level.fill(1);
+  std::size_t at = 0;
+  for (int l = 0; l < p_.levels; ++l)
+    if (!p_.is_memory[l])
+      for (int d = 0; d < p_.dims; ++d) factor_[l][d] = unrolling[at++];
+  inside_[p_.levels].fill(1);
+  for (int l = p_.levels - 1; l >= 0; --l)
+    for (int d = 0; d < p_.dims; ++d) inside_[l][d] = l + 1 > p_.levels ? 1 : inside_[l + 1][d] * factor_[l + 1][d];
+  double copies = 1;
+  for (int l = 0; l <= p_.levels; ++l) {
+    copies_[l] = copies;
+    for (int d = 0; d < p_.dims; ++d) copies *= static_cast<double>(factor_[l][d]);
+  }
+  steps_ = p_.cycles_per_mac;
+  for (int d = 0; d < p_.dims; ++d) {
+    left_[d] = static_cast<Count>(p_.size[d]) / (inside_[0][d] * factor_[0][d]);
+    steps_ *= static_cast<double>(left_[d]);
+  }
+}
+
+double ChoiceTransfers::copies_outside(int level, DimSet dims) const {
+  double copies = 1;
+  for (int l = 0; l < level; ++l) for_each_bit(dims, [&](int d) { copies *= static_cast<double>(factor_[l][d]); });
+  return copies;
+}
+
+std::uint32_t ChoiceTransfers::fanouts_between(int parent, int child) const {
+  return p_.fanouts & below(child) & ~below(parent);
+}
+
+/// Copies under fanouts that cannot share a word between them.
+double ChoiceTransfers::unshared(const Transfer& transfer) const {
+  const DimSet uncoupled = below(p_.dims) & ~p_.coupled[transfer.tensor];
+  double copies = 1;
+  for_each_bit(fanouts_between(transfer.parent, transfer.child) & ~p_.sharing[transfer.tensor],
+               [&](int l) { for_each_bit(uncoupled, [&](int d) { copies *= static_cast<double>(factor_[l][d]); }); });
+  return copies;
+}
+
+Transfer ChoiceTransfers::make_transfer(const Measures& measures, int x, int parent, int child) const {
+  Transfer t;
+  t.tensor = x;
+  t.parent = parent;
+  t.child = child;
+  t.served.assign(measures.size(), 0);
+  t.delivered = t.constant = t.served;
+  const DimSet uncoupled = below(p_.dims) & ~p_.coupled[x];
+  const double parents = copies_outside(parent, uncoupled), children = copies_outside(child, uncoupled);
+  t.served_words = p_.simple_words[x] * parents * unshared(t) * copies_outside(parent, p_.affine_dims[x]);
+  t.delivered_words = p_.simple_words[x] * children * copies_outside(child, p_.affine_dims[x]);
+  // Every copy of the parent serves each element of the tensor once, at least.
+  t.least_served = p_.tensor_words[x] * (remainders_ ? 1 : parents);
+  t.least_delivered = p_.tensor_words[x] * (remainders_ ? 1 : children);
+  if (child == p_.levels) least_towards_compute(t);
+  return t;
+}
+
+/// Every step takes a word for each compute unit, and units with equal words share one: all loops count, unless
+/// operands may stay there (quickflow).
+void ChoiceTransfers::least_towards_compute(Transfer& t) const {
+  const int x = t.tensor;
+  if (p_.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory &&
+      t.parent != p_.innermost_memory)
+    return;
+  const std::uint32_t fanouts = fanouts_between(t.parent, t.child);
+  if (remainders_) {
+    double units = 1;  // that may share a word
+    for_each_bit(fanouts, [&](int l) {
+      for (int d = 0; d < p_.dims; ++d) units *= static_cast<double>(factor_[l][d]);
+    });
+    t.least_served = std::max(t.least_served, p_.macs / units);
+    return;
+  }
+  double served = t.served_words;
+  for_each_bit((below(p_.dims) & ~p_.coupled[x]) | p_.affine_dims[x],
+               [&](int d) { served *= static_cast<double>(left_[d]); });
+  std::array<Count, kMaxDims> tile;
+  tile.fill(1);
+  // No loop lies inside the innermost memory, so only fanouts there have a tile that is known. Windows that may be
+  // served together count as one.
+  for (const Problem::AffineRank& rank : p_.windows[x])
+    served *= distinct(rank, t, tile, p_.innermost_memory, p_.uniting[x]);
+  t.least_served = std::max(t.least_served, served);
+}
+
+void ChoiceTransfers::charge_input(const Measures& measures, Transfer& t) const {
+  t.served[0] = p_.read_pj[t.parent];
+  if (const int port = measures.port(t.parent, false); port > 0)
+    t.served[port] = 1 / (p_.read_bandwidth[t.parent] * copies_[t.parent]);
+  if (t.child == p_.levels) return;
+  t.delivered[0] = p_.write_pj[t.child];
+  if (const int port = measures.port(t.child, true); port > 0)
+    t.delivered[port] = 1 / (p_.write_bandwidth[t.child] * copies_[t.child]);
+}
+
+/// Outputs: every arrival is a write at the parent and, unless it is the first, reads the old value. Every arrival at
+/// the child that is not the first of its copy is a fill. Draining reads the child.
+void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const Transfer* inner) const {
+  const auto charge = [&](std::vector<double>& per_word, int level, bool write, double pj, double words, double fewer) {
+    per_word[0] += words * pj;
+    t.constant[0] -= fewer * pj;
+    const int port = measures.port(level, write);
+    if (port < 0) return;
+    const double rate = (write ? p_.write_bandwidth[level] : p_.read_bandwidth[level]) * copies_[level];
+    per_word[port] += words / rate;
+    t.constant[port] -= fewer / rate;
+  };
+  const bool uncertain = p_.affine_dims[t.tensor] != 0 || remainders_;
+  const bool per_sweep = p_.conventions.first_time == Conventions::FirstTime::kPerSweep;
+  const DimSet uncoupled = below(p_.dims) & ~p_.coupled[t.tensor];
+  const double first_parent =
+      per_sweep ? t.served_words : p_.simple_words[t.tensor] * copies_outside(t.parent, uncoupled);
+  charge(t.served, t.parent, true, p_.update_pj[t.parent], 1, 0);
+  // Where windows of outputs overlap or units are idle, first arrivals depend on more: none is read back for certain.
+  if (!uncertain) charge(t.served, t.parent, false, p_.read_pj[t.parent], 1, first_parent);
+  if (t.child == p_.levels) return;
+  if (!uncertain) charge(t.delivered, t.child, true, p_.write_pj[t.child], 1, t.delivered_words);
+  if (p_.conventions.drain == Conventions::Drain::kFree) return;
+  charge(t.delivered, t.child, false, p_.read_pj[t.child], 1, 0);
+  if (p_.conventions.drain != Conventions::Drain::kParentWrites || uncertain) return;
+  // QuickFlow: fills of this child are writes there, for which the next child inside is drained once more.
+  if (inner == nullptr || inner->child == p_.levels) return;
+  const double ratio = inner->delivered_words / inner->served_words;
+  charge(t.delivered, inner->child, false, p_.read_pj[inner->child], ratio, ratio * t.delivered_words);
+}
+
+// ---- Windows ----
+
+/// Distinct values (or the box) of one rank in one run: the tile of the child, moved along by the sliding loop.
+double ChoiceTransfers::extent(const Problem::AffineRank& rank, const Transfer& t,
+                               const std::array<Count, kMaxDims>& tile, int kill_level, int kill_dim, Count bound,
+                               std::uint32_t united, bool beside) const {
+  const bool box = p_.conventions.footprint == Conventions::Footprint::kBoundingBox;
+  std::array<Stride, kMaxStrides> strides;
+  std::size_t n = 0;
+  double span = 1, slide_step = 0, slides = 1;
+  for (int i = 0; i < rank.terms; ++i) {
+    const int d = rank.dim[i];
+    const Count coefficient = rank.coefficient[i];
+    Count count = tile[d] * inside_[t.child][d];
+    for_each_bit(united, [&](int l) {
+      if (factor_[l][d] <= 1) return;
+      const Count step = tile[d] * inside_[l][d];
+      span += static_cast<double>(coefficient * step * (factor_[l][d] - 1));
+      strides[n++] = {coefficient * step, factor_[l][d]};
+    });
+    if (d == kill_dim && bound > 1) {
+      const Count step = beside ? count : tile[d] * inside_[kill_level][d];
+      if (box) {
+        slide_step = static_cast<double>(step * coefficient);
+        slides = static_cast<double>(bound);
+      } else if (step == count) {
+        count *= bound;
+      } else {
+        strides[n++] = {coefficient * step, bound};
+      }
+    }
+    if (count <= 1) continue;
+    span += static_cast<double>(coefficient * (count - 1));
+    strides[n++] = {coefficient, count};
+  }
+  if (box) return span + (slides - 1) * std::min(slide_step, span);
+  return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
+}
+
+/// Different windows among the children of one copy of the parent. Beyond the kill the tile is not known: numbers a < A
+/// and b < B with any strides have A + B - 1 different sums, at least.
+double ChoiceTransfers::distinct(const Problem::AffineRank& rank, const Transfer& t,
+                                 const std::array<Count, kMaxDims>& tile, int kill_level, std::uint32_t united) const {
+  const int x = t.tensor;
+  double windows = 1;
+  for (std::uint32_t rest = fanouts_between(t.parent, t.child) & ~united; rest != 0;) {
+    const int outermost = std::countr_zero(rest);
+    const std::uint32_t network = rest & p_.network[outermost], equal = network & p_.sharing_equal[x];
+    rest &= ~network;
+    std::array<Stride, kMaxStrides> strides;
+    std::size_t n = 0;
+    Count sums = 1;
+    int spread = 0;
+    for (int i = 0; i < rank.terms; ++i) {
+      const int d = rank.dim[i];
+      const std::size_t before = n;
+      for_each_bit(equal, [&](int l) {
+        if (factor_[l][d] <= 1) return;
+        strides[n++] = {rank.coefficient[i] * tile[d] * inside_[l][d], factor_[l][d]};
+        sums += factor_[l][d] - 1;
+      });
+      spread += n > before ? 1 : 0;
+      for_each_bit(network & ~equal, [&](int l) { windows *= static_cast<double>(factor_[l][d]); });
+    }
+    if (spread <= 1) {
+      for (std::size_t i = 0; i < n; ++i) windows *= static_cast<double>(strides[i].count);
+    } else {
+      windows *= static_cast<double>(
+          outermost > kill_level ? distinct_values(std::span<const Stride>(strides.data(), n)) : sums);
+    }
+  }
+  return windows;
+}
+
+ChoiceTransfers::Windows ChoiceTransfers::windows(const Transfer& t, const std::array<Count, kMaxDims>& tile,
+                                                  int kill_level, int kill_dim, Count bound) const {
+  Windows words;
+  const int x = t.tensor;
+  if (p_.affine_dims[x] == 0) return words;
+  double visits = 1;
+  for_each_bit(p_.affine_dims[x], [&](int d) { visits *= static_cast<double>(left_[d] / tile[d]); });
+  if (kill_dim >= 0) visits /= static_cast<double>(bound);
+  std::uint32_t spread = 0;
+  for (int l = 0; l < p_.levels; ++l)
+    for_each_bit(p_.affine_dims[x], [&](int d) { spread |= std::uint32_t{factor_[l][d] > 1} << l; });
+  const bool one_loop = p_.conventions.halo == Conventions::Halo::kOneLoop;
+  const auto extents = [&](std::uint32_t united, bool beside) {
+    double product = 1;
+    for (const Problem::AffineRank& rank : p_.affine[x])
+      product *= extent(rank, t, tile, kill_level, kill_dim, bound, united, beside);
+    return product;
+  };
+  words.delivered = visits * extents(0, one_loop);
+  // Fanouts that can serve windows together may do so or not, whatever is less. Beyond the kill the windows are not
+  // known: together they are one of them, at least.
+  double served = kInfinity;
+  for_each_subset(fanouts_between(t.parent, t.child) & p_.uniting[x] & spread, [&](std::uint32_t united) {
+    const std::uint32_t known = united & ~below(kill_level);
+    double one = extents(known, united == 0 && one_loop);
+    if (united != 0 && known == 0) one = std::min(one, extents(0, one_loop));
+    for (const Problem::AffineRank& rank : p_.windows[x]) one *= distinct(rank, t, tile, kill_level, united);
+    served = std::min(served, one);
+  });
+  words.served = visits * served;
+  return words;
+}
+
+}  // namespace pliant::audit

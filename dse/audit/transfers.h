@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the words of one choice cost, written after docs/model.md: every transfer (one tensor between two memories that
+// keep it, next to each other) as a function of the tile at which the run of loops that leave it in place ends.
+//
+// A node is the tile: by dim, the iterations in time inside it (a divisor of what the unrolling leaves). All spatial
+// factors are those of the choice. Words are never more than the cost model counts; docs/audit.md says where less.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/problem.h"
+#include "dse/audit/certificate.h"
+
+namespace pliant::audit {
+
+/// What is added up over the transfers: energy without leakage (index 0), and cycles of every limited port.
+struct Measures {
+  struct Port {
+    int level = 0;
+    bool write = false;
+  };
+  explicit Measures(const Problem& problem);
+  std::vector<Port> ports;
+  std::size_t size() const { return 1 + ports.size(); }
+  int port(int level, bool write) const;  ///< its index among the measures, or -1 when it has no limit
+};
+
+struct Transfer {
+  int tensor = 0, parent = 0, child = 0;  ///< levels; child == Problem::levels: the compute units
+  /// By measure: per word served by the parent, per word delivered to the children, and what does not depend on tiles.
+  std::vector<double> served, delivered, constant;
+  double served_words = 0, delivered_words = 0;  ///< of one sweep: copies included, windows left aside
+  /// No fewer words than these, whatever the tiles.
+  double least_served = 0, least_delivered = 0;
+};
+
+/// The spatial side of a choice, and its transfers.
+class ChoiceTransfers {
+ public:
+  /// With remainders, units may be idle: only what needs no count of copies is certain then.
+  ChoiceTransfers(const Problem& problem, const Measures& measures, const Factors& unrolling, const Kept& kept,
+                  bool remainders);
+
+  const Problem& problem() const { return p_; }
+  Count factor(int level, int dim) const { return factor_[level][dim]; }  ///< 1 at memories
+  /// Product of the factors at fanouts inside a level.
+  Count inside(int level, int dim) const { return inside_[level][dim]; }
+  Count left(int dim) const { return left_[dim]; }  ///< iterations in time, all levels together
+  double steps() const { return steps_; }
+  double copies(int level) const { return copies_[level]; }
+  /// By tensor, from the inside out. The first is that of the compute units; it has no tiles to depend on.
+  const std::vector<Transfer>& of(int tensor) const { return transfers_[tensor]; }
+
+  /// Words along the tensor's affine dims, served and delivered, for a run that ends at a loop of `kill_level` over
+  /// `kill_dim` (-1: nothing slides) with this bound; `tile` = iterations in time inside the child.
+  struct Windows {
+    double served = 1, delivered = 1;
+  };
+  Windows windows(const Transfer& transfer, const std::array<Count, kMaxDims>& tile, int kill_level, int kill_dim,
+                  Count bound) const;
+
+ private:
+  void spread(const Factors& unrolling);
+  Transfer make_transfer(const Measures& measures, int tensor, int parent, int child) const;
+  void charge_input(const Measures& measures, Transfer& transfer) const;
+  void charge_output(const Measures& measures, Transfer& transfer, const Transfer* inner) const;
+  double copies_outside(int level, DimSet dims) const;  ///< product of the factors of these dims at fanouts outside
+  double unshared(const Transfer& transfer) const;
+  double extent(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,
+                int kill_level, int kill_dim, Count bound, std::uint32_t united, bool beside) const;
+  double distinct(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,
+                  int kill_level, std::uint32_t united) const;
+  std::uint32_t fanouts_between(int parent, int child) const;
+
+  void least_towards_compute(Transfer& transfer) const;
+
+  const Problem& p_;
+  const bool remainders_;
+  std::array<std::array<Count, kMaxDims>, kMaxLevels + 1> factor_{}, inside_{};
+  std::array<Count, kMaxDims> left_{};
+  std::array<double, kMaxLevels + 1> copies_{};
+  double steps_ = 1;
+  std::vector<std::vector<Transfer>> transfers_;
+};
+
+}  // namespace pliant::audit

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/audit_command.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <sstream>
+
+#include "core/input/diagnostics.h"
+#include "dse/audit/audit.h"
+#include "dse/cli/command_line.h"
+#include "dse/cli/interrupt.h"
+#include "dse/cli/shipped_configs.h"
+
+namespace pliant {
+namespace {
+
+constexpr const char* kUsage = R"(usage: pliant audit FILE [--all | --sample N%] [options]
+
+Checks a proof that `pliant map --certificate` wrote, with code that shares nothing with the mapper: the mapping is
+legal and has the value claimed; the parts cover the map-space, which is counted again; no mapping of a part is below
+the part's lower bound. Small map-spaces are enumerated; larger ones are checked choice by choice, by transfers that
+happen at least once and by a plain dynamic programme over nested tiles. What could not be checked is said.
+
+Exit code 0: everything asked for was checked and holds. 1: something is wrong. 4: nothing is wrong, but something could
+not be decided.
+
+examples:
+  pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --certificate proof.json
+  pliant audit proof.json
+  pliant audit proof.json --sample 10% --seed 7
+
+)";
+
+constexpr int kUndecided = 4;  ///< exit code
+
+double parse_share(const Arguments& arguments, const std::string& text) {
+  std::istringstream in(text);
+  double percent = 0;
+  char sign = 0;
+  std::string more;
+  if (!(in >> percent >> sign) || sign != '%' || in >> more || !(percent > 0) || percent > 100)
+    throw arguments.bad("--sample", fmt::format("`{}` is no share", text), "more than 0% and at most 100%");
+  return percent / 100;
+}
+
+audit::AuditOptions audit_options(const Arguments& arguments) {
+  audit::AuditOptions audit;
+  if (const auto share = arguments.text("sample")) {
+    if (arguments.has("all")) throw arguments.bad("--sample", "beside --all", "one of them");
+    audit.share = parse_share(arguments, *share);
+  }
+  audit.seed = *arguments.whole("seed");
+  audit.enumerate = *arguments.whole("limit");
+  audit.seconds = arguments.seconds("budget").value_or(0);
+  audit.threads = arguments.threads();
+  return audit;
+}
+
+std::string verdict(const audit::AuditReport& report, bool sampled) {
+  if (!report.wrong.empty()) return "wrong";
+  if (report.clean()) return "clean";
+  return sampled && report.undecided.empty() ? "sample clean" : "undecided";
+}
+
+std::string means_text(const audit::PartAudit& part) {
+  std::string text;
+  for (std::size_t m = 0; m < part.by_means.size(); ++m)
+    if (part.by_means[m] > 0)
+      text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", part.by_means[m],
+                          to_string(static_cast<audit::Means>(m)));
+  return text.empty() ? "none" : text;
+}
+
+void print_text(const audit::Certificate& certificate, const audit::AuditReport& report, const std::string& verdict,
+                std::ostream& out) {
+  const Task& task = certificate.task;
+  out << fmt::format("layer {} on {}, {}, least {}: {:.10g}\n", task.layer.name, task.accelerator.name,
+                     to_string(task.factorization), to_string(task.objective), certificate.value);
+  out << fmt::format("{} unrollings x {} ways to keep = {} choices\n", report.unrollings, report.keeps, report.choices);
+  for (std::size_t i = 0; i < report.parts.size(); ++i) {
+    const audit::Part& part = certificate.parts[i];
+    out << fmt::format("part {}: {} choices closed by {} at {:.10g}; checked: {}\n", i + 1, report.parts[i].choices,
+                       to_string(part.closed_by), part.lower_bound, means_text(report.parts[i]));
+  }
+  if (report.mappings_enumerated > 0)
+    out << fmt::format("all {} mappings priced, the best {:.10g}\n", report.mappings_enumerated, report.optimum);
+  for (const std::string& what : report.wrong) out << "WRONG      " << what << "\n";
+  for (const std::string& what : report.undecided) out << "UNDECIDED  " << what << "\n";
+  out << fmt::format("{}: {} of {} choices checked in {:.3g} s\n", verdict, report.checked, report.choices,
+                     report.seconds);
+}
+
+void print_json(const std::string& file, const audit::Certificate& certificate, const audit::AuditReport& report,
+                const std::string& verdict, std::ostream& out) {
+  nlohmann::ordered_json json{{"schema", 1},
+                              {"file", file},
+                              {"layer", certificate.task.layer.name},
+                              {"accelerator", certificate.task.accelerator.name},
+                              {"objective", to_string(certificate.task.objective)},
+                              {"value", certificate.value},
+                              {"verdict", verdict},
+                              {"unrollings", report.unrollings},
+                              {"keeps", report.keeps},
+                              {"choices", report.choices},
+                              {"checked", report.checked},
+                              {"mappings_enumerated", report.mappings_enumerated},
+                              {"seconds", report.seconds},
+                              {"wrong", report.wrong},
+                              {"undecided", report.undecided}};
+  json["parts"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < report.parts.size(); ++i) {
+    const audit::PartAudit& part = report.parts[i];
+    nlohmann::ordered_json means = nlohmann::ordered_json::object();
+    for (std::size_t m = 0; m < part.by_means.size(); ++m)
+      means[std::string(to_string(static_cast<audit::Means>(m)))] = part.by_means[m];
+    json["parts"].push_back({{"closed_by", to_string(certificate.parts[i].closed_by)},
+                             {"choices", part.choices},
+                             {"checked", part.checked},
+                             {"undecided", part.undecided},
+                             {"means", std::move(means)}});
+  }
+  out << json.dump(2) << "\n";
+}
+
+int run(const Arguments& arguments, std::ostream& out) {
+  constexpr const char* kExpected = "what `pliant map --certificate` wrote";
+  if (!arguments.word()) throw arguments.bad("", "no file named", kExpected);
+  const std::string file = *arguments.word();
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw bad_option(file, "", "cannot be read", kExpected);
+  audit::AuditOptions wanted = audit_options(arguments);
+  const Library library(shipped_configs().value_or("configs"));
+  const audit::Certificate certificate = audit::read_certificate(library, text.str(), file);
+  const Interrupt interrupt;
+  wanted.stop = interrupt.token();
+  const audit::AuditReport report = audit::audit(certificate, wanted);
+  const std::string said = verdict(report, wanted.share < 1);
+  if (arguments.has("json"))
+    print_json(file, certificate, report, said, out);
+  else
+    print_text(certificate, report, said, out);
+  if (!report.wrong.empty()) return 1;
+  return said == "undecided" ? kUndecided : 0;
+}
+
+}  // namespace
+
+int audit_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  return run_command({"audit", kUsage, 1}, args, out, err,
+                     [&](const Arguments& arguments) { return run(arguments, out); });
+}
+
+}  // namespace pliant

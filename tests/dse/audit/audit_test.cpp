@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The auditor against enumeration: what `exact` certifies is clean, what is altered is found, and no bound of the
+// auditor's own exceeds the truth of its choice.
+#include "dse/audit/audit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "core/arithmetic.h"
+#include "costmodel/report.h"
+#include "dse/audit/choices.h"
+#include "dse/mappers/mapper.h"
+#include "support/checked_space.h"
+#include "support/random_cases.h"
+
+namespace pliant::audit {
+namespace {
+
+std::uint64_t cases(std::uint64_t usual) {
+  const char* many = std::getenv("PLIANT_CASES");
+  return many != nullptr ? std::strtoull(many, nullptr, 10) : usual;
+}
+
+Certificate certificate_of(const pliant::Task& task) {
+  SearchOptions options;
+  options.record_parts = true;
+  const SearchResult found = run_mapper(*make_mapper("exact"), task, options);
+  return {task,
+          found.mapping,
+          found.mapping ? found.value : kInfinity,
+          found.lower_bound,
+          found.certified,
+          found.infeasible,
+          found.parts};
+}
+
+std::string text_of(const AuditReport& report) {
+  std::string text;
+  for (const std::string& what : report.wrong) text += "wrong: " + what + "\n";
+  for (const std::string& what : report.undecided) text += "undecided: " + what + "\n";
+  return text;
+}
+
+TEST(Audit, CertificatesOfTheExactMapperAreClean) {
+  const tests::CaseOptions options{.factorizations = {Factorization::kPerfect, Factorization::kPerfect,
+                                                      Factorization::kRubyS, Factorization::kRubyT,
+                                                      Factorization::kRuby, Factorization::kPadding}};
+  int proven = 0;
+  const std::uint64_t count = cases(300);
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    const tests::RandomCase random = tests::random_case(seed, options);
+    SCOPED_TRACE(random.text);
+    const Certificate certificate = certificate_of(random.task);
+    const AuditReport report = audit(certificate, {});
+    EXPECT_TRUE(report.clean()) << text_of(report);
+    ASSERT_GT(report.mappings_enumerated + (certificate.infeasible ? 1 : 0), 0U);
+    const SearchResult truth = make_mapper("exhaustive")->search(random.task, {});
+    if (truth.mapping) {
+      EXPECT_NEAR(report.optimum / truth.value, 1, 1e-9);
+    } else {
+      EXPECT_EQ(report.optimum, kInfinity);
+    }
+    proven += certificate.certified ? 1 : 0;
+  }
+  EXPECT_GT(proven, static_cast<int>(count) * 9 / 10);
+}
+
+/// The least value of every choice, by enumeration.
+std::map<std::pair<Factors, Kept>, double> truth_of(const pliant::Task& task, const MapSpaceRules& rules) {
+  std::map<std::pair<Factors, Kept>, double> least;
+  const pliant::testing::CheckedSpace space{task.layer, task.accelerator, task.flexibility, task.factorization};
+  space.enumerate([&](const Mapping& mapping) {
+    const double value = task_value(task, price(task.layer, task.accelerator, mapping).totals);
+    double& best = least.try_emplace({unrolling_of(rules, mapping), kept_of(rules, mapping)}, kInfinity).first->second;
+    best = std::min(best, value);
+    return true;
+  });
+  return least;
+}
+
+// Each means by itself: the target decides how far the bound goes.
+TEST(Audit, NoBoundExceedsTheTruthOfItsChoice) {
+  const tests::CaseOptions options{
+      .factorizations = {Factorization::kPerfect, Factorization::kPerfect, Factorization::kRubyS, Factorization::kRuby,
+                         Factorization::kPadding},
+      .most_mappings = 5'000};
+  std::uint64_t choices = 0, equal = 0, energy_choices = 0, energy_equal = 0;
+  for (std::uint64_t seed = 1; seed <= cases(300); ++seed) {
+    const tests::RandomCase random = tests::random_case(seed, options);
+    SCOPED_TRACE(random.text);
+    const Problem problem(random.task.layer, random.task.accelerator);
+    const MapSpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility,
+                              random.task.factorization);
+    const ChoiceBound bound(random.task, problem, rules);
+    const auto truth = truth_of(random.task, rules);
+    const bool exact = random.task.factorization == Factorization::kPerfect &&
+                       random.task.accelerator.conventions == Conventions::physical();
+    for (const auto& [choice, value] : truth) {
+      for (const double target : {value * 1e-3, value * 0.5, value * 0.9, value}) {
+        const ChoiceBound::Result found = bound.of(choice.first, choice.second, target, 1e6);
+        ASSERT_LE(found.lower_bound, value * (1 + 1e-9)) << "by " << to_string(found.means);
+        if (target < value || !exact) continue;
+        const bool reached = found.lower_bound >= value * (1 - 1e-9);
+        ++choices;
+        equal += reached;
+        if (random.task.objective != Objective::kEnergy) continue;
+        ++energy_choices;
+        energy_equal += reached;
+      }
+    }
+  }
+  // What it is worth: with perfect factors and physical counts, most choices are decided to the last digit.
+  RecordProperty("choices", static_cast<int>(choices));
+  RecordProperty("equal", static_cast<int>(equal));
+  EXPECT_GT(choices, 500U);
+  EXPECT_GT(equal, choices * 8 / 10) << equal << " of " << choices;
+  EXPECT_GT(energy_equal, energy_choices * 9 / 10) << energy_equal << " of " << energy_choices;
+}
+
+// Without enumeration, on the same cases: nothing of a true certificate is called wrong, and most of it is confirmed.
+TEST(Audit, BoundsConfirmCertificatesOfPerfectFactors) {
+  std::uint64_t choices = 0, checked = 0;
+  AuditOptions without;
+  without.enumerate = 0;
+  for (std::uint64_t seed = 1; seed <= cases(200); ++seed) {
+    const tests::RandomCase random = tests::random_case(seed, {.factorizations = {Factorization::kPerfect}});
+    SCOPED_TRACE(random.text);
+    const AuditReport report = audit(certificate_of(random.task), without);
+    EXPECT_TRUE(report.wrong.empty()) << text_of(report);
+    EXPECT_EQ(report.clean(), report.checked == report.choices) << text_of(report);
+    choices += report.choices;
+    checked += report.checked;
+  }
+  EXPECT_GT(checked, choices * 8 / 10) << checked << " of " << choices;
+}
+
+/// Cases with several legal values, so that an altered certificate can be told from a true one.
+std::vector<tests::RandomCase> telling_cases() {
+  std::vector<tests::RandomCase> all;
+  for (std::uint64_t seed = 1; all.size() < 60; ++seed) {
+    tests::RandomCase random = tests::random_case(seed, {.factorizations = {Factorization::kPerfect}});
+    if (certificate_of(random.task).certified) all.push_back(std::move(random));
+  }
+  return all;
+}
+
+// A mapping that is not the best, with its own true value, and all bounds raised to it.
+TEST(Audit, FindsAValueThatIsNotTheOptimum) {
+  int altered = 0;
+  for (const tests::RandomCase& random : telling_cases()) {
+    Certificate certificate = certificate_of(random.task);
+    std::optional<Mapping> worse;
+    double value = 0;
+    const pliant::Task& task = random.task;
+    const pliant::testing::CheckedSpace space{task.layer, task.accelerator, task.flexibility, task.factorization};
+    space.enumerate([&](const Mapping& mapping) {
+      value = task_value(task, price(task.layer, task.accelerator, mapping).totals);
+      if (value > certificate.value * (1 + 1e-6)) worse = mapping;
+      return !worse.has_value();
+    });
+    if (!worse) continue;
+    ++altered;
+    certificate.mapping = worse;
+    certificate.value = certificate.lower_bound = value;
+    for (Part& part : certificate.parts) {
+      part.lower_bound = std::max(part.lower_bound, value);
+      for (Member& member : part.members) member.lower_bound = std::max(member.lower_bound, value);
+    }
+    SCOPED_TRACE(random.text);
+    EXPECT_FALSE(audit(certificate, {}).wrong.empty());
+    AuditOptions without;
+    without.enumerate = 0;
+    EXPECT_FALSE(audit(certificate, without).clean());
+  }
+  EXPECT_GT(altered, 30);
+}
+
+TEST(Audit, FindsAlteredCertificates) {
+  for (const tests::RandomCase& random : telling_cases()) {
+    SCOPED_TRACE(random.text);
+    const Certificate certificate = certificate_of(random.task);
+    ASSERT_TRUE(audit(certificate, {}).clean());
+    // Another value.
+    Certificate altered = certificate;
+    altered.value *= 0.99;
+    altered.lower_bound = altered.value;
+    EXPECT_FALSE(audit(altered, {}).wrong.empty());
+    // A part is gone.
+    for (std::size_t i = 0; i < certificate.parts.size(); ++i) {
+      altered = certificate;
+      altered.parts.erase(altered.parts.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_FALSE(audit(altered, {}).wrong.empty()) << "without part " << i + 1;
+    }
+    // The part with the optimum claims more than is true.
+    bool raised = false;
+    for (std::size_t i = 0; i < certificate.parts.size(); ++i) {
+      altered = certificate;
+      Part& part = altered.parts[i];
+      part.lower_bound *= 1.01;
+      for (Member& member : part.members) member.lower_bound *= 1.01;
+      raised |= !audit(altered, {}).wrong.empty();
+    }
+    EXPECT_TRUE(raised);
+    // Another layer: twice as much of a dim that the mapping does not cover then.
+    altered = certificate;
+    altered.task.layer.dims.front().size *= 2;
+    EXPECT_FALSE(audit(altered, {}).wrong.empty());
+    // A member that the map-space does not have, and one that stands twice.
+    for (std::size_t i = 0; i < certificate.parts.size(); ++i) {
+      if (certificate.parts[i].members.empty()) continue;
+      altered = certificate;
+      altered.parts[i].members.push_back(altered.parts[i].members.front());
+      EXPECT_FALSE(audit(altered, {}).wrong.empty());
+      if (altered.parts[i].members.front().unrolling.empty()) continue;
+      altered = certificate;
+      altered.parts[i].members.front().unrolling.front() += 1000;
+      EXPECT_FALSE(audit(altered, {}).wrong.empty());
+    }
+  }
+}
+
+// A sample is a share of every part, and never called complete.
+TEST(Audit, ASampleSaysThatItIsOne) {
+  AuditOptions half;
+  half.share = 0.5;
+  half.enumerate = 0;
+  int sampled = 0;
+  for (const tests::RandomCase& random : telling_cases()) {
+    const AuditReport report = audit(certificate_of(random.task), half);
+    if (report.choices < 2) continue;
+    std::uint64_t looked_at = 0;
+    for (const PartAudit& part : report.parts) {
+      looked_at += part.checked + part.undecided;
+      EXPECT_EQ(part.checked + part.undecided, (part.choices + 1) / 2);
+    }
+    if (looked_at == report.choices) continue;
+    ++sampled;
+    EXPECT_FALSE(report.clean());
+    EXPECT_LT(report.checked, report.choices);
+  }
+  EXPECT_GT(sampled, 10);
+}
+
+}  // namespace
+}  // namespace pliant::audit

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A certificate says the same after it was written and read.
+#include "dse/audit/certificate.h"
+
+#include <gtest/gtest.h>
+
+#include "dse/mappers/mapper.h"
+#include "support/random_cases.h"
+
+namespace pliant::audit {
+namespace {
+
+const Library& library() {
+  static const Library shipped(PLIANT_SOURCE_DIR "/configs");
+  return shipped;
+}
+
+Certificate certificate_of(const Task& task) {
+  SearchOptions options;
+  options.record_parts = true;
+  const SearchResult found = run_mapper(*make_mapper("exact"), task, options);
+  return {task, found.mapping, found.value, found.lower_bound, found.certified, found.infeasible, found.parts};
+}
+
+/// Random flexibility may say what no file may, a share of a memory for a tensor that it does not keep.
+bool can_be_a_file(const Task& task) {
+  Accelerator accelerator = task.accelerator;
+  accelerator.flexibility = task.flexibility;
+  try {
+    parse_accelerator_text(library(), write_accelerator(accelerator), "random.yaml");
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+TEST(Certificate, SaysTheSameAfterItWasWrittenAndRead) {
+  int compared = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const tests::RandomCase random = tests::random_case(seed);
+    if (!can_be_a_file(random.task)) continue;
+    ++compared;
+    SCOPED_TRACE(random.text);
+    const Certificate written = certificate_of(random.task);
+    const std::string text = write_certificate(written);
+    const Certificate read = read_certificate(library(), text, "written.json");
+    EXPECT_TRUE(read.task.layer == written.task.layer);
+    EXPECT_TRUE(read.task.flexibility.levels == written.task.flexibility.levels);
+    EXPECT_EQ(read.task.objective, written.task.objective);
+    EXPECT_EQ(read.task.factorization, written.task.factorization);
+    EXPECT_EQ(write_certificate(read), text);  // loops that run in parallel have no order
+    EXPECT_EQ(read.value, written.value);
+    EXPECT_EQ(read.lower_bound, written.lower_bound);
+    EXPECT_EQ(read.certified, written.certified);
+    EXPECT_EQ(read.infeasible, written.infeasible);
+    ASSERT_EQ(read.parts.size(), written.parts.size());
+    for (std::size_t i = 0; i < read.parts.size(); ++i) {
+      const Part &a = read.parts[i], &b = written.parts[i];
+      EXPECT_EQ(a.closed_by, b.closed_by);
+      EXPECT_EQ(a.lower_bound, b.lower_bound);
+      EXPECT_EQ(a.scope, b.scope);
+      EXPECT_EQ(a.choices, b.choices);
+      EXPECT_EQ(a.least_steps, b.least_steps);
+      ASSERT_EQ(a.members.size(), b.members.size());
+      for (std::size_t m = 0; m < a.members.size(); ++m) {
+        EXPECT_EQ(a.members[m].unrolling, b.members[m].unrolling);
+        EXPECT_EQ(a.members[m].kept, b.members[m].kept);
+        EXPECT_EQ(a.members[m].lower_bound, b.members[m].lower_bound);
+      }
+    }
+  }
+  EXPECT_GE(compared, 30);
+}
+
+// No part claims less than the certificate does as a whole, and a certified optimum leaves nothing open.
+TEST(Certificate, EveryPartIsClosedAtTheOptimum) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const tests::RandomCase random = tests::random_case(seed);
+    SCOPED_TRACE(random.text);
+    const Certificate certificate = certificate_of(random.task);
+    ASSERT_FALSE(certificate.parts.empty());
+    for (const Part& part : certificate.parts) {
+      EXPECT_GE(part.lower_bound, certificate.lower_bound * (1 - 1e-9)) << to_string(part.closed_by);
+      if (certificate.certified || certificate.infeasible) {
+        EXPECT_NE(part.closed_by, ClosedBy::kLeft);
+      }
+    }
+  }
+}
+
+TEST(Certificate, SaysWhatIsWrongInAFile) {
+  const auto problem = [](const std::string& text) -> std::string {
+    try {
+      read_certificate(library(), text, "bad.json");
+    } catch (const InputError& error) {
+      return error.diagnostics().front().text();
+    }
+    return "";
+  };
+  EXPECT_NE(problem("{").find("bad.json: is no JSON"), std::string::npos) << problem("{");
+  EXPECT_NE(problem("{}").find("pliant: is not `certificate`"), std::string::npos) << problem("{}");
+  EXPECT_NE(problem(R"({"pliant": "certificate", "schema": 1})").find("task"), std::string::npos);
+  EXPECT_NE(problem(R"({"pliant": "certificate", "schema": 7})").find("schema: is not 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pliant::audit
