@@ -18,6 +18,7 @@
 #include "dse/cli/text_table.h"
 #include "dse/report/render.h"
 #include "dse/studies/run_study.h"
+#include "dse/studies/summary.h"
 
 namespace pliant {
 namespace {
@@ -25,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kUsage = R"(usage: pliant study list
+       pliant study summary [-o DIR]
        pliant study NAME|all [--quick] [-o DIR] [options]
 
 Reproduces a published evaluation: runs it, prints the published numbers beside ours, and writes the table (DIR/NAME.csv),
@@ -35,6 +37,7 @@ examples:
   pliant study area
   pliant study ruby-arrays -o results/studies --png
   pliant study all --quick -o /tmp/studies
+  pliant study summary > docs/studies/summary.md
 
 )";
 
@@ -67,16 +70,17 @@ class StudyCommand {
       : arguments_(arguments), out_(out), err_(err) {}
 
   int run() {
-    if (!arguments_.word()) throw arguments_.bad("", "no study", "list, all or " + known_names());
+    if (!arguments_.word()) throw arguments_.bad("", "no study", "list, summary, all or " + known_names());
     const std::string name = *arguments_.word();
     if (name == "list") return list();
+    if (name == "summary") return summary();
     std::vector<const Study*> wanted;
     for (const Study& study : all_studies())
       if (name == "all" || name == study.name) wanted.push_back(&study);
     if (wanted.empty()) {
-      std::vector<std::string> known{"all", "list"};
+      std::vector<std::string> known{"all", "list", "summary"};
       for (const Study& study : all_studies()) known.emplace_back(study.name);
-      throw arguments_.bad("", fmt::format("unknown study `{}`", name), "list, all or " + known_names(),
+      throw arguments_.bad("", fmt::format("unknown study `{}`", name), "list, summary, all or " + known_names(),
                            nearest(name, known));
     }
     StudyOptions study_options;
@@ -118,7 +122,15 @@ class StudyCommand {
   }
 
   int list() {
-    for (const Study& study : all_studies()) out_ << fmt::format("{:<16} {}\n", study.name, study.reproduces);
+    for (const Study& study : all_studies())
+      out_ << fmt::format("{:<16} {}: {}\n", study.name, study.paper, study.reproduces);
+    return 0;
+  }
+
+  /// Markdown, from the tables that the studies left in the folder.
+  int summary() {
+    out_ << summary_page(
+        read_summary(arguments_.has("output") ? fs::path(*arguments_.text("output")) : "results/studies"));
     return 0;
   }
 
@@ -128,7 +140,7 @@ class StudyCommand {
       rows.push_back({{"figure", row.figure},
                       {"quantity", row.quantity},
                       {"published", row.published},
-                      {"ours", row.ours},
+                      {"ours", row.ours ? nlohmann::ordered_json(*row.ours) : nlohmann::ordered_json()},
                       {"ratio", row.ratio ? nlohmann::ordered_json(*row.ratio) : nlohmann::ordered_json()},
                       {"verdict", row.verdict_text()},
                       {"because", row.because}});
@@ -136,7 +148,7 @@ class StudyCommand {
   }
 
   void print(const Study& study, const StudyRun& done, const fs::path& output) {
-    out_ << fmt::format("{}: {}\n\n", study.name, study.reproduces);
+    out_ << fmt::format("{}: {}, {}\n\n", study.name, study.paper, study.reproduces);
     TextTable table({"", "quantity<", "published", "ours", "ratio", "verdict<"});
     std::vector<std::string> reasons;
     for (const Comparison& row : done.rows) {
@@ -146,7 +158,7 @@ class StudyCommand {
         if (at == reasons.end()) at = reasons.insert(reasons.end(), row.because);
         verdict += fmt::format(" [{}]", at - reasons.begin() + 1);
       }
-      table.add({row.figure, row.quantity, row.published, fmt::format("{:.6g}", row.ours),
+      table.add({row.figure, row.quantity, row.published, row.ours ? fmt::format("{:.6g}", *row.ours) : "",
                  row.ratio ? fmt::format("{:.4g}", *row.ratio) : "", verdict});
     }
     out_ << table.text("  ") << "\n";

@@ -13,6 +13,7 @@
 #include "dse/mappers/exact/exact_mapper.h"
 #include "dse/mappers/exhaustive/exhaustive_mapper.h"
 #include "dse/mappers/genetic/genetic_mapper.h"
+#include "dse/mappers/goma/goma_mapper.h"
 #include "dse/mappers/local/local_mapper.h"
 #include "dse/mappers/random/random_mapper.h"
 #include "flex/mapspace/count.h"
@@ -43,7 +44,7 @@ struct Entry {
 // The mappers, one line each; the first is the default.
 constexpr Entry kMappers[] = {
     {"exact", make_exact_mapper},   {"local", make_local_mapper},           {"genetic", make_genetic_mapper},
-    {"random", make_random_mapper}, {"exhaustive", make_exhaustive_mapper},
+    {"random", make_random_mapper}, {"exhaustive", make_exhaustive_mapper}, {"goma", make_goma_mapper},
 };
 
 double cpu_seconds() {

@@ -22,19 +22,20 @@ bool meets(PublishedValue::Relation relation, double ours, double value) {
     case PublishedValue::Relation::kAtMost: return ours <= value * (1 + kHair);
     case PublishedValue::Relation::kGreater: return ours > value;
     case PublishedValue::Relation::kAtLeast: return ours >= value * (1 - kHair);
+    case PublishedValue::Relation::kNear: return std::abs(ours - value) <= kNearShare * std::abs(value);
   }
   return false;
 }
 
-Verdict judge(const PublishedValue& published, double ours) {
+Verdict judge(const PublishedValue& published, Remark::Status status, double ours) {
+  if (status == Remark::Status::kUnchecked) return Verdict::kUnchecked;
   if (published.relation != PublishedValue::Relation::kEqual)
-    return meets(published.relation, ours, published.value) ? Verdict::kHolds : Verdict::kRefuted;
+    return meets(published.relation, ours, published.value) ? Verdict::kHolds : Verdict::kNotReproduced;
   const double scale = std::pow(10.0, published.decimals);
   const double printed = std::round(published.value * scale);
   if (std::floor(ours * scale + 0.5 + kHair) == printed) return Verdict::kExact;
-  if (published.exact && std::floor(ours * scale + kHair) == printed) return Verdict::kCut;
-  return std::abs(ours - published.value) <= kNearShare * std::abs(published.value) ? Verdict::kNear
-                                                                                    : Verdict::kDifferent;
+  if (status == Remark::Status::kExact && std::floor(ours * scale + kHair) == printed) return Verdict::kCut;
+  return meets(PublishedValue::Relation::kNear, ours, published.value) ? Verdict::kNear : Verdict::kNotReproduced;
 }
 
 /// Twelve digits: sums taken in another order may differ in the last ones.
@@ -47,33 +48,37 @@ std::string Comparison::verdict_text() const {
     case Verdict::kExact: return "exact";
     case Verdict::kCut: return "exact (printed value is cut off)";
     case Verdict::kNear: return fmt::format("within {:.2g} %", 100 * std::abs(*ratio - 1));
-    case Verdict::kDifferent: return "different";
     case Verdict::kHolds: return "holds";
-    case Verdict::kRefuted: return "does not hold";
+    case Verdict::kNotReproduced: return "not reproduced";
+    case Verdict::kUnchecked: return "cannot be checked";
     case Verdict::kOursOnly: return "not printed";
   }
   return "?";
 }
 
-std::vector<Comparison> compare(const std::vector<PublishedValue>& published, std::string_view study,
-                                const std::vector<Finding>& findings) {
+std::vector<Comparison> compare(const std::vector<PublishedValue>& published, const std::vector<Remark>& remarks,
+                                std::string_view study, const std::vector<Finding>& findings) {
   std::vector<Comparison> rows;
   for (const PublishedValue& value : published) {
     if (value.study != study) continue;
+    const Remark& remark = remark_on(value, remarks);
     const auto found = std::ranges::find(findings, value.quantity, &Finding::quantity);
-    if (found == findings.end()) continue;
+    if (found == findings.end() && remark.status != Remark::Status::kUnchecked) continue;
     Comparison row;
     row.figure = value.figure;
     row.quantity = value.quantity;
     const bool number = value.relation == PublishedValue::Relation::kEqual;
     row.published = number ? value.text : fmt::format("{} {}", to_string(value.relation), value.text);
-    row.ours = rounded(found->value);
-    row.verdict = judge(value, found->value);
-    row.must_be_exact = value.exact;
-    if (number && value.value != 0) row.ratio = rounded(found->value / value.value);
-    const bool differs =
-        row.verdict == Verdict::kNear || row.verdict == Verdict::kDifferent || row.verdict == Verdict::kRefuted;
-    if (differs) row.because = value.because;
+    row.verdict = Verdict::kUnchecked;
+    row.must_be_exact = remark.status == Remark::Status::kExact;
+    if (found != findings.end()) {
+      row.ours = rounded(found->value);
+      row.verdict = judge(value, remark.status, found->value);
+      if (number && value.value != 0) row.ratio = rounded(found->value / value.value);
+    }
+    const bool needs_a_word =
+        row.verdict == Verdict::kNear || row.verdict == Verdict::kNotReproduced || row.verdict == Verdict::kUnchecked;
+    if (needs_a_word) row.because = remark.text;
     rows.push_back(std::move(row));
   }
   for (const Finding& finding : findings) {
@@ -92,8 +97,9 @@ std::vector<Comparison> compare(const std::vector<PublishedValue>& published, st
 DataTable comparison_table(const std::vector<Comparison>& rows) {
   DataTable table = table_of({"figure", "quantity", "published", "ours", "ratio", "verdict", "because"});
   for (const Comparison& row : rows) {
-    add_row(table, row.figure, row.quantity, row.published, row.ours, row.ratio.value_or(0), row.verdict_text(),
-            row.because);
+    add_row(table, row.figure, row.quantity, row.published, row.ours.value_or(0), row.ratio.value_or(0),
+            row.verdict_text(), row.because);
+    if (!row.ours) table.columns[3].cells.back() = std::monostate();
     if (!row.ratio) table.columns[4].cells.back() = std::monostate();
   }
   return table;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published beside ours, with a verdict.
+// Published beside ours, with a verdict that says no more than was shown. There is no word for "refuted": that takes a
+// statement of a paper about its own setting and a certificate in that setting, and no paper prints its setting in full
+// where ours differs.
 #pragma once
 
 #include <optional>
@@ -7,36 +9,37 @@
 #include <vector>
 
 #include "dse/studies/published.h"
+#include "dse/studies/remarks.h"
 #include "dse/studies/study.h"
 
 namespace pliant {
 
 enum class Verdict : std::uint8_t {
-  kExact,      ///< ours, rounded to the printed digits, is the printed number
-  kCut,        ///< ours, cut off at the printed digits, is; only where a rule is known to give the printed number
-  kNear,       ///< within 5 %
-  kDifferent,  ///< farther off; the reason is in the file of published values
-  kHolds,      ///< a claim that ours meets
-  kRefuted,    ///< a claim that ours does not meet
-  kOursOnly,   ///< no number is printed
+  kExact,          ///< ours, rounded to the printed digits, is the printed number
+  kCut,            ///< ours, cut off at the printed digits, is; only where a rule is known to give the printed number
+  kNear,           ///< a number, within 5 %
+  kHolds,          ///< a statement that ours meets
+  kNotReproduced,  ///< ours is farther off, or does not meet the statement; the remark says what was tried
+  kUnchecked,      ///< what would decide it is not printed; the remark says what
+  kOursOnly,       ///< nothing is printed
 };
 
 struct Comparison {
   std::string figure, quantity;
-  std::string published;  ///< "0.98", "<= 1"; empty when nothing is printed
-  double ours = 0;
+  std::string published;        ///< "0.98", "<= 1"; empty when nothing is printed
+  std::optional<double> ours;   ///< empty where there is nothing of ours to set beside it
   std::optional<double> ratio;  ///< ours / published, for printed numbers
   Verdict verdict = Verdict::kOursOnly;
-  std::string because;  ///< empty where the verdict needs no reason
+  std::string because;  ///< the remark; empty where the verdict needs none
   bool must_be_exact = false;
 
-  std::string verdict_text() const;  ///< "exact", "within 0.3 %", "different", "holds", ...
+  std::string verdict_text() const;  ///< "exact", "within 0.3 %", "holds", "not reproduced", ...
 };
 
-/// One row for each published value of the study that was found, in the file's order, then what only we have. A
-/// published value that was not found is left out: a quick run does not make all of them.
-std::vector<Comparison> compare(const std::vector<PublishedValue>& published, std::string_view study,
-                                const std::vector<Finding>& findings);
+/// One row for each published value of the study that was found or cannot be checked, in the file's order, then what
+/// only we have. Another published value that was not found is left out: a quick run does not make all of them.
+std::vector<Comparison> compare(const std::vector<PublishedValue>& published, const std::vector<Remark>& remarks,
+                                std::string_view study, const std::vector<Finding>& findings);
 
 /// The columns figure, quantity, published, ours, ratio, verdict, because.
 DataTable comparison_table(const std::vector<Comparison>& rows);

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "dse/studies/all_studies.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
 #include "dse/studies/study_task.h"
+#include "flex/mapspace/legal_count.h"
 #include "flex/mapspace/ruby_table.h"
 
 namespace pliant {
@@ -75,42 +74,76 @@ constexpr std::array kToyCases = {ToyCase{"a", "ruby_toy_5", "gemm:M=100,N=100,K
                                   ToyCase{"c", "ruby_toy_8", "conv:M=64,C=64,P=28,Q=28,R=3,S=3"},
                                   ToyCase{"d", "ruby_toy_15", "conv:M=64,C=64,P=28,Q=28,R=3,S=3"}};
 
-/// Proven optima of PFM and Ruby-S; then, as the paper does it, the best of 10,000 random mappings, geometric mean over
-/// several runs.
-void toy_study(const StudyContext& context, StudyResult& result) {
+/// Legal mappings, every order of the loops counted.
+double legal_mappings(const Accelerator& accelerator, const Layer& layer, Factorization rule) {
+  const auto count = count_legal_mappings(layer, accelerator, accelerator.flexibility_of(layer), rule);
+  if (!count) throw StudyError("the map-space of a toy is too large to count");
+  return count->convert_to<double>();
+}
+
+/// The best of 10,000 random mappings, geometric mean over 100 runs, as the paper searches.
+double mean_of_random_searches(const StudyContext& context, const Accelerator& accelerator, const ToyCase& toy,
+                               Factorization rule) {
   constexpr std::size_t kRuns = 100;
+  StudyTask task{.layer = parse_layer(toy.layer, "study"), .factorization = rule};
+  task.mapper = "random";
+  task.evaluations = 10'000;
+  task.options = {{"victory", "1000000000"}};
+  std::vector<double> best(kRuns);
+  for_each_task(context, fmt::format("toy study ({}), {}: random searches", toy.letter, name_of(rule)), kRuns,
+                [&](std::size_t run, const StudyContext& alone) {
+                  StudyTask seeded = task;
+                  seeded.seed = run + 1;
+                  best[run] = solve(alone, accelerator, seeded).value;
+                });
+  return geometric_mean(best);
+}
+
+/// Optima of PFM and Ruby-S, proven.
+std::array<double, 2> toy_optima(const StudyContext& context, const Accelerator& accelerator, const ToyCase& toy) {
+  std::array<double, 2> optimum{};
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    const SearchResult best =
+        solve(context, accelerator, {.layer = parse_layer(toy.layer, "study"), .factorization = kRules[i]});
+    if (!best.certified) throw StudyError("an optimum of the toy study is not proven");
+    optimum[i] = best.value;
+  }
+  return optimum;
+}
+
+Chart toy_chart(DataTable table) {
+  Chart chart{"fig07_toys", "Toy problems: best EDP, PFM's optimum = 1", {}, std::move(table)};
+  chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 70}}},
+                {"encoding",
+                 {{"x", {{"field", "case"}, {"type", "nominal"}}},
+                  {"xOffset", {{"field", "mapspace"}, {"sort", nullptr}}},
+                  {"y", {{"field", "beside_pfm_optimum"}, {"type", "quantitative"}, {"title", "EDP"}}},
+                  {"color", {{"field", "mapspace"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
+                  {"shape", {{"field", "search"}, {"type", "nominal"}, {"title", nullptr}}}}}};
+  return chart;
+}
+
+/// Proven optima first; then, as the paper does it, random searches.
+void toy_study(const StudyContext& context, StudyResult& result) {
   DataTable table = table_of({"case", "mapspace", "search", "edp_pj_cycles", "beside_pfm_optimum"});
-  const auto add = [&](const ToyCase& toy, const std::string& space, const char* search, double edp, double base) {
-    add_row(table, std::string(toy.letter), space, std::string(search), edp, edp / base);
-  };
   for (const ToyCase& toy : kToyCases) {
     const Accelerator accelerator = load_accelerator(context.library, toy.accelerator);
-    StudyTask task{.layer = parse_layer(toy.layer, "study")};
-    std::array<double, 2> optimum{};
-    for (const int i : {0, 1}) {
-      task.factorization = kRules[static_cast<std::size_t>(i)];
-      const SearchResult best = solve(context, accelerator, task);
-      if (!best.certified) throw StudyError("an optimum of the toy study is not proven");
-      optimum[static_cast<std::size_t>(i)] = best.value;
-      add(toy, name_of(task.factorization), "optimum", best.value, optimum[0]);
+    const std::array<double, 2> optimum = toy_optima(context, accelerator, toy);
+    const auto add = [&](Factorization rule, const char* search, double edp) {
+      add_row(table, std::string(toy.letter), name_of(rule), std::string(search), edp, edp / optimum[0]);
+    };
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      add(kRules[i], "optimum", optimum[i]);
+      if (std::string_view(toy.letter) == "a")
+        result.found(fmt::format("(a) mappings of {}", name_of(kRules[i])),
+                     legal_mappings(accelerator, parse_layer(toy.layer, "study"), kRules[i]));
     }
     result.found(fmt::format("({}) best EDP of Ruby-S over best of PFM, proven", toy.letter), optimum[1] / optimum[0]);
     if (context.quick) continue;
-    task.mapper = "random";
-    task.evaluations = 10'000;
-    task.options = {{"victory", "1000000000"}};
     std::array<double, 4> mean{};
     for (std::size_t r = 0; r < kRules.size(); ++r) {
-      task.factorization = kRules[r];
-      std::vector<double> logarithm(kRuns);
-      for_each_task(context, fmt::format("toy study ({}), {}: random searches", toy.letter, name_of(kRules[r])), kRuns,
-                    [&](std::size_t run, const StudyContext& alone) {
-                      StudyTask seeded = task;
-                      seeded.seed = run + 1;
-                      logarithm[run] = std::log(solve(alone, accelerator, seeded).value);
-                    });
-      mean[r] = std::exp(std::accumulate(logarithm.begin(), logarithm.end(), 0.0) / kRuns);
-      add(toy, name_of(kRules[r]), "10,000 samples", mean[r], optimum[0]);
+      mean[r] = mean_of_random_searches(context, accelerator, toy, kRules[r]);
+      add(kRules[r], "10,000 samples", mean[r]);
     }
     for (std::size_t r = 1; r < kRules.size(); ++r)
       result.found(fmt::format("({}) EDP after 10,000 samples, {} over PFM", toy.letter, name_of(kRules[r])),
@@ -119,15 +152,7 @@ void toy_study(const StudyContext& context, StudyResult& result) {
       result.found(fmt::format("({}) EDP after 10,000 samples, {} over Ruby-S", toy.letter, name_of(kRules[r])),
                    mean[r] / mean[1]);
   }
-  Chart chart{"fig07_toys", "Toy problems: best EDP, PFM's optimum = 1", {}, table};
-  chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 70}}},
-                {"encoding",
-                 {{"x", {{"field", "case"}, {"type", "nominal"}}},
-                  {"xOffset", {{"field", "mapspace"}, {"sort", nullptr}}},
-                  {"y", {{"field", "beside_pfm_optimum"}, {"type", "quantitative"}, {"title", "EDP"}}},
-                  {"color", {{"field", "mapspace"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
-                  {"shape", {{"field", "search"}, {"type", "nominal"}, {"title", nullptr}}}}}};
-  result.charts.push_back(std::move(chart));
+  result.charts.push_back(toy_chart(table));
   result.tables.emplace_back("toys", std::move(table));
 }
 

@@ -10,13 +10,14 @@ namespace pliant {
 StudyRun run_study(const Library& library, const Study& study, const StudyOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<PublishedValue> published = load_published(library);
+  const std::vector<Remark> remarks = load_remarks(library);
   const std::string name(study.name);
   const StudyContext context{library,         options.output / name, options.output / "cache", options.quick,
                              options.threads, options.stop,          options.on_progress};
   make_folder(context.folder);
   const StudyResult result = study.run(context);
   StudyRun run;
-  run.rows = compare(published, study.name, result.findings);
+  run.rows = compare(published, remarks, study.name, result.findings);
   const DataTable comparison = comparison_table(run.rows);
   write_table(comparison, options.output / (name + ".csv"));
   write_table(comparison, context.folder / "comparison.parquet");

@@ -8,20 +8,19 @@ namespace pliant {
 
 const std::vector<Study>& all_studies() {
   static const std::vector<Study> studies = {
-      {"area", "flexibility paper, Table 3: what each axis costs", run_area_study},
-      {"isolation", "flexibility paper, Figures 7 to 12: one axis at a time", run_isolation_study},
-      {"ruby-mapspaces", "Ruby, Table I and Figures 5, 7, 8: sizes, worked example, toys, padding",
+      {"area", "flexibility", "Table 3: what each axis costs", run_area_study},
+      {"isolation", "flexibility", "Figures 7 to 12: one axis at a time", run_isolation_study},
+      {"ruby-mapspaces", "Ruby", "Table I and Figures 5, 7, 8: sizes, worked example, toys, padding",
        run_ruby_mapspaces_study},
-      {"ruby-arrays", "Ruby, Figures 13 and 14: arrays from 2x7 to 16x16", run_ruby_arrays_study},
-      {"ruby-resnet50", "Ruby, Figures 10 and 12: ResNet-50 on Eyeriss-like and Simba-like designs",
+      {"ruby-arrays", "Ruby", "Figures 13 and 14: arrays from 2x7 to 16x16", run_ruby_arrays_study},
+      {"ruby-resnet50", "Ruby", "Figures 10 and 12: ResNet-50 on Eyeriss-like and Simba-like designs",
        run_ruby_resnet50_study},
-      {"ruby-alexnet2", "Ruby, Figure 9: AlexNet's second layer beside the hand mapping", run_ruby_alexnet2_study},
-      {"ruby-deepbench", "Ruby, Figure 11: DeepBench", run_ruby_deepbench_study},
-      {"goma", "GOMA, Figures 6 to 9, Tables II, III: 24 cases of LLM prefill, fidelity of the closed form",
+      {"ruby-alexnet2", "Ruby", "Figure 9: AlexNet's second layer beside the hand mapping", run_ruby_alexnet2_study},
+      {"ruby-deepbench", "Ruby", "Figure 11: DeepBench", run_ruby_deepbench_study},
+      {"goma", "GOMA", "Figures 6 to 9, Tables II, III: 24 cases of LLM prefill, fidelity of the closed form",
        run_goma_study},
-      {"quickflow", "QuickFlow, Figure 6: 20 kernels on three accelerators, all mappers", run_quickflow_study},
-      {"future-proofing", "flexibility paper, Figure 13: AlexNet's design on later networks",
-       run_future_proofing_study},
+      {"quickflow", "QuickFlow", "Figure 6: 20 kernels on three accelerators, all mappers", run_quickflow_study},
+      {"future-proofing", "flexibility", "Figure 13: AlexNet's design on later networks", run_future_proofing_study},
   };
   return studies;
 }

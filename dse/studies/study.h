@@ -45,7 +45,8 @@ struct StudyResult {
 
 struct Study {
   std::string_view name;
-  std::string_view reproduces;  ///< "Ruby, Table I and Figures 5, 7, 8"
+  std::string_view paper;       ///< "flexibility", "Ruby", "GOMA", "QuickFlow"
+  std::string_view reproduces;  ///< "Table I and Figures 5, 7, 8: sizes, toys, padding"
   StudyResult (*run)(const StudyContext&);
 };
 

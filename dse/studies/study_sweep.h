@@ -55,6 +55,9 @@ void keep_layers(Sweep& sweep, const std::vector<std::string>& names);
 /// Leaves every n-th layer, the first one included.
 void keep_every(Sweep& sweep, std::size_t n);
 
+/// Leaves only these values, as written, of the axis with this one key.
+void keep_values(Sweep& sweep, std::string_view key, const std::vector<std::string>& values);
+
 /// As the Ruby paper searches: random mappings until 3000 legal ones in a row were no better.
 void search_at_random(Sweep& sweep, int seed);
 

@@ -36,7 +36,10 @@ struct GomaCompression {
 GomaCompression as_published(const GomaMapping& mapping);  ///< along the walking axis only
 GomaCompression as_walked(const GomaMapping& mapping);     ///< through idle loops and across stages
 
-/// Eq. 10-33 without leakage, not normalised.
+/// The part of the projection with normal d: it depends on the tiles along d only.
+double goma_axis_energy(const GomaMapping& mapping, int d, const GomaEnergies& energies,
+                        const GomaCompression& compression);
+/// Eq. 10-33 without leakage, not normalised: the MACs and the three axes.
 double goma_energy(const GomaMapping& mapping, const GomaEnergies& energies, const GomaCompression& compression);
 
 /// The same mapping for the cost model; the accelerator has the template's five levels.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/studies/goma_closed_form.h"
+#include "dse/mappers/goma/closed_form.h"
 
 namespace pliant {
 namespace {
@@ -58,37 +58,36 @@ GomaCompression as_walked(const GomaMapping& m) {
   return c;
 }
 
-double goma_energy(const GomaMapping& m, const GomaEnergies& e, const GomaCompression& c) {
+double goma_axis_energy(const GomaMapping& m, int d, const GomaEnergies& e, const GomaCompression& c) {
   const auto& L = m.tile;
   const double V = L[0][kX] * L[0][kY] * L[0][kZ];
-  const auto spatial = [&](int d) { return L[2][d] / L[3][d]; };
-  double total = V * e.mac;  // eq. 28
-  for (int d = kX; d <= kZ; ++d) {
-    const bool output = d == kZ;
-    // Weights of eq. 17-23; rho is eq. 16 with the effective column counts of eq. 13-15.
-    const auto weight = [&](double read, double write, double rho) { return output ? write + rho * read : read; };
-    const auto receive = [&](double write, double rho) { return output ? rho * write : write; };
-    if (m.in_sram[d]) {
-      const double traffic = V / (L[1][d] * c.dram_stage[d]);  // eq. 10
-      const double rho = 1 - 1 / (L[0][kZ] / L[1][kZ] / c.dram_stage[kZ]);
-      total += traffic * (weight(e.dram_read, e.dram_write, rho) + receive(e.sram_write, rho));  // eq. 25
-    }
-    if (m.in_regfile[d]) {
-      const double traffic = V / (L[3][d] * c.sram_stage[d]);  // eq. 11
-      const double rho = 1 - 1 / (L[0][kZ] / L[2][kZ] / c.sram_stage[kZ]);
-      const double source =
-          m.in_sram[d] ? weight(e.sram_read, e.sram_write, rho) : weight(e.dram_read, e.dram_write, rho);
-      total += traffic * (receive(e.reg_write, rho) + source / spatial(d));  // eq. 26
-    }
-    const double rho = 1 - 1 / (L[0][kZ] / spatial(kZ));  // eq. 27
-    if (m.in_regfile[d]) {
-      total += V * weight(e.reg_read, e.reg_write, rho);
-    } else if (m.in_sram[d]) {
-      total += V * weight(e.sram_read, e.sram_write, rho) / spatial(d);
-    } else {
-      total += V * weight(e.dram_read, e.dram_write, rho) / spatial(d);
-    }
+  const double spatial = L[2][d] / L[3][d];
+  const bool output = d == kZ;
+  // Weights of eq. 17-23; rho is eq. 16 with the effective column counts of eq. 13-15, and concerns outputs only.
+  const auto weight = [&](double read, double write, double rho) { return output ? write + rho * read : read; };
+  const auto receive = [&](double write, double rho) { return output ? rho * write : write; };
+  double total = 0;
+  if (m.in_sram[d]) {
+    const double traffic = V / (L[1][d] * c.dram_stage[d]);  // eq. 10
+    const double rho = 1 - 1 / (L[0][d] / L[1][d] / c.dram_stage[d]);
+    total += traffic * (weight(e.dram_read, e.dram_write, rho) + receive(e.sram_write, rho));  // eq. 25
   }
+  if (m.in_regfile[d]) {
+    const double traffic = V / (L[3][d] * c.sram_stage[d]);  // eq. 11
+    const double rho = 1 - 1 / (L[0][d] / L[2][d] / c.sram_stage[d]);
+    const double source =
+        m.in_sram[d] ? weight(e.sram_read, e.sram_write, rho) : weight(e.dram_read, e.dram_write, rho);
+    total += traffic * (receive(e.reg_write, rho) + source / spatial);  // eq. 26
+  }
+  const double rho = 1 - 1 / (L[0][d] / spatial);  // eq. 27
+  if (m.in_regfile[d]) return total + V * weight(e.reg_read, e.reg_write, rho);
+  if (m.in_sram[d]) return total + V * weight(e.sram_read, e.sram_write, rho) / spatial;
+  return total + V * weight(e.dram_read, e.dram_write, rho) / spatial;
+}
+
+double goma_energy(const GomaMapping& m, const GomaEnergies& e, const GomaCompression& c) {
+  double total = m.tile[0][kX] * m.tile[0][kY] * m.tile[0][kZ] * e.mac;  // eq. 28
+  for (int d = kX; d <= kZ; ++d) total += goma_axis_energy(m, d, e, c);
   return total;
 }
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "costmodel/report.h"
-#include "dse/studies/goma_closed_form.h"
+#include "dse/mappers/goma/closed_form.h"
 
 namespace pliant {
 namespace {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/studies/inflexible_cost.h"
+
+#include <algorithm>
+
+#include "core/arithmetic.h"
+
+namespace pliant {
+namespace {
+
+using Sizes = std::array<Count, 6>;
+
+/// Which dims a tensor depends on: inputs, weights, outputs.
+constexpr std::array<std::array<bool, 6>, 3> kCoupled = {{{false, true, true, true, true, true},
+                                                          {true, true, false, false, true, true},
+                                                          {true, false, true, true, false, false}}};
+/// A depthwise layer: outputs depend on C as well, and there is no M.
+constexpr std::array<std::array<bool, 6>, 3> kCoupledDepthwise = {{{false, true, true, true, true, true},
+                                                                   {false, true, false, false, true, true},
+                                                                   {false, true, true, true, false, false}}};
+
+double elements(int tensor, const Sizes& t, bool depthwise) {
+  const auto size = [&](int dim) { return static_cast<double>(t[static_cast<std::size_t>(dim)]); };
+  const double filters = depthwise ? size(kC) : size(kM);
+  switch (tensor) {
+    case 0: return size(kC) * (size(kP) + size(kR) - 1) * (size(kQ) + size(kS) - 1);
+    case 1: return (depthwise ? 1 : size(kM)) * size(kC) * size(kR) * size(kS);
+    default: return filters * size(kP) * size(kQ);
+  }
+}
+
+/// Dim 0 is M, dim 1 is C.
+std::size_t stands_in(const InflexibleNetwork::Shape& shape, std::size_t dim) {
+  return shape.depthwise && dim == kM ? kC : dim;
+}
+
+/// Words of one tensor under an order, outermost first.
+double words_of(int tensor, const InflexibleNetwork::Shape& shape, const Sizes& t, const std::array<int, 6>& order) {
+  const auto& coupled = (shape.depthwise ? kCoupledDepthwise : kCoupled)[static_cast<std::size_t>(tensor)];
+  Sizes grown = t;
+  double outside = 1;
+  bool placed = true;  // no loop that the tensor depends on yet
+  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
+    const auto d = static_cast<std::size_t>(*dim);
+    const Count bound = shape.size[d] / t[d];
+    if (bound == 1) continue;
+    if (placed && !coupled[d]) continue;  // the tile stays where it is
+    if (placed) {
+      grown[d] = shape.size[d];  // the tile slides along this loop
+      placed = false;
+    } else {
+      outside *= static_cast<double>(bound);
+    }
+  }
+  return elements(tensor, grown, shape.depthwise) * outside;
+}
+
+}  // namespace
+
+Count largest_divisor(Count size, Count limit) {
+  for (Count t = std::min(size, limit); t > 1; --t)
+    if (size % t == 0) return t;
+  return 1;
+}
+
+Count steps_of(Count size, Count tile, Count units) {
+  if (tile == 0) return ceil_div(size, units);
+  const Count t = largest_divisor(size, tile), together = std::min(units, t);
+  return size / t * ceil_div(t, together);
+}
+
+double layer_steps(const InflexibleNetwork::Shape& shape, std::size_t a, std::size_t b, Count rows, Count cols,
+                   Count row_tile, Count col_tile) {
+  a = stands_in(shape, a);
+  b = stands_in(shape, b);
+  if (a == b)  // one dim over both sides; its tile is the row's
+    return shape.macs() / static_cast<double>(shape.size[a]) *
+           static_cast<double>(steps_of(shape.size[a], row_tile, rows * cols));
+  const auto both = static_cast<double>(shape.size[a]) * static_cast<double>(shape.size[b]);
+  return shape.macs() / both * static_cast<double>(steps_of(shape.size[a], row_tile, rows)) *
+         static_cast<double>(steps_of(shape.size[b], col_tile, cols));
+}
+
+Sizes clipped_tile(const InflexibleNetwork::Shape& shape, const Sizes& tile) {
+  Sizes clipped{};
+  for (std::size_t d = 0; d < clipped.size(); ++d) clipped[d] = largest_divisor(shape.size[d], tile[d]);
+  if (shape.depthwise) clipped[kC] = largest_divisor(shape.size[kC], tile[kM]);
+  return clipped;
+}
+
+DramWords dram_words(const InflexibleNetwork::Shape& shape, const Sizes& t, const std::array<int, 6>& order) {
+  const double outputs = words_of(2, shape, t, order);
+  // Partial sums are read back, but not the first time.
+  return {
+      words_of(0, shape, t, order) + words_of(1, shape, t, order) + outputs - elements(2, shape.size, shape.depthwise),
+      outputs};
+}
+
+double least_dram_words(const InflexibleNetwork::Shape& shape, const Sizes& t) {
+  std::array<double, 6> bound{};
+  double all = 1;
+  for (std::size_t d = 0; d < bound.size(); ++d) all *= bound[d] = static_cast<double>(shape.size[d] / t[d]);
+  // Inputs slide along one dim, whichever serves them best.
+  double inputs = elements(0, t, shape.depthwise) * all;
+  for (const int d : {kP, kQ, kR, kS}) {
+    const auto dim = static_cast<std::size_t>(d);
+    Sizes grown = t;
+    grown[dim] = shape.size[dim];
+    inputs = std::min(inputs, elements(0, grown, shape.depthwise) * all / bound[dim]);
+  }
+  const double weights = elements(1, t, shape.depthwise) * all, outputs = elements(2, t, shape.depthwise) * all;
+  const double inputs_stay = inputs / bound[kM], weights_stay = weights / (bound[kP] * bound[kQ]);
+  const double every_output = elements(2, shape.size, shape.depthwise);
+  const double outputs_stay = outputs / ((shape.depthwise ? 1 : bound[kC]) * bound[kR] * bound[kS]);
+  // The innermost loop leaves one tensor in place; the others move with every tile.
+  return std::min({std::max(inputs_stay + weights + outputs - every_output, outputs),
+                   std::max(inputs + weights_stay + outputs - every_output, outputs),
+                   std::max(inputs + weights + outputs_stay - every_output, outputs_stay)});
+}
+
+double compulsory_words(const InflexibleNetwork::Shape& shape) {
+  return std::max(elements(0, shape.size, shape.depthwise) + elements(1, shape.size, shape.depthwise),
+                  elements(2, shape.size, shape.depthwise));
+}
+
+}  // namespace pliant

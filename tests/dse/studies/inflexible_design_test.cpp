@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inflexible design: its closed form against the cost model, and the branch and bound against all designs one by
+// one.
+#include "dse/studies/inflexible_design.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/input/load.h"
+#include "dse/mappers/mapper.h"
+#include "dse/studies/inflexible_accelerator.h"
+#include "dse/studies/inflexible_cost.h"
+#include "support/temporary_folder.h"
+
+namespace pliant {
+namespace {
+
+Workload small_network() {
+  Workload network;
+  network.name = "small";
+  network.layers = {{make_conv("a", {.M = 6, .C = 4, .P = 4, .Q = 2, .R = 3}), 2},
+                    {make_conv("b", {.M = 4, .C = 6, .P = 2, .Q = 4}), 1},
+                    {make_conv("d", {.M = 6, .C = 6, .P = 4, .Q = 2, .R = 3, .groups = 6}), 1}};
+  return network;
+}
+
+/// The least cycles over every pair, shape, tile and order.
+double least_of_all(const InflexibleNetwork& network, const InflexibleHardware& hardware) {
+  double least = 1e300;
+  InflexibleDesign design;
+  const auto try_orders = [&] {
+    std::iota(design.order.begin(), design.order.end(), 0);
+    do least = std::min(least, network.cycles(design, hardware));
+    while (hardware.words_per_cycle > 0 && std::ranges::next_permutation(design.order).found);
+  };
+  const auto try_tiles = [&](const auto& self, std::size_t dim) -> void {
+    if (dim == 6) {
+      if (tile_fits(design.tile, hardware.buffer_words)) try_orders();
+      return;
+    }
+    for (Count size = 1; size <= network.tiles(dim).front(); ++size) {
+      design.tile[dim] = size;
+      self(self, dim + 1);
+    }
+  };
+  for (design.row_dim = 0; design.row_dim < 6; ++design.row_dim)
+    for (design.col_dim = 0; design.col_dim < 6; ++design.col_dim)
+      for (design.rows = 1; design.row_dim != design.col_dim && design.rows <= hardware.units; design.rows += 1) {
+        design.cols = hardware.units / design.rows;
+        if (design.rows < hardware.units && hardware.units / (design.rows + 1) == design.cols) continue;
+        try_tiles(try_tiles, 0);
+      }
+  return least;
+}
+
+TEST(InflexibleDesign, BranchAndBoundFindsTheBestOfAll) {
+  Workload two;  // all orders of all tiles, one by one: as small as can be
+  two.layers = {{make_conv("b", {.M = 4, .C = 3, .P = 4}), 2},
+                {make_conv("d", {.M = 4, .C = 4, .P = 2, .R = 2, .groups = 4}), 1}};
+  const InflexibleNetwork network(two);
+  for (const double words_per_cycle : {0.0, 0.5, 2.0})
+    for (const Count buffer : {Count{12}, Count{40}}) {
+      const InflexibleHardware hardware{2, buffer, words_per_cycle};
+      const InflexibleDesign best = network.best(hardware, [] { return false; });
+      EXPECT_DOUBLE_EQ(network.cycles(best, hardware), best.cycles);
+      EXPECT_TRUE(tile_fits(best.tile, buffer));
+      EXPECT_DOUBLE_EQ(best.cycles, least_of_all(network, hardware)) << buffer << " words, " << words_per_cycle;
+      EXPECT_GE(network.genetic(hardware, 1).cycles, best.cycles);
+      int ties = 0;
+      network.for_each_tie(hardware, best.cycles, [&](const InflexibleDesign& tie) {
+        EXPECT_EQ(network.cycles(tie, hardware), best.cycles);
+        ++ties;
+      });
+      EXPECT_GE(ties, 1);
+    }
+}
+
+TEST(InflexibleDesign, NoOrderMovesFewerWordsThanTheBound) {
+  const InflexibleNetwork network(small_network());
+  for (const InflexibleNetwork::Shape& shape : network.shapes())
+    for (const Count m : {1, 2, 6})
+      for (const Count c : {1, 2, 6})
+        for (const Count p : {1, 2, 4})
+          for (const Count r : {1, 3}) {
+            const std::array<Count, 6> tile = clipped_tile(shape, {m, c, p, 1, r, 1});
+            std::array<int, 6> order{0, 1, 2, 3, 4, 5};
+            double least = 1e300;
+            do least = std::min(least, dram_words(shape, tile, order).longest());
+            while (std::ranges::next_permutation(order).found);
+            EXPECT_LE(least_dram_words(shape, tile), least);
+            EXPECT_LE(compulsory_words(shape), least);
+          }
+}
+
+/// The accelerator file that is made of a design, through the mapper, takes the cycles of the closed form.
+TEST(InflexibleDesign, TheMapperAgreesWithTheClosedForm) {
+  const TemporaryFolder folder;
+  const Library library(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
+  const StudyContext context{library, folder.path(), folder.path() / "cache", true, 1, {}, {}};
+  const Workload workload = small_network();
+  const InflexibleNetwork network(workload);
+  InflexibleDesign design;
+  design.row_dim = kP;
+  design.col_dim = kM;
+  design.rows = 3;
+  design.cols = 5;
+  design.tile = {4, 2, 2, 1, 3, 1};
+  design.order = {kR, kM, kP, kC, kQ, kS};
+  const std::filesystem::path file = write_accelerator(context, design, "test_design");
+  for (const char* bandwidth : {"1", "8", "1000000"}) {
+    const Accelerator accelerator = choose_flexibility(
+        library, "InFlex-0000", load_accelerator(library, file.string(), {{"DRAM.bandwidth", bandwidth}}));
+    double cycles = 0;
+    for (const Workload::Entry& entry : workload.layers) {
+      const Task task{entry.layer, accelerator, accelerator.flexibility_of(entry.layer), Factorization::kRubyS,
+                      Objective::kRuntime};
+      const SearchResult found = run_mapper(*make_mapper("exact"), task, {});
+      ASSERT_TRUE(found.certified);
+      cycles += static_cast<double>(entry.count) * found.totals.cycles;
+    }
+    EXPECT_DOUBLE_EQ(cycles, network.cycles(design, {15, 102400, std::stod(bandwidth) / 2})) << bandwidth;
+  }
+}
+
+}  // namespace
+}  // namespace pliant
