@@ -39,7 +39,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"set", kTexts, "", "sweep", "KEY=VALUE for every design, as in `set:`", "set"},
     {"set", kTexts, "", "verify", "of a dataset: KEY=VALUE as the sweep had it"},
     // How it searches.
-    {"mapper", kText, "exact", "map", "exact, local, genetic, random or exhaustive"},
+    {"mapper", kText, "exact", "map", "exact, local, genetic, random, exhaustive or goma"},
     {"mapper", kText, "", "sweep", "instead of the file's", "mapper"},
     {"mapper-option", kTexts, "", "map", "NAME=VALUE of that mapper"},
     {"budget", kDuration, "", "map", kBudget},
