@@ -52,7 +52,7 @@ Nest::Nest(const Problem& problem) : problem_(problem), loops_(problem) {
 
 void Nest::load(const FlatMapping& mapping) {
   loops_.load_bounds(mapping);
-  if (loops_.imperfect_dims() == 0) refresh_rates();
+  stale_rates_ = true;
   for (int x = 0; x < problem_.tensors; ++x) {
     keepers_[x] = 0;
     ++version_[x];
@@ -70,7 +70,7 @@ void Nest::load(const FlatMapping& mapping) {
 void Nest::set_bounds(int dim, const Count* bound_by_level) {
   const LoopNest::Change change = loops_.set_bounds(dim, bound_by_level);
   if (change.spatial) {
-    if (loops_.imperfect_dims() == 0) refresh_rates();  // else price() does
+    stale_rates_ = true;
     for_each_bit(problem_.uncoupled[dim], [&](int x) { refresh_copies(x); });
   }
   // Whom it concerns. Along a simple dim every word is covered once however it is split, so its tensors only care about
@@ -357,9 +357,11 @@ Totals Nest::price() {
   const bool imperfect = loops_.imperfect_dims() != 0;
   if (imperfect || priced_imperfect_) [[unlikely]] {
     for (int x = 0; x < p.tensors; ++x) mark(x);
-    refresh_rates();
+    stale_rates_ = true;  // the copies that work at the peak depend on remainders
     priced_imperfect_ = imperfect;
   }
+  if (stale_rates_) refresh_rates();
+  stale_rates_ = false;
   for_each_bit(stale_, [&](int x) { price_tensor(x); });
   stale_ = 0;
   // 2. Time.

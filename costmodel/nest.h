@@ -130,7 +130,7 @@ class Nest {
 
   std::array<TensorSet, kMaxLevels> keeps_{};
   std::array<std::uint32_t, kMaxTensors> keepers_{};  // bit i: memory i keeps the tensor
-  bool priced_imperfect_ = false;
+  bool priced_imperfect_ = false, stale_rates_ = true;
 
   TensorSet stale_ = 0;                                       // tensors to be priced again
   std::array<std::uint32_t, kMaxTensors> stale_transfers_{};  // of those: bit k = k-th transfer

@@ -98,6 +98,32 @@ TEST_P(Incremental, EqualsFresh) {
   }
 }
 
+// A mapping built up dim by dim is imperfect until the last one is set, and is not priced before.
+TEST_P(Incremental, DimByDimFromNothing) {
+  Random random(11);
+  for (int round = 0; round < 300; ++round) {
+    const Layer layer = reference::random_layer(random, round % 2 == 0 ? Kind::kGemm : Kind::kConv, 5000);
+    Accelerator accelerator = reference::random_accelerator(random, true);
+    accelerator.conventions = *Conventions::preset(GetParam());
+    const Problem problem(layer, accelerator);
+    const FlatMapping wanted =
+        flatten(problem, reference::random_mapping(random, layer, accelerator, Factorization::kPerfect));
+    Nest nest(problem);
+    for (int d = 0; d < problem.dims; ++d) {
+      std::array<Count, kMaxLevels> bounds{};
+      for (int l = 0; l < problem.levels; ++l) bounds[l] = wanted.bound[l][d];
+      nest.set_bounds(d, bounds.data());
+    }
+    for (int l = 0; l < problem.levels; ++l) {
+      if (!problem.is_memory[l]) continue;
+      nest.set_order(l, wanted.order[l].data());
+      nest.set_keeps(l, wanted.keeps[l]);
+    }
+    expect_same(nest, problem, wanted, "round " + std::to_string(round));
+    if (HasFatalFailure()) return;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, Incremental, testing::Values("physical", "timeloop", "quickflow"),
                          [](const testing::TestParamInfo<const char*>& tested) { return std::string(tested.param); });
 
