@@ -2,6 +2,7 @@
 #include "dse/studies/inflexible_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/arithmetic.h"
 
@@ -79,6 +80,10 @@ double layer_steps(const InflexibleNetwork::Shape& shape, std::size_t a, std::si
   const auto both = static_cast<double>(shape.size[a]) * static_cast<double>(shape.size[b]);
   return shape.macs() / both * static_cast<double>(steps_of(shape.size[a], row_tile, rows)) *
          static_cast<double>(steps_of(shape.size[b], col_tile, cols));
+}
+
+double transfer_cycles(double words, const InflexibleHardware& hardware) {
+  return hardware.words_per_cycle == 0 ? 0 : std::ceil(words / hardware.words_per_cycle);
 }
 
 Sizes clipped_tile(const InflexibleNetwork::Shape& shape, const Sizes& tile) {

@@ -25,6 +25,8 @@ struct DramWords {
   double reads = 0, writes = 0;
   double longest() const { return reads > writes ? reads : writes; }
 };
+/// Whole cycles that the DRAM needs for so many words in one direction; 0 without a limit.
+double transfer_cycles(double words, const InflexibleHardware& hardware);
 /// The tile as this layer has it: divisors, a depthwise C with the tile of M.
 std::array<Count, 6> clipped_tile(const InflexibleNetwork::Shape& shape, const std::array<Count, 6>& tile);
 DramWords dram_words(const InflexibleNetwork::Shape& shape, const std::array<Count, 6>& clipped,

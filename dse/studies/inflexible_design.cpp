@@ -91,9 +91,7 @@ class Search {
   }
 
  private:
-  double transfer_time(double words) const {
-    return hardware_.words_per_cycle == 0 ? 0 : words / hardware_.words_per_cycle;
-  }
+  double transfer_time(double words) const { return transfer_cycles(words, hardware_); }
 
   InflexibleDesign finished() {
     if (stopped_()) best_.cycles = std::numeric_limits<double>::infinity();
@@ -272,9 +270,8 @@ double InflexibleNetwork::cycles(const InflexibleDesign& design, const Inflexibl
   for (const Shape& shape : shapes_) {
     double cycles = layer_steps(shape, design.row_dim, design.col_dim, design.rows, design.cols,
                                 design.tile[design.row_dim], design.tile[design.col_dim]);
-    if (hardware.words_per_cycle > 0)
-      cycles = std::max(cycles, dram_words(shape, clipped_tile(shape, design.tile), design.order).longest() /
-                                    hardware.words_per_cycle);
+    const double words = dram_words(shape, clipped_tile(shape, design.tile), design.order).longest();
+    cycles = std::max(cycles, transfer_cycles(words, hardware));
     sum += shape.count * cycles;
   }
   return sum;

@@ -120,7 +120,8 @@ TEST(InflexibleDesign, TheMapperAgreesWithTheClosedForm) {
       ASSERT_TRUE(found.certified);
       cycles += static_cast<double>(entry.count) * found.totals.cycles;
     }
-    EXPECT_DOUBLE_EQ(cycles, network.cycles(design, {15, 102400, std::stod(bandwidth) / 2})) << bandwidth;
+    // Ports are rounded up to whole cycles, after divisions in another order: one cycle for each of four layers.
+    EXPECT_NEAR(cycles, network.cycles(design, {15, 102400, std::stod(bandwidth) / 2}), 4) << bandwidth;
   }
 }
 
