@@ -19,6 +19,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
+#include "dse/audit/lower_bound.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/legal_count.h"
 #include "flex/mapspace/legal_walk.h"
@@ -26,8 +27,6 @@
 namespace pliant::audit {
 
 namespace {
-
-constexpr double kRounding = 1e-9;  ///< of sums formed in another order
 
 bool below(double value, double claimed) { return value < claimed * (1 - kRounding); }
 bool equal(double a, double b) { return a == b || std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b)); }

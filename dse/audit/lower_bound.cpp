@@ -17,9 +17,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kMeans = {"enumeration", "moved once", "tiles", "lines", "not decided"};
 
-/// Sums are formed in another order than the mapper's.
-constexpr double kRounding = 1e-9;
-
 /// Lines are added while they cut off the lowest corner; a handful is enough where they help at all.
 constexpr int kMostLines = 12;
 

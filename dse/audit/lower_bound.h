@@ -11,6 +11,9 @@
 
 namespace pliant::audit {
 
+/// Sums are formed in another order than the mapper's; below this they are the same number.
+inline constexpr double kRounding = 1e-9;
+
 /// How a choice was decided.
 enum class Means : std::uint8_t {
   kEnumeration,  ///< every mapping priced
