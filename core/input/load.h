@@ -51,6 +51,7 @@ class AcceleratorTemplate {
   AcceleratorTemplate(const Library& library, std::string_view name_or_path);
   /// From memory: `name` stands for the file in diagnostics.
   AcceleratorTemplate(const Library& library, std::string_view text, std::string_view name);
+  AcceleratorTemplate(AcceleratorTemplate&&) noexcept;
   ~AcceleratorTemplate();
   Accelerator with(const std::vector<Setting>& settings);
   /// Names and values of its `parameters:` once it is set; an empty map when it has none.

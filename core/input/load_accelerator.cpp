@@ -341,6 +341,7 @@ AcceleratorTemplate::AcceleratorTemplate(const Library& library, std::string_vie
 AcceleratorTemplate::AcceleratorTemplate(const Library& library, std::string_view text, std::string_view name)
     : read_(std::make_unique<Read>(library, text, name, std::filesystem::path(name).parent_path())) {}
 
+AcceleratorTemplate::AcceleratorTemplate(AcceleratorTemplate&&) noexcept = default;
 AcceleratorTemplate::~AcceleratorTemplate() = default;
 
 Accelerator AcceleratorTemplate::with(const std::vector<Setting>& settings) {

@@ -35,8 +35,8 @@ struct Refused {
 /// Builds the tree from yaml-cpp's events.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(std::shared_ptr<const std::string> file, Problems& problems)
-      : file_(std::move(file)), problems_(problems) {}
+  TreeBuilder(std::shared_ptr<const std::string> file, Problems& problems, YamlDialect dialect)
+      : file_(std::move(file)), problems_(problems), dialect_(dialect) {}
 
   YamlNode take_root() { return std::move(root_); }
 
@@ -57,8 +57,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    check_tag(mark, tag);
     YamlNode node = make(mark, YamlNode::Kind::kScalar);
+    node.tag = named_tag(mark, tag);
     node.text = value;
     node.quoted = tag == "!";
     if (!node.quoted && (value == "~" || value == "null")) node.kind = YamlNode::Kind::kNull;
@@ -84,6 +84,7 @@ class TreeBuilder final : public YAML::EventHandler {
     std::size_t nodes_before = 0;
     int depth_below = 0;
     std::map<std::string, int, std::less<>> key_lines;
+    std::vector<std::pair<YamlNode, bool>> merged{};  ///< what `<<` names; true for `<<<`
     bool has_key = false;
     std::string key;
     Position key_at;
@@ -124,18 +125,21 @@ class TreeBuilder final : public YAML::EventHandler {
     throw Refused{at, fmt::format("nested more than {} deep", kMaxDepth), "a flatter file"};
   }
 
-  void check_tag(const YAML::Mark& mark, const std::string& tag) const {
-    if (!tag.empty() && tag != "?" && tag != "!") {
+  /// The tag as written, "" when there is none. (yaml-cpp has "?" for no tag and "!" for a quoted scalar.)
+  std::string named_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (tag.empty() || tag == "?" || tag == "!") return "";
+    if (!dialect_.tags) {
       throw Refused{position(mark), fmt::format("the tag {}", shorten(tag, kMaxShownText)), "no tags"};
     }
+    return tag;
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
-    check_tag(mark, tag);
     if (static_cast<int>(open_.size()) >= kMaxDepth) refuse_depth(position(mark));
     Open level;
     level.nodes_before = nodes_;
     level.node = make(mark, kind);
+    level.node.tag = named_tag(mark, tag);
     level.anchor = anchor;
     open_.push_back(std::move(level));
   }
@@ -143,6 +147,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void close() {
     Open level = std::move(open_.back());
     open_.pop_back();
+    for (const auto& [other, deep] : level.merged) merge(level.node, other, deep);
     if (!open_.empty()) open_.back().depth_below = std::max(open_.back().depth_below, level.depth_below + 1);
     if (level.anchor != 0) {
       const std::size_t nodes = nodes_ - level.nodes_before;
@@ -170,21 +175,46 @@ class TreeBuilder final : public YAML::EventHandler {
     } else {
       // A missing value has no place of its own worth showing; its key has.
       if (node.is_null()) node.at = level.key_at;
-      level.node.entries.push_back({std::move(level.key), level.key_at, std::move(node)});
       level.has_key = false;
+      if (dialect_.merge_keys && is_merge_key(level.key)) {
+        level.merged.emplace_back(std::move(node), level.key == "<<<");
+        return;
+      }
+      level.node.entries.push_back({std::move(level.key), level.key_at, std::move(node)});
+    }
+  }
+
+  /// `<<` is YAML's merge key; `<<<` is Timeloop's, which also merges maps that both have.
+  static bool is_merge_key(std::string_view key) { return key == "<<" || key == "<<<"; }
+
+  /// Adds what `other` (a map, or a list of maps) has and `map` has not.
+  static void merge(YamlNode& map, const YamlNode& other, bool deep) {
+    for (const YamlNode& item : other.items) merge(map, item, deep);
+    if (!other.is_map() && !other.is_sequence()) throw Refused{other.at, other.describe() + " after <<", "a map"};
+    for (const YamlEntry& entry : other.entries) {
+      if (map.entries.size() >= kMaxKeys) throw Refused{entry.at, "too many keys in one map", "fewer keys"};
+      YamlNode* own = map.find(entry.key);
+      if (own == nullptr) {
+        map.entries.push_back(entry);
+      } else if (deep && own->is_map() && entry.value.is_map()) {
+        merge(*own, entry.value, deep);
+      }
     }
   }
 
   void take_key(Open& level, YamlNode node) {
     if (!node.is_scalar()) throw Refused{node.at, node.describe() + " as a key", "a plain word"};
-    if (node.text == "<<" && !node.quoted) {
+    if (node.text == "<<" && !node.quoted && !dialect_.merge_keys) {
       throw Refused{node.at, "the merge key << is not supported", "the keys written out, or `include:`"};
     }
     if (level.node.entries.size() >= kMaxKeys) {
       throw Refused{node.at, fmt::format("more than {} keys in one map", kMaxKeys), "fewer keys"};
     }
     const auto [first, is_new] = level.key_lines.emplace(node.text, node.at.line);
-    if (!is_new) {
+    if (!is_new && dialect_.repeated != nullptr) {
+      dialect_.repeated->push_back(node.at);
+      std::erase_if(level.node.entries, [&](const YamlEntry& entry) { return entry.key == node.text; });
+    } else if (!is_new) {
       problems_.add(node.at, path_to(node.text), "duplicate key",
                     fmt::format("each key once (first given on line {})", first->second));
     }
@@ -208,6 +238,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   std::shared_ptr<const std::string> file_;
   Problems& problems_;
+  YamlDialect dialect_;
   YamlNode root_;
   std::vector<Open> open_;
   std::unordered_map<YAML::anchor_t, Anchored> anchors_;
@@ -290,10 +321,10 @@ void Problems::throw_if_any() const {
   throw InputError(std::move(all));
 }
 
-YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& problems) {
+YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& problems, YamlDialect dialect) {
   check_source_text(text, file);
   auto name = std::make_shared<const std::string>(file);
-  TreeBuilder builder(name, problems);
+  TreeBuilder builder(name, problems, dialect);
   const auto refuse = [&](Position at, std::string what, std::string expected) {
     Problems all = problems;
     all.add(at, "", std::move(what), std::move(expected));
@@ -303,7 +334,7 @@ YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& prob
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) refuse({name, 1, 1}, "the file is empty", "a map of keys");
-    TreeBuilder rest(name, problems);
+    TreeBuilder rest(name, problems, dialect);
     YamlNode root = builder.take_root();
     if (root.at.line == 0) root.at = {name, 1, 1};
     if (parser.HandleNextDocument(rest)) {

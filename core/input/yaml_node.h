@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A YAML document that remembers where everything was written. The only place that sees yaml-cpp is yaml_node.cpp.
 //
-// Stricter than YAML: one document, duplicate keys are errors, keys are plain scalars, no tags, no merge keys; aliases
-// are copied within a budget of nodes, nesting and size are limited. Scalars keep their text; the readers above decide
-// what type they want.
+// Stricter than YAML: one document, duplicate keys are errors, keys are plain scalars, no tags, no merge keys (unless
+// the dialect of another tool's files asks for them); aliases are copied within a budget of nodes, nesting and size are
+// limited. Scalars keep their text; the readers above decide what type they want.
 #pragma once
 
 #include <memory>
@@ -32,6 +32,7 @@ struct YamlNode {
 
   Kind kind = Kind::kNull;
   std::string text;                ///< scalars
+  std::string tag;                 ///< "!Container"; only where the dialect has tags
   bool quoted = false;             ///< scalars: written in quotes or as a block
   std::vector<YamlNode> items;     ///< sequences
   std::vector<YamlEntry> entries;  ///< maps, in the order written
@@ -80,7 +81,17 @@ class Problems {
   std::size_t more_ = 0;  ///< beyond the limit
 };
 
+/// What of YAML a file may use. Our own files keep to the default; files of other tools need more.
+struct YamlDialect {
+  /// Kept in YamlNode::tag instead of refused.
+  bool tags = false;
+  /// `<<: *anchor` adds entries of other maps that this one does not have; `<<<` does so inside them as well.
+  bool merge_keys = false;
+  /// Keys given twice are listed here and the last one counts, instead of an error.
+  std::vector<Position>* repeated = nullptr;
+};
+
 /// Parses one document. Syntax errors throw InputError at once; duplicate keys are added to `problems`.
-YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& problems);
+YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& problems, YamlDialect dialect = {});
 
 }  // namespace pliant

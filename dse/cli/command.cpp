@@ -11,7 +11,9 @@
 #include "dse/cli/audit_command.h"
 #include "dse/cli/count_command.h"
 #include "dse/cli/eval_command.h"
+#include "dse/cli/export_command.h"
 #include "dse/cli/flexion_command.h"
+#include "dse/cli/import_command.h"
 #include "dse/cli/map_command.h"
 #include "dse/cli/pareto_command.h"
 #include "dse/cli/query_command.h"
@@ -54,6 +56,8 @@ const std::vector<Command>& commands() {
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
       {"validate", "compare the cost model with reference vectors of other models", validate_command},
       {"sweep", "explore designs: the best mapping of every layer on each, as Parquet tables", sweep_command},
+      {"import", "read files of other tools in Pliant's formats", import_command},
+      {"export", "write a mapping for another tool: Timeloop, ZigZag, C loops", export_command},
       {"study", "the papers, reproduced: published numbers beside ours", study_command},
       {"pareto", "find the designs of a sweep that no other beats", pareto_command},
       {"query", "filter, sort and group the rows of a sweep", query_command},

@@ -15,6 +15,7 @@
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/task_options.h"
 #include "dse/cli/text_table.h"
+#include "dse/import/open.h"
 #include "dse/report/venn.h"
 #include "flex/flexion/flexion.h"
 
@@ -86,8 +87,8 @@ class FlexionCommand {
   void read() {
     const auto name = arguments_.text("accelerator");
     if (!name) throw arguments_.missing("accelerator", "a shipped name or a file");
-    const Accelerator accelerator = load_accelerator(library(), *name, arguments_.settings());
-    if (const auto workload = arguments_.text("workload")) workload_ = load_workload(library(), *workload);
+    const Accelerator accelerator = open_accelerator(library(), *name, arguments_.settings());
+    if (const auto workload = arguments_.text("workload")) workload_ = open_workload(library(), *workload);
     if (arguments_.has("layer")) workload_.layers = {{read_layer(arguments_), 1}};
     if (workload_.layers.empty()) throw arguments_.bad("--workload", "neither a workload nor a layer", "one of them");
     choose_designs(accelerator);

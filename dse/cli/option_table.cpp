@@ -17,13 +17,13 @@ constexpr std::string_view kThreadsHelp = "threads; 0 = all cores; results do no
 
 constexpr auto kOptions = std::to_array<OptionInfo>({
     // What a search is about.
-    {"accelerator", kText, "", "map eval flexion count", "shipped name or file", "accelerator"},
-    {"workload", kText, "", "map eval flexion count show", "shipped name or file", "workload"},
+    {"accelerator", kText, "", "map eval flexion count export", "shipped name or file", "accelerator"},
+    {"workload", kText, "", "map eval flexion count show export", "shipped name or file", "workload"},
     {"layer", kText, "", "map",
      "a layer's name in the workload, a file, or a layer written in place; without it, all layers of the workload",
      "layer"},
-    {"layer", kText, "", "eval flexion count", "a layer's name in the workload, a file, or a layer written in place"},
-    {"mapping", kText, "", "eval", "mapping file (YAML, or the `mapping` of a JSON result)"},
+    {"layer", kText, "", "eval flexion count export", "a layer's name in the workload, a file, or a layer written in place"},
+    {"mapping", kText, "", "eval export", "mapping file (YAML, or the `mapping` of a JSON result)"},
     {"objective", kText, "edp", "map",
      "runtime, energy, edp, ed2p, perf-per-watt or edp-over-utilization; several (runtime,energy) for one layer give "
      "the mappings that none beats in all of them",
@@ -117,6 +117,13 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"limit", kWhole, "2000000", "verify", "enumerate spaces of at most this many mappings"},
     {"sweep", kText, "", "verify", "of a dataset: the sweep file (the shipped sweep of its name)"},
     {"prove", kText, "10", "verify", "of a dataset: how many rows to prove again, evenly spread, or all"},
+    // import and export
+    {"output", kText, "", "import", "folder for the files written; without it nothing is written", "", 'o'},
+    {"output", kText, "", "export", "folder for the files written", "", 'o'},
+    {"lenient", kFlag, "", "import", "leave out what has no counterpart here, and list it"},
+    {"prefill", kWhole, "0", "import", "llm: process a prompt of so many tokens"},
+    {"decode", kWhole, "0", "import", "llm: one token with so many in the cache"},
+    {"batch", kWhole, "1", "import", "llm: sequences at once"},
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
     {"json", kFlag, "", "show map eval flexion count validate sweep study pareto query audit verify",

@@ -11,6 +11,7 @@
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/show_json.h"
 #include "dse/cli/show_text.h"
+#include "dse/import/open.h"
 
 namespace pliant {
 namespace {
@@ -51,20 +52,20 @@ class ShowCommand {
   }
 
   int accelerator(const std::string& name) {
-    Accelerator shown = load_accelerator(library_, name, arguments_.settings());
+    Accelerator shown = open_accelerator(library_, name, arguments_.settings());
     if (const auto flexibility = arguments_.text("flexibility"))
       shown = choose_flexibility(library_, *flexibility, std::move(shown));
     return print(shown, write_accelerator(shown));
   }
 
   int workload(const std::string& name) {
-    const Workload shown = load_workload(library_, name);
+    const Workload shown = open_workload(library_, name);
     return print(shown, write_workload(shown));
   }
 
   int layer(const std::optional<std::string>& name) {
     std::optional<Workload> workload;
-    if (arguments_.has("workload")) workload = load_workload(library_, *arguments_.text("workload"));
+    if (arguments_.has("workload")) workload = open_workload(library_, *arguments_.text("workload"));
     if (!name && workload) {
       for (const Workload::Entry& entry : workload->layers) out_ << entry.layer.name << "\n";
       return 0;

@@ -9,6 +9,7 @@
 #include "core/input/load.h"
 #include "core/input/source_text.h"
 #include "dse/cli/shipped_configs.h"
+#include "dse/import/open.h"
 
 namespace pliant {
 namespace {
@@ -28,7 +29,7 @@ std::string json_key(std::string_view option) { return std::string(json_key_of("
 Accelerator load_chosen_accelerator(const Library& library, std::string_view command, const std::string& name,
                                     const std::vector<Setting>& settings, const std::optional<std::string>& flexibility,
                                     const std::optional<std::string>& conventions) {
-  Accelerator accelerator = load_accelerator(library, name, settings);
+  Accelerator accelerator = open_accelerator(library, name, settings);
   if (flexibility) accelerator = choose_flexibility(library, *flexibility, std::move(accelerator));
   if (!conventions) return accelerator;
   const auto preset = Conventions::preset(*conventions);
@@ -103,7 +104,7 @@ Layer read_layer(const Arguments& arguments) {
   const auto text = arguments.text("layer");
   if (!text) throw arguments.missing("layer", "a layer in place, a file, or a name with --workload");
   std::optional<Workload> workload;
-  if (const auto name = arguments.text("workload")) workload = load_workload(shipped_library(), *name);
+  if (const auto name = arguments.text("workload")) workload = open_workload(shipped_library(), *name);
   return resolve_layer(*text, workload ? &*workload : nullptr);
 }
 
@@ -136,7 +137,7 @@ std::vector<ReadTask> read_tasks(const TaskWords& words) {
   base.accelerator = load_chosen_accelerator(library, words.command, words.accelerator, settings, words.flexibility,
                                              words.conventions);
   std::optional<Workload> workload;
-  if (words.workload) workload = load_workload(library, *words.workload);
+  if (words.workload) workload = open_workload(library, *words.workload);
   std::vector<ReadTask> tasks;
   const auto add = [&](const Layer& layer, Count count) {
     Task task = base;

@@ -10,6 +10,7 @@
 #include "core/flexibility_class.h"
 #include "core/input/units.h"
 #include "costmodel/area.h"
+#include "dse/import/open.h"
 
 namespace pliant {
 namespace {
@@ -68,7 +69,7 @@ double buffer_bits(const Accelerator& accelerator) {
 DesignSpace::DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep)
     : library_(library), sweep_(std::move(sweep)) {
   for (const std::string& accelerator : sweep_->accelerators)
-    templates_.push_back(std::make_unique<AcceleratorTemplate>(library, accelerator));
+    templates_.push_back(std::make_unique<AcceleratorTemplate>(open_accelerator_template(library, accelerator)));
   for (const SweepAxis& axis : sweep_->axes) hardware_ *= static_cast<std::int64_t>(axis.values.size());
   variants_ = static_cast<std::int64_t>(sweep_->factorizations.size() * sweep_->objectives.size());
   inner_ = static_cast<std::int64_t>(sweep_->flexibilities.size()) * variants_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/input/source_text.h"
+#include "dse/import/open.h"
 #include "dse/sweep/name_pattern.h"
 #include "dse/sweep/sweep_keys.h"
 #include "dse/sweep/sweep_reading.h"
@@ -38,7 +39,7 @@ std::optional<Workload> find_workload(SweepReading& reading, const Cursor& c) {
   const auto name = c.text("a shipped name or a file");
   if (!name) return std::nullopt;
   try {
-    return load_workload(reading.library, reading.beside(*name));
+    return open_workload(reading.library, reading.beside(*name));
   } catch (const InputError& error) {
     reading.relay(c, error);
     return std::nullopt;

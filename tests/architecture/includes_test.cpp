@@ -62,6 +62,7 @@ const std::vector<PackageRule>& package_rules() {
        std::regex("dse/(audit|mappers|sweep)/.*|dse/studies/study_task.cpp")},
       {"Arrow", std::regex("(arrow|parquet)/.*"), std::regex("dse/(results|report)/.*")},
       {"OpenSSL", std::regex("openssl/.*"), std::regex("dse/results/.*")},
+      {"protobuf", std::regex("google/protobuf/.*"), std::regex("dse/import/onnx/.*")},
       {"Boost.Program_options", std::regex("boost/program_options.*"), std::regex("dse/cli/.*")},
   };
   return rules;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/import_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <ostream>
+
+#include "core/input/load.h"
+#include "dse/cli/command_line.h"
+#include "dse/cli/shipped_configs.h"
+#include "dse/import/formats.h"
+#include "dse/import/write_import.h"
+#include "dse/results/atomic_file.h"
+
+namespace pliant {
+namespace {
+
+/// The format and its files.
+constexpr int kMostWords = 10'000;
+
+constexpr const char* kUsage = R"(usage: pliant import FORMAT FILE... -o DIR [options]
+
+Reads files of other tools and writes them in Pliant's formats, with a comment for every choice made. FORMAT is auto or
+one of the list below. What has no counterpart here is an error with its place; --lenient leaves it out and lists it.
+
+examples:
+  pliant import scalesim topology.csv array.cfg -o out
+  pliant import llm config.json --decode 32768 --batch 8 -o out
+  pliant map --accelerator array.cfg --workload topology.csv      # other commands take the files as they are
+
+formats:
+)";
+
+std::string usage() {
+  std::string text = kUsage;
+  for (const ImportFormat& format : import_formats()) text += fmt::format("  {:<12} {}\n", format.name, format.reads);
+  return text + "\n";
+}
+
+int run_import(const Arguments& arguments, std::ostream& out) {
+  const std::vector<std::string>& words = arguments.words();
+  if (words.size() < 2) {
+    throw arguments.bad("", words.empty() ? "no format" : "no file", "FORMAT FILE..., such as auto model.onnx");
+  }
+  const auto count = [&](std::string_view option) {
+    constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
+    return static_cast<Count>(std::min(arguments.whole(option).value_or(0), kLargest));
+  };
+  const ImportOptions wishes{
+      .lenient = arguments.has("lenient"), .prefill = count("prefill"), .decode = count("decode"), .batch = count("batch")};
+  const auto output = arguments.text("output");
+  const Imported imported = import_files(words[0], {words.begin() + 1, words.end()}, wishes);
+  // What was written must read back; a file of ours that does not is our own mistake, and is found here.
+  const Library library(shipped_configs().value_or("configs"));
+  for (const ImportedText& accelerator : imported.accelerators) {
+    parse_accelerator_text(library, accelerator.yaml, accelerator.name);
+  }
+  const std::vector<WrittenFile> files = write_import(imported);
+  if (output) {
+    const std::filesystem::path folder = *output;
+    make_folder(folder);
+    for (const WrittenFile& file : files) write_atomically(folder / file.name, file.text);
+  }
+  for (const Workload& workload : imported.workloads) {
+    Count layers = 0, macs = 0;
+    for (const auto& [layer, count] : workload.layers) {
+      layers += count;
+      macs += layer.macs() * count;
+    }
+    out << fmt::format("workload {}: {} shapes, {} layers, {} MACs\n", workload.name, workload.layers.size(), layers,
+                       macs);
+  }
+  for (const ImportNote& note : imported.choices) out << fmt::format("choice: {}\n", note.text());
+  for (const ImportNote& note : imported.left_out) out << fmt::format("left out: {}\n", note.text());
+  for (const WrittenFile& file : files) {
+    out << (output ? fmt::format("wrote {}/{}\n", *output, file.name) : fmt::format("read {}\n", file.name));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int import_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const std::string text = usage();
+  const CommandLine line{"import", text, kMostWords};
+  return run_command(line, args, out, err, [&](const Arguments& arguments) { return run_import(arguments, out); });
+}
+
+}  // namespace pliant

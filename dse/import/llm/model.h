@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decoder-only language model as far as its matrix products and its parameters are concerned.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/layer.h"
+#include "dse/import/imported.h"
+
+namespace pliant {
+
+/// Multi-head latent attention: queries, keys and values go through narrow projections.
+struct LatentAttention {
+  Count query_rank = 0;  ///< 0 = queries are projected directly
+  Count key_value_rank = 0;
+  Count nope_dim = 0, rope_dim = 0;  ///< of a head's query and key: without and with a rotary position
+  Count value_dim = 0;
+  Count key_dim() const { return nope_dim + rope_dim; }
+};
+
+/// Layers whose feed-forward part is a choice of experts.
+struct Experts {
+  Count layers = 0;  ///< so many of the model's layers
+  Count routed = 0, per_token = 0;
+  Count width = 0;         ///< of one routed expert
+  Count shared_width = 0;  ///< of all shared experts together; 0 = none
+  bool shared_gate = false;
+  bool routing_bias = false;
+};
+
+struct LanguageModel {
+  std::string type;  ///< "llama"
+  Count layers = 0, hidden = 0, vocabulary = 0;
+  Count heads = 0, kv_heads = 0, head_dim = 0;
+  std::optional<LatentAttention> latent;
+  Count width = 0;    ///< of the dense feed-forward part
+  bool gated = true;  ///< gate and up, then down; else up and down
+  std::optional<Experts> experts;
+  bool tied = false;  ///< the vocabulary projection shares the embedding's weights
+  bool query_key_norm = false;
+  bool qkv_bias = false, output_bias = false, mlp_bias = false;
+  Count positions = 0;  ///< learned position embeddings
+  int norms_per_layer = 2;
+  bool norm_bias = false;  ///< a layer norm has weight and bias, an RMS norm a weight
+
+  Count dense_layers() const { return layers - (experts ? experts->layers : 0); }
+};
+
+/// Reads a configuration; nothing after noting problems.
+std::optional<LanguageModel> read_language_model(const SourceFile& file, ImportLog& log);
+
+struct ParameterCounts {
+  Count total = 0;
+  Count embeddings = 0;  ///< of these, token and position embeddings and an untied vocabulary projection
+  Count active = 0;      ///< used for one token: without the experts it is not sent to
+};
+ParameterCounts count_parameters(const LanguageModel& model);
+
+/// The matrix products of `tokens` prompt tokens of each of `batch` sequences.
+Workload prefill_workload(const LanguageModel& model, std::string name, Count tokens, Count batch);
+/// The matrix products of one more token of each of `batch` sequences, with `cached` tokens to attend to.
+Workload decode_workload(const LanguageModel& model, std::string name, Count cached, Count batch);
+
+}  // namespace pliant

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "dse/import/formats.h"
+#include "support/import_texts.h"
+#include "support/onnx_bytes.h"
+#include "support/temporary_folder.h"
+
+namespace pliant {
+namespace {
+
+using namespace onnx_bytes;
+
+Bytes small_network() {
+  return model(input("x", {-1, 3, 32, 32}) + weight("w1", {16, 3, 3, 3}, 10'000) + weight("w2", {16, 1, 5, 5}) +
+               weight("w3", {32, 4, 3, 3}) + weight("w4", {32, 10}) +
+               node("Conv", {"x", "w1"}, "a", attribute("strides", {2, 2}) + attribute("pads", {1, 1, 1, 1})) +
+               node("Relu", {"a"}, "b") +
+               node("Conv", {"b", "w2"}, "c", attribute("group", 16) + word("auto_pad", "SAME_UPPER")) +
+               node("Conv", {"c", "w3"}, "d", attribute("group", 4) + attribute("dilations", {2, 2})) +
+               node("GlobalAveragePool", {"d"}, "e") + node("Flatten", {"e"}, "f") + node("Gemm", {"f", "w4"}, "y"));
+}
+
+TEST(Onnx, ConvolutionsAreReadWithTheirGeometry) {
+  const Imported imported = import_text("auto", "net.onnx", small_network());
+  const auto& layers = imported.workloads.at(0).layers;
+  ASSERT_EQ(layers.size(), 4u);
+  EXPECT_EQ(layers[0].layer.name, "n_a");
+  EXPECT_EQ(layers[0].layer.written_as, "conv:M=16,C=3,P=16,Q=16,R=3,S=3,stride=2");
+  EXPECT_EQ(layers[1].layer.operation, Operation::kDepthwise);
+  EXPECT_EQ(layers[1].layer.macs(), 16 * 16 * 16 * 25);
+  // 16 - 2 * (3 - 1) = 12 outputs along each side; 4 groups of 4 inputs and 8 filters.
+  EXPECT_EQ(layers[2].layer.macs(), 32 * 4 * 12 * 12 * 9);
+  EXPECT_EQ(layers[3].layer.written_as, "gemm:M=1,N=10,K=32");
+  // The batch is a choice; Relu, pooling and Flatten are listed.
+  ASSERT_EQ(imported.choices.size(), 4u);
+  EXPECT_NE(imported.choices[1].text().find("Flatten: 1 node without matrix products"), std::string::npos);
+}
+
+TEST(Onnx, EqualLayersAreCountedAndProductsBroadcast) {
+  const Imported imported = import_text(
+      "auto", "net.onnx",
+      model(input("x", {2, 4, 7, 8}) + input("k", {2, 4, 8, 7}) + weight("w", {8, 5}) + weight("h", {1, 4, 8, 3}) +
+            node("MatMul", {"x", "k"}, "a") + node("MatMul", {"x", "k"}, "b") + node("MatMul", {"x", "w"}, "c") +
+            node("MatMul", {"x", "h"}, "d") + node("Einsum", {"x", "k"}, "e", word("equation", "bhik,bhkj->bhij"))));
+  const auto& layers = imported.workloads.at(0).layers;
+  ASSERT_EQ(layers.size(), 3u);
+  EXPECT_EQ(layers[0].layer.written_as, "gemm:B=8,M=7,N=7,K=8");
+  EXPECT_EQ(layers[0].count, 3);  // two products and the same one as an einsum
+  EXPECT_EQ(layers[1].layer.written_as, "gemm:M=56,N=5,K=8");
+  EXPECT_EQ(layers[2].layer.written_as, "gemm:B=4,M=14,N=3,K=8");
+}
+
+TEST(Onnx, ShapesFollowConstantsAndViews) {
+  // A transformer's split into heads: [2, 6, 24] -> [2, 6, 4, 6] -> [2, 4, 6, 6], with the sizes computed in the graph.
+  const Imported imported = import_text(
+      "auto", "net.onnx",
+      model(input("x", {2, 6, 24}) + numbers("tail", {4, -1}) + numbers("zero", {0}) + numbers("two", {2}) +
+            node("Shape", {"x"}, "s") + node("Slice", {"s", "zero", "two"}, "head") +
+            node("Concat", {"head", "tail"}, "sizes", attribute("axis", 0)) + node("Reshape", {"x", "sizes"}, "r") +
+            node("Transpose", {"r"}, "t", attribute("perm", {0, 2, 1, 3})) +
+            node("Transpose", {"r"}, "u", attribute("perm", {0, 2, 3, 1})) + node("MatMul", {"t", "u"}, "y")));
+  EXPECT_EQ(imported.workloads.at(0).layers.at(0).layer.written_as, "gemm:B=8,M=6,N=6,K=6");
+}
+
+TEST(Onnx, TransposedAndQuantizedConvolutionsAndAttention) {
+  const Imported imported = import_text(
+      "auto", "net.onnx",
+      model(input("x", {1, 8, 5, 5}) + weight("w", {8, 4, 2, 2}) + weight("q", {6, 8, 3, 3}) + weight("scale", {}) +
+            input("h", {1, 9, 32}) + node("ConvTranspose", {"x", "w"}, "a", attribute("strides", {2, 2})) +
+            node("QLinearConv", {"x", "scale", "scale", "q", "scale", "scale", "scale", "scale"}, "b") +
+            node("MultiHeadAttention", {"h", "h", "h"}, "c", attribute("num_heads", 4), "com.microsoft")));
+  const auto& layers = imported.workloads.at(0).layers;
+  ASSERT_EQ(layers.size(), 4u);
+  EXPECT_EQ(layers[0].layer.macs(), 8 * 4 * 25 * 4);
+  EXPECT_EQ(layers[1].layer.written_as, "conv:M=6,C=8,P=3,Q=3,R=3,S=3");
+  EXPECT_EQ(layers[2].layer.written_as, "gemm:B=4,M=9,N=9,K=8");
+  EXPECT_EQ(layers[3].layer.written_as, "gemm:B=4,M=9,N=8,K=9");
+}
+
+TEST(Onnx, FilesAreReadWithoutTheirWeights) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "net.onnx";
+  std::ofstream(file, std::ios::binary) << small_network();
+  EXPECT_EQ(import_files("auto", {file}, {}).workloads.at(0).layers.size(), 4u);
+}
+
+TEST(Onnx, WhatHasNoCounterpartIsNamed) {
+  const Bytes recurrent =
+      model(input("x", {1, 2, 3}) + weight("w", {3, 4}) + node("LSTM", {"x"}, "y") + node("MatMul", {"x", "w"}, "z"));
+  EXPECT_NE(
+      import_error("auto", "n.onnx", recurrent).find("node `n_y` (LSTM): an operator that has no counterpart here"),
+      std::string::npos);
+  EXPECT_EQ(import_text("auto", "n.onnx", recurrent, {.lenient = true}).left_out.size(), 1u);
+  const Bytes unknown = model(input("x", {1, -1, 3}) + weight("w", {3, 4}) + node("MatMul", {"x", "w"}, "z"));
+  EXPECT_NE(import_error("auto", "n.onnx", unknown).find("its shape cannot be inferred"), std::string::npos);
+}
+
+TEST(Onnx, BadGraphsEndInAnError) {
+  const Bytes cycle = model(weight("w", {3, 3}) + node("Add", {"b", "w"}, "a") + node("Add", {"a", "w"}, "b"));
+  EXPECT_NE(import_error("onnx", "n.onnx", cycle).find("needs `b`, which only a later node makes: a cycle"),
+            std::string::npos);
+  const Bytes missing = model(weight("w", {3, 3}) + node("MatMul", {"nothing", "w"}, "a"));
+  EXPECT_NE(import_error("onnx", "n.onnx", missing).find("which nothing makes"), std::string::npos);
+  const Bytes huge =
+      model(input("x", {1LL << 40, 1LL << 40}) + weight("w", {1LL << 40, 2}) + node("MatMul", {"x", "w"}, "a"));
+  EXPECT_NE(import_error("onnx", "n.onnx", huge).find("too many"), std::string::npos);
+  const Bytes misfit = model(input("x", {4, 5}) + weight("w", {6, 2}) + node("MatMul", {"x", "w"}, "a"));
+  EXPECT_NE(import_error("onnx", "n.onnx", misfit).find("shapes 4 x 5 and 6 x 2 do not fit"), std::string::npos);
+  EXPECT_NE(import_error("onnx", "n.onnx", "not protobuf at all").find("byte "), std::string::npos);
+}
+
+TEST(Onnx, EveryTruncationEndsInAnErrorOrAGraph) {
+  const Bytes whole = small_network();
+  int broken = 0;
+  for (std::size_t length = 1; length < whole.size(); length += length < 500 || length > whole.size() - 800 ? 1 : 97) {
+    broken += import_error("onnx", "n.onnx", std::string_view(whole).substr(0, length)).empty() ? 0 : 1;
+  }
+  EXPECT_GT(broken, 1000);
+}
+
+}  // namespace
+}  // namespace pliant
