@@ -45,12 +45,14 @@ int run_import(const Arguments& arguments, std::ostream& out) {
   if (words.size() < 2) {
     throw arguments.bad("", words.empty() ? "no format" : "no file", "FORMAT FILE..., such as auto model.onnx");
   }
-  const auto count = [&](std::string_view option) {
+  const auto whole = [&](std::string_view option) {
     constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
     return static_cast<Count>(std::min(arguments.whole(option).value_or(0), kLargest));
   };
-  const ImportOptions wishes{
-      .lenient = arguments.has("lenient"), .prefill = count("prefill"), .decode = count("decode"), .batch = count("batch")};
+  const ImportOptions wishes{.lenient = arguments.has("lenient"),
+                             .prefill = whole("prefill"),
+                             .decode = whole("decode"),
+                             .batch = whole("batch")};
   const auto output = arguments.text("output");
   const Imported imported = import_files(words[0], {words.begin() + 1, words.end()}, wishes);
   // What was written must read back; a file of ours that does not is our own mistake, and is found here.

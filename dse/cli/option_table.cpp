@@ -22,7 +22,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"layer", kText, "", "map",
      "a layer's name in the workload, a file, or a layer written in place; without it, all layers of the workload",
      "layer"},
-    {"layer", kText, "", "eval flexion count export", "a layer's name in the workload, a file, or a layer written in place"},
+    {"layer", kText, "", "eval flexion count export",
+     "a layer's name in the workload, a file, or a layer written in place"},
     {"mapping", kText, "", "eval export", "mapping file (YAML, or the `mapping` of a JSON result)"},
     {"objective", kText, "edp", "map",
      "runtime, energy, edp, ed2p, perf-per-watt or edp-over-utilization; several (runtime,energy) for one layer give "

@@ -54,7 +54,8 @@ void read_accelerator(SweepReading& reading, const Cursor& c, const std::optiona
     return c.problem(fmt::format("{} is there twice", shorten(*name, 60)), "each accelerator once");
   sweep.accelerators.push_back(reading.beside(*name));
   try {
-    auto reader = std::make_unique<AcceleratorTemplate>(open_accelerator_template(reading.library, sweep.accelerators.back()));
+    auto reader =
+        std::make_unique<AcceleratorTemplate>(open_accelerator_template(reading.library, sweep.accelerators.back()));
     Accelerator base = reader->with(sweep.settings);
     std::map<std::string, std::string>& parameters = sweep.parameters.emplace_back();
     for (const YamlEntry& entry : reader->parameters(sweep.settings).entries)
