@@ -10,12 +10,12 @@ namespace pliant::exact {
 namespace {
 
 /// Bounds and cycles are sums of the same products in different orders; below this share they are the same number.
-constexpr double kRounding = 1e-12;
+constexpr double kRoundingOfSums = 1e-12;
 
 }  // namespace
 
 double whole_cycles(const Problem& problem, double cycles) {
-  const double step = problem.cycles_per_mac, at_least = cycles * (1 - kRounding);
+  const double step = problem.cycles_per_mac, at_least = cycles * (1 - kRoundingOfSums);
   return std::min(std::ceil(at_least), std::ceil(at_least / step) * step);
 }
 
@@ -39,7 +39,7 @@ double objective_bound(const Problem& problem, const Task& task, double dynamic_
 void Region::cut(double slope, double sum) {
   // Rounding must not cut off the true point.
   if (count_ < static_cast<int>(cuts_.size()))
-    cuts_[static_cast<std::size_t>(count_++)] = {slope, sum * (1 - kRounding)};
+    cuts_[static_cast<std::size_t>(count_++)] = {slope, sum * (1 - kRoundingOfSums)};
 }
 
 double Region::least(const Problem& problem, const Task& task, double steps) const {

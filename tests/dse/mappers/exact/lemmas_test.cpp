@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every lower bound of the exact mapper against the truth of its part (docs/proof.md). For random small tasks all legal
+// mappings are enumerated and grouped by their choice: spatial factors and kept tensors. A bound on a part must not
+// exceed that part of any mapping of the choice, and equals the least of them where the lemma says so.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "core/arithmetic.h"
+#include "costmodel/report.h"
+#include "dse/mappers/exact/bounds/bound.h"
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/lattice/lattice.h"
+#include "dse/mappers/space.h"
+#include "flex/mapspace/legal_walk.h"
+#include "support/campaign_cases.h"
+#include "support/draw.h"
+
+namespace pliant::exact {
+namespace {
+
+/// Sums of the same products in different orders.
+constexpr double kSame = 1e-9;
+
+bool at_most(double bound, double truth) { return bound <= truth + kSame * std::max(1.0, std::abs(truth)); }
+
+/// What one mapping really costs, part by part.
+struct Priced {
+  double energy = 0;  // without leakage
+  double value = 0, cycles = 0, steps = 0;
+  std::map<std::pair<int, bool>, double> load;  // by port with a limit
+  std::map<std::array<int, 3>, Traffic> words;  // by tensor, parent, child
+  Durations durations{};
+};
+
+/// One choice and all its mappings.
+struct Choice {
+  Spatial spatial;
+  Keeps keeps{};
+  std::vector<Priced> mappings;
+
+  double least(const std::function<double(const Priced&)>& part) const {
+    double best = kInfinity;
+    for (const Priced& mapping : mappings) best = std::min(best, part(mapping));
+    return best;
+  }
+};
+
+/// All legal mappings of a task by choice; stops where there are too many.
+class Truth {
+ public:
+  static constexpr std::size_t kMostMappings = 400;
+
+  explicit Truth(const Task& task) : task(task), problem(task.layer, task.accelerator), space_(task) {
+    LegalWalk<Truth> walk(space_, *this);
+    complete = walk.run() && seen_ > 0;
+  }
+
+  // The walk's questions.
+  bool go_on() { return ++looked_ < 100 * kMostMappings; }
+  Walk chains_placed(const Candidate&, double) { return Walk::kInto; }
+  void kept(int, TensorSet) {}
+  void ordered(int, const LoopOrder&) {}
+  bool visit(const Candidate& candidate) {
+    const Mapping mapping = space_.mapping(candidate);
+    choice_of(mapping).mappings.push_back(priced(mapping));
+    return ++seen_ <= kMostMappings;
+  }
+
+  const Task task;
+  const Problem problem;
+  std::deque<Choice> choices;
+  bool complete = false;
+
+ private:
+  Choice& choice_of(const Mapping& mapping) {
+    std::vector<Count> key;
+    std::array<Unrolling, kMaxLevels> unrollings{};
+    for (int l = 0; l < problem.levels; ++l) {
+      key.push_back(static_cast<Count>(mapping.levels[static_cast<std::size_t>(l)].keeps));
+      unrollings[static_cast<std::size_t>(l)].rows.fill(1);
+      unrollings[static_cast<std::size_t>(l)].cols.fill(1);
+      for (const SpatialLoop& loop : mapping.levels[static_cast<std::size_t>(l)].spatial) {
+        Unrolling& at = unrollings[static_cast<std::size_t>(l)];
+        (loop.side == Side::kRows ? at.rows : at.cols)[static_cast<std::size_t>(loop.dim)] =
+            static_cast<std::int32_t>(loop.bound);
+        key.insert(key.end(), {l, loop.dim, loop.bound, static_cast<Count>(loop.side)});
+      }
+    }
+    const auto [entry, fresh] = known_.try_emplace(key, nullptr);
+    if (!fresh) return *entry->second;
+    choices.emplace_back();
+    Choice& choice = choices.back();
+    for (int l = 0; l < problem.levels; ++l) {
+      choice.keeps[static_cast<std::size_t>(l)] = mapping.levels[static_cast<std::size_t>(l)].keeps;
+      if (problem.is_memory[static_cast<std::size_t>(l)]) continue;
+      storage_.push_back(unrollings[static_cast<std::size_t>(l)]);
+      choice.spatial.unrolling[static_cast<std::size_t>(l)] = &storage_.back();
+      for (int d = 0; d < problem.dims; ++d)
+        choice.spatial.factor[static_cast<std::size_t>(l)][static_cast<std::size_t>(d)] = storage_.back().factor(d);
+    }
+    entry->second = &choice;
+    return choice;
+  }
+
+  Priced priced(const Mapping& mapping) const {
+    Priced result;
+    Nest nest(problem);
+    nest.load(flatten(problem, mapping));
+    const Totals totals = nest.price();
+    result.value = task_value(task, totals);
+    result.cycles = totals.cycles;
+    result.steps = totals.steps;
+    result.energy = totals.energy_pj - problem.leak_pj_per_cycle_total * totals.cycles;
+    for (const Traffic& words : nest.traffic()) result.words[{words.tensor, words.parent, words.child}] = words;
+    const CostReport report = price(task.layer, task.accelerator, mapping);
+    for (int l = 0; l < problem.levels; ++l) {
+      if (!problem.is_memory[static_cast<std::size_t>(l)]) continue;
+      const LevelCost& level = report.levels[static_cast<std::size_t>(l)];
+      double reads = 0, writes = 0;
+      for (const TensorCost& tensor : level.tensors) {
+        reads += tensor.reads;
+        writes += tensor.fills + tensor.updates;
+      }
+      const double peak = nest.instances_peak(l);
+      result.load[{l, false}] = reads / (problem.read_bandwidth[static_cast<std::size_t>(l)] * peak);
+      result.load[{l, true}] = writes / (problem.write_bandwidth[static_cast<std::size_t>(l)] * peak);
+    }
+    return result;
+  }
+
+  Space space_;
+  std::map<std::vector<Count>, Choice*> known_;
+  std::deque<Unrolling> storage_;
+  std::size_t seen_ = 0, looked_ = 0;
+};
+
+/// Padding is mapped as perfect factors of a larger layer: it has no bounds of its own.
+void for_each_task(
+    int tasks, const std::function<void(const Truth&, const Setting&)>& check,
+    const std::function<bool(const Task&)>& wanted = [](const Task&) { return true; }) {
+  for (std::uint64_t seed = 1; tasks > 0 && !testing::Test::HasFailure(); ++seed) {
+    const Task task = tests::campaign_task(seed);
+    if (task.factorization == Factorization::kPadding || !wanted(task)) continue;
+    const Truth truth(task);
+    if (!truth.complete) continue;
+    SCOPED_TRACE("campaign seed " + std::to_string(seed));
+    const Setting setting(truth.task, truth.problem);
+    check(truth, setting);
+    --tasks;
+  }
+}
+
+/// Everything that a test asks of one choice.
+struct Bounded {
+  Bounded(const Setting& setting, const Choice& choice)
+      : meter(SearchOptions{}), lattice(setting, choice.spatial, choice.keeps, store, meter) {}
+  Meter meter;
+  ArrayStore store;
+  Lattice lattice;
+};
+
+template <class F>
+void for_each_port(const Problem& p, F visit) {
+  for (int l = 0; l < p.levels; ++l)
+    for (const bool write : {false, true})
+      if (p.is_memory[static_cast<std::size_t>(l)] &&
+          (write ? p.write_bandwidth : p.read_bandwidth)[static_cast<std::size_t>(l)] < kInfinity)
+        visit(l, write);
+}
+
+TEST(Lemma, StepsOfAnUnrolling) {
+  for_each_task(300, [](const Truth& truth, const Setting& setting) {
+    for (const Choice& choice : truth.choices) {
+      const double bound = least_steps(truth.task, truth.problem, choice.spatial);
+      const double least = choice.least([](const Priced& m) { return m.steps; });
+      EXPECT_TRUE(at_most(bound, least)) << bound << " " << least;
+      if (setting.perfect) {
+        EXPECT_NEAR(bound, least, kSame * least);  // the spatial factors decide
+      }
+    }
+  });
+}
+
+TEST(Lemma, FloorOfAnUnrolling) {
+  for_each_task(300, [](const Truth& truth, const Setting& setting) {
+    const ChoiceBounds bounds(setting);
+    for (const Choice& choice : truth.choices) {
+      const double bound = bounds.floor(least_steps(truth.task, truth.problem, choice.spatial));
+      EXPECT_TRUE(at_most(bound, choice.least([](const Priced& m) { return m.value; })));
+    }
+  });
+}
+
+TEST(Lemma, LeastOfAnUnrollingAndSharedCapacityOfAChoice) {
+  int visited = 0;
+  for_each_task(300, [&](const Truth& truth, const Setting& setting) {
+    ChoiceBounds bounds(setting);
+    for (const Choice& choice : truth.choices) {
+      const double value = choice.least([](const Priced& m) { return m.value; });
+      bounds.look_at(choice.spatial);
+      EXPECT_TRUE(at_most(bounds.least(), value)) << bounds.least() << " " << value;
+      bool found = false;
+      const double limit = kInfinity;
+      bounds.keeps_below(limit, [&](std::size_t keeps, double bound) {
+        if (bounds.keeps(keeps) != choice.keeps) return;
+        found = true;
+        ++visited;
+        EXPECT_TRUE(at_most(bound, value)) << bound << " " << value;
+      });
+      EXPECT_TRUE(found || value == kInfinity);  // a choice with a mapping fits its memories
+    }
+  });
+  EXPECT_GT(visited, 300);
+}
+
+TEST(Lemma, EachTransferMovedOnce) {
+  for_each_task(300, [](const Truth& truth, const Setting& setting) {
+    for (const Choice& choice : truth.choices) {
+      Bounded bounded(setting, choice);
+      const double energy = bounded.lattice.least(bounded.lattice.energy());
+      EXPECT_TRUE(at_most(energy, choice.least([](const Priced& m) { return m.energy; })));
+      for_each_port(truth.problem, [&](int l, bool write) {
+        const double load = bounded.lattice.least(bounded.lattice.port(l, write));
+        const double least = choice.least([&](const Priced& m) { return m.load.at({l, write}); });
+        EXPECT_TRUE(at_most(load, least)) << load << " " << least;
+      });
+    }
+  });
+}
+
+TEST(Lemma, TablesOfEnergyAndOfEveryPort) {
+  int equal = 0;
+  for_each_task(300, [&](const Truth& truth, const Setting& setting) {
+    // The lemma says equal: perfect factors, and no tensor with windows.
+    bool exact = setting.perfect && !setting.compute_runs;
+    for (int x = 0; x < truth.problem.tensors; ++x) exact &= truth.problem.affine[static_cast<std::size_t>(x)].empty();
+    for (const Choice& choice : truth.choices) {
+      Bounded bounded(setting, choice);
+      ASSERT_TRUE(bounded.lattice.build());
+      const auto check = [&](const Functional& functional, double least) {
+        const double bound = bounded.lattice.solve(functional, kInfinity).best;
+        EXPECT_TRUE(at_most(bound, least)) << bound << " " << least;
+        if (!exact) return;
+        ++equal;
+        EXPECT_NEAR(bound, least, kSame * std::max(1.0, std::abs(least)));
+      };
+      check(bounded.lattice.energy(), choice.least([](const Priced& m) { return m.energy; }));
+      for_each_port(truth.problem, [&](int l, bool write) {
+        check(bounded.lattice.port(l, write), choice.least([&](const Priced& m) { return m.load.at({l, write}); }));
+      });
+    }
+  });
+  EXPECT_GT(equal, 100);
+}
+
+// One transfer at a time: a functional that counts nothing but the words it serves, or delivers.
+TEST(Lemma, WordsOfOneTransfer) {
+  int equal = 0;
+  for_each_task(300, [&](const Truth& truth, const Setting& setting) {
+    for (const Choice& choice : truth.choices) {
+      Bounded bounded(setting, choice);
+      ASSERT_TRUE(bounded.lattice.build());
+      const std::size_t count = bounded.lattice.energy().weights.size();
+      std::size_t i = 0;
+      for (int x = 0; x < truth.problem.tensors; ++x) {
+        int child = truth.problem.levels;
+        for (const int l : setting.memories) {
+          if (!(choice.keeps[static_cast<std::size_t>(l)] >> x & 1U)) continue;
+          const std::array<int, 3> key{x, l, child};
+          // Towards the compute units words are part of the constant, unless operands may stay there.
+          const bool in_tables = child < truth.problem.levels;
+          for (const bool served : {true, false}) {
+            if (!in_tables) continue;
+            Functional words;
+            words.weights.resize(count);
+            (served ? words.weights[i].served : words.weights[i].delivered) = 1;
+            const double bound = bounded.lattice.solve(words, kInfinity).best;
+            const double least = choice.least(
+                [&](const Priced& m) { return served ? m.words.at(key).served : m.words.at(key).delivered; });
+            EXPECT_TRUE(at_most(bound, least))
+                << "tensor " << x << " from " << l << " to " << child << ": " << bound << " " << least;
+            if (setting.perfect && truth.problem.affine[static_cast<std::size_t>(x)].empty()) {
+              ++equal;
+              EXPECT_NEAR(bound, least, kSame * least);
+            }
+          }
+          child = l;
+          ++i;
+        }
+      }
+    }
+  });
+  EXPECT_GT(equal, 100);
+}
+
+// A table that is cut off at a limit says the same below the limit, and nothing else.
+TEST(Lemma, TablesCutOffAtALimit) {
+  for_each_task(150, [](const Truth& truth, const Setting& setting) {
+    for (const Choice& choice : truth.choices) {
+      Bounded bounded(setting, choice);
+      ASSERT_TRUE(bounded.lattice.build());
+      const Functional energy = bounded.lattice.energy();
+      const double best = bounded.lattice.solve(energy, kInfinity).best;
+      const double above = best + 1e-6 * std::max(1.0, std::abs(best)),
+                   below = best - 1e-6 * std::max(1.0, std::abs(best));
+      EXPECT_NEAR(bounded.lattice.solve(energy, above).best, best, kSame * std::max(1.0, std::abs(best)));
+      EXPECT_GE(bounded.lattice.solve(energy, below).best, best - kSame * std::max(1.0, std::abs(best)));
+    }
+  });
+}
+
+// Ruby-S: the iterations in time of every mapping are among the durations of its unrolling.
+TEST(Lemma, DurationsOfAnUnrolling) {
+  int choices = 0;
+  for_each_task(
+      80,
+      [&](const Truth& truth, const Setting& setting) {
+        DurationChoices durations(setting);
+        for (const Choice& choice : truth.choices) {
+          std::vector<double> steps;
+          durations.of(
+              choice.spatial, [](double) { return true; },
+              [&](const Durations& chosen) {
+                double product = truth.problem.cycles_per_mac;
+                for (int d = 0; d < truth.problem.dims; ++d)
+                  product *= static_cast<double>(chosen[static_cast<std::size_t>(d)]);
+                steps.push_back(product);
+              });
+          for (const Priced& mapping : choice.mappings) {
+            bool found = false;
+            for (const double s : steps) found |= std::abs(s - mapping.steps) <= kSame * s;
+            EXPECT_TRUE(found) << mapping.steps;
+          }
+          ++choices;
+        }
+      },
+      [](const Task& task) { return task.factorization == Factorization::kRubyS; });
+  EXPECT_GT(choices, 100);
+}
+
+// The least objective over the region that linear bounds leave, against random points of the region.
+TEST(Lemma, RegionOfEnergyAndCycles) {
+  tests::Draw draw(7);
+  for (int n = 0; n < 20'000 && !testing::Test::HasFailure(); ++n) {
+    Task task;
+    task.layer = make_gemm("gemm", {.M = 4});
+    task.accelerator.levels = {{"M", Memory{}}, {"MAC", Compute{}}};
+    task.accelerator.levels[0].memory().leak_pj_per_cycle =
+        draw.chance(0.3) ? static_cast<double>(draw.from(1, 8)) / 4 : 0;
+    task.accelerator.levels[1].compute().cycles_per_mac = draw.of(std::vector<double>{1, 1, 2, 0.5, 0.25, 1.5});
+    task.objective = static_cast<Objective>(draw.from(0, 5));
+    if (draw.chance(0.2)) task.most_cycles = static_cast<double>(draw.from(4, 80)) / 4;
+    const Problem problem(task.layer, task.accelerator);
+    const double per_mac = problem.cycles_per_mac;
+    // A mapping: whole steps, a load of a port, an energy.
+    const double steps = per_mac * static_cast<double>(draw.from(1, 12));
+    const double load = static_cast<double>(draw.from(1, 160)) / 16,
+                 energy = static_cast<double>(draw.from(1, 400)) / 16;
+    const double cycles = std::max(steps, std::ceil(load));
+    Totals totals;
+    totals.steps = steps;
+    totals.cycles = cycles;
+    totals.energy_pj = energy + problem.leak_pj_per_cycle_total * cycles;
+    totals.utilization = problem.busy_cycles / cycles;
+    const double value = task_value(task, totals);
+    // Bounds that it satisfies.
+    const double slack = draw.chance(0.5) ? 1 : static_cast<double>(draw.from(1, 16)) / 16;
+    Region region(energy * static_cast<double>(draw.from(1, 16)) / 16, std::max(steps, load) * slack);
+    for (Count cuts = draw.from(0, 3); cuts > 0; --cuts) {
+      const double slope = static_cast<double>(draw.from(1, 64)) / 8;
+      region.cut(slope, (energy + slope * load) * (draw.chance(0.7) ? 1 : 0.75));
+    }
+    EXPECT_TRUE(at_most(region.least(problem, task, steps), value))
+        << to_string(task.objective) << " cycles " << cycles << " load " << load << " energy " << energy;
+    EXPECT_TRUE(at_most(whole_cycles(problem, std::max(steps, load)), cycles));
+  }
+}
+
+}  // namespace
+}  // namespace pliant::exact
