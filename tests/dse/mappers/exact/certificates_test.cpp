@@ -76,6 +76,27 @@ levels:
   }
 }
 
+// An index used in two ranks, under boxes: the two units differ in one way, not in two times two.
+TEST(Certificates, UnitsUnderAnIndexOfTwoRanksAreCountedOnce) {
+  Task task = task_of(R"(
+conventions: {preset: physical, footprint: bounding-box, drain: free}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1, write_pj: 0}
+  - {memory: Buffer, capacity: unbounded, keeps: [weights, outputs], may_bypass: [weights], read_pj: 0}
+  - {fanout: PEs, cols: 2}
+  - {memory: Reg, capacity: unbounded, read_pj: 0.125, write_pj: 0}
+  - {compute: MAC, mac_pj: 0}
+)",
+                      R"(einsum:
+  dims: {A: 2}
+  tensors:
+    - {name: O, role: outputs, projection: []}
+    - {name: W, role: weights, projection: [A, A]}
+)");
+  task.objective = Objective::kEnergy;
+  EXPECT_EQ(agreed_value(task), 2.25);
+}
+
 // One loop of windows that do not overlap, under boxes: their union has no holes between them. The table takes the
 // distinct values, which no union of boxes goes below.
 TEST(Certificates, WindowsOfOneLoopSlideUnderBoundingBoxes) {

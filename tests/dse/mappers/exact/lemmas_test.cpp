@@ -32,8 +32,8 @@ bool at_most(double bound, double truth) { return bound <= truth + kSame * std::
 struct Priced {
   double energy = 0;  // without leakage
   double value = 0, cycles = 0, steps = 0;
-  std::map<std::pair<int, bool>, double> load;  // by port with a limit
-  std::map<std::array<int, 3>, Traffic> words;  // by tensor, parent, child
+  std::map<std::pair<int, bool>, double> load;   // by port with a limit
+  std::map<std::array<int, 3>, Transfer> words;  // by tensor, parent, child
   Durations durations{};
 };
 
@@ -116,7 +116,7 @@ class Truth {
     result.cycles = totals.cycles;
     result.steps = totals.steps;
     result.energy = totals.energy_pj - problem.leak_pj_per_cycle_total * totals.cycles;
-    for (const Traffic& words : nest.traffic()) result.words[{words.tensor, words.parent, words.child}] = words;
+    for (const Transfer& words : nest.transfers()) result.words[{words.tensor, words.parent, words.child}] = words;
     const CostReport report = price(task.layer, task.accelerator, mapping);
     for (int l = 0; l < problem.levels; ++l) {
       if (!problem.is_memory[static_cast<std::size_t>(l)]) continue;
