@@ -19,6 +19,7 @@
 #include "flex/mapspace/legal_walk.h"
 #include "support/campaign_cases.h"
 #include "support/draw.h"
+#include "support/random_cases.h"
 
 namespace pliant::exact {
 namespace {
@@ -139,16 +140,19 @@ class Truth {
   std::size_t seen_ = 0, looked_ = 0;
 };
 
+using Source = std::function<Task(std::uint64_t seed)>;
+
 /// Padding is mapped as perfect factors of a larger layer: it has no bounds of its own.
 void for_each_task(
     int tasks, const std::function<void(const Truth&, const Setting&)>& check,
-    const std::function<bool(const Task&)>& wanted = [](const Task&) { return true; }) {
+    const std::function<bool(const Task&)>& wanted = [](const Task&) { return true; },
+    const Source& source = tests::campaign_task) {
   for (std::uint64_t seed = 1; tasks > 0 && !testing::Test::HasFailure(); ++seed) {
-    const Task task = tests::campaign_task(seed);
+    const Task task = source(seed);
     if (task.factorization == Factorization::kPadding || !wanted(task)) continue;
     const Truth truth(task);
     if (!truth.complete) continue;
-    SCOPED_TRACE("campaign seed " + std::to_string(seed));
+    SCOPED_TRACE("seed " + std::to_string(seed));
     const Setting setting(truth.task, truth.problem);
     check(truth, setting);
     --tasks;
@@ -258,44 +262,59 @@ TEST(Lemma, TablesOfEnergyAndOfEveryPort) {
   EXPECT_GT(equal, 100);
 }
 
-// One transfer at a time: a functional that counts nothing but the words it serves, or delivers.
-TEST(Lemma, WordsOfOneTransfer) {
-  int equal = 0;
-  for_each_task(300, [&](const Truth& truth, const Setting& setting) {
-    for (const Choice& choice : truth.choices) {
-      Bounded bounded(setting, choice);
-      ASSERT_TRUE(bounded.lattice.build());
-      const std::size_t count = bounded.lattice.energy().weights.size();
-      std::size_t i = 0;
-      for (int x = 0; x < truth.problem.tensors; ++x) {
-        int child = truth.problem.levels;
-        for (const int l : setting.memories) {
-          if (!(choice.keeps[static_cast<std::size_t>(l)] >> x & 1U)) continue;
-          const std::array<int, 3> key{x, l, child};
-          // Towards the compute units words are part of the constant, unless operands may stay there.
-          const bool in_tables = child < truth.problem.levels;
-          for (const bool served : {true, false}) {
-            if (!in_tables) continue;
-            Functional words;
-            words.weights.resize(count);
-            (served ? words.weights[i].served : words.weights[i].delivered) = 1;
-            const double bound = bounded.lattice.solve(words, kInfinity).best;
-            const double least = choice.least(
-                [&](const Priced& m) { return served ? m.words.at(key).served : m.words.at(key).delivered; });
-            EXPECT_TRUE(at_most(bound, least))
-                << "tensor " << x << " from " << l << " to " << child << ": " << bound << " " << least;
-            if (setting.perfect && truth.problem.affine[static_cast<std::size_t>(x)].empty()) {
-              ++equal;
-              EXPECT_NEAR(bound, least, kSame * least);
-            }
+/// One transfer at a time: a functional that counts nothing but the words it serves, or delivers. Towards the compute
+/// units words are part of the constant, unless operands may stay there.
+void compare_words(const Truth& truth, const Setting& setting, int& equal) {
+  for (const Choice& choice : truth.choices) {
+    Bounded bounded(setting, choice);
+    ASSERT_TRUE(bounded.lattice.build());
+    const std::size_t count = bounded.lattice.energy().weights.size();
+    std::size_t i = 0;
+    for (int x = 0; x < truth.problem.tensors; ++x) {
+      int child = truth.problem.levels;
+      for (const int l : setting.memories) {
+        if (!(choice.keeps[static_cast<std::size_t>(l)] >> x & 1U)) continue;
+        const std::array<int, 3> key{x, l, child};
+        // Towards the compute units words are part of the constant, unless operands may stay there.
+        const bool in_tables = child < truth.problem.levels;
+        for (const bool served : {true, false}) {
+          if (!in_tables) continue;
+          Functional words;
+          words.weights.resize(count);
+          (served ? words.weights[i].served : words.weights[i].delivered) = 1;
+          const double bound = bounded.lattice.solve(words, kInfinity).best;
+          const double least = choice.least(
+              [&](const Priced& m) { return served ? m.words.at(key).served : m.words.at(key).delivered; });
+          EXPECT_TRUE(at_most(bound, least))
+              << "tensor " << x << " from " << l << " to " << child << ": " << bound << " " << least;
+          if (setting.perfect && truth.problem.affine[static_cast<std::size_t>(x)].empty()) {
+            ++equal;
+            EXPECT_NEAR(bound, least, kSame * least);
           }
-          child = l;
-          ++i;
         }
+        child = l;
+        ++i;
       }
     }
-  });
+  }
+}
+
+TEST(Lemma, WordsOfOneTransfer) {
+  int equal = 0;
+  for_each_task(300, [&](const Truth& truth, const Setting& setting) { compare_words(truth, setting, equal); });
   EXPECT_GT(equal, 100);
+}
+
+// Dilated and strided windows side by side under two fanouts: equal windows, windows in each other's holes.
+TEST(Lemma, WordsOfWindowsWithHoles) {
+  int equal = 0;
+  const tests::CaseOptions options{.factorizations = {Factorization::kPerfect, Factorization::kRubyS},
+                                   .most_mappings = Truth::kMostMappings,
+                                   .infeasible_share = 0,
+                                   .holes = true};
+  for_each_task(
+      150, [&](const Truth& truth, const Setting& setting) { compare_words(truth, setting, equal); },
+      [](const Task&) { return true; }, [&](std::uint64_t seed) { return tests::random_case(seed, options).task; });
 }
 
 // A table that is cut off just above the least energy of a choice still bounds it: no mapping below the limit is lost.
