@@ -42,6 +42,21 @@ TEST(Units, Sizes) {
   EXPECT_EQ(std::get<UnitError>(parse_words("64kib", 16)).did_you_mean, "64 KiB");
 }
 
+TEST(Units, Bytes) {
+  EXPECT_EQ(value(parse_bytes("256KiB")), 262'144);
+  EXPECT_EQ(value(parse_bytes("16 bits")), 2);
+  for (const char* wrong : {"", "4096", "64Ki words", "3 bits", "KiB"})
+    EXPECT_FALSE(value(parse_bytes(wrong))) << wrong;
+}
+
+TEST(Units, BitsAreNotTakenForBytes) {
+  const auto meant = [](const char* text) { return std::get<UnitError>(parse_words(text, 8)).did_you_mean; };
+  EXPECT_EQ(meant("2MBit"), "2 Mbits");
+  EXPECT_EQ(meant("512 kbits"), "512 Kbits");
+  EXPECT_EQ(value(parse_words("2 Mbits", 8)), 250'000) << "what is suggested is understood";
+  EXPECT_EQ(meant("2MiBs"), "2 MiB");
+}
+
 TEST(Units, BandwidthsAndNumbers) {
   EXPECT_EQ(value(parse_words_per_cycle("8", 16)), 8);
   EXPECT_EQ(value(parse_words_per_cycle("8 words/cycle", 16)), 8);
