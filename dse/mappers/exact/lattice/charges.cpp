@@ -41,25 +41,30 @@ bool slides_over_holes(const Spatial& spatial, const Problem::AffineRank& rank, 
   return has_holes();
 }
 
-/// Windows that differ among the children of a network. Under bounding boxes ranks that share a dim have extents of
-/// their own, but their neighbours are the same: those are counted with the first of these ranks, at least as many as
-/// differ whatever the tiles.
-double windows_counted_once(const Problem& problem, int tensor, const Spatial& spatial, const Problem::AffineRank& rank,
+/// Under bounding boxes ranks that share a dim have extents of their own, but their neighbours are the same.
+struct RanksTogether {
+  DimSet dims = 0;    // of all of them
+  int ranks = 0;      // how many
+  bool first = true;  // is the rank asked about the first of them? It counts the neighbours for all.
+};
+RanksTogether ranks_together(const Problem& problem, int tensor, const Problem::AffineRank& rank) {
+  RanksTogether found{rank.dims};
+  for (const Problem::AffineRank& joint : problem.windows[tensor])
+    if ((joint.dims & rank.dims) != 0) found.dims |= joint.dims;
+  for (const Problem::AffineRank& other : problem.affine[tensor])
+    if ((other.dims & found.dims) != 0 && found.ranks++ == 0) found.first = &other == &rank;
+  return found;
+}
+
+/// Windows that differ among the children of a network; of ranks that share a dim at least as many as differ whatever
+/// the tiles.
+double windows_counted_once(const Spatial& spatial, const Problem::AffineRank& rank, const RanksTogether& together,
                             std::pair<int, int> network, const std::array<double, kMaxDims>& below, bool shared) {
-  DimSet joint = rank.dims;
-  for (const Problem::AffineRank& together : problem.windows[tensor])
-    if ((together.dims & rank.dims) != 0) joint |= together.dims;
-  const Problem::AffineRank* first = nullptr;
-  int ranks = 0;
-  for (const Problem::AffineRank& other : problem.affine[tensor]) {
-    if ((other.dims & joint) == 0) continue;
-    if (ranks++ == 0) first = &other;
-  }
-  if (ranks == 1) return windows(spatial, rank, network, below, shared);
-  if (first != &rank) return 1;
-  if (!shared) return spatial_between(spatial, joint, network.first - 1, network.second + 1);
+  if (together.ranks == 1) return windows(spatial, rank, network, below, shared);
+  if (!together.first) return 1;
+  if (!shared) return spatial_between(spatial, together.dims, network.first - 1, network.second + 1);
   double fewest = 1;
-  for (DimSet rest = joint; rest != 0; rest &= rest - 1)
+  for (DimSet rest = together.dims; rest != 0; rest &= rest - 1)
     fewest += spatial_between(spatial, rest & ~(rest - 1), network.first - 1, network.second + 1) - 1;
   return fewest;
 }
@@ -168,6 +173,7 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
     part.first_child *= copies;
     for (const Problem::AffineRank& rank : p.affine[x]) {
       const bool walks = displacement_walks(p, rank);
+      const RanksTogether together = ranks_together(p, x, rank);
       RankTable table;
       int size = 1;
       std::vector<int> dims;
@@ -206,9 +212,9 @@ ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const
             std::array<double, kMaxDims> united = child;
             for (const int d : dims)
               united[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
-            shared_words = extent(p, rank, united, true);
+            if (together.first) shared_words = extent(p, rank, united, true);
           } else if (!s.partial) {  // else the windows of this network may lie in those already counted
-            shared_words *= windows_counted_once(p, x, spatial, rank, network, below, s.shared);
+            shared_words *= windows_counted_once(spatial, rank, together, network, below, s.shared);
           }
           for (const int d : dims)
             below[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);

@@ -95,6 +95,23 @@ levels:
 )");
   task.objective = Objective::kEnergy;
   EXPECT_EQ(agreed_value(task), 2.25);
+  // The same where a network may serve them as one.
+  task = task_of(R"(
+conventions: {preset: physical, footprint: bounding-box}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0.5, write_pj: 0}
+  - {fanout: PEs, rows: 2, cols: 2, partial_multicast: true}
+  - {memory: Reg, capacity: unbounded, keeps: [inputs], read_pj: 0, write_pj: 0}
+  - {compute: MAC, mac_pj: 0}
+)",
+                 R"(einsum:
+  dims: {A: 4}
+  tensors:
+    - {name: O, role: outputs, projection: []}
+    - {name: X, role: inputs, projection: [A, A]}
+)");
+  task.objective = Objective::kEnergy;
+  EXPECT_GT(agreed_value(task), 0);
 }
 
 // One loop of windows that do not overlap, under boxes: their union has no holes between them. The table takes the
