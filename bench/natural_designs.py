@@ -9,6 +9,7 @@ A design is drawn from the choices in DESIGN_CHOICES with the given seed. Each l
 a decode step of Llama-3.2-1B is mapped with one thread. Times are CPU seconds of the search. The script prints the
 median, the 90th and 99th percentile, the longest, and every layer that took over a second or was not proven.
 """
+
 import argparse
 import csv
 import json
@@ -115,30 +116,62 @@ def main():
             file.write_text(accelerator(design))
             for workload in ["resnet50", "mobilenet_v2", "bert_base_seq512", str(decode)]:
                 run = subprocess.run(
-                    [options.pliant, "map", "--json", "--threads", "1", "--accelerator", str(file), "--workload",
-                     workload, "--factorization", options.factorization, "--objective", options.objective,
-                     "--budget", f"{options.budget}s"],
-                    capture_output=True, text=True, check=False, cwd=ROOT)
+                    [
+                        options.pliant,
+                        "map",
+                        "--json",
+                        "--threads",
+                        "1",
+                        "--accelerator",
+                        str(file),
+                        "--workload",
+                        workload,
+                        "--factorization",
+                        options.factorization,
+                        "--objective",
+                        options.objective,
+                        "--budget",
+                        f"{options.budget}s",
+                    ],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    cwd=ROOT,
+                )
                 if run.returncode not in (0, 3):
                     raise SystemExit(f"design {number} {design}: {run.stderr}")
                 for layer in json.loads(run.stdout)["layers"]:
                     if layer["feasible"]:
-                        rows.append({"design": number, **design, "workload": pathlib.Path(workload).stem,
-                                     "layer": layer["layer"], "seconds": layer["solve_cpu_seconds"],
-                                     "certified": layer["certified"], "gap": layer["gap"],
-                                     "priced": layer["evaluations"]})
+                        rows.append(
+                            {
+                                "design": number,
+                                **design,
+                                "workload": pathlib.Path(workload).stem,
+                                "layer": layer["layer"],
+                                "seconds": layer["solve_cpu_seconds"],
+                                "certified": layer["certified"],
+                                "gap": layer["gap"],
+                                "priced": layer["evaluations"],
+                            }
+                        )
     times = sorted(row["seconds"] for row in rows)
     open_rows = [row for row in rows if not row["certified"]]
-    print(f"{options.designs} designs (seed {options.seed}), {options.factorization}, {options.objective}: "
-          f"{len(rows)} layers in {sum(times):.1f} CPU s")
-    print(f"median {percentile(times, .5) * 1e3:.2f} ms, p90 {percentile(times, .9) * 1e3:.1f} ms, "
-          f"p99 {percentile(times, .99) * 1e3:.0f} ms, longest {times[-1]:.2f} s, "
-          f"{sum(t > 1 for t in times)} over 1 s, {len(open_rows)} not proven within {options.budget:g} s"
-          + (f", largest gap {max(row['gap'] for row in open_rows):.2%}" if open_rows else ""))
+    print(
+        f"{options.designs} designs (seed {options.seed}), {options.factorization}, {options.objective}: "
+        f"{len(rows)} layers in {sum(times):.1f} CPU s"
+    )
+    print(
+        f"median {percentile(times, .5) * 1e3:.2f} ms, p90 {percentile(times, .9) * 1e3:.1f} ms, "
+        f"p99 {percentile(times, .99) * 1e3:.0f} ms, longest {times[-1]:.2f} s, "
+        f"{sum(t > 1 for t in times)} over 1 s, {len(open_rows)} not proven within {options.budget:g} s"
+        + (f", largest gap {max(row['gap'] for row in open_rows):.2%}" if open_rows else "")
+    )
     for row in sorted(rows, key=lambda row: -row["seconds"])[:20]:
         if row["seconds"] > 1 or not row["certified"]:
-            print(f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on design "
-                  f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in DESIGN_CHOICES))
+            print(
+                f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on design "
+                f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in DESIGN_CHOICES)
+            )
     if options.csv:
         with open(options.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows[0].keys())

@@ -4,9 +4,11 @@
 
     bench/peers.py [--pliant build/release/bin/pliant] [--only quickflow|timeloop|goma|accelforge] [--repeat 3]
 
-The peers' figures come from tests/data. Times are solve_cpu_seconds of `pliant map --json`, one thread, without the start of the program: the
+The peers' figures come from tests/data. Times are solve_cpu_seconds of `pliant map --json`, one thread, without the
+start of the program: the
 shortest of several runs.
 """
+
 import argparse
 import csv
 import json
@@ -34,7 +36,9 @@ def solve(pliant, *arguments):
 
 
 def solve_once(pliant, *arguments):
-    run = subprocess.run([pliant, "map", "--json", "--threads", "1", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+    run = subprocess.run(
+        [pliant, "map", "--json", "--threads", "1", *arguments], capture_output=True, text=True, check=False, cwd=ROOT
+    )
     if run.returncode != 0:
         raise SystemExit(f"pliant map {' '.join(arguments)}: {run.stderr}")
     return json.loads(run.stdout)
@@ -46,30 +50,56 @@ def write(name, rows):
         writer.writeheader()
         writer.writerows(rows)
     times = [float(row["solve_ms"]) for row in rows]
-    print(f"{name}: {len(rows)} rows, {sum(row['certified'] == 'yes' for row in rows)} certified; "
-          f"{sum(times) / 1e3:.2f} s together, median {statistics.median(times):.1f} ms, longest {max(times):.0f} ms")
+    print(
+        f"{name}: {len(rows)} rows, {sum(row['certified'] == 'yes' for row in rows)} certified; "
+        f"{sum(times) / 1e3:.2f} s together, median {statistics.median(times):.1f} ms, longest {max(times):.0f} ms"
+    )
 
 
 def row_of(result, **extra):
-    return {**extra, "edp_pj_cycles": f"{result['value']:.9g}", "certified": "yes" if result["certified"] else "no",
-            "gap": f"{result['gap']:.3g}", "solve_ms": f"{result['solve_cpu_seconds'] * 1e3:.2f}"}
+    return {
+        **extra,
+        "edp_pj_cycles": f"{result['value']:.9g}",
+        "certified": "yes" if result["certified"] else "no",
+        "gap": f"{result['gap']:.3g}",
+        "solve_ms": f"{result['solve_cpu_seconds'] * 1e3:.2f}",
+    }
 
 
 def quickflow(pliant):
     known = {(row["arch"].lower(), row["kernel"]): row for row in read("quickflow_optima.csv")}
-    kernels = [line.split(",")[0] for line in open(ROOT / "configs/workloads/quickflow_kernels.csv", encoding="utf-8") if line.startswith("QF_")]
+    kernels = [
+        line.split(",")[0]
+        for line in open(ROOT / "configs/workloads/quickflow_kernels.csv", encoding="utf-8")
+        if line.startswith("QF_")
+    ]
     for conventions in ("quickflow", "physical"):
         rows = []
         for accelerator in ("eyeriss", "simba", "tpuv1"):
             for kernel in kernels:
-                result = solve(pliant, "--accelerator", accelerator, "--workload", "quickflow_kernels", "--layer", kernel, "--conventions", conventions)
+                result = solve(
+                    pliant,
+                    "--accelerator",
+                    accelerator,
+                    "--workload",
+                    "quickflow_kernels",
+                    "--layer",
+                    kernel,
+                    "--conventions",
+                    conventions,
+                )
                 peer = known.get((accelerator, kernel), {})
                 ours = result["value"] * 1e-12
                 row = row_of(result, accelerator=accelerator, kernel=kernel)
                 if conventions == "quickflow":
-                    for key, column in (("peer_edp", "peer_edp_j_cycles"), ("optimum_true_capacity_edp", "known_optimum_edp_j_cycles")):
+                    for key, column in (
+                        ("peer_edp", "peer_edp_j_cycles"),
+                        ("optimum_true_capacity_edp", "known_optimum_edp_j_cycles"),
+                    ):
                         row[column] = peer.get(key, "")
-                    row["edp_over_known_optimum"] = f"{ours / float(peer['optimum_true_capacity_edp']):.7f}" if peer else ""
+                    row["edp_over_known_optimum"] = (
+                        f"{ours / float(peer['optimum_true_capacity_edp']):.7f}" if peer else ""
+                    )
                     row["peer_native_port_cpu_s"] = peer.get("native_port_cpu_s", "")
                 rows.append(row)
         write(f"quickflow_60_{conventions}.csv", rows)
@@ -84,8 +114,14 @@ def timeloop(pliant):
     rows = []
     for (accelerator, layer, mapspace), peer in best.items():
         result = solve(pliant, "--accelerator", accelerator, "--layer", layer, "--factorization", mapspace)
-        rows.append({**row_of(result, accelerator=accelerator, layer=layer, mapspace=mapspace), "peer_edp_pj_cycles": peer["edp_pj_cycles"],
-                     "edp_over_peer": f"{result['value'] / float(peer['edp_pj_cycles']):.4f}", "peer_cpu_s": peer["cpu_s"]})
+        rows.append(
+            {
+                **row_of(result, accelerator=accelerator, layer=layer, mapspace=mapspace),
+                "peer_edp_pj_cycles": peer["edp_pj_cycles"],
+                "edp_over_peer": f"{result['value'] / float(peer['edp_pj_cycles']):.4f}",
+                "peer_cpu_s": peer["cpu_s"],
+            }
+        )
     write("timeloop_baselines.csv", rows)
 
 
@@ -98,25 +134,38 @@ def goma(pliant):
             for model in models:
                 for length in lengths:
                     for layer in solve(pliant, "--accelerator", template, "--workload", f"{model}_{length}")["layers"]:
-                        rows.append(row_of(layer, accelerator=template, workload=f"{model}_{length}", layer=layer["layer"]))
+                        rows.append(
+                            row_of(layer, accelerator=template, workload=f"{model}_{length}", layer=layer["layer"])
+                        )
     write("goma_192.csv", rows)
 
 
 def accelforge(pliant):
-    """The Turbo-Charged Mapper. Its spaces are larger: each tensor of a memory may start to be held at a loop of its own."""
+    """The Turbo-Charged Mapper. Its spaces are larger: each tensor of a memory may start to be held at a loop of its
+    own."""
     best = {}
     for row in read("accelforge_baselines.csv"):
         key = (row["accelerator"], row["layer"], row["factorization"])
         finished = row["ended_by"] == "finished"
-        if key not in best or (finished and (best[key]["ended_by"] != "finished" or float(row["edp_pj_cycles"]) < float(best[key]["edp_pj_cycles"]))):
+        if key not in best or (
+            finished
+            and (best[key]["ended_by"] != "finished" or float(row["edp_pj_cycles"]) < float(best[key]["edp_pj_cycles"]))
+        ):
             best[key] = row
     rows = []
     for (accelerator, layer, factorization), peer in best.items():
         result = solve(pliant, "--accelerator", accelerator, "--layer", layer, "--factorization", factorization)
         known = peer["ended_by"] == "finished"
-        rows.append({**row_of(result, accelerator=accelerator, layer=layer, factorization=factorization), "peer_edp_pj_cycles": peer["edp_pj_cycles"],
-                     "edp_over_peer": f"{result['value'] / float(peer['edp_pj_cycles']):.4f}" if known else "", "peer_loop_orders": peer["loop_orders"],
-                     "peer_cpu_s": peer["cpu_s"], "peer_ended_by": peer["ended_by"]})
+        rows.append(
+            {
+                **row_of(result, accelerator=accelerator, layer=layer, factorization=factorization),
+                "peer_edp_pj_cycles": peer["edp_pj_cycles"],
+                "edp_over_peer": f"{result['value'] / float(peer['edp_pj_cycles']):.4f}" if known else "",
+                "peer_loop_orders": peer["loop_orders"],
+                "peer_cpu_s": peer["cpu_s"],
+                "peer_ended_by": peer["ended_by"],
+            }
+        )
     write("accelforge_baselines.csv", rows)
 
 

@@ -39,7 +39,8 @@ if(NOT PLIANT_ARROW_SOURCE AND NOT PLIANT_ARROW STREQUAL "system")
         file(GLOB candidates "${wheel_library_dir}/lib${package}.so" "${wheel_library_dir}/lib${package}.so.*"
           "${wheel_library_dir}/lib${package}.dylib" "${wheel_library_dir}/lib${package}.[0-9]*.dylib")
         if(NOT candidates)
-          message(FATAL_ERROR "The pyarrow wheel in ${wheel_library_dir} has no lib${package}. Remove .venv and run scripts/setup.")
+          message(FATAL_ERROR
+            "The pyarrow wheel in ${wheel_library_dir} has no lib${package}. Remove .venv and run scripts/setup.")
         endif()
         list(GET candidates 0 wheel_${package}_library)
       endforeach()
@@ -50,7 +51,8 @@ if(NOT PLIANT_ARROW_SOURCE AND NOT PLIANT_ARROW STREQUAL "system")
       set_target_properties(Parquet::parquet_shared PROPERTIES
         IMPORTED_LOCATION "${wheel_parquet_library}" INTERFACE_LINK_LIBRARIES Arrow::arrow_shared)
       set(PLIANT_ARROW_SOURCE "pyarrow wheel in .venv")
-      # An installation must outlive the .venv, so it takes the two libraries along; they need nothing else of the wheel.
+      # An installation must outlive the .venv, so it takes the two libraries along; they need nothing else of the
+      # wheel.
       file(GLOB PLIANT_ARROW_INSTALL_LIBRARIES
         "${wheel_library_dir}/libarrow.so.*" "${wheel_library_dir}/libparquet.so.*"
         "${wheel_library_dir}/libarrow.[0-9]*.dylib" "${wheel_library_dir}/libparquet.[0-9]*.dylib")
@@ -62,7 +64,8 @@ endif()
 
 if(NOT PLIANT_ARROW_SOURCE)
   message(FATAL_ERROR
-    "Pliant needs Apache Arrow and Parquet C++ (${PLIANT_ARROW_MINIMUM} or newer) and found neither an installed one nor the wheel in .venv "
-    "(PLIANT_ARROW=${PLIANT_ARROW}).\nRun scripts/setup, or install Arrow and pass its place with -DCMAKE_PREFIX_PATH=...")
+    "Pliant needs Apache Arrow and Parquet C++ (${PLIANT_ARROW_MINIMUM} or newer) and found neither an installed one "
+    "nor the wheel in .venv (PLIANT_ARROW=${PLIANT_ARROW}).\n"
+    "Run scripts/setup, or install Arrow and pass its place with -DCMAKE_PREFIX_PATH=...")
 endif()
 message(STATUS "Arrow ${PLIANT_ARROW_VERSION} (${PLIANT_ARROW_SOURCE})")

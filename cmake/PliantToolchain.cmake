@@ -13,7 +13,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
-  message(FATAL_ERROR "Pliant needs g++ 12 or newer, found ${CMAKE_CXX_COMPILER_VERSION}. Pass -DCMAKE_CXX_COMPILER=g++-12.")
+  message(FATAL_ERROR
+    "Pliant needs g++ 12 or newer, found ${CMAKE_CXX_COMPILER_VERSION}. Pass -DCMAKE_CXX_COMPILER=g++-12.")
 endif()
 
 if(PLIANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -21,7 +22,8 @@ if(PLIANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   if(PLIANT_CCACHE_PROGRAM)
     # Paths are hashed relative to the source folder, so that clones share one cache.
     set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
-      "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "CCACHE_SLOPPINESS=pch_defines,time_macros" "${PLIANT_CCACHE_PROGRAM}")
+      "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "CCACHE_SLOPPINESS=pch_defines,time_macros"
+        "${PLIANT_CCACHE_PROGRAM}")
   endif()
 endif()
 
@@ -33,17 +35,20 @@ target_compile_options(pliant_options INTERFACE
   $<$<BOOL:${PLIANT_NATIVE}>:-march=native>)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 and 13 raise false alarms inside std::string and std::optional after inlining (GCC bugs 105651, 105562), different ones in each version. These stay
-  # visible, but do not stop CI; -Wrestrict of g++ 12 fires on nearly every string concatenation and is off there.
+  # g++ 12 and 13 raise false alarms inside std::string and std::optional after inlining (GCC bugs 105651, 105562),
+  # different ones in each version. These stay visible, but do not stop CI; -Wrestrict of g++ 12 fires on nearly every
+  # string concatenation and is off there.
   target_compile_options(pliant_options INTERFACE
-    "$<$<BOOL:${PLIANT_WERROR}>:-Wno-error=maybe-uninitialized;-Wno-error=array-bounds;-Wno-error=stringop-overflow;-Wno-error=restrict>")
+    "$<$<BOOL:${PLIANT_WERROR}>:-Wno-error=maybe-uninitialized;-Wno-error=array-bounds>"
+    "$<$<BOOL:${PLIANT_WERROR}>:-Wno-error=stringop-overflow;-Wno-error=restrict>")
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(pliant_options INTERFACE -Wno-restrict)
   endif()
 endif()
 if(PLIANT_SANITIZE)
   # Stack traces need frame pointers.
-  target_compile_options(pliant_options INTERFACE -fsanitize=${PLIANT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(pliant_options INTERFACE -fsanitize=${PLIANT_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
   target_link_options(pliant_options INTERFACE -fsanitize=${PLIANT_SANITIZE})
 endif()
 if(PLIANT_COVERAGE)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sweep of 10,000 designs: its report stays under 10 MB and shows its frontier within two seconds.
 
-large_test.py PLIANT. The time is the page's own, from the start of loading to the drawn frontier; the best of three, for the machine may be busy.
+large_test.py PLIANT. The time is the page's own, from the start of loading to the drawn frontier; the best of three,
+for the machine may be busy.
 """
+
 import pathlib
 import subprocess
 import sys

@@ -3,6 +3,7 @@
 
 report_test.py PLIANT [unittest arguments]. Ends with 77 (skipped) when there is no Chromium, chromedriver or selenium.
 """
+
 import csv
 import json
 import math
@@ -17,9 +18,13 @@ import xml.etree.ElementTree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 
-HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2> \"quotes\" 'and' {{x_title}} ünïcödé 网络 @script@ " + "long " * 60
+HOSTILE = (
+    "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2> \"quotes\" 'and' {{x_title}} ünïcödé "
+    "网络 @script@ "
+    + "long " * 60
+)
 SWEEP_NAME = "hostile </title><script>window.hacked=4</script>"
-LAYER = "<b onmouseover=window.hacked=3>conv</b> & \"co\""
+LAYER = '<b onmouseover=window.hacked=3>conv</b> & "co"'
 
 SWEEP = """pliant: sweep
 name: plain
@@ -42,7 +47,13 @@ layers:
   - {layer: fc, gemm: {M: 1, N: 40, K: 64}}
 """
 # What Pliant's own files may not be called, a dataset may hold all the same: names in it are replaced by these.
-NAMES = {"net": HOSTILE, "first": LAYER, "Buffer": "<i onclick=window.hacked=5>Buf</i>", "Weights": "</svg><script>window.hacked=6</script>", "plain": SWEEP_NAME}
+NAMES = {
+    "net": HOSTILE,
+    "first": LAYER,
+    "Buffer": "<i onclick=window.hacked=5>Buf</i>",
+    "Weights": "</svg><script>window.hacked=6</script>",
+    "plain": SWEEP_NAME,
+}
 PREFIX = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 
 
@@ -68,8 +79,11 @@ def frontier(rows, x, y):
     """The textbook way: rows that no other dominates; of equal ones the first."""
     kept = []
     for i, a in enumerate(rows):
-        beaten = any((b[x] <= a[x] and b[y] <= a[y] and (b[x] < a[x] or b[y] < a[y])) or (b[x] == a[x] and b[y] == a[y] and j < i)
-                     for j, b in enumerate(rows))
+        beaten = any(
+            (b[x] <= a[x] and b[y] <= a[y] and (b[x] < a[x] or b[y] < a[y]))
+            or (b[x] == a[x] and b[y] == a[y] and j < i)
+            for j, b in enumerate(rows)
+        )
         if not beaten:
             kept.append(a)
     return sorted(kept, key=lambda row: row[x])
@@ -88,7 +102,9 @@ class Report(unittest.TestCase):
         cls.run_pliant("sweep", here / "sweep.yaml", "-o", here / "data")
         for file in (here / "data").glob("*/*.parquet"):
             table = pyarrow.parquet.read_table(file)
-            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(renamed(table.to_pylist()), schema=table.schema), file)
+            pyarrow.parquet.write_table(
+                pyarrow.Table.from_pylist(renamed(table.to_pylist()), schema=table.schema), file
+            )
         manifest = here / "data/manifest.json"
         manifest.write_text(json.dumps(renamed(json.loads(manifest.read_text(encoding="utf-8")))), encoding="utf-8")
         cls.run_pliant("report", here / "data", "-o", here / "report.html")
@@ -114,12 +130,22 @@ class Report(unittest.TestCase):
     def tearDown(self):
         self.assertEqual(self.page.messages(), [], "the console is not empty")
         self.assertIsNone(self.page.js("return window.hacked ?? null"), "a name ran as a script")
-        self.assertEqual(self.page.js("return document.querySelectorAll('img, b[onmouseover], i[onclick]').length"), 0, "a name became an element")
-        self.assertEqual(self.page.js("return performance.getEntriesByType('resource').length"), 0, "something was fetched")
+        self.assertEqual(
+            self.page.js("return document.querySelectorAll('img, b[onmouseover], i[onclick]').length"),
+            0,
+            "a name became an element",
+        )
+        self.assertEqual(
+            self.page.js("return performance.getEntriesByType('resource').length"), 0, "something was fetched"
+        )
 
     def of(self, workload, **wanted):
         """Rows of designs that have mappings; the small buffer holds no fixed tile, so some have none."""
-        return [r for r in self.designs if r["energy_pj"] is not None and r["workload"] == workload and all(r[k] == v for k, v in wanted.items())]
+        return [
+            r
+            for r in self.designs
+            if r["energy_pj"] is not None and r["workload"] == workload and all(r[k] == v for k, v in wanted.items())
+        ]
 
     def show_gemms(self):
         self.page.choose("#filter-workload", "gemms")
@@ -164,7 +190,9 @@ class Report(unittest.TestCase):
         for d in points:
             self.assertAlmostEqual(d["y"], self.designs[d["row"]]["runtime_cycles"])
             self.assert_close(d["x"], self.designs[d["row"]]["area_um2"] * 1e-6, "area")
-        titles = self.page.js("return [...document.querySelectorAll('#chart-frontier .role-axis-title text')].map(t => t.textContent)")
+        titles = self.page.js(
+            "return [...document.querySelectorAll('#chart-frontier .role-axis-title text')].map(t => t.textContent)"
+        )
         self.assertEqual(sorted(titles), ["area (mm²)", "runtime (cycles)"])
         self.page.choose("#axis-x", "energy_pj")
         self.page.click("#log-x")
@@ -185,25 +213,48 @@ class Report(unittest.TestCase):
         self.assert_frontier("gemms", "area_um2", "edp_pj_cycles", **{"class": "1010", "set_rows": 8, "set_cols": 16})
         self.page.choose("#filter-set_Buffer_capacity_words", "65536")
         self.page.settle()
-        self.assertEqual(len(self.assert_frontier("gemms", "area_um2", "edp_pj_cycles", **{"class": "1010", "set_rows": 8, "set_cols": 16, "set_Buffer_capacity_words": 65536})), 1)
+        self.assertEqual(
+            len(
+                self.assert_frontier(
+                    "gemms",
+                    "area_um2",
+                    "edp_pj_cycles",
+                    **{"class": "1010", "set_rows": 8, "set_cols": 16, "set_Buffer_capacity_words": 65536},
+                )
+            ),
+            1,
+        )
 
     def test_hover_shows_the_design(self):
         self.show_gemms()
         design = frontier(self.of("gemms"), "area_um2", "edp_pj_cycles")[-1]
         self.page.hover(*self.page.point("chart-frontier", self.row_of(design)))
         self.page.until("return !document.getElementById('tip').hidden")
-        tip = dict(self.page.js("return [...document.querySelectorAll('#tip div')].map(d => [d.children[0].textContent, d.children[1].textContent])"))
+        tip = dict(
+            self.page.js(
+                "return [...document.querySelectorAll('#tip div')].map(d => [d.children[0].textContent, "
+                "d.children[1].textContent])"
+            )
+        )
         self.assertEqual(tip["design"], str(design["design_id"]))
         self.assertEqual(tip["class"], design["class"])
         self.assertEqual(tip["array"], f"{design['set_rows']} x {design['set_cols']}")
-        for words, column, scale in (("area", "area_um2", 1e-6), ("energy", "energy_pj", 1e-12), ("runtime", "runtime_cycles", 1), ("EDP", "edp_pj_cycles", 1), ("utilization", "utilization", 1)):
+        for words, column, scale in (
+            ("area", "area_um2", 1e-6),
+            ("energy", "energy_pj", 1e-12),
+            ("runtime", "runtime_cycles", 1),
+            ("EDP", "edp_pj_cycles", 1),
+            ("utilization", "utilization", 1),
+        ):
             self.assert_close(number(tip[words]), design[column] * scale, words)
 
     def test_click_shows_the_layers(self):
         self.show_gemms()
         design = frontier(self.of("gemms"), "area_um2", "edp_pj_cycles")[0]
         self.page.click_at(*self.page.point("chart-frontier", self.row_of(design)))
-        self.page.until("return document.querySelector('#chosen h3').textContent === arguments[0]", f"Design {design['design_id']}")
+        self.page.until(
+            "return document.querySelector('#chosen h3').textContent === arguments[0]", f"Design {design['design_id']}"
+        )
         self.page.settle()
         self.assert_close(number(self.page.pairs("#chosen")["energy"]), design["energy_pj"] * 1e-12, "energy")
         layers = [r for r in self.layers if r["design_id"] == design["design_id"] and r["workload"] == "gemms"]
@@ -218,12 +269,21 @@ class Report(unittest.TestCase):
             self.assertEqual(cells[7], layer["bound_by"])
             self.assertEqual(cells[8] == "optimal", layer["certificate"]["certified"])
         # Energy and traffic by memory and tensor.
-        for chart, value_of, scale in (("chart-energy", lambda t: t["energy_pj"], 1e-12), ("chart-traffic", lambda t: t["reads"] + t["fills"] + t["updates"], 1)):
+        for chart, value_of, scale in (
+            ("chart-energy", lambda t: t["energy_pj"], 1e-12),
+            ("chart-traffic", lambda t: t["reads"] + t["fills"] + t["updates"], 1),
+        ):
             drawn = {(d["level"], d["tensor"]): d["value"] for d in self.page.marks(chart, "rect")}
             for memory in layers[0]["memories"]:
                 for tensor in memory["tensors"]:
                     name = (memory["level"], tensor["tensor"])
-                    total = sum(layer["count"] * value_of(t) for layer in layers for m in layer["memories"] for t in m["tensors"] if (m["level"], t["tensor"]) == name)
+                    total = sum(
+                        layer["count"] * value_of(t)
+                        for layer in layers
+                        for m in layer["memories"]
+                        for t in m["tensors"]
+                        if (m["level"], t["tensor"]) == name
+                    )
                     if total:
                         self.assert_close(drawn[name], total * scale, f"{chart} {name}")
             if scale != 1:
@@ -235,19 +295,29 @@ class Report(unittest.TestCase):
             words = sum(t["reads"] for t in layer["memories"][0]["tensors"])
             self.assert_close(roofline[layer["layer"]]["x"], layer["macs"] / words, "intensity")
             self.assert_close(roofline[layer["layer"]]["y"], layer["macs"] / layer["runtime_cycles"], "MACs per cycle")
-            self.assertLessEqual(roofline[layer["layer"]]["y"], 4 * roofline[layer["layer"]]["x"] * (1 + 1e-6), "above the roof of 4 words a cycle")
+            self.assertLessEqual(
+                roofline[layer["layer"]]["y"],
+                4 * roofline[layer["layer"]]["x"] * (1 + 1e-6),
+                "above the roof of 4 words a cycle",
+            )
         # The mapping of a layer, loop by loop.
         self.page.click("[data-layer='1']")
         self.page.settle()
-        loops = self.page.js("return [...document.querySelectorAll('#mapping li')].map(li => [li.querySelector('i').textContent, li.querySelector('b')?.textContent ?? '', li.textContent])")
+        loops = self.page.js(
+            "return [...document.querySelectorAll('#mapping li')].map(li => [li.querySelector('i').textContent, "
+            "li.querySelector('b')?.textContent ?? '', li.textContent])"
+        )
         expected = []
         for level in layers[1]["mapping"]:
             expected += [["for", loop["dim"], loop["bound"]] for loop in level["temporal"]]
             expected += [["parallel", loop["dim"], loop["bound"]] for loop in level["rows"] + level["cols"]]
-        self.assertEqual([[kind, dim, int(re.search(r"… (\d+)", words)[1]) + 1] for kind, dim, words in loops[:-1]], expected)
+        self.assertEqual(
+            [[kind, dim, int(re.search(r"… (\d+)", words)[1]) + 1] for kind, dim, words in loops[:-1]], expected
+        )
 
     def test_flexibility(self):
-        """The heat map against the definition: geometric mean over the hardware of runtime over the inflexible one's."""
+        """The heat map against the definition: geometric mean over the hardware of runtime over the inflexible
+        one's."""
         hardware = lambda r: (r["workload"], r["set_rows"], r["set_cols"], r["set_Buffer_capacity_words"])
         base = {hardware(r): r for r in self.designs if r["class"] == "0000"}
         self.assertGreater(len(base), 0)
@@ -256,7 +326,9 @@ class Report(unittest.TestCase):
         for r in self.designs:
             if hardware(r) not in base:
                 continue
-            ratios.setdefault((r["class"], r["workload"]), []).append(r["runtime_cycles"] / base[hardware(r)]["runtime_cycles"])
+            ratios.setdefault((r["class"], r["workload"]), []).append(
+                r["runtime_cycles"] / base[hardware(r)]["runtime_cycles"]
+            )
         expected = {key: math.exp(sum(map(math.log, values)) / len(values)) for key, values in ratios.items()}
         cells = {(d["label"], d["workload"]): d["value"] for d in self.page.marks("chart-classes", "rect")}
         self.assertEqual(set(cells), set(expected))
@@ -280,12 +352,21 @@ class Report(unittest.TestCase):
         self.assert_close(gains["1111"]["area_percent"], 100 * (ratio - 1), "area of flexibility")
         chosen = self.page.js("return Number(document.querySelector('#chosen h3').textContent.split(' ')[1])")
         design = self.of(HOSTILE, design_id=chosen)[0]
-        panels = self.page.js("return [...document.querySelectorAll('.venn-panel')].map(p => [...p.querySelectorAll('.flexions b')].map(b => Number(b.textContent.slice(4).replaceAll(',', ''))))")
-        circles = self.page.js("return [...document.querySelectorAll('.venn-panel')].map(p => ['.ring-c', '.ring-w', '.set-a'].map(c => Number(p.querySelector(c).getAttribute('r'))))")
+        panels = self.page.js(
+            "return [...document.querySelectorAll('.venn-panel')].map(p => [...p.querySelectorAll('.flexions "
+            "b')].map(b => Number(b.textContent.slice(4).replaceAll(',', ''))))"
+        )
+        circles = self.page.js(
+            "return [...document.querySelectorAll('.venn-panel')].map(p => ['.ring-c', '.ring-w', '.set-a'].map(c => "
+            "Number(p.querySelector(c).getAttribute('r'))))"
+        )
         for sets, (c, w, a) in zip(design["flexion_sets"], circles):
             for name, radius in (("w", w), ("a", a)):
                 if min(c, radius) > 2.3:  # smaller ones are drawn larger, and the page says so
-                    self.assertTrue(math.isclose((radius / c) ** 2, sets[name] / sets["c"], rel_tol=2e-2), f"{sets['axis']}: area of {name} is not to scale")
+                    self.assertTrue(
+                        math.isclose((radius / c) ** 2, sets[name] / sets["c"], rel_tol=2e-2),
+                        f"{sets['axis']}: area of {name} is not to scale",
+                    )
         for axis, (h_f, w_f) in zip("tops", panels):
             self.assertTrue(math.isclose(h_f, design[f"h_f_{axis}"], rel_tol=6e-3), (axis, h_f, design[f"h_f_{axis}"]))
             self.assertTrue(math.isclose(w_f, design[f"w_f_{axis}"], rel_tol=6e-3), (axis, w_f, design[f"w_f_{axis}"]))
@@ -297,7 +378,13 @@ class Report(unittest.TestCase):
             self.assertEqual(value, min(r["runtime_cycles"] for r in self.of("gemms", set_rows=rows, set_cols=cols)))
         self.assertEqual(len(cells), 4)
         for d in self.page.marks("chart-buffer", "symbol"):
-            self.assertEqual(d["value"], min(r["runtime_cycles"] for r in self.of("gemms", set_Buffer_capacity_words=d["x"], **{"class": d["label"]})))
+            self.assertEqual(
+                d["value"],
+                min(
+                    r["runtime_cycles"]
+                    for r in self.of("gemms", set_Buffer_capacity_words=d["x"], **{"class": d["label"]})
+                ),
+            )
 
     def test_provenance(self):
         certified = sum(r["certificate"]["certified"] for r in self.layers if r["status"] == "solved")
@@ -310,14 +397,24 @@ class Report(unittest.TestCase):
     def test_any_design_by_its_number(self):
         self.show_gemms()
         design = self.of("gemms", **{"class": "0100"})[-1]
-        self.page.js("const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new Event('change'))", design["design_id"])
+        self.page.js(
+            "const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new "
+            "Event('change'))",
+            design["design_id"],
+        )
         self.page.settle()
         self.assertEqual(self.page.text("#chosen h3"), f"Design {design['design_id']}")
         self.assertEqual(number(self.page.pairs("#chosen")["runtime"]), design["runtime_cycles"])
 
     def test_a_design_without_mappings_says_why(self):
-        row, design = next((i, r) for i, r in enumerate(self.designs) if r["status"] == "invalid_design" and r["workload"] == HOSTILE)
-        self.page.js("const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new Event('change'))", design["design_id"])
+        row, design = next(
+            (i, r) for i, r in enumerate(self.designs) if r["status"] == "invalid_design" and r["workload"] == HOSTILE
+        )
+        self.page.js(
+            "const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new "
+            "Event('change'))",
+            design["design_id"],
+        )
         self.page.settle()
         self.assertIn(design["reason"], self.page.pairs("#chosen")["status"])
         self.assertIn("has no mapping", self.page.text("#mapping-title"))
@@ -326,7 +423,10 @@ class Report(unittest.TestCase):
     def test_charts_can_be_saved(self):
         """What the buttons below a chart hand over, caught where it becomes a file."""
         self.show_gemms()
-        self.page.js("window.saved = []; URL.createObjectURL = (blob) => { blob.text().then((t) => window.saved.push(t)); return '#'; }")
+        self.page.js(
+            "window.saved = []; URL.createObjectURL = (blob) => { blob.text().then((t) => window.saved.push(t)); "
+            "return '#'; }"
+        )
         for i, kind in enumerate(("SVG", "CSV", "Vega-Lite")):
             self.page.click(f"#chart-array ~ .save [data-save='{kind}']")
             self.page.until("return window.saved.length === arguments[0]", i + 1)
@@ -343,14 +443,21 @@ class Report(unittest.TestCase):
         self.page.js("document.querySelectorAll('#frontier-list button')[1].focus()")
         name = self.page.js("return document.activeElement.textContent")
         self.page.driver.switch_to.active_element.send_keys(Keys.ENTER)
-        self.page.until("return document.querySelector('#chosen h3').textContent === arguments[0]", f"Design {re.match(r'[0-9]+', name)[0]}")
+        self.page.until(
+            "return document.querySelector('#chosen h3').textContent === arguments[0]",
+            f"Design {re.match(r'[0-9]+', name)[0]}",
+        )
         self.page.settle()
-        reachable = self.page.js("return [...document.querySelectorAll('button, select, input, a, summary')].every(e => e.tabIndex >= 0)")
+        reachable = self.page.js(
+            "return [...document.querySelectorAll('button, select, input, a, summary')].every(e => e.tabIndex >= 0)"
+        )
         self.assertTrue(reachable)
         self.page.click("#theme")
         self.page.settle()
         self.assertEqual(self.page.js("return document.documentElement.dataset.theme"), "dark")
-        self.page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 800, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+        self.page.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": 800, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        )
         self.page.settle()
         self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"), 800)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a report for docs/report.md: screenshots.py REPORT.html FOLDER. Every section, 1440 wide and light, 800 wide and dark."""
+"""Pictures of a report for docs/report.md: screenshots.py REPORT.html FOLDER. Every section, 1440 wide and light, 800
+wide and dark."""
+
 import pathlib
 import sys
 

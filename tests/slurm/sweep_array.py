@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sweep as a real Slurm job array on one node: one task is killed, one is requeued while it runs, and the dataset is that of one process.
+"""A sweep as a real Slurm job array on one node: one task is killed, one is requeued while it runs, and the dataset is
+that of one process.
 
-Starts munged, slurmctld and slurmd with a configuration of its own in a temporary folder, submits scripts/sweep.sbatch, and ends them again.
+Starts munged, slurmctld and slurmd with a configuration of its own in a temporary folder, submits scripts/sweep.sbatch,
+and ends them again.
 Usage: sweep_array.py PLIANT SOURCE_DIR; exit code 77 (skipped) where Slurm or munge is not installed.
 """
+
 import getpass
 import os
 import pathlib
@@ -43,7 +46,7 @@ def free_port():
 def wait_for(what, condition, seconds=120):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if (found := condition()):
+        if found := condition():
             return found
         time.sleep(0.02)
     raise TimeoutError(f"waited {seconds} s in vain for {what}")
@@ -102,8 +105,15 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
         key = munge / "key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
-        self.spawn("munged", "--foreground", f"--socket={munge}/socket", f"--key-file={key}", f"--pid-file={munge}/pid",
-                   f"--log-file={munge}/log", f"--seed-file={munge}/seed")
+        self.spawn(
+            "munged",
+            "--foreground",
+            f"--socket={munge}/socket",
+            f"--key-file={key}",
+            f"--pid-file={munge}/pid",
+            f"--log-file={munge}/log",
+            f"--seed-file={munge}/seed",
+        )
         wait_for("munged", (munge / "socket").exists)
         self.spawn("slurmctld", "-D", "-f", str(self.conf))
         self.spawn("slurmd", "-D", "-f", str(self.conf))
@@ -140,7 +150,11 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
                 daemon.wait()
 
     def logs(self):
-        for file in sorted(self.folder.glob("*.log")) + sorted(self.folder.glob("*.out")) + sorted(self.folder.glob("munge/log")):
+        for file in (
+            sorted(self.folder.glob("*.log"))
+            + sorted(self.folder.glob("*.out"))
+            + sorted(self.folder.glob("munge/log"))
+        ):
             print(f"--- {file.name}\n{file.read_text(errors='replace')[-4000:]}", file=sys.stderr)
 
 
@@ -154,7 +168,11 @@ def process_of(pliant, dataset, index):
             variables = (entry / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if command[0] == str(pliant).encode() and str(dataset).encode() in command and b"SLURM_ARRAY_TASK_ID=%d" % index in variables:
+        if (
+            command[0] == str(pliant).encode()
+            and str(dataset).encode() in command
+            and b"SLURM_ARRAY_TASK_ID=%d" % index in variables
+        ):
             return int(entry.name)
     return None
 
@@ -182,8 +200,18 @@ def run(cluster, pliant, source, folder):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([pliant, "sweep", sweep, "-o", whole, "--threads", "1"], check=True, **quiet)
 
-    job = cluster.ask("sbatch", "--parsable", f"--array=0-{TASKS - 1}", "--cpus-per-task=1", f"--chdir={source}", f"--output={folder}/task-%a.txt",
-                      f"--export=ALL,PLIANT={pliant}", str(source / "scripts" / "sweep.sbatch"), str(sweep), str(array))
+    job = cluster.ask(
+        "sbatch",
+        "--parsable",
+        f"--array=0-{TASKS - 1}",
+        "--cpus-per-task=1",
+        f"--chdir={source}",
+        f"--output={folder}/task-%a.txt",
+        f"--export=ALL,PLIANT={pliant}",
+        str(source / "scripts" / "sweep.sbatch"),
+        str(sweep),
+        str(array),
+    )
     print("job", job)
 
     # 1. Task 0 dies without warning in the middle of its work and is requeued.
@@ -191,7 +219,10 @@ def run(cluster, pliant, source, folder):
     os.kill(process_of(pliant, array, 0), signal.SIGKILL)
     wait_for("task 0 to fail", lambda: cluster.task(job, 0).get("JobState") == "FAILED")
     done_before = len(parts(array, 0))
-    missing = sum(1 for file in (whole / "designs").iterdir() if int(file.stem.removeprefix("part-")) % TASKS == 0) - done_before
+    missing = (
+        sum(1 for file in (whole / "designs").iterdir() if int(file.stem.removeprefix("part-")) % TASKS == 0)
+        - done_before
+    )
     assert missing > 0, "task 0 was done before it could be killed"
     print(f"task 0 killed with {done_before} of {done_before + missing} parts done")
     cluster.ask("scontrol", "requeue", f"{job}_0")
@@ -202,12 +233,16 @@ def run(cluster, pliant, source, folder):
     cluster.ask("scontrol", "requeue", f"{job}_1")
 
     # 3. All tasks end, and the dataset is that of one process.
-    wait_for("all tasks to end", lambda: all(cluster.task(job, i).get("JobState") == "COMPLETED" for i in range(TASKS)), 300)
+    wait_for(
+        "all tasks to end", lambda: all(cluster.task(job, i).get("JobState") == "COMPLETED" for i in range(TASKS)), 300
+    )
     for index, restarts in ((0, "1"), (1, "1"), (2, "0")):
         assert cluster.task(job, index).get("Restarts") == restarts, f"task {index}: {cluster.task(job, index)}"
     compare(whole, array)
     assert "reused" in (folder / "task-0.txt").read_text()
-    status = subprocess.run([pliant, "sweep", "--status", "-o", array], check=True, capture_output=True, text=True).stdout
+    status = subprocess.run(
+        [pliant, "sweep", "--status", "-o", array], check=True, capture_output=True, text=True
+    ).stdout
     assert "complete since" in status, status
     print(status.strip())
 

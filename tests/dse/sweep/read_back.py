@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a dataset with pyarrow and with DuckDB and prints both as JSON: {"pyarrow": [rows], "duckdb": [rows], ...}."""
+
 import json
 import sys
 
@@ -19,6 +20,8 @@ for name in ("layers", "designs"):
         "pyarrow": table.sort_by(key).to_pylist(),
         "duckdb": [dict(zip(result.columns, row)) for row in result.fetchall()],
         "units": {f.name: f.metadata[b"unit"].decode() for f in table.schema},
-        "metadata": {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items() if k.startswith(b"pliant.")},
+        "metadata": {
+            k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items() if k.startswith(b"pliant.")
+        },
     }
 json.dump(tables, sys.stdout)
