@@ -52,6 +52,7 @@ ChoiceBound::Corner ChoiceBound::lowest_corner(const std::vector<Line>& lines, d
     if (value < lowest.value) lowest = {energy, cycles, value};
   };
   look_at(least_cycles);
+  look_at(task_.most_cycles);  // beyond it nothing counts, so the region ends there
   for (std::size_t i = 0; i < lines.size(); ++i)
     for (std::size_t j = i + 1; j < lines.size(); ++j)
       if (lines[i].slope != lines[j].slope) look_at((lines[i].sum - lines[j].sum) / (lines[i].slope - lines[j].slope));

@@ -43,7 +43,9 @@ TileRules::TileRules(const MapSpaceRules& rules, const Problem& problem) : space
     orders.push_back(order_sets(memory.orders, memory.may_loop));
     DimSet& moves = movable.emplace_back(0);
     for (int d = 0; d < problem.dims && !within; ++d) {
-      bool slides = memory.allows_smaller(d);
+      // The loop may have to pass memories without loops on its way out, and their tiles shrink with it.
+      bool slides = true;
+      for (std::size_t outside = 0; outside <= m; ++outside) slides &= rules.memories[outside].allows_smaller(d);
       for (int x = 0; x < problem.tensors; ++x)
         if (problem.affine_dims[x] >> d & 1U) slides &= (problem.sliding[x] >> d & 1U) != 0;
       if (slides) moves |= DimSet{1} << d;
