@@ -56,7 +56,7 @@ class Truth {
  public:
   static constexpr std::size_t kMostMappings = 400;
 
-  explicit Truth(const Task& task) : task(task), problem(task.layer, task.accelerator), space_(task) {
+  explicit Truth(const Task& of) : task(of), problem(task.layer, task.accelerator), space_(task) {
     LegalWalk<Truth> walk(space_, *this);
     complete = walk.run() && seen_ > 0;
   }
