@@ -77,6 +77,9 @@ levels:
 }
 
 // An index used in two ranks, under boxes: the two units differ in one way, not in two times two.
+/// A tensor that one dim indexes twice: the reader refuses it in a file, the library takes it.
+void index_twice(Tensor& tensor) { tensor.ranks.push_back(tensor.ranks.front()); }
+
 TEST(Certificates, UnitsUnderAnIndexOfTwoRanksAreCountedOnce) {
   Task task = task_of(R"(
 conventions: {preset: physical, footprint: bounding-box, drain: free}
@@ -91,8 +94,9 @@ levels:
   dims: {A: 2}
   tensors:
     - {name: O, role: outputs, projection: []}
-    - {name: W, role: weights, projection: [A, A]}
+    - {name: W, role: weights, projection: [A]}
 )");
+  index_twice(task.layer.tensors[1]);
   task.objective = Objective::kEnergy;
   EXPECT_EQ(agreed_value(task), 2.25);
   // The same where a network may serve them as one.
@@ -108,8 +112,9 @@ levels:
   dims: {A: 4}
   tensors:
     - {name: O, role: outputs, projection: []}
-    - {name: X, role: inputs, projection: [A, A]}
+    - {name: X, role: inputs, projection: [A]}
 )");
+  index_twice(task.layer.tensors[1]);
   task.objective = Objective::kEnergy;
   EXPECT_GT(agreed_value(task), 0);
 }
