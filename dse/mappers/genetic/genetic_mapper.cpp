@@ -76,8 +76,10 @@ class Evolution {
     }
     result.evaluations = evaluations_;
     result.seconds = deadline_.seconds();
-    if (population_.empty()) {
-      result.ended_by = EndedBy::kNoValidMappingDrawn;
+    if (population_.empty()) {  // the time may have ended before a first mapping was drawn
+      result.ended_by = deadline_.stopped() ? EndedBy::kStopped
+                        : deadline_.over()  ? EndedBy::kBudget
+                                            : EndedBy::kNoValidMappingDrawn;
       return result;
     }
     const Individual& best = *std::min_element(population_.begin(), population_.end(), fitter);
