@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts for mappings whose last tiles are short, and for outputs whose windows overlap: exact, by enumerating the
-// few kinds of tiles each dim has. Slower than the perfect path and allowed to allocate.
+// Counts for mappings whose last tiles are short: exact, from the remainders every dim leaves at every level. Slower
+// than the perfect path and allowed to allocate.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "costmodel/nest.h"
+#include "costmodel/loop_nest.h"
+#include "costmodel/transfer.h"
 
 namespace pliant {
 
-class ImperfectTraffic {
+class ImperfectTransfers {
  public:
-  explicit ImperfectTraffic(const Nest& nest) : nest_(nest), problem_(nest.problem()) {}
+  explicit ImperfectTransfers(const LoopNest& loops) : loops_(loops), problem_(loops.problem()) {}
 
-  void price(Traffic& pair) const;
+  void price(Transfer& transfer) const;
   /// Steps of a dim on the longest path (some instance works in every one of them).
   double steps(int dim) const;
   /// Copies of a level that the dim keeps busy: at the peak, and on average over the steps. The peak is the first step:
   /// later ones only move the parts of all copies towards the end of the dim.
   double widest(int dim, int level) const;
   double average_width(int dim, int level) const;
-  /// Distinct elements along the output's affine ranks, summed over the instances of a level that split them.
-  double distinct_output_extent(int level) const;
 
  private:
+  struct Run {
+    Kill kill;
+    bool every_loop = false;        ///< nothing stays: every loop brings new words
+    bool innermost_memory = false;  ///< loops of the innermost memory count besides those outside the kill
+  };
+  /// How often the words of the coupled dims move, or arrive for the first time.
+  struct Times {
+    double served = 1, delivered = 1, first_parent = 1, first_child = 1;
+  };
+
   /// Distinct tuples of the loop indices of a dim at the given levels (bit l = level l).
   double tuples(int dim, std::uint32_t levels) const;
+  Run run_of(const Transfer& transfer) const;
+  bool repeats(const Transfer& transfer, const Run& run, int level, int dim) const;
+  Times times_of(const Transfer& transfer, const Run& run) const;
+  double first_words(int level) const;
   /// Words along all affine ranks that leave the parent when it serves the children of these fanouts as one; and those
   /// that arrive at all children.
-  double affine_served(const Traffic& pair, const Nest::Kill& kill, std::uint32_t united) const;
-  double affine_delivered(const Traffic& pair, const Nest::Kill& kill) const;
-  /// Words along one rank whose dims have short tiles: leaving the parent, or arriving at all children.
-  double rank_words(const Problem::AffineRank& joint, const Traffic& pair, const Nest::Kill& kill, bool at_parent,
-                    std::uint32_t united) const;
+  double affine_served(const Transfer& transfer, const Kill& kill, std::uint32_t united) const;
+  double affine_delivered(const Transfer& transfer, const Kill& kill) const;
 
-  const Nest& nest_;
+  const LoopNest& loops_;
   const Problem& problem_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -15,10 +16,10 @@ namespace {
 /// Sums of products of doubles: exact below 2^53, else rounded; invariants allow for the rounding only.
 constexpr double kSlack = 1 - 1e-12;
 
-void add_traffic(CostReport& report, const Nest& nest) {
+void add_transfers(CostReport& report, const Nest& nest) {
   const Problem& problem = nest.problem();
   double output_fills = 0;
-  for (const Traffic& pair : nest.traffic()) {
+  for (const Transfer& pair : nest.transfers()) {
     TensorCost& parent = report.levels[pair.parent].tensors[pair.tensor];
     TensorCost* child = pair.child < problem.levels ? &report.levels[pair.child].tensors[pair.tensor] : nullptr;
     if (pair.tensor != problem.output) {
@@ -40,6 +41,32 @@ void add_traffic(CostReport& report, const Nest& nest) {
     child->reads += child->drains;
     output_fills = child->fills;
   }
+}
+
+/// Energy of a memory's words, and how long its ports need for them.
+void add_costs(LevelCost& level, const Nest& nest, int l, const Totals& totals) {
+  const Problem& problem = nest.problem();
+  double reads = 0, writes = 0;
+  for (int x = 0; x < problem.tensors; ++x) {
+    TensorCost& tensor = level.tensors[x];
+    tensor.kept = nest.keeps(l, x);
+    if (!tensor.kept) continue;
+    tensor.tile_words = nest.footprint(l, x);
+    level.used_words += tensor.tile_words;
+    tensor.energy_pj =
+        tensor.reads * problem.read_pj[l] + tensor.fills * problem.write_pj[l] + tensor.updates * problem.update_pj[l];
+    level.energy_pj += tensor.energy_pj;
+    reads += tensor.reads;
+    writes += tensor.fills + tensor.updates;
+  }
+  const double read_time = reads / (problem.read_bandwidth[l] * level.instances_peak);
+  const double write_time = writes / (problem.write_bandwidth[l] * level.instances_peak);
+  if (!(totals.cycles >= std::max(read_time, write_time) * kSlack))
+    throw std::logic_error(fmt::format("cost model invariant: {} cycles, a port of {} needs {}", totals.cycles,
+                                       level.name, std::max(read_time, write_time)));
+  level.read_cycles = std::ceil(read_time);
+  level.write_cycles = std::ceil(write_time);
+  level.leakage_pj = problem.leak_pj_per_cycle[l] * level.instances_built * totals.cycles;
 }
 
 }  // namespace
@@ -78,32 +105,9 @@ CostReport price(const Layer& layer, const Accelerator& accelerator, const Mappi
     level.capacity_words = problem.capacity[l];
     level.tensors.resize(problem.tensors);
   }
-  add_traffic(report, nest);
-  for (int l = 0; l < problem.levels; ++l) {
-    LevelCost& level = report.levels[l];
-    if (!level.memory) continue;
-    double reads = 0, writes = 0;
-    for (int x = 0; x < problem.tensors; ++x) {
-      TensorCost& tensor = level.tensors[x];
-      tensor.kept = nest.keeps(l, x);
-      if (!tensor.kept) continue;
-      tensor.tile_words = nest.footprint(l, x);
-      level.used_words += tensor.tile_words;
-      tensor.energy_pj = tensor.reads * problem.read_pj[l] + tensor.fills * problem.write_pj[l] +
-                         tensor.updates * problem.update_pj[l];
-      level.energy_pj += tensor.energy_pj;
-      reads += tensor.reads;
-      writes += tensor.fills + tensor.updates;
-    }
-    level.read_cycles = std::ceil(reads / (problem.read_bandwidth[l] * level.instances_peak));
-    level.write_cycles = std::ceil(writes / (problem.write_bandwidth[l] * level.instances_peak));
-    for (const double words_time : {reads / (problem.read_bandwidth[l] * level.instances_peak),
-                                    writes / (problem.write_bandwidth[l] * level.instances_peak)})
-      if (!(report.totals.cycles >= words_time * kSlack))
-        throw std::logic_error(fmt::format("cost model invariant: {} cycles, a port of {} needs {}",
-                                           report.totals.cycles, level.name, words_time));
-    level.leakage_pj = problem.leak_pj_per_cycle[l] * level.instances_built * report.totals.cycles;
-  }
+  add_transfers(report, nest);
+  for (int l = 0; l < problem.levels; ++l)
+    if (report.levels[l].memory) add_costs(report.levels[l], nest, l, report.totals);
   const Bound& bound = report.totals.bound;
   report.bound_by = bound.level < 0
                         ? "compute"
@@ -118,7 +122,7 @@ std::string broken_invariant(const Nest& nest, const Totals& totals) {
   if (!(totals.energy_pj >= problem.macs * problem.mac_pj * kSlack)) return "energy below that of the MACs";
   if (!(totals.utilization <= 1 / kSlack)) return fmt::format("utilization {}", totals.utilization);
   if (!std::isfinite(totals.energy_pj) || !std::isfinite(totals.cycles)) return "a number is not finite";
-  for (const Traffic& pair : nest.traffic()) {
+  for (const Transfer& pair : nest.transfers()) {
     const double whole = problem.tensor_words[pair.tensor] * kSlack;
     if (!(pair.served >= whole) || !(pair.delivered >= whole))
       return fmt::format("{} moves {} and {} words between levels {} and {}, the tensor has {}",

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "costmodel/report.h"
-#include "dse/validation/instance_zero.h"
+#include "dse/validation/reference_bookkeeping.h"
 
 namespace pliant {
 

@@ -68,7 +68,7 @@ TEST_P(Allocations, NoneWhilePricing) {
       sum += nest.price().energy_pj;
       for (int x = 0; x < problem.tensors; ++x) sum += nest.footprint(l, x);
     }
-    for (const Traffic& words : nest.traffic()) sum += words.served;
+    for (const Transfer& words : nest.transfers()) sum += words.served;
     ASSERT_EQ(allocations, before) << "round " << round;
     ASSERT_GT(sum, 0);
     ++priced;

@@ -22,9 +22,9 @@ void expect_same(Nest& changed, const Problem& problem, const FlatMapping& mappi
   ASSERT_EQ(found.utilization, expected.utilization) << what;
   ASSERT_EQ(found.bound.level, expected.bound.level) << what;
   ASSERT_EQ(found.bound.write, expected.bound.write) << what;
-  ASSERT_EQ(changed.traffic().size(), fresh.traffic().size()) << what;
-  for (std::size_t i = 0; i < fresh.traffic().size(); ++i) {
-    const Traffic &a = changed.traffic()[i], &b = fresh.traffic()[i];
+  ASSERT_EQ(changed.transfers().size(), fresh.transfers().size()) << what;
+  for (std::size_t i = 0; i < fresh.transfers().size(); ++i) {
+    const Transfer &a = changed.transfers()[i], &b = fresh.transfers()[i];
     ASSERT_EQ(a.tensor, b.tensor) << what;
     ASSERT_EQ(a.parent, b.parent) << what;
     ASSERT_EQ(a.child, b.child) << what;

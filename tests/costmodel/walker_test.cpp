@@ -104,12 +104,12 @@ TEST(PartialMulticast, NeverCostsMore) {
       Nest nest(problem);
       nest.load(flatten(problem, mapping));
       nest.price();
-      return std::vector<Traffic>(nest.traffic().begin(), nest.traffic().end());
+      return std::vector<Transfer>(nest.transfers().begin(), nest.transfers().end());
     };
-    const std::vector<Traffic> with = words();
+    const std::vector<Transfer> with = words();
     for (Level& level : accelerator.levels)
       if (level.is_fanout() && random() % 2 == 0) level.fanout().partial_multicast = false;
-    const std::vector<Traffic> without = words();
+    const std::vector<Transfer> without = words();
     ASSERT_EQ(with.size(), without.size());
     for (std::size_t k = 0; k < with.size(); ++k) {
       ASSERT_LE(with[k].served, without[k].served) << "case " << i << ", pair " << k;

@@ -62,9 +62,10 @@ std::string disagreement(const Layer& layer, const Accelerator& accelerator, con
   };
   compare("macs", problem.macs, static_cast<double>(walked.macs));
   compare("steps", totals.steps, static_cast<double>(walked.steps) * problem.cycles_per_mac);
-  if (nest.traffic().size() != walked.words.size()) return "different pairs\n" + describe(layer, accelerator, mapping);
+  if (nest.transfers().size() != walked.words.size())
+    return "different pairs\n" + describe(layer, accelerator, mapping);
   for (std::size_t i = 0; i < walked.words.size(); ++i) {
-    const Traffic& pair = nest.traffic()[i];
+    const Transfer& pair = nest.transfers()[i];
     const Words& words = walked.words[i];
     if (pair.tensor != words.tensor || pair.parent != words.parent || pair.child != words.child)
       return "different pairs\n" + describe(layer, accelerator, mapping);

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "costmodel/report.h"
-#include "dse/validation/instance_zero.h"
+#include "dse/validation/reference_bookkeeping.h"
 #include "dse/validation/timeloop_vectors.h"
 #include "support/agreement.h"
 #include "support/reference_walker.h"
@@ -45,7 +45,7 @@ bool has_plain_output(const Layer& layer) {
 
 // With perfect factors the model in closed form equals instance 0 followed step by step, whatever the layer, the
 // bypass, the fanouts and the bandwidth: nothing is fitted to the vectors at hand.
-TEST(TimeloopRules, ModelEqualsInstanceZeroOnRandomPerfectMappings) {
+TEST(TimeloopRules, ModelEqualsTheReferenceBookkeepingOnRandomPerfectMappings) {
   reference::Random random(11);
   int compared = 0;
   for (int i = 0; i < 900; ++i) {
@@ -103,14 +103,14 @@ TEST(TimeloopRules, WordsOfImperfectVectorsAreThoseOfTheWalkedNest) {
     Nest nest(problem);
     nest.load(flatten(problem, given.mapping));
     EXPECT_EQ(nest.price().steps, static_cast<double>(walked.steps));
-    ASSERT_EQ(nest.traffic().size(), walked.words.size());
+    ASSERT_EQ(nest.transfers().size(), walked.words.size());
     for (std::size_t i = 0; i < walked.words.size(); ++i) {
       const reference::Words& words = walked.words[i];
       bool dense = true;
       for (const Rank& rank : given.layer.tensors[static_cast<std::size_t>(words.tensor)].ranks)
         for (const Term& term : rank.terms) dense &= term.coefficient == 1;
       if (!dense) continue;
-      const Traffic& ours = nest.traffic()[i];
+      const Transfer& ours = nest.transfers()[i];
       EXPECT_EQ(ours.served, static_cast<double>(words.served));
       EXPECT_EQ(ours.delivered, static_cast<double>(words.delivered));
       EXPECT_EQ(ours.first_parent, static_cast<double>(words.first_parent));

@@ -14,7 +14,7 @@
 
 #include "core/input/diagnostics.h"
 #include "dse/cli/validate_command.h"
-#include "dse/validation/instance_zero.h"
+#include "dse/validation/reference_bookkeeping.h"
 #include "dse/validation/timeloop_vectors.h"
 #include "dse/validation/vectors.h"
 
@@ -133,13 +133,13 @@ TEST(Validation, WhatFollowsFromAnExcusedNumberIsExcusedWithIt) {
   EXPECT_GT(tried, 5);
 }
 
-TEST(InstanceZero, EveryHabitHasAName) {
+TEST(ReferenceBookkeeping, EveryHabitHasAName) {
   std::set<std::string_view> names{describe(Habit::kNone)};
   for (const Habit habit : kHabits) EXPECT_TRUE(names.insert(describe(habit)).second);
   for (const std::string_view name : names) EXPECT_FALSE(name.empty());
 }
 
-TEST(InstanceZero, SeventeenRowsOverSixUnits) {
+TEST(ReferenceBookkeeping, SeventeenRowsOverSixUnits) {
   // The reference's own example: 3 rounds with 6, 6 and 5 rows of 4 words; 68 words leave the parent, 11 are counted at
   // each of 17/3 instances.
   const Layer layer = make_gemm("gemm", {.M = 17, .N = 5, .K = 4});

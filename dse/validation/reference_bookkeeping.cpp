@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/validation/instance_zero.h"
+#include "dse/validation/reference_bookkeeping.h"
 
 #include <algorithm>
 #include <array>
@@ -276,115 +276,159 @@ std::string_view describe(Habit habit) {
   return "";
 }
 
-Prediction predict_reference(const ReferenceNest& nest, Habit repaired) {
-  const Layer& layer = *nest.layer;
-  const int memories = static_cast<int>(nest.keeps.size()), tensors = static_cast<int>(layer.tensors.size());
-  Prediction result;
-  result.counts.assign(memories, std::vector<ReferenceCounts>(tensors));
-  result.level_energy_pj.assign(memories, 0);
+namespace {
 
-  for (int x = 0; x < tensors; ++x) {
-    const Tensor& tensor = layer.tensors[x];
-    // 1. Every pair of adjacent memories as if nothing were bypassed.
-    std::vector<double> served(memories), delivered(memories, 0), to_zero(memories, 0), to_each(memories, 0);
-    std::vector<double> share(memories);
-    for (int child = 1; child <= memories; ++child) {
-      const Words words = PairWalk(nest, child, tensor, repaired).run();
-      served[child - 1] = words.served;
-      if (child == memories) {
-        result.computes = words.delivered * instances_of(nest, memories - 1).first;
+/// Puts the numbers of one nest together, tensor by tensor, then cycles and energy.
+class Bookkeeping {
+ public:
+  Bookkeeping(const ReferenceNest& nest, Habit repaired)
+      : nest_(nest),
+        layer_(*nest.layer),
+        repaired_(repaired),
+        memories_(static_cast<int>(nest.keeps.size())),
+        tensors_(static_cast<int>(layer_.tensors.size())) {}
+
+  Prediction run() {
+    result_.counts.assign(memories_, std::vector<ReferenceCounts>(tensors_));
+    result_.level_energy_pj.assign(memories_, 0);
+    for (int x = 0; x < tensors_; ++x) count_tensor(x);
+    result_.compute_cycles = compute_cycles();
+    result_.cycles = result_.compute_cycles;
+    const Compute& compute = nest_.accelerator->levels.back().compute();
+    result_.compute_energy_pj = result_.computes * compute.mac_pj;
+    result_.energy_pj = result_.compute_energy_pj;
+    for (int m = 0; m < memories_; ++m) charge_memory(m);
+    result_.utilization = result_.computes / static_cast<double>(nest_.accelerator->macs_units()) / result_.cycles;
+    return result_;
+  }
+
+ private:
+  /// Words of one tensor by memory; served is asked of it, the others arrive at it.
+  struct Requests {
+    std::vector<double> served, delivered, to_zero, to_each;
+  };
+
+  /// Every pair of adjacent memories as if nothing were bypassed; then a bypassed memory's requests go to the memory
+  /// outside it.
+  Requests requests_of(int x) {
+    const auto zeros = std::vector<double>(static_cast<std::size_t>(memories_), 0);
+    Requests requests{zeros, zeros, zeros, zeros};
+    for (int child = 1; child <= memories_; ++child) {
+      const Words words = PairWalk(nest_, child, layer_.tensors[x], repaired_).run();
+      requests.served[child - 1] = words.served;
+      if (child == memories_) {
+        result_.computes = words.delivered * instances_of(nest_, memories_ - 1).first;
         continue;
       }
       double fanout = 1;
-      for (const ReferenceLoop& loop : nest.loops)
+      for (const ReferenceLoop& loop : nest_.loops)
         if (loop.spatial && loop.memory == child - 1) fanout *= static_cast<double>(loop.bound);
-      delivered[child] = words.delivered / fanout;
-      to_zero[child] = words.to_zero;
-      to_each[child] = words.everywhere / instances_of(nest, child).first;
+      requests.delivered[child] = words.delivered / fanout;
+      requests.to_zero[child] = words.to_zero;
+      requests.to_each[child] = words.everywhere / instances_of(nest_, child).first;
     }
-    // 2. A bypassed memory's requests go to the memory outside it.
-    for (int b = memories - 1; b > 0; --b)
-      if ((nest.keeps[b] >> x & 1U) == 0)
-        served[b - 1] *= served[b] / (repaired == Habit::kAveragedBypass ? to_zero : delivered)[b];
-    // 3. The share of the tensor that one instance is responsible for.
-    share[0] = 1;
+    const std::vector<double>& arriving = repaired_ == Habit::kAveragedBypass ? requests.to_zero : requests.delivered;
+    for (int b = memories_ - 1; b > 0; --b)
+      if ((nest_.keeps[b] >> x & 1U) == 0) requests.served[b - 1] *= requests.served[b] / arriving[b];
+    return requests;
+  }
+
+  /// The share of the tensor that one instance of each memory is responsible for.
+  std::vector<double> shares_of(int x) const {
+    const Tensor& tensor = layer_.tensors[x];
+    std::vector<double> share(static_cast<std::size_t>(memories_), 1);
     for (const Rank& rank : tensor.ranks) {
       Count extent = 1;
-      for (const Term& term : rank.terms) extent += term.coefficient * (layer.dims[term.dim].size - 1);
+      for (const Term& term : rank.terms) extent += term.coefficient * (layer_.dims[term.dim].size - 1);
       share[0] *= static_cast<double>(extent);
     }
-    for (int m = 1; m < memories; ++m) {
-      const std::size_t inside = first_loop_of(nest, m);
+    for (int m = 1; m < memories_; ++m) {
+      const std::size_t inside = first_loop_of(nest_, m);
       std::size_t outside = inside;
-      while (outside > 0 && nest.loops[outside - 1].spatial && nest.loops[outside - 1].memory == m - 1) --outside;
+      while (outside > 0 && nest_.loops[outside - 1].spatial && nest_.loops[outside - 1].memory == m - 1) --outside;
       share[m] = share[m - 1];
       if (outside == inside) continue;
-      share[m] = share[m] * box_words(nest, tensor, inside) / box_words(nest, tensor, outside);
+      share[m] = share[m] * box_words(nest_, tensor, inside) / box_words(nest_, tensor, outside);
       share[m] = std::floor(share[m]);
     }
-    if (repaired == Habit::kPartition)
-      for (int m = 1; m < memories; ++m)
-        share[m] = share[0] * instances_of(nest, m, ~layer.coupled(x)).second / instances_of(nest, m).first;
-    // 4. Reads, fills, updates.
+    if (repaired_ == Habit::kPartition)
+      for (int m = 1; m < memories_; ++m)
+        share[m] = share[0] * instances_of(nest_, m, ~layer_.coupled(x)).second / instances_of(nest_, m).first;
+    return share;
+  }
+
+  void count_tensor(int x) {
+    const Tensor& tensor = layer_.tensors[x];
+    const Requests requests = requests_of(x);
+    const std::vector<double> share = shares_of(x);
     bool outermost = true;
-    for (int m = 0; m < memories; ++m) {
-      if ((nest.keeps[m] >> x & 1U) == 0) continue;
-      ReferenceCounts& counts = result.counts[m][x];
-      std::tie(counts.instances, counts.instances_max) = instances_of(nest, m);
-      counts.tile_words = box_words(nest, tensor, first_loop_of(nest, m));
-      const double arriving = outermost ? 0 : (repaired == Habit::kAveragedFills ? to_each : delivered)[m];
+    for (int m = 0; m < memories_; ++m) {
+      if ((nest_.keeps[m] >> x & 1U) == 0) continue;
+      ReferenceCounts& counts = result_.counts[m][x];
+      std::tie(counts.instances, counts.instances_max) = instances_of(nest_, m);
+      counts.tile_words = box_words(nest_, tensor, first_loop_of(nest_, m));
+      const double arriving =
+          outermost ? 0 : (repaired_ == Habit::kAveragedFills ? requests.to_each : requests.delivered)[m];
       if (tensor.is_output()) {
-        counts.reads = std::max(0.0, round_half_up(served[m] - share[m]));
+        counts.reads = std::max(0.0, round_half_up(requests.served[m] - share[m]));
         counts.fills = outermost ? 0 : std::max(0.0, round_half_up(arriving - share[m]));
-        counts.updates = round_half_up(served[m]);
+        counts.updates = round_half_up(requests.served[m]);
       } else {
-        counts.reads = round_half_up(served[m]);
+        counts.reads = round_half_up(requests.served[m]);
         counts.fills = std::floor(arriving + 1e-9);
       }
       outermost = false;
     }
   }
 
-  // 5. Cycles and energy.
-  result.compute_cycles = 1;
-  if (repaired == Habit::kTemporalBounds) {
-    for (int d = 0; d < static_cast<int>(layer.dims.size()); ++d) {
-      Count c = 0;
-      for (const ReferenceLoop& loop : nest.loops)
-        if (loop.dim == d && !loop.spatial) c = c * loop.bound + loop.residual - 1;
-      result.compute_cycles *= static_cast<double>(c + 1);
+  double compute_cycles() const {
+    double cycles = 1;
+    if (repaired_ != Habit::kTemporalBounds) {
+      for (const ReferenceLoop& loop : nest_.loops)
+        if (!loop.spatial) cycles *= static_cast<double>(loop.bound);
+      return cycles;
     }
-  } else {
-    for (const ReferenceLoop& loop : nest.loops)
-      if (!loop.spatial) result.compute_cycles *= static_cast<double>(loop.bound);
+    for (int d = 0; d < static_cast<int>(layer_.dims.size()); ++d) {
+      Count c = 0;
+      for (const ReferenceLoop& loop : nest_.loops)
+        if (loop.dim == d && !loop.spatial) c = c * loop.bound + loop.residual - 1;
+      cycles *= static_cast<double>(c + 1);
+    }
+    return cycles;
   }
-  result.cycles = result.compute_cycles;
-  const Compute& compute = nest.accelerator->levels.back().compute();
-  result.compute_energy_pj = result.computes * compute.mac_pj;
-  result.energy_pj = result.compute_energy_pj;
-  for (int m = 0; m < memories; ++m) {
-    const Memory& memory = nest.accelerator->levels[nest.levels[m]].memory();
+
+  /// Energy of a memory, and what its ports add to the cycles.
+  void charge_memory(int m) {
+    const Memory& memory = nest_.accelerator->levels[nest_.levels[m]].memory();
     double read_demand = 0, write_demand = 0;
-    for (int x = 0; x < tensors; ++x) {
-      if ((nest.keeps[m] >> x & 1U) == 0) continue;
-      const ReferenceCounts& counts = result.counts[m][x];
+    for (int x = 0; x < tensors_; ++x) {
+      if ((nest_.keeps[m] >> x & 1U) == 0) continue;
+      const ReferenceCounts& counts = result_.counts[m][x];
       const double active = counts.instances / counts.instances_max;
       const auto scaled = [active](double words) { return active == 1 ? words : std::ceil(words * active); };
-      read_demand += scaled(counts.reads) / result.compute_cycles;
-      write_demand += (scaled(counts.fills) + scaled(counts.updates)) / result.compute_cycles;
-      result.level_energy_pj[m] += counts.instances * (counts.reads * memory.read_pj + counts.fills * memory.write_pj +
-                                                       counts.updates * memory.update_pj);
+      read_demand += scaled(counts.reads) / result_.compute_cycles;
+      write_demand += (scaled(counts.fills) + scaled(counts.updates)) / result_.compute_cycles;
+      result_.level_energy_pj[m] += counts.instances * (counts.reads * memory.read_pj + counts.fills * memory.write_pj +
+                                                        counts.updates * memory.update_pj);
     }
     double slowdown = 1;
     if (memory.read_words_per_cycle && read_demand > *memory.read_words_per_cycle)
       slowdown = std::min(slowdown, *memory.read_words_per_cycle / read_demand);
     if (memory.write_words_per_cycle && write_demand > *memory.write_words_per_cycle)
       slowdown = std::min(slowdown, *memory.write_words_per_cycle / write_demand);
-    result.cycles = std::max(result.cycles, std::ceil(result.compute_cycles / slowdown));
-    result.energy_pj += result.level_energy_pj[m];
+    result_.cycles = std::max(result_.cycles, std::ceil(result_.compute_cycles / slowdown));
+    result_.energy_pj += result_.level_energy_pj[m];
   }
-  result.utilization = result.computes / static_cast<double>(nest.accelerator->macs_units()) / result.cycles;
-  return result;
-}
+
+  const ReferenceNest& nest_;
+  const Layer& layer_;
+  const Habit repaired_;
+  const int memories_, tensors_;
+  Prediction result_;
+};
+
+}  // namespace
+
+Prediction predict_reference(const ReferenceNest& nest, Habit repaired) { return Bookkeeping(nest, repaired).run(); }
 
 }  // namespace pliant

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transfers of every tensor between neighbouring keepers: made once for all that can occur, put together as bypass
+// says.
+#include <algorithm>
+#include <bit>
+
+#include "costmodel/bits.h"
+#include "costmodel/nest.h"
+
+namespace pliant {
+
+Nest::PlannedTransfer Nest::make_transfer(int x, int parent_memory, int child_memory) const {
+  const Problem& p = problem_;
+  const int parent = memory_[parent_memory], child = child_memory < memories_ ? memory_[child_memory] : p.levels;
+  PlannedTransfer plan;
+  plan.words.tensor = static_cast<std::int8_t>(x);
+  plan.words.parent = static_cast<std::int8_t>(parent);
+  plan.words.child = static_cast<std::int8_t>(child);
+  plan.parent = static_cast<unsigned>(parent);
+  plan.child = static_cast<unsigned>(child);
+  plan.parent_memory = static_cast<unsigned>(parent_memory);
+  plan.child_memory = static_cast<unsigned>(child_memory);
+  plan.fanouts = p.fanouts & below(child) & ~below(parent);
+  plan.unshared = plan.fanouts & ~p.sharing[x];
+  // Where the kill may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
+  const bool within = p.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
+  const bool to_compute = child == p.levels;
+  plan.may_reuse = to_compute && parent != p.innermost_memory &&
+                   p.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
+  const int inside = to_compute ? p.innermost_memory : child;
+  plan.kill_levels = below(inside) & ~(within ? below(parent) : 0U);
+  plan.kill_floor = std::uint32_t{1} << (within ? parent : 0);
+  if (to_compute && !plan.may_reuse) {
+    plan.kill_levels = 0;
+    plan.kill_floor = std::uint32_t{1} << p.levels;
+  }
+  plan.served_pj = x == p.output ? p.update_pj[parent] : p.read_pj[parent];
+  plan.read_back_pj = p.read_pj[parent];
+  plan.delivered_pj = to_compute ? 0 : p.write_pj[child];
+  plan.drain_pj = to_compute ? 0 : p.read_pj[child];
+  return plan;
+}
+
+const Nest::PlannedTransfer& Nest::planned(int x, unsigned parent_memory, unsigned child_memory) const {
+  const auto memories = static_cast<unsigned>(memories_);
+  return every_transfer_[(static_cast<unsigned>(x) * memories + parent_memory) * (memories + 1) + child_memory];
+}
+
+/// The transfers of neighbouring keepers of a tensor.
+void Nest::chain_keepers(int x) {
+  Chain& chain = chains_[x];
+  chain.keepers = keepers_[x];
+  chain.count = 0;
+  charge_[x].reads.at.fill(0);
+  charge_[x].writes.at.fill(0);
+  int parent = -1;
+  for_each_bit(keepers_[x] | std::uint32_t{1} << memories_, [&](int i) {
+    if (parent >= 0) chain.at[chain.count++] = planned(x, static_cast<unsigned>(parent), static_cast<unsigned>(i));
+    parent = i;
+  });
+}
+
+/// One memory more or less keeps a tensor: one transfer becomes two, or two become one; the others stay as they are.
+void Nest::splice_keeper(int x, int memory) {
+  const std::uint32_t bit = std::uint32_t{1} << memory, keepers = keepers_[x] & ~bit;
+  Chain& chain = chains_[x];
+  std::uint32_t& stale = stale_transfers_[x];
+  const int first = std::popcount(keepers & (bit - 1)) - 1;  // transfer at the place of the change; -1 = outside all
+  const std::uint32_t outside = keepers & (bit - 1), inside = keepers & ~(bit - 1);
+  if (keepers == 0) return;  // a tensor nobody keeps is chained afresh
+  const auto at = static_cast<unsigned>(memory);
+  const auto child = static_cast<unsigned>(std::countr_zero(inside | std::uint32_t{1} << memories_));
+  const bool added = (keepers_[x] & bit) != 0;
+  const int kept = first + 1;  // transfers outside the change that stay: all before `first`
+  PlannedTransfer* const transfers = chain.at.data();
+  if (outside == 0) {  // a new outermost keeper, or the outermost one gone
+    if (added) {
+      std::copy_backward(transfers, transfers + chain.count, transfers + chain.count + 1);
+      transfers[0] = planned(x, at, child);
+      stale = stale << 1 | 1U;
+    } else {
+      std::copy(transfers + 1, transfers + chain.count, transfers);
+      stale >>= 1;
+    }
+  } else {
+    const auto parent = static_cast<unsigned>(highest(outside));
+    const std::uint32_t low = below(kept), before = stale & (low >> 1);
+    if (added) {
+      std::copy_backward(transfers + kept, transfers + chain.count, transfers + chain.count + 1);
+      transfers[first] = planned(x, parent, at);
+      transfers[kept] = planned(x, at, child);
+      stale = before | (stale & ~low) << 1 | std::uint32_t{3} << first;
+    } else {
+      std::copy(transfers + kept + 1, transfers + chain.count, transfers + kept);
+      transfers[first] = planned(x, parent, child);
+      stale = before | (stale >> 1 & ~low) | std::uint32_t{1} << first;
+    }
+  }
+  chain.count += added ? 1 : -1;
+  chain.keepers = keepers_[x];
+  // Ports that no transfer writes to any more: of the dropped memory, and of an outermost one.
+  Charge& charge = charge_[x];
+  const int level = memory_[memory];
+  charge.reads[level] = charge.writes[level] = 0;
+  if (outside == 0) charge.writes[transfers[0].parent] = 0;
+}
+
+}  // namespace pliant
