@@ -23,8 +23,9 @@ struct Memory {
   std::array<bool, kRoles> may_bypass{false, false, false};  ///< by Role: may a mapping leave it out although kept
   double read_pj = 0, write_pj = 0, update_pj = 0;           ///< per word; update = arriving partial sum
   std::optional<double> read_words_per_cycle{}, write_words_per_cycle{};  ///< of one instance; nullopt = unlimited
-  double leak_pj_per_cycle = 0;                                           ///< of one instance
-  double area_um2 = 0;                                                    ///< of one instance
+  std::optional<double> bus_words_per_cycle{};  ///< of one instance: one bus for both directions, instead of the two
+  double leak_pj_per_cycle = 0;                 ///< of one instance
+  double area_um2 = 0;                          ///< of one instance
   int word_bits = 16;
   /// When set, energy and area follow the named technology table at this capacity (see docs/model.md); the fields
   /// above then hold the values already resolved for the present capacity.

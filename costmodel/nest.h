@@ -15,10 +15,10 @@
 
 namespace pliant {
 
-/// What bounds the runtime: the compute units, or a memory's read or write port.
+/// What bounds the runtime: the compute units, or a port or the bus of a memory.
 struct Bound {
   int level = -1;  ///< -1 = compute
-  bool write = false;
+  PortKind port = PortKind::kRead;
 };
 
 struct Totals {
@@ -125,8 +125,8 @@ class Nest {
   bool remembers_ = false;                // Timeloop's memory of displacements: every loop outside a child matters
   std::array<unsigned, kMaxTensors> uncoupled_count_{};
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxTensors> uncoupled_{};  // dims
-  std::array<PerLevel, kMaxTensors> copied_;  // simple words * copies of a level over uncoupled dims
-  PerLevel read_rate_, write_rate_;           // words per cycle of all instances in use
+  std::array<PerLevel, kMaxTensors> copied_;    // simple words * copies of a level over uncoupled dims
+  PerLevel read_rate_, write_rate_, bus_rate_;  // words per cycle of all instances in use
 
   std::array<TensorSet, kMaxLevels> keeps_{};
   std::array<std::uint32_t, kMaxTensors> keepers_{};  // bit i: memory i keeps the tensor

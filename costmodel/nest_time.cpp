@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a priced mapping takes: its steps, the instances that work, and what the ports of memories need.
+#include <array>
 #include <cmath>
 
 #include "costmodel/imperfect.h"
@@ -62,6 +63,7 @@ void Nest::refresh_rates() {
     const double copies = instances_peak(l);
     read_rate_[l] = problem_.read_bandwidth[l] * copies;
     write_rate_[l] = problem_.write_bandwidth[l] * copies;
+    bus_rate_[l] = problem_.bus_bandwidth[l] * copies;
   }
 }
 
@@ -75,15 +77,12 @@ void Nest::wait_for_demands(Totals& totals) const {
       read_demand += charge_[x].reads[l] / instances / totals.steps;
       write_demand += charge_[x].writes[l] / instances / totals.steps;
     }
-    const double read_time = demand_time(read_demand, problem_.read_bandwidth[l], totals.steps);
-    const double write_time = demand_time(write_demand, problem_.write_bandwidth[l], totals.steps);
-    if (read_time > totals.cycles) {
-      totals.cycles = read_time;
-      totals.bound = {l, false};
-    }
-    if (write_time > totals.cycles) {
-      totals.cycles = write_time;
-      totals.bound = {l, true};
+    const std::array demand{read_demand, write_demand, read_demand + write_demand};  // as in kPortKinds
+    for (std::size_t k = 0; k < kPortKinds.size(); ++k) {
+      const double time = demand_time(demand[k], problem_.bandwidth(kPortKinds[k], l), totals.steps);
+      if (time <= totals.cycles) continue;
+      totals.cycles = time;
+      totals.bound = {l, kPortKinds[k]};
     }
   }
 }
@@ -102,11 +101,15 @@ void Nest::wait_for_ports(Totals& totals) const {
     }
     if (reads > whole * read_rate_[l] && reads > longest * read_rate_[l]) {
       longest = reads / read_rate_[l];
-      totals.bound = {l, false};
+      totals.bound = {l, PortKind::kRead};
     }
     if (writes > whole * write_rate_[l] && writes > longest * write_rate_[l]) {
       longest = writes / write_rate_[l];
-      totals.bound = {l, true};
+      totals.bound = {l, PortKind::kWrite};
+    }
+    if (const double both = reads + writes; both > whole * bus_rate_[l] && both > longest * bus_rate_[l]) {
+      longest = both / bus_rate_[l];
+      totals.bound = {l, PortKind::kBus};
     }
   }
   // Rounded first: steps that are no whole number may end within the last cycle of a port.

@@ -63,6 +63,7 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.leak_pj_per_cycle[l] = memory.leak_pj_per_cycle;
   problem.read_bandwidth[l] = memory.read_words_per_cycle.value_or(kInfinity);
   problem.write_bandwidth[l] = memory.write_words_per_cycle.value_or(kInfinity);
+  problem.bus_bandwidth[l] = memory.bus_words_per_cycle.value_or(kInfinity);
   for (int x = 0; x < problem.tensors; ++x) {
     const auto role = static_cast<std::size_t>(problem.layer.tensors[x].role);
     if (!memory.may_keep[role]) continue;
@@ -72,6 +73,10 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
 }
 
 }  // namespace
+
+std::string_view to_string(PortKind kind) {
+  return kind == PortKind::kRead ? "read" : kind == PortKind::kWrite ? "write" : "bus";
+}
 
 Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
     : layer(layer_in), accelerator(accelerator_in), conventions(accelerator_in.conventions) {
@@ -86,6 +91,7 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
   }
   read_bandwidth.fill(kInfinity);
   write_bandwidth.fill(kInfinity);
+  bus_bandwidth.fill(kInfinity);
   for (int x = 0; x < tensors; ++x) {
     resolve_tensor(*this, x);
     if (sliding[x] != 0) sliding_tensors |= TensorSet{1} << x;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/accelerator.h"
@@ -11,6 +12,11 @@
 #include "core/mapping.h"
 
 namespace pliant {
+
+/// What words pass at a memory: a port for each direction, or one bus for both.
+enum class PortKind : std::uint8_t { kRead, kWrite, kBus };
+inline constexpr std::array kPortKinds{PortKind::kRead, PortKind::kWrite, PortKind::kBus};
+std::string_view to_string(PortKind kind);  ///< "read", "write", "bus"
 
 /// Slot l of a mapping is level l of the chain: temporal loops for a memory, spatial loops for a fanout.
 /// `levels` counts them without the compute level; index `levels` stands for the compute units.
@@ -60,7 +66,12 @@ struct Problem {
   std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
   std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};
   /// Per instance; infinity = unlimited, and for what is no memory.
-  std::array<double, kMaxLevels + 1> read_bandwidth{}, write_bandwidth{};
+  std::array<double, kMaxLevels + 1> read_bandwidth{}, write_bandwidth{}, bus_bandwidth{};
+  double bandwidth(PortKind kind, int level) const {
+    return (kind == PortKind::kRead    ? read_bandwidth
+            : kind == PortKind::kWrite ? write_bandwidth
+                                       : bus_bandwidth)[level];
+  }
   std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};
   /// Fanouts (bit l = level l) by what they do for a tensor: serve children with equal windows by one word (multicast,
   /// or reduction for the output), and serve overlapping windows as one.

@@ -59,13 +59,17 @@ void add_costs(LevelCost& level, const Nest& nest, int l, const Totals& totals) 
     reads += tensor.reads;
     writes += tensor.fills + tensor.updates;
   }
-  const double read_time = reads / (problem.read_bandwidth[l] * level.instances_peak);
-  const double write_time = writes / (problem.write_bandwidth[l] * level.instances_peak);
-  if (!(totals.cycles >= std::max(read_time, write_time) * kSlack))
-    throw std::logic_error(fmt::format("cost model invariant: {} cycles, a port of {} needs {}", totals.cycles,
-                                       level.name, std::max(read_time, write_time)));
+  const double bus = problem.bus_bandwidth[l];
+  const double read_time = reads / (std::min(problem.read_bandwidth[l], bus) * level.instances_peak);
+  const double write_time = writes / (std::min(problem.write_bandwidth[l], bus) * level.instances_peak);
+  const double bus_time = (reads + writes) / (bus * level.instances_peak);
+  const double longest = std::max({read_time, write_time, bus_time});
+  if (!(totals.cycles >= longest * kSlack))
+    throw std::logic_error(
+        fmt::format("cost model invariant: {} cycles, a port of {} needs {}", totals.cycles, level.name, longest));
   level.read_cycles = std::ceil(read_time);
   level.write_cycles = std::ceil(write_time);
+  level.bus_cycles = std::ceil(bus_time);
   level.leakage_pj = problem.leak_pj_per_cycle[l] * level.instances_built * totals.cycles;
 }
 
@@ -109,9 +113,8 @@ CostReport price(const Layer& layer, const Accelerator& accelerator, const Mappi
   for (int l = 0; l < problem.levels; ++l)
     if (report.levels[l].memory) add_costs(report.levels[l], nest, l, report.totals);
   const Bound& bound = report.totals.bound;
-  report.bound_by = bound.level < 0
-                        ? "compute"
-                        : fmt::format("{} {}", report.levels[bound.level].name, bound.write ? "write" : "read");
+  report.bound_by =
+      bound.level < 0 ? "compute" : fmt::format("{} {}", report.levels[bound.level].name, to_string(bound.port));
   return report;
 }
 

@@ -25,7 +25,8 @@ struct LevelCost {
   double instances_built = 1, instances_peak = 1, instances_average = 1;
   double capacity_words = 0;  ///< usable, per instance; infinity = unbounded
   double used_words = 0;      ///< per instance
-  double read_cycles = 0, write_cycles = 0;
+  /// How long its ports need; with a bus, the part of each direction and both together.
+  double read_cycles = 0, write_cycles = 0, bus_cycles = 0;
   double energy_pj = 0, leakage_pj = 0;
 };
 
@@ -37,7 +38,7 @@ struct CostReport {
   double units = 0;  ///< compute units built
   double area_um2 = 0;
   std::vector<LevelCost> levels;  ///< parallel to the accelerator's levels, without compute
-  std::string bound_by;           ///< "compute", or "GLB read"
+  std::string bound_by;           ///< "compute", or "GLB read", "GLB write", "GLB bus"
 };
 
 /// Prices one mapping in full. The mapping must have the accelerator's shape; legality is the checker's business.

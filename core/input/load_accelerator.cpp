@@ -208,10 +208,7 @@ class AcceleratorReader {
       return shared->problem("bandwidth beside read_bandwidth or write_bandwidth",
                              "either one shared bandwidth or one for each direction");
     }
-    if (shared) {
-      if (const auto both = bandwidth(*shared, m.word_bits))
-        m.read_words_per_cycle = m.write_words_per_cycle = *both / 2;
-    }
+    if (shared) m.bus_words_per_cycle = bandwidth(*shared, m.word_bits);
     if (read) m.read_words_per_cycle = bandwidth(*read, m.word_bits);
     if (write) m.write_words_per_cycle = bandwidth(*write, m.word_bits);
   }

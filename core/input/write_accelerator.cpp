@@ -45,6 +45,7 @@ std::string memory(const std::string& name, const Memory& m) {
   line("read_pj", yaml_number(m.read_pj));
   line("write_pj", yaml_number(m.write_pj));
   line("update_pj", yaml_number(m.update_pj));
+  if (m.bus_words_per_cycle) line("bandwidth", yaml_number(*m.bus_words_per_cycle));
   if (m.read_words_per_cycle) line("read_bandwidth", yaml_number(*m.read_words_per_cycle));
   if (m.write_words_per_cycle) line("write_bandwidth", yaml_number(*m.write_words_per_cycle));
   line("leak_pj_per_cycle", yaml_number(m.leak_pj_per_cycle));

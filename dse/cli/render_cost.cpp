@@ -186,6 +186,7 @@ ordered_json cost_json(const PricedMapping& priced) {
       item["used_words"] = number(level.used_words);
       item["read_cycles"] = number(level.read_cycles);
       item["write_cycles"] = number(level.write_cycles);
+      item["bus_cycles"] = number(level.bus_cycles);
       item["energy_pj"] = number(level.energy_pj);
       item["leakage_pj"] = number(level.leakage_pj);
       item["tensors"] = ordered_json::object();

@@ -57,8 +57,8 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
 std::string bound_by(const SearchedLayer& searched) {
   const Bound& bound = searched.result.totals.bound;
   if (bound.level < 0) return "compute";
-  return searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name +
-         (bound.write ? " write" : " read");
+  return fmt::format("{} {}", searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name,
+                     to_string(bound.port));
 }
 
 PricedMapping priced_mapping(const SearchedLayer& searched, const CostReport& report) {

@@ -41,6 +41,7 @@ ordered_json level_json(const Accelerator& a, std::size_t k) {
     json["update_pj"] = m.update_pj;
     json["read_words_per_cycle"] = optional_number(m.read_words_per_cycle);
     json["write_words_per_cycle"] = optional_number(m.write_words_per_cycle);
+    json["bus_words_per_cycle"] = optional_number(m.bus_words_per_cycle);
     json["leak_pj_per_cycle"] = m.leak_pj_per_cycle;
     json["area_um2"] = m.area_um2;
     json["technology"] = m.technology;

@@ -16,7 +16,11 @@ std::string number(double value) {
   return value >= 1e5 && value < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
 }
 
-std::string bandwidth(const std::optional<double>& words) { return words ? number(*words) : "unlimited"; }
+/// Words per cycle of one direction, or of the bus that it shares with the other.
+std::string port(const Memory& memory, const std::optional<double>& words) {
+  if (memory.bus_words_per_cycle) return number(*memory.bus_words_per_cycle) + " (bus)";
+  return words ? number(*words) : "unlimited";
+}
 
 std::string capacity(const Memory& m) {
   if (!m.capacity_words) return "unbounded";
@@ -32,7 +36,7 @@ std::string memory_table(const Accelerator& a) {
     const Memory& m = a.levels[k].memory();
     table.add({a.levels[k].name, fmt::format("{}", a.instances(static_cast<int>(k))), capacity(m),
                fmt::format("{}", m.word_bits), kept_roles(m), number(m.read_pj), number(m.write_pj),
-               number(m.update_pj), bandwidth(m.read_words_per_cycle), bandwidth(m.write_words_per_cycle),
+               number(m.update_pj), port(m, m.read_words_per_cycle), port(m, m.write_words_per_cycle),
                number(m.leak_pj_per_cycle), number(m.area_um2), m.technology.empty() ? "-" : m.technology});
   }
   return table.text("  ");

@@ -492,6 +492,9 @@ class Walk {
       const Memory& memory = accelerator_.levels[l].memory();
       leakage += memory.leak_pj_per_cycle * built;
       const auto used = static_cast<double>(walked.peak[l]);
+      if (memory.bus_words_per_cycle)
+        walked.cycles = std::max(
+            walked.cycles, std::ceil((walked.reads[l] + walked.writes[l]) / (*memory.bus_words_per_cycle * used)));
       if (memory.read_words_per_cycle)
         walked.cycles = std::max(walked.cycles, std::ceil(walked.reads[l] / (*memory.read_words_per_cycle * used)));
       if (memory.write_words_per_cycle)

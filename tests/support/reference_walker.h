@@ -7,7 +7,7 @@
 //   Time. All instances step together through the temporal loops, outermost slowest. A loop ends early where the dim
 //   ends (short last tiles); an instance whose part of the dim is used up is idle. Every MAC happens once. The ports of
 //   a memory are those of as many instances as work in the step that has most of them; a port takes whole cycles, and
-//   nothing ends before its ports do.
+//   nothing ends before its ports do. A bus carries the words of both directions one after the other.
 //
 //   Transfers. Tensor x moves between neighbouring keepers, parent p and child c. Control is static: it knows the
 //   loops, not the data. Loops outside c are read from the inside; a loop of bound 1 does not exist. Up to the first

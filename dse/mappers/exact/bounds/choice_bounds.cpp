@@ -20,9 +20,8 @@ constexpr int kMostTiles = 2000;
 
 ChoiceBounds::ChoiceBounds(const Setting& setting) : setting_(setting), p_(setting.problem) {
   for (int l = 0; l < p_.levels; ++l)
-    for (const bool write : {false, true})
-      if (p_.is_memory[l] && (write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) < kInfinity)
-        ports_.push_back({l, write});
+    for (const PortKind kind : kPortKinds)
+      if (p_.is_memory[l] && p_.bandwidth(kind, l) < kInfinity) ports_.push_back({l, kind});
   floor_ = p_.macs * p_.mac_pj;
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
@@ -131,7 +130,7 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
     for (Pattern& pattern : patterns_[x]) {
       for (std::size_t f = 0; f <= ports_.size(); ++f) {
         double total = f == 0 ? costs.energy(pattern.pairs, weights.data())
-                              : costs.port(ports_[f - 1].level, ports_[f - 1].write, pattern.pairs, weights.data());
+                              : costs.port(ports_[f - 1].level, ports_[f - 1].kind, pattern.pairs, weights.data());
         for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
           const double least = costs.least(pattern.pairs[j], weights[j]);
           total += least;

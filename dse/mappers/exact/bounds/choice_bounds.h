@@ -36,7 +36,7 @@ class ChoiceBounds {
  private:
   struct Port {
     int level = 0;
-    bool write = false;
+    PortKind kind = PortKind::kRead;
   };
   struct Pattern {
     std::uint32_t levels = 0;

@@ -44,7 +44,8 @@ class SpatialBounds {
     int fanout = -1;
     for (int l = 0; l < problem.levels; ++l) {
       if (problem.is_memory[l]) {
-        const double bandwidth = std::min(problem.read_bandwidth[l], problem.write_bandwidth[l]);
+        const double bandwidth =
+            std::min({problem.read_bandwidth[l], problem.write_bandwidth[l], problem.bus_bandwidth[l]});
         smallest_only_ &= fanout < 0 || bandwidth > 1e300;
         continue;
       }

@@ -41,7 +41,9 @@ class Costs {
 
   /// Sets the weights of one tensor's pairs and returns its constant.
   double energy(std::span<const Pair> pairs, Weights* weights) const;
-  double port(int level, bool write, std::span<const Pair> pairs, Weights* weights) const;
+  /// The load of a bus is the sum of both directions': as linear in the words as each of them, so whatever holds for a
+  /// functional with these weights holds for it.
+  double port(int level, PortKind kind, std::span<const Pair> pairs, Weights* weights) const;
   /// Least cost of one of these pairs: moved once, or as long as an operand can stay at the compute units.
   double least(const Pair& pair, const Weights& weights) const;
   /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others

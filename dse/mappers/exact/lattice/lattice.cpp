@@ -83,11 +83,11 @@ Functional Lattice::energy() const {
   return f;
 }
 
-Functional Lattice::port(int level, bool write) const {
+Functional Lattice::port(int level, PortKind kind) const {
   Functional f;
   f.weights.resize(pairs_.size());
   for (int x = 0; x < setting_.problem.tensors; ++x)
-    f.constant += costs_.port(level, write, pairs_of(x), f.weights.data() + pairs_of_[x].front());
+    f.constant += costs_.port(level, kind, pairs_of(x), f.weights.data() + pairs_of_[x].front());
   return f;
 }
 

@@ -40,9 +40,8 @@ class Closing {
     // 1. Each tensor moved once: no lattice needed.
     for (int l = 0; l < p_.levels; ++l) {
       if (!p_.is_memory[l]) continue;
-      for (const bool write : {false, true})
-        if ((write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) < kInfinity)
-          ports_.push_back({lattice_.port(l, write), {l, write}, false, 0});
+      for (const PortKind kind : kPortKinds)
+        if (p_.bandwidth(kind, l) < kInfinity) ports_.push_back({lattice_.port(l, kind), {l, kind}, false, 0});
     }
     const Functional energy = lattice_.energy();
     least_cycles_ = lattice_.steps();
@@ -335,7 +334,7 @@ class Closing {
     nest_.load(flatten(p_, mapping));
     const Totals totals = nest_.price();
     for (Port& port : ports_)
-      if (totals.bound.level == port.bound.level && totals.bound.write == port.bound.write) ++port.bound_count;
+      if (totals.bound.level == port.bound.level && totals.bound.port == port.bound.port) ++port.bound_count;
     const double found = task_value(task_, totals);
     if (found < incumbent_.value) {
       incumbent_.value = found;
