@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 5> kRelations = {"=", "<", "<=", ">", ">=
 std::string_view to_string(PublishedValue::Relation relation) { return kRelations[static_cast<std::size_t>(relation)]; }
 
 std::vector<PublishedValue> parse_published(std::string_view text, std::string_view name) {
-  Problems problems;
+  Diagnostics problems;
   const auto file = std::make_shared<const std::string>(name);
   const std::vector<CsvRow> rows = parse_csv(text, file, problems);
   const auto bad = [&](const CsvRow& row, std::size_t field, std::string what, std::string expected) {
