@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows under a fanout further out than the node: how many differ depends on loops that are not placed yet. The bound
+// is compared with listing the windows of every way to place these loops.
+#include "dse/mappers/exact/lattice/windows.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "core/input/load.h"
+
+namespace pliant::exact {
+namespace {
+
+constexpr int kOuterFanout = 1, kNetwork = 3, kMemory = 4;
+
+/// Two dims of one rank: what the network and the fanout outside it unroll, the tile at the memory, the loops left.
+struct Case {
+  Problem::AffineRank rank;
+  Spatial spatial;
+  std::array<double, kMaxDims> tile{}, left{};
+  std::array<Count, 2> loops{};
+};
+
+Case draw(std::mt19937_64& random) {
+  const auto pick = [&](Count low, Count high) {
+    return low + static_cast<Count>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  Case c;
+  c.rank.terms = 2;
+  for (int d = 0; d < 2; ++d) {
+    c.rank.dim[d] = d;
+    c.rank.coefficient[d] = pick(1, 4);
+    c.spatial.factor[kNetwork][d] = pick(1, 4);
+    c.spatial.factor[kOuterFanout][d] = pick(1, 2);
+    c.tile[d] = static_cast<double>(pick(1, 4));
+    c.loops[d] = pick(1, 6);
+    c.left[d] = static_cast<double>(c.loops[d] * c.spatial.factor[kNetwork][d] * c.spatial.factor[kOuterFanout][d]);
+  }
+  return c;
+}
+
+std::size_t listed_windows(const Case& c, const std::array<Count, 2>& inside) {
+  std::set<Count> starts;
+  const auto step = [&](int d) { return c.rank.coefficient[d] * static_cast<Count>(c.tile[d]) * inside[d]; };
+  for (Count i = 0; i < c.spatial.factor[kNetwork][0]; ++i)
+    for (Count j = 0; j < c.spatial.factor[kNetwork][1]; ++j) starts.insert(step(0) * i + step(1) * j);
+  return starts.size();
+}
+
+TEST(Lemma, WindowsUnderAFanoutFurtherOut) {
+  std::mt19937_64 random(5);
+  int sharper = 0;
+  for (int round = 0; round < 5000; ++round) {
+    const Case c = draw(random);
+    const double bound = fewest_windows_beyond(c.spatial, c.rank, {kNetwork, kNetwork}, kMemory, c.tile, c.left);
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (Count m = 1; m <= c.loops[0]; ++m)
+      for (Count n = 1; n <= c.loops[1]; ++n)
+        if (c.loops[0] % m == 0 && c.loops[1] % n == 0) least = std::min(least, listed_windows(c, {m, n}));
+    ASSERT_EQ(bound, static_cast<double>(least)) << "round " << round;
+    const double known_before = fewest_windows(c.spatial, c.rank, {kNetwork, kNetwork}, true);
+    ASSERT_LE(known_before, bound) << "round " << round;
+    sharper += known_before < bound ? 1 : 0;
+  }
+  EXPECT_GT(sharper, 500);
+}
+
+// Both dims of a window unrolled, a memory inside that moves it: the loops of that memory decide which units share.
+TEST(Lemma, BothDimsOfAWindowUnrolled) {
+  int compared = 0;
+  for (const int stride : {1, 2, 3})
+    for (const int kernel : {2, 3})
+      for (const int size : {4, 6, 8})
+        for (const char* buffer : {"2", "4", "6"}) {
+          Task task;
+          task.accelerator = parse_accelerator_text(
+              Library(PLIANT_SOURCE_DIR "/configs"),
+              std::string("pliant: accelerator\nname: small\nlevels:\n"
+                          "  - {memory: DRAM, capacity: unbounded, read_pj: 8, write_pj: 8}\n"
+                          "  - {fanout: PEs, rows: 2, cols: 3}\n"
+                          "  - {memory: WBuf, capacity: 8, keeps: [weights], read_pj: 1, write_pj: 1}\n"
+                          "  - {memory: IBuf, keeps: [inputs], read_pj: 1, write_pj: 1, capacity: ") +
+                  buffer +
+                  "}\n  - {compute: MAC, mac_pj: 1}\n"
+                  "flexibility: {parallel: {PEs: {rows: [P], cols: [R]}}}\n",
+              "accelerator.yaml");
+          task.layer = parse_layer("conv:M=1,C=1,P=" + std::to_string(size) + ",Q=1,R=" + std::to_string(kernel) +
+                                       ",S=1,stride=" + std::to_string(stride),
+                                   "test");
+          task.flexibility = task.accelerator.flexibility_of(task.layer);
+          for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
+            task.objective = objective;
+            const SearchResult truth = run_mapper(*make_mapper("exhaustive"), task, {});
+            const SearchResult exact = run_mapper(*make_mapper("exact"), task, {});
+            ASSERT_TRUE(truth.certified && exact.certified);
+            ASSERT_NEAR(exact.value, truth.value, 1e-9 * truth.value) << task.layer.name << ", buffer " << buffer;
+            ++compared;
+          }
+        }
+  EXPECT_EQ(compared, 108);
+}
+
+}  // namespace
+}  // namespace pliant::exact
