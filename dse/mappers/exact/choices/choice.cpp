@@ -35,6 +35,8 @@ class SpatialBounds {
       : rule_(task.factorization), size_(task.layer.dims[d].size), left_{size_} {
     smallest_only_ = rule_ != Factorization::kRuby && problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
     smallest_only_ &= rules.allows_smaller_tiles(d);
+    // Demands are rounded after divisions whose error differs with the steps.
+    smallest_only_ &= problem.conventions.stall_rounding != Conventions::StallRounding::kDemandRatio;
     // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
     smallest_only_ &=
         problem.conventions.footprint != Conventions::Footprint::kBoundingBox || problem.affine[problem.output].empty();

@@ -48,6 +48,8 @@ Count largest_tile(const Problem& problem, const MemoryRules& memory, TensorSet 
 /// Nor where operands stay at the compute units (quickflow): the innermost loops count there and those around them do
 /// not, so a last round of one counts a short one inside it, as with Ruby's fanouts.
 bool smallest_bound_will_do(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, int d) {
+  // Demands are rounded after divisions whose error differs with the steps: a wider bound may save a cycle there.
+  if (problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio) return false;
   if (problem.windowed[d] != 0 || !rules.allows_smaller_tiles(d)) return false;
   if (problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory) return false;
   for (int l = 0; l < problem.levels; ++l)

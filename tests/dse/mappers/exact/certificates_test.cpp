@@ -119,6 +119,30 @@ levels:
   EXPECT_GT(agreed_value(task), 0);
 }
 
+// Demands of ports are divided by the steps and rounded up: 21 words on four units of 0.75 words a cycle take 7 cycles
+// over 6 steps, and 8 over 4.5, by the error of the division. So a wider bound than needed may be the best.
+TEST(Certificates, AWiderBoundMaySaveACycleUnderDemandRatio) {
+  Task task = task_of(R"(
+conventions: {preset: physical, stall-rounding: demand-ratio}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0}
+  - {fanout: PEs, cols: 4}
+  - {memory: Buffer, capacity: unbounded, read_pj: 0, write_bandwidth: 0.75}
+  - {compute: MAC, mac_pj: 0, cycles_per_mac: 0.75}
+)",
+                      R"(einsum:
+  dims: {C: 5, R: 3}
+  tensors:
+    - {name: I, role: inputs, projection: [R]}
+    - {name: O, role: outputs, projection: []}
+    - {name: W, role: weights, projection: [C]}
+)");
+  task.layer.tensors.pop_back();  // no file may have a dim that no tensor uses
+  task.factorization = Factorization::kRubyT;
+  task.objective = Objective::kRuntime;
+  EXPECT_EQ(agreed_value(task), 7);
+}
+
 // One loop of windows that do not overlap, under boxes: their union has no holes between them. The table takes the
 // distinct values, which no union of boxes goes below.
 TEST(Certificates, WindowsOfOneLoopSlideUnderBoundingBoxes) {
