@@ -13,12 +13,12 @@ namespace pliant::exact {
 
 namespace {
 
-/// Tiles looked at per memory; where there are more the crowding is not worth its price.
+/// Tiles looked at per memory; where there are more this bound is not worth its price.
 constexpr int kMostTiles = 2000;
 
 }  // namespace
 
-ChoiceBounds::ChoiceBounds(const Setting& setting) : setting_(setting), p_(setting.problem) {
+ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), p_(resolved.problem) {
   for (int l = 0; l < p_.levels; ++l)
     for (const bool write : {false, true})
       if (p_.is_memory[l] && (write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) < kInfinity)
@@ -27,16 +27,16 @@ ChoiceBounds::ChoiceBounds(const Setting& setting) : setting_(setting), p_(setti
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
     double nearest = kInfinity;
-    for (const std::uint32_t levels : keep_patterns(setting_.rules, x)) {
+    for (const std::uint32_t levels : keep_patterns(resolved_.rules, x)) {
       Pattern pattern;
       pattern.levels = levels;
       int child = p_.levels;
-      for (const int l : setting_.memories) {
+      for (const int l : resolved_.memories) {
         if (!(levels >> l & 1U)) continue;
         pattern.pairs.push_back({x, l, child});
         child = l;
       }
-      pattern.staying = setting_.staying(x, pattern.pairs.front().parent);
+      pattern.staying = resolved_.staying(x, pattern.pairs.front().parent);
       pattern.least.resize(1 + ports_.size());
       pattern.delivery.resize(pattern.pairs.size());
       // Whatever shares words between the compute units and their memory shares them at most between all units.
@@ -44,7 +44,7 @@ ChoiceBounds::ChoiceBounds(const Setting& setting) : setting_(setting), p_(setti
       double units = 1;
       for (int l = keeper + 1; l < p_.levels; ++l)
         if (!p_.is_memory[l]) units *= static_cast<double>(p_.accelerator.levels[l].fanout().units());
-      if (setting_.compute_runs) units = kInfinity;
+      if (resolved_.compute_runs) units = kInfinity;
       nearest = std::min(nearest, p_.macs / units * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]));
       patterns_[x].push_back(std::move(pattern));
     }
@@ -64,7 +64,7 @@ Keeps ChoiceBounds::keeps(std::size_t choice) const {
 }
 
 double ChoiceBounds::value(double energy, double cycles, double steps) const {
-  return objective_bound(p_, setting_.task, energy, cycles, steps);
+  return objective_bound(p_, resolved_.task, energy, cycles, steps);
 }
 
 double ChoiceBounds::floor(double steps) const { return value(floor_, steps, steps); }
@@ -82,8 +82,8 @@ const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spre
   auto [entry, fresh] = known_growths_.try_emplace({d, duration > 0 ? 1 : spread, duration});
   std::vector<Growth>& all = entry->second;
   if (!fresh) return all;
-  if (setting_.perfect || duration > 0) {
-    const Count iterations = duration > 0 ? duration : setting_.task.layer.dims[d].size / spread;
+  if (resolved_.perfect || duration > 0) {
+    const Count iterations = duration > 0 ? duration : resolved_.task.layer.dims[d].size / spread;
     for (const Count divisor : divisors(iterations))
       all.push_back({static_cast<double>(divisor), static_cast<double>(iterations / divisor)});
     std::reverse(all.begin(), all.end());
@@ -103,7 +103,7 @@ const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spre
 }
 
 void ChoiceBounds::look_at(const Spatial& spatial) {
-  const Costs costs(setting_, spatial);
+  const Costs costs(resolved_, spatial);
   steps_ = costs.steps();
   for (int d = 0; d < p_.dims; ++d) {
     Count spread = 1;
@@ -136,7 +136,7 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
           const double least = costs.least(pattern.pairs[j], weights[j]);
           total += least;
           if (f > 0) continue;
-          const bool alike = setting_.perfect && pattern.pairs[j].child == p_.levels;
+          const bool alike = resolved_.perfect && pattern.pairs[j].child == p_.levels;
           pattern.delivery[j] = alike ? least : costs.delivery(pattern.pairs[j], weights[j]);
         }
         pattern.least[f] = total;
@@ -163,7 +163,7 @@ double ChoiceBounds::least() const {
 }
 
 bool ChoiceBounds::fits(const Chosen& chosen) const {
-  for (const int l : setting_.memories) {
+  for (const int l : resolved_.memories) {
     if (p_.capacity[l] == kInfinity) continue;
     double held = 0;
     for (int x = 0; x < p_.tensors; ++x)
@@ -192,7 +192,7 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
         cycles = std::max(cycles, load);
       }
       if (value(energy, cycles, steps_) >= limit) return;
-      energy += crowding(chosen);
+      energy += shared_capacity(chosen);
       visit(choice, value(energy, cycles, steps_));
       return;
     }
@@ -206,37 +206,37 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
   choose(choose, 0, 0, 1, p_.macs * p_.mac_pj);
 }
 
-double ChoiceBounds::crowding(const Chosen& chosen) const {
+double ChoiceBounds::shared_capacity(const Chosen& chosen) const {
   // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
   // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
   // where they are kept, whichever is most.
-  const int memories = static_cast<int>(setting_.memories.size());
+  const int memories = static_cast<int>(resolved_.memories.size());
   std::array<TensorSet, kMaxLevels> kept_at{};
   for (int x = 0; x < p_.tensors; ++x) {
     if (chosen[x]->staying != 0) kept_at[0] |= TensorSet{1} << x;
     for (int k = 0; k + 1 < memories; ++k)
-      if ((chosen[x]->levels >> setting_.memories[k] & 1U) && chosen[x]->pairs.back().parent < setting_.memories[k])
+      if ((chosen[x]->levels >> resolved_.memories[k] & 1U) && chosen[x]->pairs.back().parent < resolved_.memories[k])
         kept_at[k] |= TensorSet{1} << x;
   }
   double best = 0;
-  for (int k = 0; k + 1 < memories; ++k) best += crowding_at(k, chosen, kept_at[k]);
+  for (int k = 0; k + 1 < memories; ++k) best += shared_capacity_at(k, chosen, kept_at[k]);
   for (int border = 0; border + 1 < memories; ++border) {
-    const int level = setting_.memories[border];
+    const int level = resolved_.memories[border];
     TensorSet crossing = 0;
     for (int x = 0; x < p_.tensors; ++x) {
-      const Pair* pair = chosen[x]->across(level);
+      const KeeperPair* pair = chosen[x]->across(level);
       if (pair != nullptr && (pair->child < p_.levels || chosen[x]->staying != 0)) crossing |= TensorSet{1} << x;
     }
     if (crossing == kept_at[border]) continue;
-    double total = crowding_at(border, chosen, crossing);
+    double total = shared_capacity_at(border, chosen, crossing);
     if (total == 0) continue;
     for (int k = 0; k + 1 < memories; ++k) {
       if (k == border) continue;
       TensorSet rest = kept_at[k];
       for (int x = 0; x < p_.tensors; ++x)
-        if ((crossing >> x & 1U) && chosen[x]->across(level) == chosen[x]->across(setting_.memories[k]))
+        if ((crossing >> x & 1U) && chosen[x]->across(level) == chosen[x]->across(resolved_.memories[k]))
           rest &= ~(TensorSet{1} << x);
-      total += crowding_at(k, chosen, rest);
+      total += shared_capacity_at(k, chosen, rest);
     }
     best = std::max(best, total);
   }
@@ -247,8 +247,8 @@ double ChoiceBounds::crowding(const Chosen& chosen) const {
 /// of them moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims,
 /// except over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer
 /// iterations; the capacity of the memory limits them.
-double ChoiceBounds::crowding_at(int k, const Chosen& chosen, TensorSet crossing) const {
-  const int level = setting_.memories[k];
+double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing) const {
+  const int level = resolved_.memories[k];
   if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
   Tiles tiles(*this, level);
   DimSet used = 0;
@@ -258,13 +258,14 @@ double ChoiceBounds::crowding_at(int k, const Chosen& chosen, TensorSet crossing
     if (chosen[x]->levels >> level & 1U) tiles.holds |= TensorSet{1} << x;
     if (!(crossing >> x & 1U)) continue;
     used |= p_.coupled[x];
-    const Pair* pair = chosen[x]->across(level);
+    const KeeperPair* pair = chosen[x]->across(level);
     if (pair->child == p_.levels) staying |= TensorSet{1} << x;
     delivery[x] = chosen[x]->delivery[static_cast<std::size_t>(pair - chosen[x]->pairs.data())];
   }
   if (p_.capacity[level] == kInfinity && k > 0) return 0;
   DimSet grows = 0, moves = 0;
-  for (int i = 0; i < static_cast<int>(setting_.memories.size()); ++i) (i <= k ? grows : moves) |= setting_.may_loop[i];
+  for (int i = 0; i < static_cast<int>(resolved_.memories.size()); ++i)
+    (i <= k ? grows : moves) |= resolved_.may_loop[i];
   // The best over the sets that a loop can move first; a set that contains another is never better.
   std::array<TensorSet, kMaxDims> sets{};
   int count = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds on choices that need no lattice, each sharper and dearer than the one before:
-//   floor      what no mapping can do without, whatever its choice
-//   least      one unrolling: every tensor moved once between the best keepers for it
-//   moved_once one unrolling and its keepers: every tensor moved once
-//   crowded    the same, and tensors that share a memory crowd each other there: at most one sort of loop comes first
-//              outside it, so the tensors that this loop moves come again for every tile of their other dims
+//   floor            what no mapping can do without, whatever its choice
+//   least            one unrolling: every tensor moved once between the best keepers for it
+//   moved_once       one unrolling and its keepers: every tensor moved once
+//   shared_capacity  the same, and tensors that share a memory must fit together: at most one sort of loop comes first
+//                    outside it, so the tensors that this loop moves come again for every tile of their other dims
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace pliant::exact {
 
 class ChoiceBounds {
  public:
-  explicit ChoiceBounds(const Setting& setting);
+  explicit ChoiceBounds(const ResolvedTask& resolved);
 
   /// Keep choices are numbered: all combinations of the tensors' patterns.
   std::size_t keep_choices() const { return keep_choices_; }
@@ -29,8 +29,8 @@ class ChoiceBounds {
   /// Everything below is about this unrolling.
   void look_at(const Spatial& spatial);
   double least() const;
-  /// Calls visit(keep choice, crowded bound) for every keep choice whose moved_once is below the limit, which visit may
-  /// lower.
+  /// Calls visit(keep choice, its shared_capacity bound) for every keep choice whose moved_once is below the limit,
+  /// which visit may lower.
   void keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const;
 
  private:
@@ -40,14 +40,14 @@ class ChoiceBounds {
   };
   struct Pattern {
     std::uint32_t levels = 0;
-    std::vector<Pair> pairs;    // inside out
-    DimSet staying = 0;         // dims whose loops may leave the operand at the compute units
-    std::vector<double> least;  // by functional: energy, then the ports
+    std::vector<KeeperPair> pairs;  // inside out
+    DimSet staying = 0;             // dims whose loops may leave the operand at the compute units
+    std::vector<double> least;      // by functional: energy, then the ports
     /// By pair: energy of one delivery of the whole tensor; of an operand's, staying as long as it can.
     std::vector<double> delivery;
     /// The pair that crosses the border of a memory, if the tensor comes from outside it.
-    const Pair* across(int level) const {
-      for (const Pair& pair : pairs)
+    const KeeperPair* across(int level) const {
+      for (const KeeperPair& pair : pairs)
         if (pair.parent < level && level <= pair.child) return &pair;
       return nullptr;
     }
@@ -60,8 +60,8 @@ class ChoiceBounds {
   Chosen patterns(std::size_t keep_choice) const;
   double value(double energy, double cycles, double steps) const;
   bool fits(const Chosen& chosen) const;
-  double crowding(const Chosen& chosen) const;
-  double crowding_at(int k, const Chosen& chosen, TensorSet crossing) const;
+  double shared_capacity(const Chosen& chosen) const;
+  double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing) const;
   const std::vector<Growth>& growths(int d, Count spread, Count duration);
   double words(int tensor, const std::array<double, kMaxDims>& tile) const;
 
@@ -85,7 +85,7 @@ class ChoiceBounds {
     double certain = 0, best = 0;
   };
 
-  const Setting& setting_;
+  const ResolvedTask& resolved_;
   const Problem& p_;
   std::vector<Port> ports_;
   std::vector<std::vector<Pattern>> patterns_;  // by tensor

@@ -191,11 +191,12 @@ namespace {
 /// Lists all legal unrollings of one fanout: rows first, then the columns that fit beside them.
 class Unroller {
  public:
-  Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values, Meter& meter)
+  Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
+           SearchLimits& limits)
       : task_(task),
         fanout_(fanout),
         values_(values),
-        meter_(meter),
+        limits_(limits),
         dims_(static_cast<int>(task.layer.dims.size())),
         most_(std::min(fanout.max_dims_per_side, dims_)),
         imperfect_(task.factorization != Factorization::kPerfect) {}
@@ -245,15 +246,15 @@ class Unroller {
 
   void keep() {
     if (found_.size() % 1024 == 0)
-      complete_ &= !meter_.expired() &&
-                   !meter_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)));
+      complete_ &= !limits_.expired() &&
+                   !limits_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)));
     if (complete_) found_.push_back(now_);
   }
 
   const Task& task_;
   const FanoutRules& fanout_;
   const std::vector<std::vector<Count>>& values_;  // by dim: bounds worth trying, ascending
-  Meter& meter_;
+  SearchLimits& limits_;
   const int dims_, most_;
   const bool imperfect_;
   const FanoutRules::Sides* sides_ = nullptr;
@@ -264,7 +265,7 @@ class Unroller {
 
 }  // namespace
 
-SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& meter) {
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits) {
   const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   std::vector<SpatialBounds> bounds;
   for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, rules, d);
@@ -277,12 +278,12 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, Meter& 
     std::vector<std::vector<Count>> factors;
     for (SpatialBounds& dim : bounds) factors.push_back(dim.pass_fanout(fanout.units()));
     fanouts_.push_back(l);
-    unrollings_.push_back(Unroller(task, fanout, factors, meter).run(complete_));
+    unrollings_.push_back(Unroller(task, fanout, factors, limits).run(complete_));
   }
-  combine(task, problem, meter);
+  combine(task, problem, limits);
 }
 
-void SpatialChoices::combine(const Task& task, const Problem& problem, Meter& meter) {
+void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits) {
   const bool imperfect = task.factorization != Factorization::kPerfect;
   // From the innermost fanout outwards: what is left of a dim bounds the next factor.
   std::vector<std::uint32_t> at(fanouts_.size());
@@ -290,8 +291,8 @@ void SpatialChoices::combine(const Task& task, const Problem& problem, Meter& me
   const auto extend = [&](auto&& self, std::size_t f, const Sizes& left, const Sizes& parallel) -> void {
     if (f == fanouts_.size()) {
       if (steps_.size() % 1024 == 0)
-        complete_ &= !meter.expired() &&
-                     !meter.too_large(static_cast<double>(steps_.size()) * (8 + 4 * static_cast<double>(at.size())));
+        complete_ &= !limits.expired() &&
+                     !limits.too_large(static_cast<double>(steps_.size()) * (8 + 4 * static_cast<double>(at.size())));
       if (!complete_) return;
       double units = 1;
       for (int d = 0; d < problem.dims; ++d) units *= static_cast<double>(parallel[d]);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "costmodel/problem.h"
-#include "dse/mappers/exact/meter.h"
+#include "dse/mappers/exact/search_limits.h"
 #include "dse/mappers/mapper.h"
 #include "flex/mapspace/rules.h"
 
@@ -40,14 +40,14 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 /// may be many. With perfect factors each factor vector once, for then only the product of a dim's two loops matters.
 class SpatialChoices {
  public:
-  SpatialChoices(const Task& task, const Problem& problem, Meter& meter);
+  SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits);
   std::size_t size() const { return steps_.size(); }
-  bool complete() const { return complete_; }  ///< or did the meter end the enumeration?
+  bool complete() const { return complete_; }  ///< or did the limits end the enumeration?
   double steps(std::size_t i) const { return steps_[i]; }
   void get(std::size_t i, Spatial& spatial) const;
 
  private:
-  void combine(const Task& task, const Problem& problem, Meter& meter);
+  void combine(const Task& task, const Problem& problem, SearchLimits& limits);
 
   std::vector<int> fanouts_;  // levels, from the innermost outwards
   std::vector<std::vector<Unrolling>> unrollings_;

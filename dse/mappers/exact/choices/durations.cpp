@@ -8,21 +8,21 @@
 namespace pliant::exact {
 
 const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d) {
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   std::vector<Count> key{d};
   for (int l = 0; l < p.levels; ++l)
     if (!p.is_memory[l]) key.insert(key.end(), {spatial.unrolling[l]->rows[d], spatial.unrolling[l]->cols[d]});
   auto [entry, fresh] = known_.try_emplace(std::move(key));
   if (!fresh) return entry->second;
   // From the inside out: what is left, and the iterations in time so far.
-  std::set<std::pair<Count, Count>> reached{{setting_.task.layer.dims[d].size, 1}}, next;
+  std::set<std::pair<Count, Count>> reached{{resolved_.task.layer.dims[d].size, 1}}, next;
   std::size_t k = 0;
   for (int l = p.levels - 1; l >= 0; --l) {
     next.clear();
     for (const auto& [left, steps] : reached) {
       if (p.is_memory[l]) {
-        if (!(setting_.may_loop[k] >> d & 1U)) next.emplace(left, steps);
-        if (setting_.may_loop[k] >> d & 1U)
+        if (!(resolved_.may_loop[k] >> d & 1U)) next.emplace(left, steps);
+        if (resolved_.may_loop[k] >> d & 1U)
           for (const Count b : divisors(left)) next.emplace(left / b, steps * b);
         continue;
       }
@@ -47,9 +47,9 @@ const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d)
 void DurationChoices::of(const Spatial& spatial, const std::function<bool(double steps)>& worth,
                          const std::function<void(const Durations&)>& visit) {
   Durations chosen{};
-  const int dims = setting_.problem.dims;
+  const int dims = resolved_.problem.dims;
   std::array<const std::vector<Count>*, kMaxDims> choices{};
-  double fewest = setting_.problem.cycles_per_mac;
+  double fewest = resolved_.problem.cycles_per_mac;
   for (int d = 0; d < dims; ++d) {
     choices[d] = &of_dim(spatial, d);
     if (choices[d]->empty()) return;

@@ -9,13 +9,13 @@
 #include <map>
 #include <vector>
 
-#include "dse/mappers/exact/setting.h"
+#include "dse/mappers/exact/resolved_task.h"
 
 namespace pliant::exact {
 
 class DurationChoices {
  public:
-  explicit DurationChoices(const Setting& setting) : setting_(setting) {}
+  explicit DurationChoices(const ResolvedTask& resolved) : resolved_(resolved) {}
 
   /// Calls visit(durations) for every combination that the unrolling allows under Ruby-S. Combinations whose steps are
   /// not worth it are left out; more steps are worth no more.
@@ -25,7 +25,7 @@ class DurationChoices {
  private:
   const std::vector<Count>& of_dim(const Spatial& spatial, int d);
 
-  const Setting& setting_;
+  const ResolvedTask& resolved_;
   std::map<std::vector<Count>, std::vector<Count>> known_;  // by dim and the bounds of its unrolled loops; ascending
 };
 

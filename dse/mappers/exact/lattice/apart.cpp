@@ -23,10 +23,10 @@ bool Lattice::windows_apart(int k, int tensor, int pending, int dim, const std::
   // The model counts the distinct values of a run of windows that start coefficient * tile apart. Each window lies in
   // an interval of length 1 + sum of coefficient * (tile - 1). If the starts are at least that far apart, no two
   // windows share a value, so the run has as many values as its windows together: what the plain charge says.
-  if (!setting_.perfect || setting_.one_loop || setting_.walks) return false;
-  const int level = setting_.memories[k];
-  if (spatial_between(spatial_, DimSet{1} << dim, level, setting_.problem.levels) == 1) return false;
-  const Problem::AffineRank& rank = rank_with(setting_.problem, tensor, dim);
+  if (!resolved_.perfect || resolved_.one_loop || resolved_.walks) return false;
+  const int level = resolved_.memories[k];
+  if (spatial_between(spatial_, DimSet{1} << dim, level, resolved_.problem.levels) == 1) return false;
+  const Problem::AffineRank& rank = rank_with(resolved_.problem, tensor, dim);
   const auto tile = [&](int d) { return static_cast<double>(axis(k, d).states[node[d]].tile); };
   bool split = false;
   for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j) {
@@ -34,7 +34,7 @@ bool Lattice::windows_apart(int k, int tensor, int pending, int dim, const std::
     if (child <= level) continue;
     split |= spatial_between(spatial_, DimSet{1} << dim, level, child) > 1;
     bool unites = false;
-    for (int l = level + 1; l < child; ++l) unites |= (setting_.problem.uniting[tensor] >> l & 1U) != 0;
+    for (int l = level + 1; l < child; ++l) unites |= (resolved_.problem.uniting[tensor] >> l & 1U) != 0;
     double step = 0, window = 1;
     for (int i = 0; i < rank.terms; ++i) {
       const int d = rank.dim[i];
@@ -49,9 +49,9 @@ bool Lattice::windows_apart(int k, int tensor, int pending, int dim, const std::
 
 Lattice::Apart Lattice::find_apart(int k, int tensor, int pending, int dim) const {
   const Box& box = boxes_[k];
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   Apart found;
-  if (spatial_between(spatial_, DimSet{1} << dim, setting_.memories[k], p.levels) == 1) return found;
+  if (spatial_between(spatial_, DimSet{1} << dim, resolved_.memories[k], p.levels) == 1) return found;
   // Only the dims of one rank matter: a small table, spread over the box.
   const Problem::AffineRank& rank = rank_with(p, tensor, dim);
   Factor factor;

@@ -14,16 +14,16 @@ namespace {}  // namespace
 
 int Lattice::index(int k, const std::array<int, kMaxDims>& at) const {
   int node = 0;
-  for (int d = 0; d < setting_.problem.dims; ++d) node += at[d] * boxes_[k].stride[d];
+  for (int d = 0; d < resolved_.problem.dims; ++d) node += at[d] * boxes_[k].stride[d];
   return node;
 }
 
 void Lattice::unpack(int k, int node, std::array<int, kMaxDims>& at) const {
-  for (int d = 0; d < setting_.problem.dims; ++d) at[d] = node / boxes_[k].stride[d] % boxes_[k].extent[d];
+  for (int d = 0; d < resolved_.problem.dims; ++d) at[d] = node / boxes_[k].stride[d] % boxes_[k].extent[d];
 }
 
 void Lattice::build_boxes() {
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   boxes_.resize(static_cast<std::size_t>(stages()));
   // Long dims vary fastest: their loops are the ones that vectorise.
   fastest_first_.resize(p.dims);
@@ -67,7 +67,7 @@ void Lattice::build_misfits(int k) const {
   const auto size = static_cast<std::size_t>(box.size);
   box.misfit = Array(store_, size, 0);
   // 1. What one dim decides: fixed tiles, and that the dim is complete at the outermost memory.
-  for (int d = 0; d < setting_.problem.dims; ++d) {
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
     const std::vector<bool>& may_end = axis(k, d).may_end;
     if (std::find(may_end.begin(), may_end.end(), false) == may_end.end()) continue;
     std::vector<double> ends;
@@ -78,18 +78,18 @@ void Lattice::build_misfits(int k) const {
     add_product(fastest_first_, box.extent, 1, {&factor, 1}, box.misfit.data());
   }
   // 2. What the kept tensors' tiles decide together.
-  const MemoryRules& memory = setting_.rules.memory(setting_.memories[k]);
+  const MemoryRules& memory = resolved_.rules.memory(resolved_.memories[k]);
   if (memory.holds_everything()) return;
   const TensorSet kept = keeps_[memory.level];
   std::array<Array, kMaxTensors> words;
-  for (int x = 0; x < setting_.problem.tensors; ++x)
+  for (int x = 0; x < resolved_.problem.tensors; ++x)
     if (kept >> x & 1U) words[x] = tile_words(k, x);
   for (std::size_t node = 0; node < size; ++node)
     if (!memory.holds(kept, [&](int x) { return words[x][node]; })) box.misfit[node] = kInfinity;
 }
 
 Array Lattice::tile_words(int k, int tensor) const {
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   const Box& box = boxes_[k];
   std::array<std::vector<double>, kMaxDims> tiles;
   for (int d = 0; d < p.dims; ++d)

@@ -29,8 +29,8 @@ struct CertainCopies {
 
 }  // namespace
 
-Costs::Costs(const Setting& setting, const Spatial& spatial) : setting_(setting), spatial_(spatial) {
-  const Problem& p = setting_.problem;
+Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial) : resolved_(resolved), spatial_(spatial) {
+  const Problem& p = resolved_.problem;
   double instances = 1;
   std::array<double, kMaxTensors> copies;
   copies.fill(1);
@@ -46,12 +46,12 @@ Costs::Costs(const Setting& setting, const Spatial& spatial) : setting_(setting)
         if (!p.is_coupled(x, d)) copies[x] *= factor;
     }
   }
-  steps_ = least_steps(setting_.task, p, spatial_);
-  if (!setting_.perfect) count_certain_copies();
+  steps_ = least_steps(resolved_.task, p, spatial_);
+  if (!resolved_.perfect) count_certain_copies();
 }
 
 void Costs::count_certain_copies() {
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   std::array<CertainCopies, kMaxDims> certain;
   for (int l = 0; l <= p.levels; ++l) {
     for (int x = 0; x < p.tensors; ++x) {
@@ -67,12 +67,12 @@ void Costs::count_certain_copies() {
 
 std::pair<double, double> Costs::reduced_between(int parent, int child) const {
   // With a remainder a dim's rounds keep more than half of the units busy on average: s <= left makes the first full.
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   const DimSet uncoupled = all_dims(p) & ~p.coupled[p.output];
   double many = 1;  // where the fanout does not reduce, every copy's words arrive anyway
   for (int l = parent + 1; l < child; ++l)
     if (!p.is_memory[l] && p.reduction[l]) many *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
-  if (setting_.perfect) return {many, many};
+  if (resolved_.perfect) return {many, many};
   double few = many;
   for (int l = parent + 1; l < child; ++l) {
     if (p.is_memory[l]) continue;
@@ -87,12 +87,12 @@ std::pair<double, double> Costs::reduced_between(int parent, int child) const {
 
 double Costs::first_arrivals(int level) const {
   // Upper bound (exact without windows): the model subtracts first arrivals.
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   const int x = p.output;
   const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
   double words = p.simple_words[x] * copies_[x][level];
   // Shares of a box go to idle units as well, but more than half of a dim's units work (see CertainCopies).
-  for (DimSet rest = box && !setting_.perfect && !p.affine[x].empty() ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
+  for (DimSet rest = box && !resolved_.perfect && !p.affine[x].empty() ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
     if (spatial_between(spatial_, rest & -rest, -1, level) > 1) words *= 2;
   for (const Problem::AffineRank& rank : p.affine[x]) {
     std::array<double, kMaxDims> whole{};
@@ -111,8 +111,8 @@ double Costs::first_arrivals(int level) const {
   return words;
 }
 
-double Costs::first_per_sweep_at_compute(const Pair& pair) const {
-  const Problem& p = setting_.problem;
+double Costs::first_per_sweep_at_compute(const KeeperPair& pair) const {
+  const Problem& p = resolved_.problem;
   const int x = pair.tensor;
   double words = p.simple_words[x] * copies_[x][pair.parent];
   for (int d = 0; d < p.dims; ++d)
@@ -122,15 +122,15 @@ double Costs::first_per_sweep_at_compute(const Pair& pair) const {
   return words;
 }
 
-double Costs::constant(std::span<const Pair> pairs, const Weights* weights) const {
-  const Problem& p = setting_.problem;
+double Costs::constant(std::span<const KeeperPair> pairs, const Weights* weights) const {
+  const Problem& p = resolved_.problem;
   double total = 0;
   for (std::size_t j = 0; j < pairs.size(); ++j) {
-    const Pair& pair = pairs[j];
+    const KeeperPair& pair = pairs[j];
     const Weights& w = weights[j];
     const bool to_compute = pair.child == p.levels;
-    if (to_compute && w.served != 0 && setting_.staying(pair.tensor, pair.parent) == 0)
-      total += w.served * compute_words(setting_, spatial_, pair);
+    if (to_compute && w.served != 0 && resolved_.staying(pair.tensor, pair.parent) == 0)
+      total += w.served * compute_words(resolved_, spatial_, pair);
     if (pair.tensor != p.output || (w.first_parent == 0 && w.first_child == 0)) continue;
     const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
     if (per_sweep && !to_compute) continue;  // depends on the node: part of the charge
@@ -140,11 +140,11 @@ double Costs::constant(std::span<const Pair> pairs, const Weights* weights) cons
   return total;
 }
 
-double Costs::energy(std::span<const Pair> pairs, Weights* weights) const {
-  const Problem& p = setting_.problem;
+double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const {
+  const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
   for (std::size_t j = 0; j < pairs.size(); ++j) {
-    const Pair& pair = pairs[j];
+    const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
     const bool to_memory = pair.child < p.levels;
     w.served += p.read_pj[pair.parent];
@@ -167,12 +167,12 @@ double Costs::energy(std::span<const Pair> pairs, Weights* weights) const {
   return constant(pairs, weights);
 }
 
-double Costs::port(int level, bool write, std::span<const Pair> pairs, Weights* weights) const {
-  const Problem& p = setting_.problem;
+double Costs::port(int level, bool write, std::span<const KeeperPair> pairs, Weights* weights) const {
+  const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
   const double scale = 1 / ((write ? p.write_bandwidth[level] : p.read_bandwidth[level]) * instances_[level]);
   for (std::size_t j = 0; j < pairs.size(); ++j) {
-    const Pair& pair = pairs[j];
+    const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
     const bool output = pair.tensor == p.output;
     if (pair.parent == level) {
@@ -197,36 +197,36 @@ double Costs::port(int level, bool write, std::span<const Pair> pairs, Weights* 
   return constant(pairs, weights);
 }
 
-double Costs::delivery(const Pair& pair, const Weights& w) const {
+double Costs::delivery(const KeeperPair& pair, const Weights& w) const {
   // With remainders not every round keeps all copies busy. One copy more per round is certain: setting the loops'
   // indices to 0 one by one leads from any iteration to the first, so a dim of n iterations in time and c busy copies
   // has at least n + c - 1 pairs of them. (And products of such sums are at least the sum of the products, less 1.)
   const int x = pair.tensor;
-  if (pair.child == setting_.problem.levels) return staying(pair, w, setting_.perfect);
-  const double parents = setting_.perfect ? copies_[x][pair.parent] : 1;
-  const double children = setting_.perfect ? copies_[x][pair.child] : 1;
-  return setting_.problem.tensor_words[x] * (w.served * parents + w.delivered * children);
+  if (pair.child == resolved_.problem.levels) return staying(pair, w, resolved_.perfect);
+  const double parents = resolved_.perfect ? copies_[x][pair.parent] : 1;
+  const double children = resolved_.perfect ? copies_[x][pair.child] : 1;
+  return resolved_.problem.tensor_words[x] * (w.served * parents + w.delivered * children);
 }
 
-double Costs::least(const Pair& pair, const Weights& w) const {
-  const Problem& p = setting_.problem;
+double Costs::least(const KeeperPair& pair, const Weights& w) const {
+  const Problem& p = resolved_.problem;
   const int x = pair.tensor;
   if (pair.child == p.levels) return staying(pair, w, true);
   const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
   const auto once = [&](double weight, int level) {
-    return weight * (weight < 0 || setting_.perfect ? copies_ : certain_copies_)[x][level];
+    return weight * (weight < 0 || resolved_.perfect ? copies_ : certain_copies_)[x][level];
   };
   return p.tensor_words[x] * (once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
                               once(w.delivered + (per_sweep ? w.first_child : 0), pair.child));
 }
 
-double Costs::staying(const Pair& pair, const Weights& w, bool all_copies) const {
+double Costs::staying(const KeeperPair& pair, const Weights& w, bool all_copies) const {
   // Operands that stay can stay through all loops that do not move them, no longer.
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   const int x = pair.tensor;
-  const DimSet stays = setting_.staying(x, pair.parent);
+  const DimSet stays = resolved_.staying(x, pair.parent);
   if (stays == 0) return 0;
-  double cost = w.served * compute_words(setting_, spatial_, pair, stays);
+  double cost = w.served * compute_words(resolved_, spatial_, pair, stays);
   for (DimSet rest = all_copies ? stays : 0; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     CertainCopies served;
@@ -237,13 +237,13 @@ double Costs::staying(const Pair& pair, const Weights& w, bool all_copies) const
       served.add(spatial_, l, d);
       all *= static_cast<double>(spatial_.factor[l][d]);
     }
-    cost *= setting_.perfect ? all : served.count();
+    cost *= resolved_.perfect ? all : served.count();
   }
   return cost;
 }
 
-double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair) {
-  const Problem& p = setting.problem;
+double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair) {
+  const Problem& p = resolved.problem;
   double share = 1;
   for (const Problem::AffineRank& rank : p.affine[pair.tensor]) {
     for (const auto& network : networks_between(p, pair.parent, p.levels)) {
@@ -260,8 +260,8 @@ double window_sharing(const Setting& setting, const Spatial& spatial, const Pair
   return share;
 }
 
-double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair, DimSet except) {
-  const Problem& p = setting.problem;
+double compute_words(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair, DimSet except) {
+  const Problem& p = resolved.problem;
   const int x = pair.tensor;
   double words = p.simple_words[x];
   for (int d = 0; d < p.dims; ++d) {
@@ -275,7 +275,7 @@ double compute_words(const Setting& setting, const Spatial& spatial, const Pair&
     // Each time a word is asked for it serves at most so many iterations.
     words *= shared == 1 ? p.size[d] : std::ceil(p.size[d] / shared);
   }
-  return words * window_sharing(setting, spatial, pair);
+  return words * window_sharing(resolved, spatial, pair);
 }
 
 }  // namespace pliant::exact

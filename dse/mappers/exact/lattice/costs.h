@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "dse/mappers/exact/choices/choice.h"
-#include "dse/mappers/exact/setting.h"
+#include "dse/mappers/exact/resolved_task.h"
 
 namespace pliant::exact {
 
 /// One transfer of a tensor between neighbouring keepers; child == Problem::levels is the compute units.
-struct Pair {
+struct KeeperPair {
   int tensor = 0, parent = 0, child = 0;
 };
+using Pair = KeeperPair;  // until charges.* has the word
 
 /// What a word of one pair costs: at the parent, at the child, and what first arrivals of outputs save at either.
 struct Weights {
@@ -32,7 +33,7 @@ struct Functional {
 /// tensors do not know of each other before they share a memory.
 class Costs {
  public:
-  Costs(const Setting& setting, const Spatial& spatial);
+  Costs(const ResolvedTask& resolved, const Spatial& spatial);
 
   double steps() const { return steps_; }
   double instances(int level) const { return instances_[level]; }
@@ -40,25 +41,25 @@ class Costs {
   double copies_outside(int tensor, int level) const { return copies_[tensor][level]; }
 
   /// Sets the weights of one tensor's pairs and returns its constant.
-  double energy(std::span<const Pair> pairs, Weights* weights) const;
-  double port(int level, bool write, std::span<const Pair> pairs, Weights* weights) const;
+  double energy(std::span<const KeeperPair> pairs, Weights* weights) const;
+  double port(int level, bool write, std::span<const KeeperPair> pairs, Weights* weights) const;
   /// Least cost of one of these pairs: moved once, or as long as an operand can stay at the compute units.
-  double least(const Pair& pair, const Weights& weights) const;
+  double least(const KeeperPair& pair, const Weights& weights) const;
   /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others
   /// idle.
-  double delivery(const Pair& pair, const Weights& weights) const;
+  double delivery(const KeeperPair& pair, const Weights& weights) const;
 
  private:
   /// What an operand costs that stays at the compute units as long as it can: all of them, or one.
-  double staying(const Pair& pair, const Weights& weights, bool all_copies) const;
-  double constant(std::span<const Pair> pairs, const Weights* weights) const;
+  double staying(const KeeperPair& pair, const Weights& weights, bool all_copies) const;
+  double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
   void count_certain_copies();
   double first_arrivals(int level) const;
-  double first_per_sweep_at_compute(const Pair& pair) const;
+  double first_per_sweep_at_compute(const KeeperPair& pair) const;
   /// Copies of a word under the reducing fanouts between two levels: at least, at most.
   std::pair<double, double> reduced_between(int parent, int child) const;
 
-  const Setting& setting_;
+  const ResolvedTask& resolved_;
   const Spatial& spatial_;
   double steps_ = 1;
   std::array<double, kMaxLevels + 1> instances_;
@@ -67,10 +68,10 @@ class Costs {
 };
 
 /// Share of the operands along affine ranks that fanouts ask for once for several units.
-double window_sharing(const Setting& setting, const Spatial& spatial, const Pair& pair);
+double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair);
 
 /// Words between the innermost keeper of a tensor and the compute units when every step asks anew, except along some
 /// dims that the tensor does not use.
-double compute_words(const Setting& setting, const Spatial& spatial, const Pair& pair, DimSet except = 0);
+double compute_words(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair, DimSet except = 0);
 
 }  // namespace pliant::exact

@@ -29,15 +29,15 @@ std::vector<Unrolled> unrolled_between(const Spatial& spatial, int d, int outsid
 /// n iterations left is met n-1 times in full. The last one ends with the dim: the round that ends it has
 /// r = left inside - (n - 1) * bound iterations at the next loop inside. A counted loop has r - 1 full ones and the
 /// last; where one that is not counted has more than one, the first of them is full.
-std::vector<double> fewest_in_last_tile(const Setting& setting, const Spatial& spatial, const Chain& chain, int d,
+std::vector<double> fewest_in_last_tile(const ResolvedTask& resolved, const Spatial& spatial, const Chain& chain, int d,
                                         int k, std::uint32_t counted) {
   std::vector<double> fewest{1};
-  std::vector<Axis::State> inside{{1, setting.task.layer.dims[d].size}};
+  std::vector<Axis::State> inside{{1, resolved.task.layer.dims[d].size}};
   double full = 1;
-  int level = setting.problem.levels;
+  int level = resolved.problem.levels;
   for (int j = 0; j <= k; ++j) {
     const Axis& axis = chain[static_cast<std::size_t>(j)];
-    const auto loops = unrolled_between(spatial, d, setting.memories[j], level, counted);
+    const auto loops = unrolled_between(spatial, d, resolved.memories[j], level, counted);
     std::vector<double> entered(axis.states.size(), kInfinity);
     for (std::size_t i = 0; i < inside.size(); ++i) {
       if (axis.from_inside[i] < 0) continue;
@@ -66,24 +66,24 @@ std::vector<double> fewest_in_last_tile(const Setting& setting, const Spatial& s
       }
     }
     inside = axis.states;
-    level = setting.memories[j];
+    level = resolved.memories[j];
   }
   return fewest;
 }
 
 }  // namespace
 
-std::vector<double> fewest_iterations(const Setting& setting, const Spatial& spatial, const Chain& chain, int d, int k,
-                                      std::uint32_t shared_outside, std::uint32_t counted_inside) {
+std::vector<double> fewest_iterations(const ResolvedTask& resolved, const Spatial& spatial, const Chain& chain, int d,
+                                      int k, std::uint32_t shared_outside, std::uint32_t counted_inside) {
   Count shared = 1;
   double full = 1;
-  const int levels = setting.problem.levels;
+  const int levels = resolved.problem.levels;
   for (const Unrolled& loop : unrolled_between(spatial, d, -1, levels, shared_outside))
     if (loop.counted) shared *= loop.bound;
   for (const Unrolled& loop : unrolled_between(spatial, d, -1, levels, counted_inside))
     if (loop.counted) full *= static_cast<double>(loop.bound);
   std::vector<double> last;
-  if (full > 1 && shared == 1) last = fewest_in_last_tile(setting, spatial, chain, d, k, counted_inside);
+  if (full > 1 && shared == 1) last = fewest_in_last_tile(resolved, spatial, chain, d, k, counted_inside);
   std::vector<double> fewest;
   const std::vector<Axis::State>& states = chain[static_cast<std::size_t>(k)].states;
   for (std::size_t s = 0; s < states.size(); ++s) {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "dse/mappers/exact/lattice/axis.h"
-#include "dse/mappers/exact/setting.h"
+#include "dse/mappers/exact/resolved_task.h"
 
 namespace pliant::exact {
 
 /// By state of memory k, the fewest iterations of the dim's loops that are outside the node or at a fanout counted
 /// inside it; `shared_outside` are fanouts outside the node whose units are served as one.
-std::vector<double> fewest_iterations(const Setting& setting, const Spatial& spatial, const Chain& chain, int d, int k,
-                                      std::uint32_t shared_outside, std::uint32_t counted_inside);
+std::vector<double> fewest_iterations(const ResolvedTask& resolved, const Spatial& spatial, const Chain& chain, int d,
+                                      int k, std::uint32_t shared_outside, std::uint32_t counted_inside);
 
 }  // namespace pliant::exact

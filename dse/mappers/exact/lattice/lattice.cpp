@@ -39,43 +39,49 @@ constexpr double kArraysAtOnce = 24;
 
 }  // namespace
 
-Lattice::Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps, ArrayStore& store, Meter& meter)
-    : setting_(setting), spatial_(spatial), keeps_(keeps), store_(store), meter_(meter), costs_(setting, spatial_) {
-  const Problem& p = setting_.problem;
+Lattice::Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Keeps& keeps, ArrayStore& store,
+                 SearchLimits& limits)
+    : resolved_(resolved),
+      spatial_(spatial),
+      keeps_(keeps),
+      store_(store),
+      limits_(limits),
+      costs_(resolved, spatial_) {
+  const Problem& p = resolved_.problem;
   // The tensors' pairs, inside out.
   for (int x = 0; x < p.tensors; ++x) {
     int child = p.levels;
-    for (const int l : setting_.memories) {
+    for (const int l : resolved_.memories) {
       if (!(keeps_[l] >> x & 1U)) continue;
       pairs_of_[x].push_back(static_cast<int>(pairs_.size()));
       pairs_.push_back({x, l, child});
       child = l;
     }
-    initial_[x] = setting_.staying(x, pairs_[pairs_of_[x].front()].parent) != 0 ? 1 : 0;
+    initial_[x] = resolved_.staying(x, pairs_[pairs_of_[x].front()].parent) != 0 ? 1 : 0;
   }
 }
 
 bool Lattice::build() {
-  std::optional<Axes> axes = build_axes(setting_.rules, setting_.problem, spatial_, keeps_, setting_.axis_cache);
+  std::optional<Axes> axes = build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache);
   too_large_ = !axes;
   if (!axes || axes->empty()) return false;
   axes_ = std::move(*axes);
   for (int k = 0; k < stages(); ++k) {
     double nodes = 1;
-    for (int d = 0; d < setting_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
-    too_large_ |= meter_.too_large(kArraysAtOnce * sizeof(double) * nodes);
+    for (int d = 0; d < resolved_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
+    too_large_ |= limits_.too_large(kArraysAtOnce * sizeof(double) * nodes);
   }
   if (too_large_) return false;
   build_boxes();
   return true;
 }
 
-std::span<const Pair> Lattice::pairs_of(int tensor) const {
+std::span<const KeeperPair> Lattice::pairs_of(int tensor) const {
   return {pairs_.data() + pairs_of_[tensor].front(), pairs_of_[tensor].size()};
 }
 
 Functional Lattice::energy() const {
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   Functional f;
   f.weights.resize(pairs_.size());
   f.constant = p.macs * p.mac_pj;
@@ -86,7 +92,7 @@ Functional Lattice::energy() const {
 Functional Lattice::port(int level, bool write) const {
   Functional f;
   f.weights.resize(pairs_.size());
-  for (int x = 0; x < setting_.problem.tensors; ++x)
+  for (int x = 0; x < resolved_.problem.tensors; ++x)
     f.constant += costs_.port(level, write, pairs_of(x), f.weights.data() + pairs_of_[x].front());
   return f;
 }
@@ -94,13 +100,13 @@ Functional Lattice::port(int level, bool write) const {
 std::vector<int> Lattice::pending_pairs(int k, int tensor, int pending) const {
   std::vector<int> found;
   for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j)
-    if (pairs_[pairs_of_[tensor][j]].child > setting_.memories[k]) found.push_back(pairs_of_[tensor][j]);
+    if (pairs_[pairs_of_[tensor][j]].child > resolved_.memories[k]) found.push_back(pairs_of_[tensor][j]);
   return found;
 }
 
 TensorSet Lattice::alive(const Status& status) const {
   TensorSet set = 0;
-  for (int x = 0; x < setting_.problem.tensors; ++x)
+  for (int x = 0; x < resolved_.problem.tensors; ++x)
     if (status[x] != 0) set |= TensorSet{1} << x;
   return set;
 }
@@ -110,16 +116,16 @@ double Lattice::repetitions(int tensor, int pending) const {
 }
 
 Status Lattice::after_boundary(int k, Status status, int node) const {
-  const int level = setting_.memories[k];
-  if (k == 0 && setting_.compute_runs) {
+  const int level = resolved_.memories[k];
+  if (k == 0 && resolved_.compute_runs) {
     // Loops of the innermost memory give no reuse: remember how often they repeat an operand that stays.
     std::array<int, kMaxDims> at{};
     unpack(k, node, at);
-    for (int x = 0; x < setting_.problem.tensors; ++x) {
+    for (int x = 0; x < resolved_.problem.tensors; ++x) {
       if (status[x] != 1 || initial_[x] != 1) continue;
       double product = 1;
-      for (int d = 0; d < setting_.problem.dims; ++d)
-        if (!setting_.problem.is_coupled(x, d))
+      for (int d = 0; d < resolved_.problem.dims; ++d)
+        if (!resolved_.problem.is_coupled(x, d))
           product *= static_cast<double>(axis(0, d).states[at[d]].tile / axis(0, d).states[axis(0, d).start].tile);
       auto& known = repeated_[x];
       const auto found = std::find(known.begin(), known.end(), product);
@@ -127,7 +133,7 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
       if (found == known.end()) known.push_back(product);
     }
   }
-  for (int x = 0; x < setting_.problem.tensors; ++x) {
+  for (int x = 0; x < resolved_.problem.tensors; ++x) {
     if (!(keeps_[level] >> x & 1U) || status[x] != 0) continue;
     for (std::size_t j = 0; j < pairs_of_[x].size(); ++j)
       if (pairs_[pairs_of_[x][j]].child == level) status[x] = static_cast<std::int16_t>(j + 1);
@@ -136,7 +142,7 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
 }
 
 Array Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  const ChargeTables tables(setting_, spatial_, axes_, pairs_, pending_pairs(k, tensor, pending), k, tensor, slide,
+  const ChargeTables tables(resolved_, spatial_, axes_, pairs_, pending_pairs(k, tensor, pending), k, tensor, slide,
                             functional, repetitions(tensor, pending));
   Array values(store_, static_cast<std::size_t>(boxes_[k].size));
   tables.fill(fastest_first_, boxes_[k].extent, {values.data(), values.size()});
@@ -147,7 +153,7 @@ void Lattice::grow(int k, DimSet dims, Array& values) const {
   const Box& box = boxes_[k];
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (box.extent[d] > 1 && !meter_.expired())
+    if (box.extent[d] > 1 && !limits_.expired())
       close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
   }
 }
@@ -159,16 +165,16 @@ const double* Lattice::charged(int k, int tensor, int pending, int slide, const 
   return entry->second.data();
 }
 
-void Lattice::kill(int k, const Status& status, TensorSet killed, TensorSet sliding, int dim,
-                   const Functional& functional, Charges& charges, Array& work, Array& target) const {
+void Lattice::charge_moved(int k, const Status& status, TensorSet moved, TensorSet sliding, int dim,
+                           const Functional& functional, Charges& charges, Array& work, Array& target) const {
   const auto words = [&](int x) { return charged(k, x, status[x], sliding >> x & 1U ? dim : -1, functional, charges); };
-  for (; std::popcount(killed) > 1; killed &= killed - 1)
-    add_into(work.data(), words(std::countr_zero(killed)), work.size());
-  min_sum_into(target.data(), work.data(), words(std::countr_zero(killed)), target.size());
+  for (; std::popcount(moved) > 1; moved &= moved - 1)
+    add_into(work.data(), words(std::countr_zero(moved)), work.size());
+  min_sum_into(target.data(), work.data(), words(std::countr_zero(moved)), target.size());
 }
 
 void Lattice::run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const {
-  const Problem& p = setting_.problem;
+  const Problem& p = resolved_.problem;
   Array work;
   // Statuses with more tensors pending lead to those with fewer.
   for (int count = p.tensors; count >= 0; --count) {
@@ -176,7 +182,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
     for (const auto& [status, array] : values)
       if (std::popcount(alive(status)) == count) now.push_back(status);
     for (const Status& status : now) {
-      if (meter_.expired()) return;
+      if (limits_.expired()) return;
       const TensorSet tensors = alive(status);
       DimSet still = group;
       for (int x = 0; x < p.tensors; ++x)
@@ -186,27 +192,27 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
       if (tensors == 0) continue;
       std::vector<TensorSet> plain_done;
       for (DimSet rest = group & ~still; rest != 0; rest &= rest - 1) {
-        if (meter_.expired()) return;
+        if (limits_.expired()) return;
         const int d = std::countr_zero(rest);
-        TensorSet killed = 0, sliding = 0;
+        TensorSet moved = 0, sliding = 0;
         for (int x = 0; x < p.tensors; ++x) {
           if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
-          killed |= TensorSet{1} << x;
+          moved |= TensorSet{1} << x;
           const bool to_compute = towards_compute(x, status[x]);
           if ((p.sliding[x] >> d & 1U) && !to_compute) sliding |= TensorSet{1} << x;
         }
         if (sliding == 0) {
-          if (std::find(plain_done.begin(), plain_done.end(), killed) != plain_done.end()) continue;
-          plain_done.push_back(killed);
+          if (std::find(plain_done.begin(), plain_done.end(), moved) != plain_done.end()) continue;
+          plain_done.push_back(moved);
         }
         Status after = status;
         for (int x = 0; x < p.tensors; ++x)
-          if (killed >> x & 1U) after[x] = 0;
+          if (moved >> x & 1U) after[x] = 0;
         auto [entry, fresh] = values.try_emplace(after);
         if (fresh) entry->second = Array(store_, array.size(), kInfinity);
         Array& target = entry->second;
-        if (sliding == 0 && std::popcount(killed) == 1) {  // no copy needed
-          const int x = std::countr_zero(killed);
+        if (sliding == 0 && std::popcount(moved) == 1) {  // no copy needed
+          const int x = std::countr_zero(moved);
           min_sum_into(target.data(), array.data(), charged(k, x, status[x], -1, functional, charges), target.size());
           continue;
         }
@@ -218,22 +224,22 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
           const Apart& where = found->second;
           if (!where.nowhere) {  // each node is either a loop that brings whole windows or one that slides
             add_into(work.data(), where.apart.data(), work.size());
-            kill(k, status, killed, 0, d, functional, charges, work, target);
+            charge_moved(k, status, moved, 0, d, functional, charges, work, target);
             work = array;
             add_into(work.data(), where.overlapping.data(), work.size());
           }
         }
         if (sliding == 0) {
-          kill(k, status, killed, 0, d, functional, charges, work, target);
+          charge_moved(k, status, moved, 0, d, functional, charges, work, target);
           continue;
         }
         // What does not slide is charged where the loop begins, what slides where it ends.
-        for (TensorSet still_ones = killed & ~sliding; still_ones != 0; still_ones &= still_ones - 1) {
+        for (TensorSet still_ones = moved & ~sliding; still_ones != 0; still_ones &= still_ones - 1) {
           const int x = std::countr_zero(still_ones);
           add_into(work.data(), charged(k, x, status[x], -1, functional, charges), work.size());
         }
         grow(k, DimSet{1} << d, work);
-        kill(k, status, sliding, sliding, d, functional, charges, work, target);
+        charge_moved(k, status, sliding, sliding, d, functional, charges, work, target);
       }
     }
   }
@@ -241,7 +247,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
 
 int Lattice::initial_node() const {
   std::array<int, kMaxDims> at{};
-  for (int d = 0; d < setting_.problem.dims; ++d) at[d] = axis(0, d).start;
+  for (int d = 0; d < resolved_.problem.dims; ++d) at[d] = axis(0, d).start;
   return index(0, at);
 }
 
@@ -249,7 +255,7 @@ std::vector<int> Lattice::final_nodes() const {
   // With remainders a dim may be covered by tiles of several sizes.
   std::vector<int> found{0}, next;
   const int k = stages() - 1;
-  for (int d = 0; d < setting_.problem.dims; ++d) {
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
     next.clear();
     for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
       if (axis(k, d).may_end[i])
@@ -267,11 +273,11 @@ std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
 
 double Lattice::still_to_pay(int k, const Status& status, const std::vector<double>& least) const {
   double cost = 0;
-  for (int x = 0; x < setting_.problem.tensors; ++x) {
+  for (int x = 0; x < resolved_.problem.tensors; ++x) {
     for (std::size_t j = 0; j < pairs_of_[x].size(); ++j) {
       const int pair = pairs_of_[x][j];
       const bool pending = status[x] != 0 && static_cast<int>(j) >= first_pending(status[x]);
-      if (pending || pairs_[pair].child <= setting_.memories[k]) cost += least[pair];
+      if (pending || pairs_[pair].child <= resolved_.memories[k]) cost += least[pair];
     }
   }
   return cost;
@@ -280,8 +286,8 @@ double Lattice::still_to_pay(int k, const Status& status, const std::vector<doub
 Lattice::Values Lattice::run_memory(int k, const Functional& functional, const Values& before) const {
   Charges charges;
   Values done;
-  for (const std::vector<DimSet>& groups : setting_.orders[k].sequences) {
-    if (meter_.expired()) break;
+  for (const std::vector<DimSet>& groups : resolved_.orders[k].sequences) {
+    if (limits_.expired()) break;
     Values values = before;
     for (const DimSet group : groups) run_group(k, group, functional, values, charges);
     for (auto& [status, array] : values) merge(done, status, std::move(array));
@@ -294,15 +300,15 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
   Values ended;
   const auto size = static_cast<std::size_t>(boxes_[k].size);
   for (auto& [status, array] : values) {
-    if (meter_.expired()) break;
+    if (limits_.expired()) break;
     Status after = status;
-    for (int x = 0; x < setting_.problem.tensors && setting_.within; ++x) {
-      if (!(keeps_[setting_.memories[k]] >> x & 1U) || status[x] == 0) continue;
+    for (int x = 0; x < resolved_.problem.tensors && resolved_.within; ++x) {
+      if (!(keeps_[resolved_.memories[k]] >> x & 1U) || status[x] == 0) continue;
       add_into(array.data(), charged(k, x, status[x], -1, functional, charges), size);
       after[x] = 0;
     }
     add_into(array.data(), boxes_[k].misfit.data(), size);
-    if (k > 0 || !setting_.compute_runs) {
+    if (k > 0 || !resolved_.compute_runs) {
       merge(ended, after_boundary(k, after, 0), std::move(array));
       continue;
     }
@@ -326,16 +332,16 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
   tables.before[0].emplace(initial_, std::move(start));
   const int last = stages() - 1;
   for (int k = 0; k <= last; ++k) {
-    too_large_ |= meter_.too_large(static_cast<double>(store_.bytes_in_use()));
-    if (meter_.expired() || too_large_) return tables;
+    too_large_ |= limits_.too_large(static_cast<double>(store_.bytes_in_use()));
+    if (limits_.expired() || too_large_) return tables;
     complete_box(k);
-    meter_.effort += tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
+    limits_.effort += tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
     if (k == last && few_starts(tables.before[k])) {
       tables.best = finish(functional, limit, tables);
       return tables;
     }
     const Values ended = run_memory(k, functional, tables.before[k]);
-    if (meter_.expired()) return tables;
+    if (limits_.expired()) return tables;
     if (k == last) {
       for (const auto& [status, array] : ended) {
         const double pending = pending_at_end(status, functional) + functional.constant;
@@ -344,7 +350,7 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       return tables;
     }
     for (const auto& [status, array] : ended) {
-      if (meter_.expired()) return tables;
+      if (limits_.expired()) return tables;
       const double most = limit - functional.constant - still_to_pay(k, status, least);
       Array outer;
       for (std::size_t node = 0; node < array.size(); ++node) {
@@ -366,13 +372,13 @@ double Lattice::pending_at_end(const Status& status, const Functional& functiona
   // Nothing outside is left to move the tile: one delivery.
   const int k = stages() - 1;
   std::array<std::vector<int>, kMaxDims> ends;
-  for (int d = 0; d < setting_.problem.dims; ++d)
+  for (int d = 0; d < resolved_.problem.dims; ++d)
     for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
       if (axis(k, d).may_end[i]) ends[d].push_back(static_cast<int>(i));
   double cost = 0;
-  for (int x = 0; x < setting_.problem.tensors; ++x) {
+  for (int x = 0; x < resolved_.problem.tensors; ++x) {
     if (status[x] == 0) continue;
-    cost += ChargeTables(setting_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional,
+    cost += ChargeTables(resolved_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional,
                          repetitions(x, status[x]))
                 .least(ends);
   }
@@ -384,7 +390,7 @@ void Lattice::nodes_under(int k, int node, std::vector<int>& found) const {
   unpack(k, node, at);
   found.assign(1, 0);
   std::vector<int> next;
-  for (int d = 0; d < setting_.problem.dims; ++d) {
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
     next.clear();
     const std::vector<int>& map = axis(k, d).from_inside;
     for (std::size_t i = 0; i < map.size(); ++i) {
@@ -399,17 +405,17 @@ void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound
   std::array<int, kMaxDims> a{}, b{};
   unpack(k, from, a);
   unpack(k, to, b);
-  for (int d = 0; d < setting_.problem.dims; ++d)
+  for (int d = 0; d < resolved_.problem.dims; ++d)
     bound[d] = axis(k, d).states[b[d]].tile / axis(k, d).states[a[d]].tile;
 }
 
 ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  return {setting_, spatial_, axes_, pairs_,     pending_pairs(k, tensor, pending),
-          k,        tensor,   slide, functional, repetitions(tensor, pending)};
+  return {resolved_, spatial_, axes_, pairs_,     pending_pairs(k, tensor, pending),
+          k,         tensor,   slide, functional, repetitions(tensor, pending)};
 }
 
 bool Lattice::towards_compute(int tensor, int pending) const {
-  return pairs_[pairs_of_[tensor][static_cast<std::size_t>(first_pending(pending))]].child == setting_.problem.levels;
+  return pairs_[pairs_of_[tensor][static_cast<std::size_t>(first_pending(pending))]].child == resolved_.problem.levels;
 }
 
 double Lattice::least(const Functional& functional) const {

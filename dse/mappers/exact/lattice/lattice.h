@@ -18,7 +18,7 @@
 #include "dse/mappers/exact/lattice/arrays.h"
 #include "dse/mappers/exact/lattice/axis.h"
 #include "dse/mappers/exact/lattice/costs.h"
-#include "dse/mappers/exact/meter.h"
+#include "dse/mappers/exact/search_limits.h"
 
 namespace pliant::exact {
 
@@ -42,7 +42,8 @@ struct ChargeCache {
 
 class Lattice {
  public:
-  Lattice(const Setting& setting, const Spatial& spatial, const Keeps& keeps, ArrayStore& store, Meter& meter);
+  Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Keeps& keeps, ArrayStore& store,
+          SearchLimits& limits);
   Lattice(const Lattice&) = delete;
   Lattice& operator=(const Lattice&) = delete;
 
@@ -63,7 +64,8 @@ class Lattice {
     std::vector<Values> before;
     double best = 0;  ///< of a complete mapping, constants included
   };
-  /// Nodes whose cost and what must follow exceed the limit are left out. Worthless when the meter expires meanwhile.
+  /// Nodes whose cost and what must follow exceed the limit are left out. Worthless when the limits are reached
+  /// meanwhile.
   Tables solve(const Functional& functional, double limit) const;
 
   /// Continue inwards from memory k: all reuse-distinct ways to reach node `end`.
@@ -95,15 +97,15 @@ class Lattice {
 
   /// Bounds of memory k's loops between two of its nodes.
   void bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const;
-  const Setting& setting() const { return setting_; }
+  const ResolvedTask& resolved() const { return resolved_; }
   const Spatial& spatial() const { return spatial_; }
   const Keeps& keeps() const { return keeps_; }
-  int stages() const { return static_cast<int>(setting_.memories.size()); }
+  int stages() const { return static_cast<int>(resolved_.memories.size()); }
   Status initial_status() const { return initial_; }
   int initial_node() const;
 
   // What the enumeration of steps needs.
-  Meter& meter() const { return meter_; }
+  SearchLimits& limits() const { return limits_; }
   const Axis& axis(int k, int d) const { return (*axes_[d])[k]; }
   int stride(int k, int d) const { return boxes_[k].stride[d]; }
   bool fits(int k, int node) const { return boxes_[k].misfit[static_cast<std::size_t>(node)] == 0; }
@@ -132,7 +134,7 @@ class Lattice {
   void complete_box(int k) const;
   int first_pending(int pending) const { return pending >= kStaying ? 0 : pending - 1; }
   double repetitions(int tensor, int pending) const;
-  /// Charge of killing one tensor at memory k, at every node; slide = dim whose windows overlap, or -1.
+  /// Charge of moving one tensor at memory k, at every node; slide = dim whose windows overlap, or -1.
   Array charge(int k, int tensor, int pending, int slide, const Functional& functional) const;
   void grow(int k, DimSet dims, Array& values) const;
   /// Least cost of all pairs that are not charged yet at memory k.
@@ -151,24 +153,24 @@ class Lattice {
   };
   const double* charged(int k, int tensor, int pending, int slide, const Functional& functional,
                         Charges& charges) const;
-  /// Adds the charges of all killed tensors to `work` but the last, whose charge is added while taking the minimum.
-  void kill(int k, const Status& status, TensorSet killed, TensorSet sliding, int dim, const Functional& functional,
-            Charges& charges, Array& work, Array& target) const;
+  /// Adds the charges of all moved tensors to `work` but the last, whose charge is added while taking the minimum.
+  void charge_moved(int k, const Status& status, TensorSet moved, TensorSet sliding, int dim,
+                    const Functional& functional, Charges& charges, Array& work, Array& target) const;
   void run_group(int k, DimSet group, const Functional& functional, Values& values, Charges& charges) const;
   /// All loops of memory k, in every order it may have; then its end.
   Values run_memory(int k, const Functional& functional, const Values& before) const;
   Values end_memory(int k, const Functional& functional, Values values, Charges& charges) const;
   double finish(const Functional& functional, double limit, const Tables& tables) const;
-  std::span<const Pair> pairs_of(int tensor) const;
+  std::span<const KeeperPair> pairs_of(int tensor) const;
   std::vector<int> pending_pairs(int k, int tensor, int pending) const;
 
-  const Setting& setting_;
+  const ResolvedTask& resolved_;
   Spatial spatial_;
   Keeps keeps_;
   ArrayStore& store_;
-  Meter& meter_;
+  SearchLimits& limits_;
   Costs costs_;
-  std::vector<Pair> pairs_;
+  std::vector<KeeperPair> pairs_;
   std::array<std::vector<int>, kMaxTensors> pairs_of_;  // inside out, indices into pairs_
   Axes axes_;
   std::vector<int> fastest_first_;  // dims in the order of their strides

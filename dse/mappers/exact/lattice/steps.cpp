@@ -14,7 +14,7 @@ namespace {
 class StepSearch {
  public:
   StepSearch(const Lattice& lattice, const Lattice::StepQuery& query, std::vector<Lattice::Step>& found)
-      : lattice_(lattice), p_(lattice.setting().problem), query_(query), found_(found) {}
+      : lattice_(lattice), p_(lattice.resolved().problem), query_(query), found_(found) {}
 
   /// All steps from any start to the end asked for.
   void run() {
@@ -43,7 +43,7 @@ class StepSearch {
       for (std::size_t node = 0; node < array.size(); ++node) {
         value_ = array[node];
         if (!(value_ < best)) continue;
-        if (++looked_ % 256 == 0 && lattice_.meter().expired()) return best;
+        if (++looked_ % 256 == 0 && lattice_.limits().expired()) return best;
         step_.node = static_cast<int>(node);
         lattice_.unpack(query_.k, step_.node, at_);
         to_every_end(0, [&](DimSet active) {
@@ -81,7 +81,7 @@ class StepSearch {
   }
 
   void start(DimSet active) {
-    for (const Precedence& order : lattice_.setting().orders[static_cast<std::size_t>(query_.k)].precedences) {
+    for (const Precedence& order : lattice_.resolved().orders[static_cast<std::size_t>(query_.k)].precedences) {
       step_.loops = 0;
       step_.charges.fill(0);
       place(order, active, step_.before, at_);
@@ -139,7 +139,7 @@ class StepSearch {
     if (d == p_.dims) {
       const double value = arrays_[0][node];
       if (!(value < query_.limit)) return;
-      if (++looked_ % 256 == 0 && lattice_.meter().expired()) query_.limit = -std::numeric_limits<double>::infinity();
+      if (++looked_ % 256 == 0 && lattice_.limits().expired()) query_.limit = -std::numeric_limits<double>::infinity();
       if (query_.worth) {
         for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
         if (!query_.worth(values_.data())) return;
@@ -162,11 +162,11 @@ class StepSearch {
   }
 
   void finish(const Status& status, const At& node) {
-    const Setting& setting = lattice_.setting();
-    const int level = setting.memories[static_cast<std::size_t>(query_.k)];
+    const ResolvedTask& resolved = lattice_.resolved();
+    const int level = resolved.memories[static_cast<std::size_t>(query_.k)];
     const auto charges = step_.charges;
     Status final = status;
-    for (int x = 0; x < p_.tensors && setting.within; ++x) {
+    for (int x = 0; x < p_.tensors && resolved.within; ++x) {
       if (!(lattice_.keeps()[level] >> x & 1U) || final[x] == 0) continue;
       add_charges(node, x, final[x], -1);
       final[x] = 0;
@@ -218,16 +218,16 @@ class StepSearch {
     int tries = 0;
     for (DimSet rest = ready; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
-      TensorSet killed = 0;
+      TensorSet moved = 0;
       bool sliding = false;
       for (int x = 0; x < p_.tensors; ++x) {
         if (!(tensors >> x & 1U) || !p_.is_coupled(x, d)) continue;
-        killed |= TensorSet{1} << x;
+        moved |= TensorSet{1} << x;
         sliding |= slides(x, d, status);
       }
       if (!sliding && !every_order_) {
-        if (std::find(tried.begin(), tried.begin() + tries, killed) != tried.begin() + tries) continue;
-        tried[static_cast<std::size_t>(tries++)] = killed;
+        if (std::find(tried.begin(), tried.begin() + tries, moved) != tried.begin() + tries) continue;
+        tried[static_cast<std::size_t>(tries++)] = moved;
       }
       At next = node;
       next[d] = last_[d];
@@ -235,7 +235,7 @@ class StepSearch {
       const auto charges = step_.charges;
       const int whole = sliding ? brings_whole_windows(d, status, node) : -1;
       for (int x = 0; x < p_.tensors; ++x) {
-        if (!(killed >> x & 1U)) continue;
+        if (!(moved >> x & 1U)) continue;
         if (x != whole && slides(x, d, status))
           add_charges(next, x, status[x], d);
         else  // its tile is the child's, also along a dim that it uses in an index with holes
@@ -257,7 +257,7 @@ class StepSearch {
   std::array<const double*, kMaxFunctionals> arrays_{};
   std::array<double, kMaxFunctionals> values_{};
   Lattice::Step step_;
-  bool every_order_ = lattice_.setting().walks || lattice_.setting().divides_slides;
+  bool every_order_ = lattice_.resolved().walks || lattice_.resolved().divides_slides;
   double value_ = 0;
   std::uint64_t looked_ = 0;  // starts
   At last_{}, at_{};

@@ -44,7 +44,7 @@ struct Candidate {
 };
 
 /// What a search has found and what it had to leave.
-struct Standing {
+struct SearchState {
   Incumbent incumbent;
   double undecided = kInfinity;  // least bound of what was left over
   bool out_of_effort = false;
@@ -59,39 +59,39 @@ struct Standing {
   }
 };
 
-SearchResult result_of(Standing standing, Meter& meter) {
+SearchResult result_of(SearchState state, SearchLimits& limits) {
   SearchResult result;
-  const bool decided = standing.undecided == kInfinity || standing.hopeless(standing.undecided);
-  result.evaluations = meter.priced;
-  result.seconds = meter.seconds();
-  result.certified = decided && standing.incumbent.mapping;
-  result.infeasible = decided && !standing.incumbent.mapping;
-  result.value = standing.incumbent.value;
-  result.lower_bound = result.certified ? result.value : std::min(standing.undecided, result.value);
-  result.totals = standing.incumbent.totals;
-  result.mapping = std::move(standing.incumbent.mapping);
-  result.ended_by = decided                  ? EndedBy::kProof
-                    : meter.stopped()        ? EndedBy::kStopped
-                    : meter.expired()        ? EndedBy::kBudget
-                    : standing.out_of_effort ? EndedBy::kEffort
-                                             : EndedBy::kMemory;
+  const bool decided = state.undecided == kInfinity || state.hopeless(state.undecided);
+  result.evaluations = limits.priced;
+  result.seconds = limits.seconds();
+  result.certified = decided && state.incumbent.mapping;
+  result.infeasible = decided && !state.incumbent.mapping;
+  result.value = state.incumbent.value;
+  result.lower_bound = result.certified ? result.value : std::min(state.undecided, result.value);
+  result.totals = state.incumbent.totals;
+  result.mapping = std::move(state.incumbent.mapping);
+  result.ended_by = decided               ? EndedBy::kProof
+                    : limits.stopped()    ? EndedBy::kStopped
+                    : limits.expired()    ? EndedBy::kBudget
+                    : state.out_of_effort ? EndedBy::kEffort
+                                          : EndedBy::kMemory;
   return result;
 }
 
 /// The choices of one task, or some of them.
-class Proof {
+class Prover {
  public:
-  Proof(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
-        Meter& meter, int threads, std::uint64_t effort, Standing& standing)
-      : setting_(task, problem),
+  Prover(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
+         SearchLimits& limits, int threads, std::uint64_t effort, SearchState& state)
+      : resolved_(task, problem),
         choices_(choices),
         mine_(std::move(mine)),
-        bounds_(setting_),
-        duration_choices_(setting_),
-        meter_(meter),
+        bounds_(resolved_),
+        duration_choices_(resolved_),
+        limits_(limits),
         threads_(std::min(threads, tbb::info::default_concurrency())),
         effort_(effort),
-        standing_(standing) {
+        state_(state) {
     // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
     const double steps = problem.busy_cycles;
     choose_durations_ =
@@ -102,7 +102,7 @@ class Proof {
 
   void run() {
     // 1. A first mapping.
-    if (standing_.incumbent.value == kInfinity) dive();
+    if (state_.incumbent.value == kInfinity) dive();
     // 2. All choices that could be better, by the bounds that need no lattice.
     std::vector<Candidate> candidates = worth_a_lattice();
     std::sort(candidates.begin(), candidates.end());
@@ -110,15 +110,15 @@ class Proof {
     //    tables could not decide, for by now the incumbent is good.
     std::vector<Candidate> open =
         in_rounds(std::move(candidates), ClosedBy::kTables,
-                  [this](Lattice& lattice, Incumbent& incumbent) { return bound_choice(lattice, incumbent, meter_); });
+                  [this](Lattice& lattice, Incumbent& incumbent) { return bound_choice(lattice, incumbent, limits_); });
     std::sort(open.begin(), open.end());
     const std::uint64_t effort = effort_left();
     open = in_rounds(std::move(open), ClosedBy::kSearch, [this, effort](Lattice& lattice, Incumbent& incumbent) {
-      return close_choice(lattice, incumbent, meter_, effort);
+      return close_choice(lattice, incumbent, limits_, effort);
     });
     for (const Candidate& candidate : open) {
-      const bool closed = standing_.hopeless(candidate.bound);
-      if (!closed) standing_.leave(candidate.bound);
+      const bool closed = state_.hopeless(candidate.bound);
+      if (!closed) state_.leave(candidate.bound);
       record(candidate, closed ? ClosedBy::kSearch : ClosedBy::kLeft);
     }
   }
@@ -129,19 +129,19 @@ class Proof {
 
   /// Tables are cut off at the incumbent, so nothing above it is certain.
   void record(const Candidate& candidate, ClosedBy by) const {
-    if (standing_.record == nullptr) return;
-    const double bound = std::min(candidate.bound, standing_.incumbent.value);
+    if (state_.record == nullptr) return;
+    const double bound = std::min(candidate.bound, state_.incumbent.value);
     if (by == ClosedBy::kChoiceBounds)
-      standing_.record->bounded(bound);
+      state_.record->bounded(bound);
     else
-      standing_.record->choice(candidate.spatial, bounds_.keeps(candidate.keeps), by, bound);
+      state_.record->choice(candidate.spatial, bounds_.keeps(candidate.keeps), by, bound);
   }
   void record_bounded(double bound) const {
-    if (standing_.record != nullptr) standing_.record->bounded(std::min(bound, standing_.incumbent.value));
+    if (state_.record != nullptr) state_.record->bounded(std::min(bound, state_.incumbent.value));
   }
 
   std::uint64_t effort_left() const {
-    const std::uint64_t used = meter_.effort;
+    const std::uint64_t used = limits_.effort;
     return effort_ > used ? effort_ - used : 0;
   }
 
@@ -151,14 +151,14 @@ class Proof {
     for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_.steps(i));
     std::vector<Candidate> group;
     for (const std::uint32_t i : mine_) {
-      if (choices_.steps(i) > fewest || meter_.expired()) continue;
+      if (choices_.steps(i) > fewest || limits_.expired()) continue;
       look_at(i);
       group.push_back({bounds_.least(), i, 0});
     }
     std::sort(group.begin(), group.end());
     Candidate best{kInfinity, 0, 0};
     for (const Candidate& unrolling : group) {
-      if (unrolling.bound >= best.bound || meter_.expired()) break;
+      if (unrolling.bound >= best.bound || limits_.expired()) break;
       look_at(unrolling.spatial);
       bounds_.keeps_below(best.bound, [&](std::size_t keeps, double bound) {
         best = std::min(best, {bound, unrolling.spatial, static_cast<std::uint32_t>(keeps)});
@@ -166,8 +166,8 @@ class Proof {
     }
     if (best.bound == kInfinity) return;
     look_at(best.spatial);
-    Lattice lattice(setting_, spatial_, bounds_.keeps(best.keeps), stores_.local(), meter_);
-    bound_choice(lattice, standing_.incumbent, meter_);
+    Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
+    bound_choice(lattice, state_.incumbent, limits_);
   }
 
   void look_at(std::size_t spatial, const Durations& durations = {}) {
@@ -180,31 +180,31 @@ class Proof {
     std::vector<Candidate> found;
     for (const std::uint32_t i : mine_) {
       const double floor = bounds_.floor(choices_.steps(i));
-      if (standing_.hopeless(floor)) {
-        if (standing_.record != nullptr) standing_.record->floor(choices_.steps(i), floor);
+      if (state_.hopeless(floor)) {
+        if (state_.record != nullptr) state_.record->floor(choices_.steps(i), floor);
         continue;
       }
-      if (meter_.expired()) {
-        standing_.leave_unseen(floor);
+      if (limits_.expired()) {
+        state_.leave_unseen(floor);
         continue;
       }
       look_at(i);
       const double least = bounds_.least();
       // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
-      record_bounded(standing_.hopeless(least) ? least : kInfinity);
-      if (standing_.hopeless(least)) continue;
-      if (meter_.too_large(
+      record_bounded(state_.hopeless(least) ? least : kInfinity);
+      if (state_.hopeless(least)) continue;
+      if (limits_.too_large(
               static_cast<double>(found.size() * sizeof(Candidate) + durations_.size() * sizeof(Durations)))) {
-        standing_.leave_unseen(least);
+        state_.leave_unseen(least);
         continue;
       }
       const auto worth = [&](double steps) {
-        if (meter_.expired()) standing_.leave_unseen(least);
-        return !meter_.expired() && !standing_.hopeless(bounds_.floor(steps));
+        if (limits_.expired()) state_.leave_unseen(least);
+        return !limits_.expired() && !state_.hopeless(bounds_.floor(steps));
       };
       const auto consider = [&](std::uint32_t durations) {
-        bounds_.keeps_below(standing_.incumbent.value, [&](std::size_t keeps, double bound) {
-          if (!standing_.hopeless(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
+        bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, double bound) {
+          if (!state_.hopeless(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
         });
       };
       if (!choose_durations_) {
@@ -229,24 +229,24 @@ class Proof {
     std::size_t round = 1, first = 0;
     while (first < candidates.size()) {
       std::size_t last = first;
-      while (last < candidates.size() && last - first < round && !standing_.hopeless(candidates[last].bound)) ++last;
+      while (last < candidates.size() && last - first < round && !state_.hopeless(candidates[last].bound)) ++last;
       if (first == last) break;
-      standing_.out_of_effort |= effort_left() == 0;
-      if (meter_.expired() || standing_.out_of_effort) {
-        standing_.leave(candidates[first].bound);
+      state_.out_of_effort |= effort_left() == 0;
+      if (limits_.expired() || state_.out_of_effort) {
+        state_.leave(candidates[first].bound);
         break;
       }
-      std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, standing_.incumbent.value});
+      std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, state_.incumbent.value});
       const auto one = [&](std::size_t i) {
         Candidate& candidate = candidates[first + i];
         Spatial spatial;
         choices_.get(candidate.spatial, spatial);
         spatial.durations = durations_[candidate.durations];
-        Lattice lattice(setting_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), meter_);
+        Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
         candidate.bound = std::max(candidate.bound, close(lattice, found[i]));
       };
       const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
-      const bool alone = threads_ == kThreadsOfCaller ? meter_.seconds() < kLongSearch : threads_ == 1;
+      const bool alone = threads_ == kThreadsOfCaller ? limits_.seconds() < kLongSearch : threads_ == 1;
       if (alone || found.size() == 1)
         for (std::size_t i = 0; i < found.size(); ++i) one(i);
       else if (threads_ == kThreadsOfCaller)
@@ -254,9 +254,9 @@ class Proof {
       else
         tbb::task_arena(threads_).execute(together);
       for (Incumbent& better : found)
-        if (better.mapping && better.value < standing_.incumbent.value) standing_.incumbent = std::move(better);
+        if (better.mapping && better.value < state_.incumbent.value) state_.incumbent = std::move(better);
       for (std::size_t i = first; i < last; ++i)
-        if (standing_.hopeless(candidates[i].bound))
+        if (state_.hopeless(candidates[i].bound))
           record(candidates[i], by);
         else
           open.push_back(candidates[i]);
@@ -264,56 +264,56 @@ class Proof {
       round = std::min(2 * round, kLargestRound);
     }
     for (; first < candidates.size(); ++first)
-      record(candidates[first], standing_.hopeless(candidates[first].bound) ? before : ClosedBy::kLeft);
+      record(candidates[first], state_.hopeless(candidates[first].bound) ? before : ClosedBy::kLeft);
     return open;
   }
 
-  const Setting setting_;
+  const ResolvedTask resolved_;
   const SpatialChoices& choices_;
   const std::vector<std::uint32_t> mine_;
   ChoiceBounds bounds_;
   DurationChoices duration_choices_;
   std::vector<Durations> durations_{{}};  // of candidates; number 0 is none
   bool choose_durations_ = false;
-  Meter& meter_;
+  SearchLimits& limits_;
   int threads_;
   std::uint64_t effort_;
-  Standing& standing_;
+  SearchState& state_;
   Spatial spatial_;
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 
 /// A bound for choices that could not even be listed.
 double bound_of_all(const Task& task, const Problem& problem) {
-  const Setting setting(task, problem);
-  return ChoiceBounds(setting).floor(problem.busy_cycles);
+  const ResolvedTask resolved(task, problem);
+  return ChoiceBounds(resolved).floor(problem.busy_cycles);
 }
 
 }  // namespace
 
 SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
                    std::uint64_t effort) {
-  Meter meter(options);
-  Standing standing{std::move(incumbent)};
+  SearchLimits limits(options);
+  SearchState state{std::move(incumbent)};
   ProofRecord record;
-  if (options.record_parts) standing.record = &record;
-  const SpatialChoices choices(task, problem, meter);
-  if (!choices.complete()) standing.leave_unseen(bound_of_all(task, problem));
+  if (options.record_parts) state.record = &record;
+  const SpatialChoices choices(task, problem, limits);
+  if (!choices.complete()) state.leave_unseen(bound_of_all(task, problem));
   std::vector<std::uint32_t> all(choices.size());
   std::iota(all.begin(), all.end(), 0);
-  Proof proof(task, problem, choices, std::move(all), meter, options.threads, effort > 0 ? effort : kNoLimit, standing);
-  proof.run();
-  SearchResult result = result_of(std::move(standing), meter);
-  if (options.record_parts) result.parts = record.parts(task, problem, choices, proof.keep_choices(), result.value);
+  Prover prover(task, problem, choices, std::move(all), limits, options.threads, effort > 0 ? effort : kNoLimit, state);
+  prover.run();
+  SearchResult result = result_of(std::move(state), limits);
+  if (options.record_parts) result.parts = record.parts(task, problem, choices, prover.keep_choices(), result.value);
   return result;
 }
 
 SearchResult prove_padded(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
                           std::uint64_t effort) {
-  Meter meter(options);
-  Standing standing{std::move(incumbent)};
-  const SpatialChoices choices(task, problem, meter);
-  if (!choices.complete()) standing.leave(bound_of_all(task, problem));
+  SearchLimits limits(options);
+  SearchState state{std::move(incumbent)};
+  const SpatialChoices choices(task, problem, limits);
+  if (!choices.complete()) state.leave(bound_of_all(task, problem));
   // 1. Unrollings by the sizes they pad the dims to, the least work first.
   struct Padded {
     double floor = kInfinity, macs = 1;
@@ -322,8 +322,8 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   std::map<std::vector<Count>, Padded> groups;
   Spatial spatial;
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (i % 1024 == 0 && meter.expired()) {
-      standing.leave(bound_of_all(task, problem));
+    if (i % 1024 == 0 && limits.expired()) {
+      state.leave(bound_of_all(task, problem));
       break;
     }
     choices.get(i, spatial);
@@ -352,28 +352,28 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   Task padded = task;
   padded.factorization = Factorization::kPerfect;
   for (const auto& [sizes, group] : order) {
-    if (standing.hopeless(group->floor)) break;
-    if (meter.expired()) {
-      standing.leave(group->floor);
+    if (state.hopeless(group->floor)) break;
+    if (limits.expired()) {
+      state.leave(group->floor);
       break;
     }
     for (int d = 0; d < problem.dims; ++d) padded.layer.dims[d].size = (*sizes)[d];
     const Problem executed(padded.layer, task.accelerator);
     // Padded work does not count as useful: only this objective knows.
     const double scale = task.objective == Objective::kEdpOverUtilization ? executed.macs / problem.macs : 1;
-    Standing here{{std::nullopt, {}, standing.incumbent.value / scale}};
-    Proof(padded, executed, choices, std::move(group->choices), meter, options.threads, effort > 0 ? effort : kNoLimit,
-          here)
+    SearchState here{{std::nullopt, {}, state.incumbent.value / scale}};
+    Prover(padded, executed, choices, std::move(group->choices), limits, options.threads,
+           effort > 0 ? effort : kNoLimit, here)
         .run();
-    standing.leave(here.undecided * scale);
-    standing.out_of_effort |= here.out_of_effort;
+    state.leave(here.undecided * scale);
+    state.out_of_effort |= here.out_of_effort;
     if (!here.incumbent.mapping) continue;
-    standing.incumbent = std::move(here.incumbent);
-    standing.incumbent.value *= scale;
-    standing.incumbent.totals.utilization *= problem.macs / executed.macs;
-    standing.incumbent.mapping->padded = *sizes;
+    state.incumbent = std::move(here.incumbent);
+    state.incumbent.value *= scale;
+    state.incumbent.totals.utilization *= problem.macs / executed.macs;
+    state.incumbent.mapping->padded = *sizes;
   }
-  SearchResult result = result_of(std::move(standing), meter);
+  SearchResult result = result_of(std::move(state), limits);
   // Unrollings are closed by padded size, not one by one: all of the map-space is one part.
   if (options.record_parts)
     result.parts.push_back({result.certified || result.infeasible ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft,

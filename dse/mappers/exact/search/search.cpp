@@ -24,14 +24,14 @@ struct Suffix {
   std::vector<Loops> loops;
 };
 
-class Closing {
+class ChoiceSearch {
  public:
-  Closing(Lattice& lattice, Incumbent& incumbent, Meter& meter)
+  ChoiceSearch(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits)
       : lattice_(lattice),
-        p_(lattice.setting().problem),
-        task_(lattice.setting().task),
+        p_(lattice.resolved().problem),
+        task_(lattice.resolved().task),
         incumbent_(incumbent),
-        meter_(meter),
+        limits_(limits),
         nest_(p_) {}
 
   /// Search as well, with as much effort, or tables only.
@@ -78,8 +78,8 @@ class Closing {
       expansions_left_ = allowed;
       explore();
       effort_left -= (allowed - expansions_left_) * kEffortOfExpansion;
-      meter_.effort += (allowed - expansions_left_) * kEffortOfExpansion;
-      if (meter_.expired()) return bound;
+      limits_.effort += (allowed - expansions_left_) * kEffortOfExpansion;
+      if (limits_.expired()) return bound;
       if (expansions_left_ > 0) return std::max(bound, incumbent_.value);
       if (allowed < patience) return bound;
     }
@@ -97,7 +97,7 @@ class Closing {
   double value(double energy, double cycles) const {
     return objective_bound(p_, task_, energy, cycles, lattice_.steps());
   }
-  bool gave_up() { return meter_.expired() || lattice_.too_large(); }
+  bool gave_up() { return limits_.expired() || lattice_.too_large(); }
   bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
 
   void add_table(Functional functional, Kind kind, double slope, double limit) {
@@ -236,7 +236,7 @@ class Closing {
 
   /// Depth first, best bound first: everything inside memory k, given what was decided outside.
   void expand(int k, int end, const Status* after, Suffix& suffix) {
-    if (expansions_left_ == 0 || meter_.expired()) return;
+    if (expansions_left_ == 0 || limits_.expired()) return;
     --expansions_left_;
     std::array<double, kMaxFunctionals> inside{};
     Lattice::StepQuery query;
@@ -286,7 +286,7 @@ class Closing {
       }
       suffix.loops.pop_back();
       suffix.cost = cost;
-      if (meter_.expired() || expansions_left_ == 0) return;
+      if (limits_.expired() || expansions_left_ == 0) return;
     }
   }
 
@@ -319,8 +319,8 @@ class Closing {
   }
 
   void price(const Suffix& suffix) {
-    ++meter_.priced;
-    const Setting& setting = lattice_.setting();
+    ++limits_.priced;
+    const ResolvedTask& resolved = lattice_.resolved();
     Mapping mapping;
     mapping.levels.resize(p_.accelerator.levels.size());
     for (int l = 0; l < p_.levels; ++l) {
@@ -329,7 +329,7 @@ class Closing {
     }
     for (std::size_t i = 0; i < suffix.loops.size(); ++i) {
       const int k = lattice_.stages() - 1 - static_cast<int>(i);
-      auto& loops = mapping.levels[setting.memories[k]].temporal;
+      auto& loops = mapping.levels[resolved.memories[k]].temporal;
       const Suffix::Loops& level = suffix.loops[i];
       for (int at = level.step.loops - 1; at >= 0; --at) {
         const int d = level.step.order[static_cast<std::size_t>(at)];
@@ -352,7 +352,7 @@ class Closing {
   const Problem& p_;
   const Task& task_;
   Incumbent& incumbent_;
-  Meter& meter_;
+  SearchLimits& limits_;
   Nest nest_;
   std::vector<Port> ports_;
   double least_cycles_ = 0;
@@ -369,12 +369,12 @@ class Closing {
 
 }  // namespace
 
-double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter) {
-  return Closing(lattice, incumbent, meter).run(0);
+double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits) {
+  return ChoiceSearch(lattice, incumbent, limits).run(0);
 }
 
-double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter, std::uint64_t effort) {
-  return Closing(lattice, incumbent, meter).run(effort);
+double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, std::uint64_t effort) {
+  return ChoiceSearch(lattice, incumbent, limits).run(effort);
 }
 
 }  // namespace pliant::exact

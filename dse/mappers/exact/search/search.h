@@ -6,7 +6,7 @@
 
 #include "dse/mappers/exact/bounds/bound.h"
 #include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/meter.h"
+#include "dse/mappers/exact/search_limits.h"
 
 namespace pliant::exact {
 
@@ -21,10 +21,10 @@ struct Incumbent {
 
 /// Bounds one choice by its tables and tries the mappings that are best in one of them. A choice whose bound stays
 /// below the incumbent is not decided yet.
-double bound_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter);
+double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits);
 
 /// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
-/// at least the incumbent's value unless the meter ran out, the lattice is too large or the effort was not enough.
-double close_choice(Lattice& lattice, Incumbent& incumbent, Meter& meter, std::uint64_t effort);
+/// at least the incumbent's value unless a limit was reached, the lattice is too large or the effort was not enough.
+double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, std::uint64_t effort);
 
 }  // namespace pliant::exact

@@ -144,7 +144,7 @@ using Source = std::function<Task(std::uint64_t seed)>;
 
 /// Padding is mapped as perfect factors of a larger layer: it has no bounds of its own.
 void for_each_task(
-    int tasks, const std::function<void(const Truth&, const Setting&)>& check,
+    int tasks, const std::function<void(const Truth&, const ResolvedTask&)>& check,
     const std::function<bool(const Task&)>& wanted = [](const Task&) { return true; },
     const Source& source = tests::campaign_task) {
   for (std::uint64_t seed = 1; tasks > 0 && !testing::Test::HasFailure(); ++seed) {
@@ -153,17 +153,17 @@ void for_each_task(
     const Truth truth(task);
     if (!truth.complete) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Setting setting(truth.task, truth.problem);
-    check(truth, setting);
+    const ResolvedTask resolved(truth.task, truth.problem);
+    check(truth, resolved);
     --tasks;
   }
 }
 
 /// Everything that a test asks of one choice.
 struct Bounded {
-  Bounded(const Setting& setting, const Choice& choice)
-      : meter(SearchOptions{}), lattice(setting, choice.spatial, choice.keeps, store, meter) {}
-  Meter meter;
+  Bounded(const ResolvedTask& resolved, const Choice& choice)
+      : limits(SearchOptions{}), lattice(resolved, choice.spatial, choice.keeps, store, limits) {}
+  SearchLimits limits;
   ArrayStore store;
   Lattice lattice;
 };
@@ -178,12 +178,12 @@ void for_each_port(const Problem& p, F visit) {
 }
 
 TEST(Lemma, StepsOfAnUnrolling) {
-  for_each_task(300, [](const Truth& truth, const Setting& setting) {
+  for_each_task(300, [](const Truth& truth, const ResolvedTask& resolved) {
     for (const Choice& choice : truth.choices) {
       const double bound = least_steps(truth.task, truth.problem, choice.spatial);
       const double least = choice.least([](const Priced& m) { return m.steps; });
       EXPECT_TRUE(at_most(bound, least)) << bound << " " << least;
-      if (setting.perfect) {
+      if (resolved.perfect) {
         EXPECT_NEAR(bound, least, kSame * least);  // the spatial factors decide
       }
     }
@@ -191,8 +191,8 @@ TEST(Lemma, StepsOfAnUnrolling) {
 }
 
 TEST(Lemma, FloorOfAnUnrolling) {
-  for_each_task(300, [](const Truth& truth, const Setting& setting) {
-    const ChoiceBounds bounds(setting);
+  for_each_task(300, [](const Truth& truth, const ResolvedTask& resolved) {
+    const ChoiceBounds bounds(resolved);
     for (const Choice& choice : truth.choices) {
       const double bound = bounds.floor(least_steps(truth.task, truth.problem, choice.spatial));
       EXPECT_TRUE(at_most(bound, choice.least([](const Priced& m) { return m.value; })));
@@ -202,8 +202,8 @@ TEST(Lemma, FloorOfAnUnrolling) {
 
 TEST(Lemma, LeastOfAnUnrollingAndSharedCapacityOfAChoice) {
   int visited = 0;
-  for_each_task(300, [&](const Truth& truth, const Setting& setting) {
-    ChoiceBounds bounds(setting);
+  for_each_task(300, [&](const Truth& truth, const ResolvedTask& resolved) {
+    ChoiceBounds bounds(resolved);
     for (const Choice& choice : truth.choices) {
       const double value = choice.least([](const Priced& m) { return m.value; });
       bounds.look_at(choice.spatial);
@@ -223,9 +223,9 @@ TEST(Lemma, LeastOfAnUnrollingAndSharedCapacityOfAChoice) {
 }
 
 TEST(Lemma, EachTransferMovedOnce) {
-  for_each_task(300, [](const Truth& truth, const Setting& setting) {
+  for_each_task(300, [](const Truth& truth, const ResolvedTask& resolved) {
     for (const Choice& choice : truth.choices) {
-      Bounded bounded(setting, choice);
+      Bounded bounded(resolved, choice);
       const double energy = bounded.lattice.least(bounded.lattice.energy());
       EXPECT_TRUE(at_most(energy, choice.least([](const Priced& m) { return m.energy; })));
       for_each_port(truth.problem, [&](int l, bool write) {
@@ -239,12 +239,12 @@ TEST(Lemma, EachTransferMovedOnce) {
 
 TEST(Lemma, TablesOfEnergyAndOfEveryPort) {
   int equal = 0;
-  for_each_task(300, [&](const Truth& truth, const Setting& setting) {
+  for_each_task(300, [&](const Truth& truth, const ResolvedTask& resolved) {
     // The lemma says equal: perfect factors, and no tensor with windows.
-    bool exact = setting.perfect && !setting.compute_runs;
+    bool exact = resolved.perfect && !resolved.compute_runs;
     for (int x = 0; x < truth.problem.tensors; ++x) exact &= truth.problem.affine[static_cast<std::size_t>(x)].empty();
     for (const Choice& choice : truth.choices) {
-      Bounded bounded(setting, choice);
+      Bounded bounded(resolved, choice);
       ASSERT_TRUE(bounded.lattice.build());
       const auto check = [&](const Functional& functional, double least) {
         const double bound = bounded.lattice.solve(functional, kInfinity).best;
@@ -264,15 +264,15 @@ TEST(Lemma, TablesOfEnergyAndOfEveryPort) {
 
 /// One transfer at a time: a functional that counts nothing but the words it serves, or delivers. Towards the compute
 /// units words are part of the constant, unless operands may stay there.
-void compare_words(const Truth& truth, const Setting& setting, int& equal) {
+void compare_words(const Truth& truth, const ResolvedTask& resolved, int& equal) {
   for (const Choice& choice : truth.choices) {
-    Bounded bounded(setting, choice);
+    Bounded bounded(resolved, choice);
     ASSERT_TRUE(bounded.lattice.build());
     const std::size_t count = bounded.lattice.energy().weights.size();
     std::size_t i = 0;
     for (int x = 0; x < truth.problem.tensors; ++x) {
       int child = truth.problem.levels;
-      for (const int l : setting.memories) {
+      for (const int l : resolved.memories) {
         if (!(choice.keeps[static_cast<std::size_t>(l)] >> x & 1U)) continue;
         const std::array<int, 3> key{x, l, child};
         // Towards the compute units words are part of the constant, unless operands may stay there.
@@ -287,7 +287,7 @@ void compare_words(const Truth& truth, const Setting& setting, int& equal) {
               [&](const Priced& m) { return served ? m.words.at(key).served : m.words.at(key).delivered; });
           EXPECT_TRUE(at_most(bound, least))
               << "tensor " << x << " from " << l << " to " << child << ": " << bound << " " << least;
-          if (setting.perfect && truth.problem.affine[static_cast<std::size_t>(x)].empty()) {
+          if (resolved.perfect && truth.problem.affine[static_cast<std::size_t>(x)].empty()) {
             ++equal;
             EXPECT_NEAR(bound, least, kSame * least);
           }
@@ -301,7 +301,7 @@ void compare_words(const Truth& truth, const Setting& setting, int& equal) {
 
 TEST(Lemma, WordsOfOneTransfer) {
   int equal = 0;
-  for_each_task(300, [&](const Truth& truth, const Setting& setting) { compare_words(truth, setting, equal); });
+  for_each_task(300, [&](const Truth& truth, const ResolvedTask& resolved) { compare_words(truth, resolved, equal); });
   EXPECT_GT(equal, 100);
 }
 
@@ -313,16 +313,16 @@ TEST(Lemma, WordsOfWindowsWithHoles) {
                                    .infeasible_share = 0,
                                    .holes = true};
   for_each_task(
-      150, [&](const Truth& truth, const Setting& setting) { compare_words(truth, setting, equal); },
+      150, [&](const Truth& truth, const ResolvedTask& resolved) { compare_words(truth, resolved, equal); },
       [](const Task&) { return true; }, [&](std::uint64_t seed) { return tests::random_case(seed, options).task; });
 }
 
 // A table that is cut off just above the least energy of a choice still bounds it: no mapping below the limit is lost.
 TEST(Lemma, TablesCutOffAtALimit) {
   int finite = 0;
-  for_each_task(300, [&](const Truth& truth, const Setting& setting) {
+  for_each_task(300, [&](const Truth& truth, const ResolvedTask& resolved) {
     for (const Choice& choice : truth.choices) {
-      Bounded bounded(setting, choice);
+      Bounded bounded(resolved, choice);
       ASSERT_TRUE(bounded.lattice.build());
       const auto check = [&](const Functional& functional, double least) {
         const double limit = least + 1e-6 * std::max(1.0, std::abs(least));
@@ -344,8 +344,8 @@ TEST(Lemma, DurationsOfAnUnrolling) {
   int choices = 0;
   for_each_task(
       80,
-      [&](const Truth& truth, const Setting& setting) {
-        DurationChoices durations(setting);
+      [&](const Truth& truth, const ResolvedTask& resolved) {
+        DurationChoices durations(resolved);
         for (const Choice& choice : truth.choices) {
           std::vector<double> steps;
           durations.of(

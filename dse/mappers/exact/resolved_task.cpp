@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/setting.h"
+#include "dse/mappers/exact/resolved_task.h"
 
 #include <algorithm>
 #include <bit>
@@ -97,7 +97,7 @@ MemoryOrders::MemoryOrders(const OrderRules& rules, DimSet dims) {
   keep_once(sequences);
 }
 
-Setting::Setting(const Task& task_in, const Problem& problem_in)
+ResolvedTask::ResolvedTask(const Task& task_in, const Problem& problem_in)
     : task(task_in),
       problem(problem_in),
       rules(task_in.layer, task_in.accelerator, task_in.flexibility, task_in.factorization) {
@@ -116,14 +116,14 @@ Setting::Setting(const Task& task_in, const Problem& problem_in)
       divides_slides |= (problem.sliding[x] >> d & 1U) != 0 && slide_may_be_divided(0, d);
 }
 
-bool Setting::slide_may_be_divided(int memory, int dim) const {
+bool ResolvedTask::slide_may_be_divided(int memory, int dim) const {
   if (one_loop) return false;
   for (auto k = static_cast<std::size_t>(memory); k + 1 < memories.size(); ++k)
     if (!rules.memory(memories[k]).allows_smaller(dim)) return true;
   return false;
 }
 
-DimSet Setting::staying(int tensor, int keeper) const {
+DimSet ResolvedTask::staying(int tensor, int keeper) const {
   // Only outside an innermost memory that does not keep the tensor.
   if (!compute_runs || keeper == problem.innermost_memory) return 0;
   DimSet growable = 0;

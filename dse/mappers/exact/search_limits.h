@@ -13,11 +13,11 @@
 
 namespace pliant::exact {
 
-class Meter {
+class SearchLimits {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Meter(const SearchOptions& options)
+  explicit SearchLimits(const SearchOptions& options)
       : stop_(options.stop),
         memory_(options.budget.memory_bytes / static_cast<std::size_t>(std::max(1, options.threads))) {
     if (options.budget.seconds > 0)

@@ -39,8 +39,8 @@ struct MemoryOrders {
   std::vector<std::vector<DimSet>> sequences;
 };
 
-struct Setting {
-  Setting(const Task& task, const Problem& problem);
+struct ResolvedTask {
+  ResolvedTask(const Task& task, const Problem& problem);
 
   /// Dims whose loops may leave an operand at the compute units, by its innermost keeper (quickflow only).
   DimSet staying(int tensor, int keeper) const;
@@ -63,5 +63,6 @@ struct Setting {
   bool walks = false;  ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
 };
+using Setting = ResolvedTask;  // until charges.* has the word
 
 }  // namespace pliant::exact
