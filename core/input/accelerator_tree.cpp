@@ -72,7 +72,7 @@ void merge_flexibility(YamlNode& base, const YamlNode& over) {
   }
 }
 
-void merge_levels(YamlNode& base, const YamlNode& over, Problems& problems) {
+void merge_levels(YamlNode& base, const YamlNode& over, Diagnostics& problems) {
   // Chains too long to be read are not worth comparing name by name.
   const bool too_long = base.items.size() > kMaxLevels || over.items.size() > kMaxLevels;
   if (!base.is_sequence() || !over.is_sequence() || too_long) {
@@ -110,7 +110,7 @@ void merge_levels(YamlNode& base, const YamlNode& over, Problems& problems) {
   }
 }
 
-void merge_files(YamlNode& base, const YamlNode& over, Problems& problems) {
+void merge_files(YamlNode& base, const YamlNode& over, Diagnostics& problems) {
   if (!base.is_map() || !over.is_map()) {
     base = over;
     return;
@@ -132,7 +132,7 @@ void merge_files(YamlNode& base, const YamlNode& over, Problems& problems) {
 
 class TreeReader {
  public:
-  TreeReader(const Library& library, Problems& problems) : library_(library), problems_(problems) {}
+  TreeReader(const Library& library, Diagnostics& problems) : library_(library), problems_(problems) {}
 
   /// Appends the stages of a file: those of what it includes, then its own.
   void read(std::string_view text, std::string_view file, const std::filesystem::path& directory) {
@@ -190,13 +190,13 @@ class TreeReader {
   }
 
   const Library& library_;
-  Problems& problems_;
+  Diagnostics& problems_;
 };
 
 }  // namespace
 
 AcceleratorTree read_accelerator_files(const Library& library, std::string_view text, std::string_view file,
-                                       const std::filesystem::path& directory, Problems& problems) {
+                                       const std::filesystem::path& directory, Diagnostics& problems) {
   TreeReader reader(library, problems);
   std::error_code error;
   reader.open.push_back(std::filesystem::weakly_canonical(std::filesystem::path(file), error));
@@ -206,7 +206,7 @@ AcceleratorTree read_accelerator_files(const Library& library, std::string_view 
 }
 
 AcceleratorTree complete_accelerator_tree(AcceleratorTree tree, std::string_view file,
-                                          const std::vector<Setting>& settings, Problems& problems) {
+                                          const std::vector<Setting>& settings, Diagnostics& problems) {
   if (!settings.empty()) {
     YamlNode set = tree.stages.back();
     const int stage = static_cast<int>(tree.stages.size());
@@ -216,7 +216,7 @@ AcceleratorTree complete_accelerator_tree(AcceleratorTree tree, std::string_view
   std::set<std::string> used;
   for (std::size_t i = 0; i < tree.stages.size(); ++i) {
     // Earlier stages are consulted only for capacities; what is wrong in them is wrong in the last one, too.
-    Problems ignored;
+    Diagnostics ignored;
     const bool last = i + 1 == tree.stages.size();
     used = substitute_parameters(tree.stages[i], file, used, last ? problems : ignored);
   }

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/input/load.h"
+#include "core/input/library.h"
+#include "core/input/settings.h"
 #include "core/input/yaml_node.h"
 
 namespace pliant {
@@ -19,10 +20,10 @@ struct AcceleratorTree {
 
 /// The stages of the files alone. `directory` is where relative includes are looked for.
 AcceleratorTree read_accelerator_files(const Library& library, std::string_view text, std::string_view file,
-                                       const std::filesystem::path& directory, Problems& problems);
+                                       const std::filesystem::path& directory, Diagnostics& problems);
 
 /// The stages of the files with the settings as one more, parameters put in place.
 AcceleratorTree complete_accelerator_tree(AcceleratorTree tree, std::string_view file,
-                                          const std::vector<Setting>& settings, Problems& problems);
+                                          const std::vector<Setting>& settings, Diagnostics& problems);
 
 }  // namespace pliant

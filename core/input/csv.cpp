@@ -41,7 +41,7 @@ CsvField read_field(std::string_view line, std::size_t& at, bool& good) {
 }  // namespace
 
 std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const std::string>& file,
-                              Problems& problems) {
+                              Diagnostics& problems) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::vector<CsvRow> rows;
   int number = 0;

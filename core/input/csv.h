@@ -24,6 +24,6 @@ struct CsvRow {
 
 /// All rows, the header first; unclosed quotes are noted.
 std::vector<CsvRow> parse_csv(std::string_view text, const std::shared_ptr<const std::string>& file,
-                              Problems& problems);
+                              Diagnostics& problems);
 
 }  // namespace pliant

@@ -18,12 +18,12 @@ namespace pliant {
 
 class Cursor {
  public:
-  Cursor(const YamlNode& node, std::string path, Problems& problems)
+  Cursor(const YamlNode& node, std::string path, Diagnostics& problems)
       : node_(&node), path_(std::move(path)), problems_(&problems) {}
 
   const YamlNode& node() const { return *node_; }
   const std::string& path() const { return path_; }
-  Problems& problems() const { return *problems_; }
+  Diagnostics& problems() const { return *problems_; }
 
   /// Notes a problem at this value.
   void problem(std::string what, std::string expected = "", std::string did_you_mean = "") const;
@@ -54,7 +54,7 @@ class Cursor {
  private:
   const YamlNode* node_;
   std::string path_;
-  Problems* problems_;
+  Diagnostics* problems_;
 };
 
 std::vector<std::string> to_words(Keys keys);

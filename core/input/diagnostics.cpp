@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 namespace pliant {
 namespace {
+
+///< of one map, so that looking keys up one by one stays cheap
+constexpr std::size_t kMaxDiagnostics = 50;
 
 std::string join_texts(const std::vector<Diagnostic>& diagnostics) {
   std::string text;
@@ -56,6 +61,42 @@ InputError::InputError(std::vector<Diagnostic> diagnostics)
     : std::runtime_error(join_texts(diagnostics)), diagnostics_(std::move(diagnostics)) {}
 
 InputError::InputError(Diagnostic diagnostic) : InputError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
+
+void Diagnostics::add(const Position& at, std::string key, std::string what, std::string expected,
+                      std::string did_you_mean) {
+  add({at.file ? *at.file : "", at.line, at.column, std::move(key), std::move(what), std::move(expected),
+       std::move(did_you_mean), at.setting ? *at.setting : ""});
+}
+
+bool Diagnostics::full() const { return diagnostics_.size() >= kMaxDiagnostics; }
+
+void Diagnostics::add(Diagnostic diagnostic) {
+  if (diagnostics_.size() < kMaxDiagnostics) {
+    diagnostics_.push_back(std::move(diagnostic));
+  } else {
+    ++more_;
+  }
+}
+
+void Diagnostics::throw_if_any() const {
+  if (diagnostics_.empty()) return;
+  std::vector<Diagnostic> all = diagnostics_;
+  std::map<std::string_view, int> order;  // files in the order they were met
+  for (const Diagnostic& diagnostic : diagnostics_) order.emplace(diagnostic.file, static_cast<int>(order.size()));
+  std::ranges::stable_sort(all, {}, [&](const Diagnostic& diagnostic) {
+    return std::tuple(order.at(diagnostic.file), diagnostic.line, diagnostic.column);
+  });
+  if (more_ > 0) {
+    Diagnostic last = all.back();
+    last.key.clear();
+    last.line = last.column = 0;
+    last.what = fmt::format("and {} more", more_);
+    last.expected.clear();
+    last.did_you_mean.clear();
+    all.push_back(last);
+  }
+  throw InputError(std::move(all));
+}
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   constexpr std::size_t kLongestWord = 64;

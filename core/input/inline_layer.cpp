@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers written in place: `conv:M=64,C=3,...`. The text becomes the same tree a file would give, so it is read and
-// checked by the same code; columns count from the start of the text.
+#include "core/input/inline_layer.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "core/input/cursor.h"
-#include "core/input/load.h"
+#include "core/input/layer_block.h"
 #include "core/input/load_layer.h"
 #include "core/input/source_text.h"
 
 namespace pliant {
 namespace {
+
+// The text becomes the same tree a file would give, so it is read and checked by the same code; columns count from the
+// start of the text.
 
 constexpr std::array<std::string_view, 3> kInPlace{"conv", "depthwise", "gemm"};
 
@@ -30,7 +33,7 @@ std::string name_for(std::string_view text) {
 }
 
 YamlNode shape_tree(std::string_view text, std::size_t start, const Position& at, std::string_view operation,
-                    Problems& problems) {
+                    Diagnostics& problems) {
   YamlNode shape;
   shape.kind = YamlNode::Kind::kMap;
   shape.at = at;
@@ -75,7 +78,7 @@ YamlNode shape_tree(std::string_view text, std::size_t start, const Position& at
 
 Layer parse_layer(std::string_view text, std::string_view source) {
   check_source_text(text, source);
-  Problems problems;
+  Diagnostics problems;
   const Position at{std::make_shared<const std::string>(source), 1, 1};
   const std::size_t colon = text.find(':');
   const std::string_view operation = text.substr(0, colon);
@@ -118,15 +121,6 @@ Layer resolve_layer(std::string_view text, const Workload* workload) {
   std::string expected = "a file, or a layer in place such as gemm:M=512,N=512,K=512";
   if (workload != nullptr) expected = fmt::format("a layer of {} ({}), {}", workload->name, join(shown), expected);
   throw InputError(Diagnostic{"--layer", 0, 0, "", fmt::format("no layer `{}`", shorten(text, 60)), expected, near});
-}
-
-Setting parse_setting(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    throw InputError(Diagnostic{"--set", 0, 0, "", fmt::format("`{}` is not KEY=VALUE", shorten(text, 60)),
-                                "KEY=VALUE, as in GLB.capacity=64KiB", ""});
-  }
-  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
 }  // namespace pliant

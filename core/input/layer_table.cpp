@@ -7,7 +7,7 @@
 #include <array>
 
 #include "core/input/csv.h"
-#include "core/input/load_layer.h"
+#include "core/input/layer_block.h"
 #include "core/input/source_text.h"
 
 namespace pliant {
@@ -28,7 +28,7 @@ std::string other_word(const std::string& name, const std::vector<std::string>& 
 
 class TableReader {
  public:
-  TableReader(std::shared_ptr<const std::string> file, Problems& problems)
+  TableReader(std::shared_ptr<const std::string> file, Diagnostics& problems)
       : file_(std::move(file)), problems_(problems) {}
 
   LayerTable read(std::string_view text) {
@@ -181,7 +181,7 @@ class TableReader {
   }
 
   std::shared_ptr<const std::string> file_;
-  Problems& problems_;
+  Diagnostics& problems_;
   std::vector<std::string> columns_;
   bool is_conv_ = false;
   LayerTable table_;
@@ -201,7 +201,7 @@ bool looks_like_csv(std::string_view text) {
   return false;
 }
 
-LayerTable read_layer_table(std::string_view text, std::string_view file, Problems& problems) {
+LayerTable read_layer_table(std::string_view text, std::string_view file, Diagnostics& problems) {
   check_source_text(text, file);
   return TableReader(std::make_shared<const std::string>(file), problems).read(text);
 }

@@ -17,6 +17,6 @@ struct LayerTable {
   std::vector<Workload::Entry> layers;
   std::vector<Position> positions;  ///< of each layer's name
 };
-LayerTable read_layer_table(std::string_view text, std::string_view file, Problems& problems);
+LayerTable read_layer_table(std::string_view text, std::string_view file, Diagnostics& problems);
 
 }  // namespace pliant

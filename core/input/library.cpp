@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/input/library.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <system_error>
 
-#include "core/input/load.h"
+#include "core/input/diagnostics.h"
 #include "core/input/source_text.h"
 
 namespace pliant {
@@ -58,21 +59,6 @@ std::filesystem::path Library::find_workload(std::string_view name_or_path) cons
 }
 std::filesystem::path Library::find_flexibility(std::string_view name_or_path) const {
   return find(configs_ / "flexibility", "flexibility", name_or_path);
-}
-
-Technology load_technology(const Library& library, std::string_view name) {
-  const std::vector<std::string> known = library.technology_names();
-  if (std::ranges::find(known, name) == known.end()) {
-    throw InputError(Diagnostic{"", 0, 0, "", fmt::format("no technology table `{}`", shorten(name, 40)),
-                                known.empty() ? "" : "one of " + join(known), nearest(name, known)});
-  }
-  const std::filesystem::path file = library.configs() / "technology" / (std::string(name) + ".yaml");
-  return parse_technology_text(read_source(file), file.string());
-}
-
-const Technology& TechnologyTables::get(const std::string& name) {
-  const auto found = read_.find(name);
-  return found != read_.end() ? found->second : read_.emplace(name, load_technology(library_, name)).first->second;
 }
 
 }  // namespace pliant

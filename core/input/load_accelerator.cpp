@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/input/load_accelerator.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +12,8 @@
 #include "core/flexibility_class.h"
 #include "core/input/accelerator_tree.h"
 #include "core/input/cursor.h"
+#include "core/input/flexibility_block.h"
 #include "core/input/keys.h"
-#include "core/input/load.h"
-#include "core/input/load_flexibility.h"
 #include "core/input/memory_scaling.h"
 #include "core/input/source_text.h"
 #include "core/input/technology.h"
@@ -26,7 +27,7 @@ constexpr Count kMaxUnits = Count{1} << 40;
 
 class AcceleratorReader {
  public:
-  AcceleratorReader(TechnologyTables& tables, const AcceleratorTree& tree, Problems& problems)
+  AcceleratorReader(TechnologyTables& tables, const AcceleratorTree& tree, Diagnostics& problems)
       : tables_(tables),
         tree_(tree),
         root_(tree.stages.back(), "", problems),
@@ -301,7 +302,7 @@ class AcceleratorReader {
     if (is_new) {
       AcceleratorTree then;
       then.stages.assign(tree_.stages.begin(), tree_.stages.begin() + stage + 1);
-      Problems ignored;
+      Diagnostics ignored;
       const Accelerator accelerator = AcceleratorReader(tables_, then, ignored).read();
       if (ignored.empty()) described->second = flexibility_growth(accelerator);
     }
@@ -313,7 +314,7 @@ class AcceleratorReader {
   const AcceleratorTree& tree_;
   Cursor root_;
   MemoryScaling scaling_;
-  Problems& problems_;
+  Diagnostics& problems_;
   Accelerator result_;
   int word_bits_ = 16;
   std::string technology_;
@@ -329,7 +330,7 @@ struct AcceleratorTemplate::Read {
 
   std::string file;
   TechnologyTables tables;
-  Problems problems;  ///< of the files alone
+  Diagnostics problems;  ///< of the files alone
   AcceleratorTree tree;
 };
 
@@ -345,7 +346,7 @@ AcceleratorTemplate::AcceleratorTemplate(AcceleratorTemplate&&) noexcept = defau
 AcceleratorTemplate::~AcceleratorTemplate() = default;
 
 Accelerator AcceleratorTemplate::with(const std::vector<Setting>& settings) {
-  Problems problems = read_->problems;
+  Diagnostics problems = read_->problems;
   const AcceleratorTree tree = complete_accelerator_tree(read_->tree, read_->file, settings, problems);
   Accelerator accelerator = AcceleratorReader(read_->tables, tree, problems).read();
   problems.throw_if_any();
@@ -353,7 +354,7 @@ Accelerator AcceleratorTemplate::with(const std::vector<Setting>& settings) {
 }
 
 YamlNode AcceleratorTemplate::parameters(const std::vector<Setting>& settings) const {
-  Problems ignored;
+  Diagnostics ignored;
   const AcceleratorTree tree = complete_accelerator_tree(read_->tree, read_->file, settings, ignored);
   const YamlNode* found = tree.stages.back().find("parameters");
   return found == nullptr ? YamlNode{} : *found;
@@ -367,44 +368,6 @@ Accelerator load_accelerator(const Library& library, std::string_view name_or_pa
 Accelerator parse_accelerator_text(const Library& library, std::string_view text, std::string_view name,
                                    const std::vector<Setting>& settings) {
   return AcceleratorTemplate(library, text, name).with(settings);
-}
-
-Accelerator parse_flexibility_text(std::string_view text, std::string_view name, Accelerator accelerator) {
-  Problems problems;
-  const YamlNode tree = parse_yaml(text, name, problems);
-  const Cursor root(tree, "", problems);
-  check_kind(root, "flexibility");
-  read_flexibility(root, keys::kFlexibilityFile, accelerator);
-  if (root.node().is_map()) {
-    if (const auto c = root.find("description")) c->text();
-    if (const auto c = root.find("name")) {
-      const auto given = c->name();
-      if (given && accelerator.flexibility.name.empty()) accelerator.flexibility.name = *given;
-    }
-  }
-  for (auto& [operation, own] : accelerator.flexibility_for) own.name = accelerator.flexibility.name;
-  problems.throw_if_any();
-  return accelerator;
-}
-
-Accelerator choose_flexibility(const Library& library, std::string_view class_or_file, Accelerator accelerator) {
-  if (!looks_like_class(class_or_file)) return load_flexibility(library, class_or_file, std::move(accelerator));
-  const auto refuse = [](std::string what, std::string expected) {
-    return InputError(Diagnostic{.file = "--flexibility",
-                                 .key = "class",
-                                 .what = std::move(what),
-                                 .expected = std::move(expected),
-                                 .did_you_mean = {}});
-  };
-  const auto wanted = parse_flexibility_class(class_or_file);
-  if (!wanted) throw refuse(fmt::format("`{}` is not a class", class_or_file), std::string(kClassSpelling));
-  if (const auto problem = class_problem(accelerator, *wanted)) throw refuse(problem->what, problem->expected);
-  return apply_class(std::move(accelerator), *wanted);
-}
-
-Accelerator load_flexibility(const Library& library, std::string_view name_or_path, Accelerator accelerator) {
-  const std::filesystem::path file = library.find_flexibility(name_or_path);
-  return parse_flexibility_text(read_source(file), file.string(), std::move(accelerator));
 }
 
 }  // namespace pliant

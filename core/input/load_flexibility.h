@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// Flexibility files and classes, put on an accelerator.
 #pragma once
 
+#include <string_view>
+
 #include "core/accelerator.h"
-#include "core/input/cursor.h"
+#include "core/input/library.h"
 
 namespace pliant {
 
-/// Reads a `flexibility:` block (or the root of a flexibility file) into the accelerator, whose levels are known.
-/// Keys outside `allowed` are problems.
-void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerator);
-
-/// Reads the blocks `baseline:` and `partial:`, from which classes are made.
-void read_baseline(const Cursor& block, Accelerator& accelerator);
-void read_partial(const Cursor& block, Accelerator& accelerator);
-
-/// Everything full: any tile that fits, any order, any dims; the array as built.
-Flexibility full_flexibility(const Accelerator& accelerator);
+/// The accelerator with the rules of a flexibility file instead of its own.
+Accelerator load_flexibility(const Library& library, std::string_view name_or_path, Accelerator accelerator);
+/// What --flexibility accepts: a class such as PartFlex-1011, a shipped flexibility's name, or a file.
+Accelerator choose_flexibility(const Library& library, std::string_view class_or_file, Accelerator accelerator);
+/// From memory: `name` stands for the file in diagnostics.
+Accelerator parse_flexibility_text(std::string_view text, std::string_view name, Accelerator accelerator);
 
 }  // namespace pliant

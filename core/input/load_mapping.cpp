@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/input/load_mapping.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "core/input/cursor.h"
-#include "core/input/load.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 
@@ -216,7 +217,7 @@ MappingFile load_mapping(const std::filesystem::path& file, const Layer& layer, 
 
 MappingFile parse_mapping_text(std::string_view text, std::string_view name, const Layer& layer,
                                const Accelerator& accelerator) {
-  Problems problems;
+  Diagnostics problems;
   const YamlNode tree = parse_yaml(text, name, problems);
   const Cursor root(tree, "", problems);
   MappingFile file = MappingReader(root, layer, accelerator).read();

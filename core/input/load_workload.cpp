@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/input/load_workload.h"
+
 #include <fmt/format.h>
 
 #include <functional>
 #include <map>
 
 #include "core/input/cursor.h"
+#include "core/input/layer_block.h"
 #include "core/input/layer_table.h"
-#include "core/input/load.h"
-#include "core/input/load_layer.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 
@@ -15,7 +16,7 @@ namespace pliant {
 namespace {
 
 /// Names are unique, and all MACs of the network together still fit a Count.
-void check_layers(const std::vector<Workload::Entry>& layers, const Problems& problems,
+void check_layers(const std::vector<Workload::Entry>& layers, const Diagnostics& problems,
                   const std::function<void(std::size_t, std::string, std::string)>& problem) {
   std::map<std::string_view, std::size_t> seen;
   Count total = 0;
@@ -35,7 +36,7 @@ void check_layers(const std::vector<Workload::Entry>& layers, const Problems& pr
   }
 }
 
-std::vector<Workload::Entry> read_table(std::string_view text, std::string_view file, Problems& problems) {
+std::vector<Workload::Entry> read_table(std::string_view text, std::string_view file, Diagnostics& problems) {
   const std::size_t before = problems.size();
   LayerTable table = read_layer_table(text, file, problems);
   if (problems.size() == before) {
@@ -74,7 +75,7 @@ std::vector<Workload::Entry> read_layers(const Cursor& list) {
 
 Workload read_workload(std::string_view text, std::string_view file) {
   const std::filesystem::path path{std::string(file)};
-  Problems problems;
+  Diagnostics problems;
   Workload workload;
   if (path.extension() == ".csv" || (path.extension() != ".yaml" && looks_like_csv(text))) {
     workload.name = path.stem().string();
@@ -124,17 +125,5 @@ Workload load_workload(const Library& library, std::string_view name_or_path) {
 }
 
 Workload parse_workload_text(std::string_view text, std::string_view name) { return read_workload(text, name); }
-
-Layer load_layer(const std::filesystem::path& file) { return parse_layer_text(read_source(file), file.string()); }
-
-Layer parse_layer_text(std::string_view text, std::string_view name) {
-  Problems problems;
-  const YamlNode tree = parse_yaml(text, name, problems);
-  const Cursor root(tree, "", problems);
-  check_kind(root, "layer");
-  const auto layer = read_layer(root, keys::kLayer);
-  problems.throw_if_any();
-  return *layer;
-}
 
 }  // namespace pliant

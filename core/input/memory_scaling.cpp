@@ -106,7 +106,7 @@ std::optional<double> MemoryScaling::cost(const Cursor& block, std::string_view 
 
 std::optional<MemoryScaling::Geometry> MemoryScaling::geometry_at(std::size_t stage, const std::string& level) const {
   for (; stage + 1 < tree_.stages.size(); ++stage) {
-    Problems ignored;
+    Diagnostics ignored;
     const YamlNode& root = tree_.stages[stage];
     const YamlNode* levels = root.find("levels");
     if (levels == nullptr) continue;

@@ -48,7 +48,7 @@ std::vector<std::string> split_path(std::string_view path) {
 
 class Setter {
  public:
-  Setter(YamlNode& root, const Setting& setting, int stage, Problems& problems)
+  Setter(YamlNode& root, const Setting& setting, int stage, Diagnostics& problems)
       : root_(root), setting_(setting), problems_(problems) {
     at_.file = std::make_shared<const std::string>(
         fmt::format("--set {}={}", shorten(setting.first, 60), shorten(setting.second, 60)));
@@ -214,7 +214,7 @@ class Setter {
 
   YamlNode& root_;
   const Setting& setting_;
-  Problems& problems_;
+  Diagnostics& problems_;
   Position at_;
   int stage_ = 0;
   YamlNode value_;
@@ -236,7 +236,7 @@ std::size_t count_nodes(const YamlNode& node) {
 
 class Substitution {
  public:
-  Substitution(const YamlNode& parameters, Problems& problems) : problems_(problems) {
+  Substitution(const YamlNode& parameters, Diagnostics& problems) : problems_(problems) {
     for (const YamlEntry& entry : parameters.entries) {
       names_.push_back(entry.key);
       parameters_.emplace(entry.key, Value{&entry.value, count_nodes(entry.value)});
@@ -292,19 +292,28 @@ class Substitution {
   };
   std::map<std::string_view, Value> parameters_;
   std::vector<std::string> names_;  ///< in the order of the file
-  Problems& problems_;
+  Diagnostics& problems_;
   std::size_t copied_ = 0;
   bool too_much_ = false;
 };
 
 }  // namespace
 
-void apply_setting(YamlNode& root, const Setting& setting, int stage, Problems& problems) {
+Setting parse_setting(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw InputError(Diagnostic{"--set", 0, 0, "", fmt::format("`{}` is not KEY=VALUE", shorten(text, 60)),
+                                "KEY=VALUE, as in GLB.capacity=64KiB", ""});
+  }
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+void apply_setting(YamlNode& root, const Setting& setting, int stage, Diagnostics& problems) {
   Setter(root, setting, stage, problems).apply();
 }
 
 std::set<std::string> substitute_parameters(YamlNode& root, std::string_view main_file,
-                                            const std::set<std::string>& used_before, Problems& problems) {
+                                            const std::set<std::string>& used_before, Diagnostics& problems) {
   if (!root.is_map()) return {};
   YamlNode parameters;
   if (const YamlNode* given = root.find("parameters")) {

@@ -6,19 +6,24 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "core/input/load.h"
 #include "core/input/yaml_node.h"
 
 namespace pliant {
 
+/// One `--set KEY=VALUE`.
+using Setting = std::pair<std::string, std::string>;
+/// Splits "KEY=VALUE"; InputError when there is no `=` or no key.
+Setting parse_setting(std::string_view text);
+
 /// KEY is a parameter (`rows`), a level's key (`GLB.capacity`, `GLB.partition`) or a key of the file
 /// (`conventions`, `hints.min_utilization`).
-void apply_setting(YamlNode& root, const Setting& setting, int stage, Problems& problems);
+void apply_setting(YamlNode& root, const Setting& setting, int stage, Diagnostics& problems);
 
 /// Replaces every `$name` by the parameter's value and gives the parameters used. Those that the file itself or a
 /// setting gives and nothing uses are noted; `used_before` are those used before the settings.
 std::set<std::string> substitute_parameters(YamlNode& root, std::string_view main_file,
-                                            const std::set<std::string>& used_before, Problems& problems);
+                                            const std::set<std::string>& used_before, Diagnostics& problems);
 
 }  // namespace pliant

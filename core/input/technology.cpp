@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/input/technology.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "core/input/cursor.h"
+#include "core/input/library.h"
+#include "core/input/source_text.h"
 #include "core/input/units.h"
 
 namespace pliant {
@@ -40,7 +45,7 @@ double Technology::leak_pj_per_cycle(Count words, int bits) const {
 }
 
 Technology parse_technology_text(std::string_view text, std::string_view file) {
-  Problems problems;
+  Diagnostics problems;
   const YamlNode tree = parse_yaml(text, file, problems);
   const Cursor root(tree, "", problems);
   Technology table;
@@ -95,6 +100,21 @@ Technology parse_technology_text(std::string_view text, std::string_view file) {
   }
   problems.throw_if_any();
   return table;
+}
+
+Technology load_technology(const Library& library, std::string_view name) {
+  const std::vector<std::string> known = library.technology_names();
+  if (std::ranges::find(known, name) == known.end()) {
+    throw InputError(Diagnostic{"", 0, 0, "", fmt::format("no technology table `{}`", shorten(name, 40)),
+                                known.empty() ? "" : "one of " + join(known), nearest(name, known)});
+  }
+  const std::filesystem::path file = library.configs() / "technology" / (std::string(name) + ".yaml");
+  return parse_technology_text(read_source(file), file.string());
+}
+
+const Technology& TechnologyTables::get(const std::string& name) {
+  const auto found = read_.find(name);
+  return found != read_.end() ? found->second : read_.emplace(name, load_technology(library_, name)).first->second;
 }
 
 }  // namespace pliant

@@ -38,6 +38,7 @@ class Technology {
   bool operator==(const Technology&) const = default;
 };
 
+Technology load_technology(const Library& library, std::string_view name);
 Technology parse_technology_text(std::string_view text, std::string_view name);
 
 /// The shipped tables, each read when first asked for. Not for several threads at once.

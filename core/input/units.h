@@ -11,6 +11,9 @@
 
 namespace pliant {
 
+/// Readers keep every product of sizes below this, so sums and small multiples of counts fit as well.
+inline constexpr Count kMaxCount = Count{1} << 62;
+
 /// Why a text is not the wanted number.
 struct UnitError {
   std::string what;      ///< "`12x` is not a whole number"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accelerators as YAML with everything resolved: no includes, parameters or table look-ups are left.
+#include "core/input/write_accelerator.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "core/input/keys.h"
-#include "core/input/load.h"
-#include "core/input/write.h"
+#include "core/input/yaml_text.h"
 
 namespace pliant {
 namespace {

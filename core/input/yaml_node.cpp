@@ -22,8 +22,7 @@ namespace {
 constexpr int kMaxDepth = 50;
 constexpr std::size_t kMaxNodes = 500'000;
 constexpr std::size_t kMaxCopied = 20'000;  ///< values under anchors, and as often as aliases repeat them
-constexpr std::size_t kMaxKeys = 10'000;    ///< of one map, so that looking keys up one by one stays cheap
-constexpr std::size_t kMaxProblems = 50;
+constexpr std::size_t kMaxKeys = 10'000;
 constexpr std::size_t kMaxShownText = 40;
 
 /// Ends the parse from inside an event.
@@ -35,7 +34,7 @@ struct Refused {
 /// Builds the tree from yaml-cpp's events.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(std::shared_ptr<const std::string> file, Problems& problems, YamlDialect dialect)
+  TreeBuilder(std::shared_ptr<const std::string> file, Diagnostics& problems, YamlDialect dialect)
       : file_(std::move(file)), problems_(problems), dialect_(dialect) {}
 
   YamlNode take_root() { return std::move(root_); }
@@ -237,7 +236,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   std::shared_ptr<const std::string> file_;
-  Problems& problems_;
+  Diagnostics& problems_;
   YamlDialect dialect_;
   YamlNode root_;
   std::vector<Open> open_;
@@ -285,48 +284,12 @@ std::string YamlNode::describe() const {
   return "";
 }
 
-void Problems::add(const Position& at, std::string key, std::string what, std::string expected,
-                   std::string did_you_mean) {
-  add({at.file ? *at.file : "", at.line, at.column, std::move(key), std::move(what), std::move(expected),
-       std::move(did_you_mean), at.setting ? *at.setting : ""});
-}
-
-bool Problems::full() const { return diagnostics_.size() >= kMaxProblems; }
-
-void Problems::add(Diagnostic diagnostic) {
-  if (diagnostics_.size() < kMaxProblems) {
-    diagnostics_.push_back(std::move(diagnostic));
-  } else {
-    ++more_;
-  }
-}
-
-void Problems::throw_if_any() const {
-  if (diagnostics_.empty()) return;
-  std::vector<Diagnostic> all = diagnostics_;
-  std::map<std::string_view, int> order;  // files in the order they were met
-  for (const Diagnostic& diagnostic : diagnostics_) order.emplace(diagnostic.file, static_cast<int>(order.size()));
-  std::ranges::stable_sort(all, {}, [&](const Diagnostic& diagnostic) {
-    return std::tuple(order.at(diagnostic.file), diagnostic.line, diagnostic.column);
-  });
-  if (more_ > 0) {
-    Diagnostic last = all.back();
-    last.key.clear();
-    last.line = last.column = 0;
-    last.what = fmt::format("and {} more", more_);
-    last.expected.clear();
-    last.did_you_mean.clear();
-    all.push_back(last);
-  }
-  throw InputError(std::move(all));
-}
-
-YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& problems, YamlDialect dialect) {
+YamlNode parse_yaml(std::string_view text, std::string_view file, Diagnostics& problems, YamlDialect dialect) {
   check_source_text(text, file);
   auto name = std::make_shared<const std::string>(file);
   TreeBuilder builder(name, problems, dialect);
   const auto refuse = [&](Position at, std::string what, std::string expected) {
-    Problems all = problems;
+    Diagnostics all = problems;
     all.add(at, "", std::move(what), std::move(expected));
     all.throw_if_any();
   };

@@ -17,14 +17,6 @@
 
 namespace pliant {
 
-/// Where something was written. An override from the command line has no line: `file` is then the whole option, and
-/// `setting` its key.
-struct Position {
-  std::shared_ptr<const std::string> file;
-  int line = 0, column = 0;                         ///< 1-based
-  std::shared_ptr<const std::string> setting = {};  ///< null in a file
-};
-
 struct YamlEntry;
 
 struct YamlNode {
@@ -59,28 +51,6 @@ struct YamlEntry {
   YamlNode value;
 };
 
-/// What was wrong, gathered while a file is read.
-class Problems {
- public:
-  void add(const Position& at, std::string key, std::string what, std::string expected = "",
-           std::string did_you_mean = "");
-  void add(Diagnostic diagnostic);
-  bool empty() const { return diagnostics_.empty(); }
-  std::size_t size() const { return diagnostics_.size() + more_; }
-  /// Enough was noted; what comes now is only counted, so readers need not word it.
-  bool full() const;
-  /// Throws everything noted, in the order of the file.
-  void throw_if_any() const;
-  /// An unknown key of this map seems to mean `key`, so a missing `key` is no news.
-  void note_misspelt(const YamlNode& map, std::string key) { misspelt_.emplace(&map, std::move(key)); }
-  bool is_misspelt(const YamlNode& map, const std::string& key) const { return misspelt_.contains({&map, key}); }
-
- private:
-  std::vector<Diagnostic> diagnostics_;
-  std::set<std::pair<const YamlNode*, std::string>> misspelt_;
-  std::size_t more_ = 0;  ///< beyond the limit
-};
-
 /// What of YAML a file may use. Our own files keep to the default; files of other tools need more.
 struct YamlDialect {
   /// Kept in YamlNode::tag instead of refused.
@@ -92,6 +62,6 @@ struct YamlDialect {
 };
 
 /// Parses one document. Syntax errors throw InputError at once; duplicate keys are added to `problems`.
-YamlNode parse_yaml(std::string_view text, std::string_view file, Problems& problems, YamlDialect dialect = {});
+YamlNode parse_yaml(std::string_view text, std::string_view file, Diagnostics& problems, YamlDialect dialect = {});
 
 }  // namespace pliant

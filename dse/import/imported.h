@@ -33,7 +33,7 @@ class ImportLog {
  public:
   explicit ImportLog(bool lenient) : lenient_(lenient) {}
 
-  Problems& problems() { return problems_; }
+  Diagnostics& problems() { return problems_; }
   /// The file left it open, or says it in another way: this is what was taken.
   void choice(const Position& at, std::string key, std::string what);
   /// Has no counterpart here: an error, or with --lenient left out and listed.
@@ -43,7 +43,7 @@ class ImportLog {
 
  private:
   bool lenient_;
-  Problems problems_;
+  Diagnostics problems_;
   std::vector<ImportNote> choices_, left_out_;
 };
 

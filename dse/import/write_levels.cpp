@@ -5,7 +5,7 @@
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
-#include "core/input/write.h"
+#include "core/input/yaml_text.h"
 
 namespace pliant {
 namespace {

@@ -15,7 +15,7 @@ void StudyCsvRow::fail(std::size_t field, std::string what, std::string expected
 
 std::vector<StudyCsvRow> read_study_csv(std::string_view text, std::string_view file,
                                         const std::vector<std::string_view>& columns) {
-  Problems problems;
+  Diagnostics problems;
   const auto name = std::make_shared<const std::string>(file);
   std::vector<CsvRow> parsed = parse_csv(text, name, problems);
   problems.throw_if_any();

@@ -5,7 +5,7 @@
 
 #include "core/input/source_text.h"
 #include "core/input/units.h"
-#include "core/input/write.h"
+#include "core/input/yaml_text.h"
 #include "dse/sweep/sweep_keys.h"
 
 namespace pliant {

@@ -8,7 +8,7 @@
 
 #include "core/input/source_text.h"
 #include "core/input/units.h"
-#include "core/input/write.h"
+#include "core/input/yaml_text.h"
 #include "dse/import/open.h"
 #include "dse/results/content_hash.h"
 #include "dse/sweep/axis_values.h"

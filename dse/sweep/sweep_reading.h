@@ -18,7 +18,7 @@ namespace pliant {
 struct SweepReading {
   const Library& library;
   std::string file;
-  Problems problems;
+  Diagnostics problems;
   Sweep sweep;
   /// An accelerator of the sweep with the values of `set:`.
   struct Base {

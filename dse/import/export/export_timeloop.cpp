@@ -5,7 +5,7 @@
 
 #include "core/input/diagnostics.h"
 #include "core/input/source_text.h"
-#include "core/input/write.h"
+#include "core/input/yaml_text.h"
 #include "dse/import/export/export.h"
 
 namespace pliant {

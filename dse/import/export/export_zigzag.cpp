@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/input/diagnostics.h"
-#include "core/input/write.h"
+#include "core/input/yaml_text.h"
 #include "dse/import/export/export.h"
 
 namespace pliant {

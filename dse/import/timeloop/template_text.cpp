@@ -76,7 +76,7 @@ YamlNode parse_template(const SourceFile& file, ImportLog& log) {
   Assembled all;
   all.add(file, 0);
   if (all.origin.empty()) all.origin.push_back(position_in(file, 1));
-  Problems own;
+  Diagnostics own;
   const auto relay = [&](const InputError& error) {
     for (Diagnostic diagnostic : error.diagnostics()) {
       if (diagnostic.line > 0) {

@@ -8,7 +8,7 @@ namespace pliant {
 namespace {
 
 YamlNode parse(std::string_view text, YamlDialect dialect) {
-  Problems problems;
+  Diagnostics problems;
   YamlNode node = parse_yaml(text, "x.yaml", problems, dialect);
   problems.throw_if_any();
   return node;

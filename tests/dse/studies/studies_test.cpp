@@ -38,7 +38,7 @@ struct Kept {
 /// results/studies/NAME.csv by quantity, and by place and quantity.
 std::map<std::string, Kept> kept_results(std::string_view study) {
   const fs::path file = fs::path(PLIANT_SOURCE_DIR) / "results" / "studies" / (std::string(study) + ".csv");
-  Problems problems;
+  Diagnostics problems;
   std::map<std::string, Kept> kept;
   for (const CsvRow& row : parse_csv(text_of(file), std::make_shared<const std::string>("kept"), problems))
     if (row.fields.size() == 7 && row.fields[1].text != "quantity") {

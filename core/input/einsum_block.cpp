@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/input/load_einsum.h"
+#include "core/input/einsum_block.h"
 
 #include <fmt/format.h>
 

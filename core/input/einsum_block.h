@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A free einsum as a map of keys.
 #pragma once
 
 #include <optional>

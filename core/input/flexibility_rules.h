@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of the axes as a block of a file writes them, level by level.
+#pragma once
+
+#include <optional>
+
+#include "core/accelerator.h"
+#include "core/input/cursor.h"
+
+namespace pliant {
+
+/// The five axis keys of a block. A key present replaces all rules of its axis; those of a class only at the levels it
+/// names, unless it names none.
+void read_axes(const Cursor& block, const Accelerator& accelerator, std::optional<Operation> family, bool keep_others,
+               Flexibility& flexibility);
+
+}  // namespace pliant
