@@ -63,6 +63,5 @@ struct ResolvedTask {
   bool walks = false;  ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
 };
-using Setting = ResolvedTask;  // until charges.* has the word
 
 }  // namespace pliant::exact

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/affine.h"
 #include "dse/mappers/exact/lattice/iterations.h"
 #include "dse/mappers/exact/lattice/windows.h"
 
@@ -14,271 +13,165 @@ namespace {
 
 constexpr double kNoLimit = 1e300;
 
-std::array<double, kMaxDims> whole_sizes(const Problem& problem) {
-  std::array<double, kMaxDims> sizes{};
-  for (int d = 0; d < problem.dims; ++d) sizes[static_cast<std::size_t>(d)] = problem.size[d];
-  return sizes;
-}
-
-/// A loop outside units that split its dim moves their windows further than to the next one. Where what is added to the
-/// dim's term is an interval of values, windows further apart have no fewer values together; where it has holes (a
-/// dilation, a stride) they may fall into each other's.
-bool slides_over_holes(const Spatial& spatial, const Problem::AffineRank& rank, int slide, int level, int child_level,
-                       std::array<double, kMaxDims> tile) {
-  if (spatial_between(spatial, DimSet{1} << slide, level, child_level) == 1) return false;
-  const auto has_holes = [&] {
-    std::array<Stride, kMaxDims> strides;
-    std::size_t n = 0;
-    for (int i = 0; i < rank.terms; ++i)
-      if (rank.dim[i] != slide && tile[rank.dim[i]] > 1)
-        strides[n++] = {rank.coefficient[i], static_cast<Count>(tile[rank.dim[i]])};
-    const std::span<const Stride> others(strides.data(), n);
-    return n > 0 && distinct_values(others) < bounding_extent(others);
-  };
-  if (has_holes()) return true;
-  for (int i = 0; i < rank.terms; ++i)
-    tile[rank.dim[i]] *= spatial_between(spatial, DimSet{1} << rank.dim[i], level, child_level);
-  return has_holes();
-}
-
-/// Under bounding boxes ranks that share a dim have extents of their own, but their neighbours are the same.
-struct RanksTogether {
-  DimSet dims = 0;    // of all of them
-  int ranks = 0;      // how many
-  bool first = true;  // is the rank asked about the first of them? It counts the neighbours for all.
-};
-RanksTogether ranks_together(const Problem& problem, int tensor, const Problem::AffineRank& rank) {
-  RanksTogether found{rank.dims};
-  for (const Problem::AffineRank& joint : problem.windows[tensor])
-    if ((joint.dims & rank.dims) != 0) found.dims |= joint.dims;
-  for (const Problem::AffineRank& other : problem.affine[tensor])
-    if ((other.dims & found.dims) != 0 && found.ranks++ == 0) found.first = &other == &rank;
-  return found;
-}
-
-/// Windows that differ among the children of a network; of ranks that share a dim at least as many as differ whatever
-/// the tiles.
-double windows_counted_once(const Spatial& spatial, const Problem::AffineRank& rank, const RanksTogether& together,
-                            std::pair<int, int> network, const std::array<double, kMaxDims>& below, bool shared) {
-  if (together.ranks == 1) return windows(spatial, rank, network, below, shared);
-  if (!together.first) return 1;
-  if (!shared) return spatial_between(spatial, together.dims, network.first - 1, network.second + 1);
-  double fewest = 1;
-  for (DimSet rest = together.dims; rest != 0; rest &= rest - 1)
-    fewest += spatial_between(spatial, rest & ~(rest - 1), network.first - 1, network.second + 1) - 1;
-  return fewest;
+template <typename Visit>
+void for_each_dim(DimSet dims, const Visit& visit) {
+  for (DimSet rest = dims; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
 }
 
 }  // namespace
 
-ChargeTables::ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes,
-                           const std::vector<Pair>& pairs, const std::vector<int>& pending, int k, int tensor,
-                           int slide, const Functional& functional, double repetitions) {
-  const Problem& p = setting.problem;
-  const int level = setting.memories[k], x = tensor;
-  const bool divided = slide >= 0 && setting.slide_may_be_divided(k, slide);
+ChargeTables::ChargeTables(const ChargePlace& place, const std::vector<KeeperPair>& pairs,
+                           const std::vector<int>& pending, const Functional& functional, double repetitions) {
+  const Problem& p = place.resolved.problem;
   dims_ = p.dims;
-  uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[x];
-  affine_ = p.affine_dims[x];
+  uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[place.tensor];
+  affine_ = p.affine_dims[place.tensor];
   for (int d = 0; d < p.dims; ++d)
-    for (const Axis::State& state : (*axes[d])[k].states) left_[d].push_back(static_cast<double>(state.left));
-  // Fanouts outside the node are served as one or each for itself, fanouts inside it count or do not.
-  const auto fewest_repeats = [&](std::uint32_t shared_outside, std::uint32_t counted_inside) {
-    Repeats fewest = left_;
-    for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
-      bool spread = false;
-      for (int l = 0; l < p.levels; ++l)
-        spread |= ((shared_outside | counted_inside) >> l & 1U) != 0 && spatial.factor[l][d] > 1;
-      if (spread) fewest[d] = fewest_iterations(setting, spatial, *axes[d], d, k, shared_outside, counted_inside);
-    }
-    return add_repeats(std::move(fewest));
-  };
+    for (const Axis::State& state : place.states(d)) left_[d].push_back(static_cast<double>(state.left));
   for (const int index : pending) {
-    const Pair& pair = pairs[index];
-    const Weights& w = functional.weights[index];
-    if (w.served == 0 && w.delivered == 0 && w.first_parent == 0 && w.first_child == 0) continue;
-    const bool to_compute = pair.child == p.levels;
-    if (to_compute && k == 0) {  // loops of the innermost memory count in full
-      constant_ += w.served * compute_words(setting, spatial, pair);
+    const KeeperPair& pair = pairs[index];
+    const Weights& weights = functional.weights[index];
+    if (weights.served == 0 && weights.delivered == 0 && weights.first_parent == 0 && weights.first_child == 0)
       continue;
-    }
-    double served = p.simple_words[x], delivered = served;
-    double parents = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.parent);
-    const double children = p.simple_words[x] * spatial_between(spatial, uncoupled_, -1, pair.child);
-    std::uint32_t shared_outside = 0, counted_inside = 0, inside = 0;  // fanouts
-    for (int l = std::min(pair.parent, level) + 1; l < pair.child; ++l) {
-      if (p.is_memory[l]) continue;
-      const std::uint32_t bit = std::uint32_t{1} << l;
-      const bool shares = l > pair.parent && (x == p.output ? p.reduction[l] : p.multicast[l]);
-      if (l > level) inside |= bit;
-      if (l > level && !shares) counted_inside |= bit;
-      if (l < level && shares) shared_outside |= bit;
-      if (l > pair.parent && !shares) parents *= spatial_between(spatial, uncoupled_, l - 1, l + 1);
-    }
-    std::size_t served_repeats = 0, delivered_repeats = 0;
-    if (setting.perfect) {
-      for (int l = 0; l < pair.child; ++l) {
-        if (counted_inside >> l & 1U) served *= spatial_between(spatial, uncoupled_, l - 1, l + 1);
-        if (shared_outside >> l & 1U) served /= spatial_between(spatial, uncoupled_, l - 1, l + 1);
-        if (inside >> l & 1U) delivered *= spatial_between(spatial, uncoupled_, l - 1, l + 1);
-      }
-    } else {
-      if (w.served != 0) served_repeats = fewest_repeats(shared_outside, counted_inside);
-      if (w.delivered != 0) delivered_repeats = fewest_repeats(0, inside);
-    }
-    const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
-    if (to_compute) {
-      for (int d = 0; d < p.dims; ++d)
-        if (affine_ >> d & 1U) served *= p.size[d];
-      // Where the last repetitions may be missing: what is counted covers the dim, and each covers at most so much.
-      if (repetitions > 1 && setting.task.factorization != Factorization::kRubyS && !setting.perfect) {
-        Repeats covered = left_;
-        for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
-          const int d = std::countr_zero(rest);
-          double units = 1;
-          for (int l = 0; l < pair.child; ++l) {
-            if (counted_inside >> l & 1U) units *= static_cast<double>(spatial.factor[l][d]);
-            if (shared_outside >> l & 1U) units /= static_cast<double>(spatial.factor[l][d]);
-          }
-          for (std::size_t s = 0; s < covered[d].size(); ++s)
-            covered[d][s] = units * p.size[d] / static_cast<double>((*axes[d])[k].states[s].tile);
-        }
-        served_repeats = add_repeats(std::move(covered));
-      }
-      add_plain(w.served * served * repetitions * window_sharing(setting, spatial, pair), served_repeats);
-      continue;
-    }
-    Part part;
-    part.served = w.served * served;
-    part.delivered = w.delivered * delivered;
-    part.served_repeats = served_repeats;
-    part.delivered_repeats = delivered_repeats;
-    if (per_sweep) {
-      part.first_parent = w.first_parent * parents;
-      part.first_child = w.first_child * children;
-    }
-    if (p.affine[x].empty()) {
-      add_plain(part.served, served_repeats);
-      add_plain(part.delivered, delivered_repeats);
-      constant_ += part.first_parent + part.first_child;
-      continue;
-    }
-    // Affine ranks: windows of the child, per combination of tiles.
-    const double inside_parent = pair.parent > level ? spatial_between(spatial, affine_, level, pair.parent) : 1;
-    part.served *= inside_parent;
-    if (per_sweep) part.first_parent *= inside_parent;
-    const double copies = spatial_between(spatial, affine_, level, pair.child);
-    part.delivered *= copies;
-    part.first_child *= copies;
-    for (const Problem::AffineRank& rank : p.affine[x]) {
-      const bool walks = displacement_walks(p, rank);
-      const RanksTogether together = ranks_together(p, x, rank);
-      RankTable table;
-      int size = 1;
-      std::vector<int> dims;
-      for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
-        const int d = std::countr_zero(rest);
-        dims.push_back(d);
-        table.stride[d] = size;
-        size *= static_cast<int>((*axes[d])[k].states.size());
-      }
-      table.served.resize(static_cast<std::size_t>(size));
-      table.delivered.resize(static_cast<std::size_t>(size));
-      for (int cell = 0; cell < size; ++cell) {
-        std::array<double, kMaxDims> child{};
-        child.fill(1);
-        for (const int d : dims) {
-          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
-          const double inner = spatial_between(spatial, DimSet{1} << d, level, pair.child);
-          child[d] = std::max(1.0, static_cast<double>((*axes[d])[k].states[at].tile) / inner);
-          child[d] = std::min(child[d], p.size[d]);
-        }
-        // A short last window has at least its share of the distinct values of a full one (a box may lose more).
-        double covered = 1;
-        for (const int d : dims) {
-          const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
-          const Axis::State& state = (*axes[d])[k].states[static_cast<std::size_t>(at)];
-          covered *= std::min(1.0, p.size[d] / (static_cast<double>(state.tile) * static_cast<double>(state.left)));
-        }
-        // A window that slides past neighbours, or over holes, can only be bounded: by its distinct values.
-        const bool slides = slide >= 0 && table.stride[slide] != 0;
-        double words = extent(p, rank, child, slides || covered < 1);
-        double shared_words = words;
-        std::array<double, kMaxDims> below = child;
-        for (const auto& network : networks_between(p, std::max(pair.parent, level), pair.child)) {
-          const Sharing s = sharing(p, network, x);
-          if (s.partial && network.second == pair.child - 1) {
-            std::array<double, kMaxDims> united = child;
-            for (const int d : dims)
-              united[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
-            if (together.first) shared_words = extent(p, rank, united, true);
-          } else if (!s.partial) {  // else the windows of this network may lie in those already counted
-            shared_words *= windows_counted_once(spatial, rank, together, network, below, s.shared);
-          }
-          for (const int d : dims)
-            below[d] *= spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
-        }
-        if (slides && spatial_between(spatial, DimSet{1} << slide, std::max(pair.parent, level), pair.child) > 1) {
-          // The loop is outside the units, not inside their windows: only that each word comes once is certain.
-          std::array<double, kMaxDims> united = child;
-          for (const int d : dims)
-            united[d] *= spatial_between(spatial, DimSet{1} << d, std::max(pair.parent, level), pair.child);
-          shared_words = std::min(shared_words, extent(p, rank, united, true));
-        }
-        if (slides && slides_over_holes(spatial, rank, slide, level, pair.child, child)) {
-          // Windows further apart may overlap more than neighbours: only that the units together get every word is
-          // certain.
-          std::array<double, kMaxDims> united = child;
-          for (const int d : dims) united[d] *= spatial_between(spatial, DimSet{1} << d, level, pair.child);
-          const double all = extent(p, rank, united, true);
-          const double parents_inside = spatial_between(spatial, dims_of(rank), level, std::max(pair.parent, level));
-          words = std::min(words, all / spatial_between(spatial, dims_of(rank), level, pair.child));
-          shared_words = std::min(shared_words, all / parents_inside);
-        }
-        if (slides && divided) {  // a slide over everything brings each word once
-          const int at = cell / table.stride[slide] % static_cast<int>((*axes[slide])[k].states.size());
-          std::array<double, kMaxDims> whole = child;
-          whole[slide] = p.size[slide];
-          const double share = extent(p, rank, whole, true) /
-                               static_cast<double>((*axes[slide])[k].states[static_cast<std::size_t>(at)].left);
-          words = std::min(words, share);
-          shared_words = std::min(shared_words, share);
-        }
-        if (pair.parent < level) {
-          for (const auto& network : networks_between(p, pair.parent, level)) {
-            const Sharing s = sharing(p, network, x);
-            double different = s.partial ? 1.0 : fewest_windows(spatial, rank, network, s.shared);
-            if (!s.partial && s.shared && setting.perfect) {
-              std::array<double, kMaxDims> tile{}, left{};
-              for (const int d : dims) {
-                const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
-                tile[d] = static_cast<double>((*axes[d])[k].states[static_cast<std::size_t>(at)].tile);
-                left[d] = static_cast<double>((*axes[d])[k].states[static_cast<std::size_t>(at)].left);
-              }
-              different = fewest_windows_beyond(spatial, rank, network, level, tile, left);
-            }
-            shared_words *= different / spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
-          }
-        }
-        // Timeloop's memory of displacements can find reuse anywhere along a rank of two moving dims: only that every
-        // element comes once is certain.
-        double once = kNoLimit;
-        if (walks) {
-          once = extent(p, rank, whole_sizes(p), true);
-          for (const int d : dims) {
-            const int at = cell / table.stride[d] % static_cast<int>((*axes[d])[k].states.size());
-            once /= static_cast<double>((*axes[d])[k].states[at].left);
-          }
-        }
-        const double inner = spatial_between(spatial, dims_of(rank), level, pair.child);
-        table.served[static_cast<std::size_t>(cell)] = covered * std::min(shared_words, once / inner);
-        table.delivered[static_cast<std::size_t>(cell)] = covered * std::min(words, once / inner);
-      }
-      part.ranks.push_back(std::move(table));
-    }
-    parts_.push_back(std::move(part));
+    if (pair.child == p.levels)
+      add_towards_compute(place, pair, weights, repetitions);
+    else
+      add_between_memories(place, pair, weights);
   }
+}
+
+ChargeTables::Fanouts ChargeTables::fanouts_of(const ChargePlace& place, const KeeperPair& pair) {
+  const Problem& p = place.resolved.problem;
+  const int level = place.level();
+  Fanouts found;
+  for (int l = std::min(pair.parent, level) + 1; l < pair.child; ++l) {
+    if (p.is_memory[l]) continue;
+    const std::uint32_t bit = std::uint32_t{1} << l;
+    const bool shares = l > pair.parent && (place.tensor == p.output ? p.reduction[l] : p.multicast[l]);
+    if (l > level) found.inside |= bit;
+    if (l > level && !shares) found.counted_inside |= bit;
+    if (l < level && shares) found.shared_outside |= bit;
+    if (l > pair.parent && !shares) found.unshared |= bit;
+  }
+  return found;
+}
+
+// ---- Perfect factors ----
+
+/// served = elements * iterations left * copies inside the node that no fanout serves together / copies outside it that
+/// one does; delivered = elements * iterations left * copies inside the node. Equal: with perfect factors every loop
+/// has all its rounds, so the iterations of a dim outside a node are the product of its loops and of its units there.
+ChargeTables::Words ChargeTables::perfect_words(const ChargePlace& place, const Fanouts& fanouts) const {
+  const double elements = place.resolved.problem.simple_words[place.tensor];
+  Words words{elements, elements};
+  for (int l = 0; l < place.resolved.problem.levels; ++l) {
+    const double units = spatial_between(place.spatial, uncoupled_, l - 1, l + 1);
+    if (fanouts.counted_inside >> l & 1U) words.served *= units;
+    if (fanouts.shared_outside >> l & 1U) words.served /= units;
+    if (fanouts.inside >> l & 1U) words.delivered *= units;
+  }
+  return words;
+}
+
+// ---- Remainders ----
+
+/// repeats >= the fewest iterations that any chain of loops to the node leaves for the loops and fanouts that count,
+/// because the chain of the mapping is one of them (lattice/iterations.h). Fanouts outside the node are served as one
+/// or each for itself, fanouts inside it count or do not.
+std::size_t ChargeTables::fewest_repeats(const ChargePlace& place, std::uint32_t shared_outside,
+                                         std::uint32_t counted_inside) {
+  Repeats fewest = left_;
+  for_each_dim(uncoupled_, [&](int d) {
+    bool spread = false;
+    for (int l = 0; l < place.resolved.problem.levels; ++l)
+      spread |= ((shared_outside | counted_inside) >> l & 1U) != 0 && place.spatial.factor[l][d] > 1;
+    if (spread)
+      fewest[d] = fewest_iterations(place.resolved, place.spatial, *place.axes[d], d, place.memory, shared_outside,
+                                    counted_inside);
+  });
+  return add_repeats(std::move(fewest));
+}
+
+/// repeats >= size of the dim * units that count / tile: what is counted covers the dim, and each iteration covers at
+/// most a tile of every unit that shares it. For operands that stay at the compute units, whose last repetitions may be
+/// missing.
+std::size_t ChargeTables::covering_repeats(const ChargePlace& place, const Fanouts& fanouts) {
+  Repeats covered = left_;
+  for_each_dim(uncoupled_, [&](int d) {
+    double units = 1;
+    for (int l = 0; l < place.resolved.problem.levels; ++l) {
+      if (fanouts.counted_inside >> l & 1U) units *= static_cast<double>(place.spatial.factor[l][d]);
+      if (fanouts.shared_outside >> l & 1U) units /= static_cast<double>(place.spatial.factor[l][d]);
+    }
+    for (std::size_t s = 0; s < covered[d].size(); ++s)
+      covered[d][s] = units * place.resolved.problem.size[d] / static_cast<double>(place.states(d)[s].tile);
+  });
+  return add_repeats(std::move(covered));
+}
+
+// ---- Transfers ----
+
+/// Every step asks the innermost keeper anew, unless operands may stay (quickflow): then as often as the loops outside
+/// the innermost memory and its own repetitions say. No tile of a child, so no windows but those that units share.
+void ChargeTables::add_towards_compute(const ChargePlace& place, const KeeperPair& pair, const Weights& weights,
+                                       double repetitions) {
+  const ResolvedTask& resolved = place.resolved;
+  const Problem& p = resolved.problem;
+  if (place.memory == 0) {  // loops of the innermost memory count in full
+    constant_ += weights.served * compute_words(resolved, place.spatial, pair);
+    return;
+  }
+  const Fanouts fanouts = fanouts_of(place, pair);
+  double served = p.simple_words[place.tensor];
+  std::size_t repeats = 0;
+  if (resolved.perfect)
+    served = perfect_words(place, fanouts).served;
+  else if (repetitions > 1 && resolved.task.factorization != Factorization::kRubyS)
+    repeats = covering_repeats(place, fanouts);
+  else if (weights.served != 0)
+    repeats = fewest_repeats(place, fanouts.shared_outside, fanouts.counted_inside);
+  for_each_dim(affine_, [&](int d) { served *= p.size[d]; });
+  add_plain(weights.served * served * repetitions * window_sharing(resolved, place.spatial, pair), repeats);
+}
+
+void ChargeTables::add_between_memories(const ChargePlace& place, const KeeperPair& pair, const Weights& weights) {
+  const Problem& p = place.resolved.problem;
+  const int level = place.level();
+  const double elements = p.simple_words[place.tensor];
+  const Fanouts fanouts = fanouts_of(place, pair);
+  const Words words = place.resolved.perfect ? perfect_words(place, fanouts) : Words{elements, elements};
+  Part part;
+  part.served = weights.served * words.served;
+  part.delivered = weights.delivered * words.delivered;
+  if (!place.resolved.perfect) {
+    if (weights.served != 0)
+      part.served_repeats = fewest_repeats(place, fanouts.shared_outside, fanouts.counted_inside);
+    if (weights.delivered != 0) part.delivered_repeats = fewest_repeats(place, 0, fanouts.inside);
+  }
+  if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && place.tensor == p.output) {
+    // One first arrival for every copy in every sweep. These are subtracted, and idle copies make them fewer.
+    double parents = spatial_between(place.spatial, uncoupled_, -1, pair.parent);
+    for (int l = 0; l < p.levels; ++l)
+      if (fanouts.unshared >> l & 1U) parents *= spatial_between(place.spatial, uncoupled_, l - 1, l + 1);
+    part.first_parent = weights.first_parent * (elements * parents);
+    part.first_child = weights.first_child * (elements * spatial_between(place.spatial, uncoupled_, -1, pair.child));
+  }
+  if (p.affine[place.tensor].empty()) {
+    add_plain(part.served, part.served_repeats);
+    add_plain(part.delivered, part.delivered_repeats);
+    constant_ += part.first_parent + part.first_child;
+    return;
+  }
+  // Copies along the dims of windows: those of the parent serve, those of the child get.
+  const double parents = pair.parent > level ? spatial_between(place.spatial, affine_, level, pair.parent) : 1;
+  const double children = spatial_between(place.spatial, affine_, level, pair.child);
+  part.served *= parents;
+  part.first_parent *= parents;
+  part.delivered *= children;
+  part.first_child *= children;
+  for (const Problem::AffineRank& rank : p.affine[place.tensor])
+    part.ranks.push_back(WindowWords(place, pair, rank).table());
+  parts_.push_back(std::move(part));
 }
 
 std::size_t ChargeTables::add_repeats(Repeats repeats) {

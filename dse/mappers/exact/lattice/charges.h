@@ -8,6 +8,7 @@
 
 #include "dse/mappers/exact/lattice/kernels.h"
 #include "dse/mappers/exact/lattice/lattice.h"
+#include "dse/mappers/exact/lattice/window_words.h"
 
 namespace pliant::exact {
 
@@ -15,9 +16,8 @@ namespace pliant::exact {
 /// functional. Split so that the node-dependent part is a product of small tables.
 class ChargeTables {
  public:
-  ChargeTables(const Setting& setting, const Spatial& spatial, const Axes& axes, const std::vector<Pair>& pairs,
-               const std::vector<int>& pending, int k, int tensor, int slide, const Functional& functional,
-               double repetitions);
+  ChargeTables(const ChargePlace& place, const std::vector<KeeperPair>& pairs, const std::vector<int>& pending,
+               const Functional& functional, double repetitions);
 
   double at(const std::array<int, kMaxDims>& node) const;
   /// The least over some states of every dim.
@@ -26,10 +26,6 @@ class ChargeTables {
   void fill(std::span<const int> dims, std::span<const int> extent_by_dim, std::span<double> values) const;
 
  private:
-  struct RankTable {
-    std::array<int, kMaxDims> stride{};
-    std::vector<double> served, delivered;
-  };
   /// Iterations that repeat a transfer, by dim and state. Number 0 is all that are left outside; with remainders the
   /// words of a pair may need their own.
   using Repeats = std::array<std::vector<double>, kMaxDims>;
@@ -43,6 +39,25 @@ class ChargeTables {
     double first_parent = 0, first_child = 0;  // not times them (quickflow's first time per sweep)
     std::vector<RankTable> ranks;
   };
+  /// Fanouts between the memories of a pair, by level, and those between the parent and the node where that is inside.
+  struct Fanouts {
+    std::uint32_t inside = 0;          // the node: the child has copies there
+    std::uint32_t counted_inside = 0;  // of these, those that the parent serves one by one
+    std::uint32_t shared_outside = 0;  // outside the node, served as one
+    std::uint32_t unshared = 0;        // between parent and child, served one by one
+  };
+  /// For each iteration left outside the node, windows left aside.
+  struct Words {
+    double served, delivered;
+  };
+  static Fanouts fanouts_of(const ChargePlace& place, const KeeperPair& pair);
+  Words perfect_words(const ChargePlace& place, const Fanouts& fanouts) const;
+  std::size_t fewest_repeats(const ChargePlace& place, std::uint32_t shared_outside, std::uint32_t counted_inside);
+  std::size_t covering_repeats(const ChargePlace& place, const Fanouts& fanouts);
+  void add_towards_compute(const ChargePlace& place, const KeeperPair& pair, const Weights& weights,
+                           double repetitions);
+  void add_between_memories(const ChargePlace& place, const KeeperPair& pair, const Weights& weights);
+
   const Repeats& repeats(std::size_t number) const { return number == 0 ? left_ : fewer_[number - 1]; }
   std::size_t add_repeats(Repeats repeats);
   double repeated(std::size_t number, const std::array<int, kMaxDims>& node) const;

@@ -16,7 +16,6 @@ namespace pliant::exact {
 struct KeeperPair {
   int tensor = 0, parent = 0, child = 0;
 };
-using Pair = KeeperPair;  // until charges.* has the word
 
 /// What a word of one pair costs: at the parent, at the child, and what first arrivals of outputs save at either.
 struct Weights {

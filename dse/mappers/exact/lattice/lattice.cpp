@@ -142,8 +142,7 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
 }
 
 Array Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  const ChargeTables tables(resolved_, spatial_, axes_, pairs_, pending_pairs(k, tensor, pending), k, tensor, slide,
-                            functional, repetitions(tensor, pending));
+  const ChargeTables tables = charge_tables(k, tensor, pending, slide, functional);
   Array values(store_, static_cast<std::size_t>(boxes_[k].size));
   tables.fill(fastest_first_, boxes_[k].extent, {values.data(), values.size()});
   return values;
@@ -378,9 +377,7 @@ double Lattice::pending_at_end(const Status& status, const Functional& functiona
   double cost = 0;
   for (int x = 0; x < resolved_.problem.tensors; ++x) {
     if (status[x] == 0) continue;
-    cost += ChargeTables(resolved_, spatial_, axes_, pairs_, pending_pairs(k, x, status[x]), k, x, -1, functional,
-                         repetitions(x, status[x]))
-                .least(ends);
+    cost += charge_tables(k, x, status[x], -1, functional).least(ends);
   }
   return cost;
 }
@@ -410,8 +407,11 @@ void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound
 }
 
 ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  return {resolved_, spatial_, axes_, pairs_,     pending_pairs(k, tensor, pending),
-          k,         tensor,   slide, functional, repetitions(tensor, pending)};
+  return {{resolved_, spatial_, axes_, k, tensor, slide},
+          pairs_,
+          pending_pairs(k, tensor, pending),
+          functional,
+          repetitions(tensor, pending)};
 }
 
 bool Lattice::towards_compute(int tensor, int pending) const {

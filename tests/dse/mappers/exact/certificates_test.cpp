@@ -300,5 +300,64 @@ flexibility:
   EXPECT_EQ(to_string(result.ended_by), "proof");
 }
 
+// Drains pass a port under every stall rule. Each of the 20 MACs reads three words of Reg: an input, a weight, and a
+// sum or, for the first of each output, one that leaves. One word a cycle, so no mapping takes fewer than 60 cycles;
+// the rule of demands once left the drains out, and a mapping of 55 cycles was priced below the certificate.
+TEST(Certificates, DrainsPassThePortUnderDemandRatio) {
+  Task task = task_of(R"(
+conventions: {preset: physical, stall-rounding: demand-ratio}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0}
+  - {memory: Buffer, capacity: 4, keeps: [weights, outputs], read_pj: 0, write_pj: 1, update_pj: 0}
+  - {memory: Reg, capacity: unbounded, read_pj: 1, write_pj: 0, read_bandwidth: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                      "conv:M=1,C=1,P=5,Q=1,R=4,S=1");
+  task.factorization = Factorization::kRubyT;
+  task.objective = Objective::kRuntime;
+  EXPECT_EQ(agreed_value(task), 60);
+  task.objective = Objective::kEnergy;
+  const double energy = agreed_value(task);
+  EXPECT_GE(energy, 60);
+  task.objective = Objective::kEdp;
+  EXPECT_EQ(agreed_value(task), 60 * energy);  // the least energy has no words to spare, so the least cycles too
+}
+
+// 44,838 mappings with every kind of order rule under remembered displacements, within-level runs and remainders: once
+// not certified within a minute.
+TEST(Certificates, RememberedDisplacementsWithinLevelsAreProven) {
+  Task task = task_of(R"(
+conventions: {footprint: bounding-box, drain: free, stationarity: within-level, halo: displacement,
+  equal-windows: shared, compute-reuse: none, first-time: per-sweep, stall-rounding: exact}
+levels:
+  - {memory: M0, capacity: unbounded, keeps: [inputs, weights], read_pj: 1625, write_pj: 1375, write_bandwidth: 0.25}
+  - {memory: M1, capacity: 36 words, keeps: [inputs, weights], may_bypass: [weights], read_pj: 10, write_pj: 10}
+  - {memory: M2, capacity: 22 words, keeps: [inputs, weights], may_bypass: [weights], read_pj: 0.01625,
+     write_pj: 0.01625, update_pj: 0.005, read_bandwidth: 0.3, write_bandwidth: 0.3}
+  - {fanout: F0, rows: 3, cols: 15}
+  - {memory: M3, capacity: 2 words, keeps: [inputs, outputs], may_bypass: [outputs], read_pj: 0, write_pj: 0}
+  - {compute: MAC, mac_pj: 0.5}
+flexibility:
+  einsum:
+    orders:
+      M0: [[C], [M, A], input-stationary, [C, A, B]]
+      M1: [[M, C, A, B], [A, C, B], [B], output-stationary]
+      M3: [input-stationary, weight-stationary, [B, M]]
+    shape:
+      F0: {block: [3, 3]}
+)",
+                      R"(einsum:
+  dims: {A: 7, B: 3, C: 3, M: 1}
+  tensors:
+    - {name: O, role: outputs, projection: [M, A]}
+    - {name: X, role: inputs, projection: [A+3*B+3*C]}
+    - {name: W, role: weights, projection: [M, B, C]}
+)");
+  task.factorization = Factorization::kRubyS;
+  SearchOptions options;
+  options.budget.seconds = 600;  // far more than it takes, so that a slow machine does not decide
+  EXPECT_GT(agreed_value(task, options), 0);
+}
+
 }  // namespace
 }  // namespace pliant

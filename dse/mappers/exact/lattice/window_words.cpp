@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/lattice/window_words.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <span>
+
+#include "core/affine.h"
+#include "dse/mappers/exact/lattice/windows.h"
+
+namespace pliant::exact {
+
+WindowWords::WindowWords(const ChargePlace& place, const KeeperPair& pair, const Problem::AffineRank& rank)
+    : place_(place),
+      p_(place.resolved.problem),
+      spatial_(place.spatial),
+      pair_(pair),
+      rank_(rank),
+      level_(place.level()),
+      serving_(std::max(pair.parent, place.level())),
+      dim_set_(dims_of(rank)),
+      networks_inside_(networks_between(p_, serving_, pair.child)) {
+  for (DimSet rest = dim_set_; rest != 0; rest &= rest - 1) dims_.push_back(std::countr_zero(rest));
+  if (pair.parent < level_) networks_beyond_ = networks_between(p_, pair.parent, level_);
+  slides_ = place.slide >= 0 && (dim_set_ >> place.slide & 1U) != 0;
+  divided_ = slides_ && place.resolved.slide_may_be_divided(place.memory, place.slide);
+  walks_ = displacement_walks(p_, rank);
+  find_ranks_together();
+}
+
+RankTable WindowWords::table() const {
+  RankTable table;
+  int size = 1;
+  for (const int d : dims_) {
+    table.stride[d] = size;
+    size *= static_cast<int>(place_.states(d).size());
+  }
+  table.served.reserve(static_cast<std::size_t>(size));
+  table.delivered.reserve(static_cast<std::size_t>(size));
+  for (int cell = 0; cell < size; ++cell) {
+    const Words words = at(node_at(table, cell));
+    table.served.push_back(words.served);
+    table.delivered.push_back(words.delivered);
+  }
+  return table;
+}
+
+WindowWords::Node WindowWords::node_at(const RankTable& table, int cell) const {
+  Node node;
+  node.child.fill(1);
+  for (const int d : dims_) {
+    const std::vector<Axis::State>& states = place_.states(d);
+    const Axis::State& state = states[static_cast<std::size_t>(cell / table.stride[d]) % states.size()];
+    node.tile[d] = static_cast<double>(state.tile);
+    node.left[d] = static_cast<double>(state.left);
+    node.child[d] = std::min(std::max(1.0, node.tile[d] / units(d, level_, pair_.child)), p_.size[d]);
+  }
+  return node;
+}
+
+WindowWords::Words WindowWords::at(const Node& node) const {
+  const double covered = short_last_windows(node);
+  // A box grows with its corners, distinct values do not: where windows move or are short, only these are certain.
+  const double window = extent(p_, rank_, node.child, slides_ || covered < 1);
+  Words words{side_by_side(node, window), window};
+  if (slides_) {
+    past_neighbours(node, words);
+    over_holes(node, words);
+    divided_slide(node, words);
+  }
+  for (const std::pair<int, int>& network : networks_beyond_)
+    words.served *=
+        different_beyond(node, network) / spatial_between(spatial_, dim_set_, network.first - 1, network.second + 1);
+  if (walks_) {
+    const double once = remembered_displacements(node);
+    words.served = std::min(words.served, once);
+    words.delivered = std::min(words.delivered, once);
+  }
+  return {covered * words.served, covered * words.delivered};
+}
+
+// ---- Units ----
+
+double WindowWords::units(int dim, int outside, int inside) const {
+  return spatial_between(spatial_, DimSet{1} << dim, outside, inside);
+}
+
+WindowWords::Sizes WindowWords::united(const Node& node, int outside, int inside) const {
+  Sizes all = node.child;
+  for (const int d : dims_) all[d] *= units(d, outside, inside);
+  return all;
+}
+
+void WindowWords::find_ranks_together() {
+  together_.dims = rank_.dims;
+  for (const Problem::AffineRank& joint : p_.windows[place_.tensor])
+    if ((joint.dims & rank_.dims) != 0) together_.dims |= joint.dims;
+  for (const Problem::AffineRank& other : p_.affine[place_.tensor])
+    if ((other.dims & together_.dims) != 0 && together_.ranks++ == 0) together_.first = &other == &rank_;
+}
+
+/// Windows that differ among the children of a network; of ranks that share a dim at least as many as differ whatever
+/// the tiles: numbers a < A and b < B with any strides have A + B - 1 different sums.
+double WindowWords::different_windows(std::pair<int, int> network, const Sizes& below, bool shared) const {
+  if (together_.ranks == 1) return windows(spatial_, rank_, network, below, shared);
+  if (!together_.first) return 1;
+  if (!shared) return spatial_between(spatial_, together_.dims, network.first - 1, network.second + 1);
+  double fewest = 1;
+  for (DimSet rest = together_.dims; rest != 0; rest &= rest - 1)
+    fewest += spatial_between(spatial_, rest & ~(rest - 1), network.first - 1, network.second + 1) - 1;
+  return fewest;
+}
+
+// ---- Remainders ----
+
+/// words(last window) >= share of the full tile that is left for it * words(full window): of a union of translates, the
+/// part has at least its share (a box may lose more, so distinct values are taken there). 1 with perfect factors.
+double WindowWords::short_last_windows(const Node& node) const {
+  double covered = 1;
+  for (const int d : dims_) covered *= std::min(1.0, p_.size[d] / (node.tile[d] * node.left[d]));
+  return covered;
+}
+
+// ---- Windows ----
+
+/// served = words of one window * different windows among the children, because equal windows are served once and
+/// others each for itself. Where a network serves overlapping windows together, served >= the distinct values of all of
+/// them, because every one is asked for; a second such network may find its values among those already counted.
+double WindowWords::side_by_side(const Node& node, double window) const {
+  double served = window;
+  Sizes below = node.child;
+  for (const std::pair<int, int>& network : networks_inside_) {
+    const Sharing s = sharing(p_, network, place_.tensor);
+    if (!s.partial)
+      served *= different_windows(network, below, s.shared);
+    else if (network.second == pair_.child - 1 && together_.first)
+      served = extent(p_, rank_, united(node, network.first - 1, network.second + 1), true);
+    for (const int d : dims_) below[d] *= units(d, network.first - 1, network.second + 1);
+  }
+  return served;
+}
+
+/// served >= distinct values of all units' windows as one, where units split the dim of the slide: the loop is outside
+/// the units, not inside their windows, so what a unit keeps from before may be what its neighbour asks for. That each
+/// value comes once is certain.
+void WindowWords::past_neighbours(const Node& node, Words& words) const {
+  if (units(place_.slide, serving_, pair_.child) == 1) return;
+  words.served = std::min(words.served, extent(p_, rank_, united(node, serving_, pair_.child), true));
+}
+
+/// A loop outside units that split its dim moves their windows further than to the next one. Where what is added to the
+/// dim's term is an interval of values, windows further apart have no fewer values together; where it has holes (a
+/// dilation, a stride) they may fall into each other's.
+bool WindowWords::slides_over_holes(const Node& node) const {
+  if (units(place_.slide, level_, pair_.child) == 1) return false;
+  const auto has_holes = [&](const Sizes& tile) {
+    std::array<Stride, kMaxDims> strides;
+    std::size_t n = 0;
+    for (int i = 0; i < rank_.terms; ++i)
+      if (rank_.dim[i] != place_.slide && tile[rank_.dim[i]] > 1)
+        strides[n++] = {rank_.coefficient[i], static_cast<Count>(tile[rank_.dim[i]])};
+    const std::span<const Stride> others(strides.data(), n);
+    return n > 0 && distinct_values(others) < bounding_extent(others);
+  };
+  return has_holes(node.child) || has_holes(united(node, level_, pair_.child));
+}
+
+/// words of all units together >= distinct values of their windows as one, because each value is in one of them; by
+/// unit that is the same divided by the units. Nothing more is certain of windows that fall into each other's holes.
+void WindowWords::over_holes(const Node& node, Words& words) const {
+  if (!slides_over_holes(node)) return;
+  const double all = extent(p_, rank_, united(node, level_, pair_.child), true);
+  words.delivered = std::min(words.delivered, all / spatial_between(spatial_, dim_set_, level_, pair_.child));
+  words.served = std::min(words.served, all / spatial_between(spatial_, dim_set_, level_, serving_));
+}
+
+/// words of all iterations >= distinct values over the whole dim, where a rule about tiles divides a slide between
+/// memories: it may go on through their loops, and then every value comes once.
+void WindowWords::divided_slide(const Node& node, Words& words) const {
+  if (!divided_) return;
+  Sizes whole = node.child;
+  whole[place_.slide] = p_.size[place_.slide];
+  const double share = extent(p_, rank_, whole, true) / node.left[place_.slide];
+  words.served = std::min(words.served, share);
+  words.delivered = std::min(words.delivered, share);
+}
+
+/// Windows under a fanout outside the node: at least so many differ whatever tile the loops between will make, the
+/// least over all of these tiles. A network that serves overlapping windows together may serve all with one.
+double WindowWords::different_beyond(const Node& node, std::pair<int, int> network) const {
+  const Sharing s = sharing(p_, network, place_.tensor);
+  if (s.partial) return 1;
+  if (s.shared && place_.resolved.perfect)
+    return fewest_windows_beyond(spatial_, rank_, network, level_, node.tile, node.left);
+  return fewest_windows(spatial_, rank_, network, s.shared);
+}
+
+// ---- Displacements ----
+
+/// words of all iterations of all units >= values of the whole rank, because every element comes once. Timeloop's
+/// memory of displacements can find reuse anywhere along a rank of two moving dims, so nothing more is certain.
+double WindowWords::remembered_displacements(const Node& node) const {
+  Sizes whole{};
+  for (int d = 0; d < p_.dims; ++d) whole[static_cast<std::size_t>(d)] = p_.size[d];
+  double once = extent(p_, rank_, whole, true);
+  for (const int d : dims_) once /= node.left[d];
+  return once / spatial_between(spatial_, dim_set_, level_, pair_.child);
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// All legal mappings of a small task by choice: spatial factors and kept tensors. What bounds on a choice are compared
+// with.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/arithmetic.h"
+#include "costmodel/report.h"
+#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/resolved_task.h"
+#include "dse/mappers/space.h"
+#include "flex/mapspace/legal_walk.h"
+#include "support/campaign_cases.h"
+
+namespace pliant::exact {
+
+/// Sums of the same products in different orders.
+inline constexpr double kSame = 1e-9;
+
+inline bool at_most(double bound, double truth) { return bound <= truth + kSame * std::max(1.0, std::abs(truth)); }
+
+/// What one mapping really costs, part by part.
+struct Priced {
+  double energy = 0;  // without leakage
+  double value = 0, cycles = 0, steps = 0;
+  std::map<std::pair<int, bool>, double> load;   // by port with a limit
+  std::map<std::array<int, 3>, Transfer> words;  // by tensor, parent, child
+  Durations durations{};
+};
+
+/// One choice and all its mappings.
+struct Choice {
+  Spatial spatial;
+  Keeps keeps{};
+  std::vector<Priced> mappings;
+
+  double least(const std::function<double(const Priced&)>& part) const {
+    double best = kInfinity;
+    for (const Priced& mapping : mappings) best = std::min(best, part(mapping));
+    return best;
+  }
+};
+
+/// All legal mappings of a task by choice; stops where there are too many.
+class Truth {
+ public:
+  static constexpr std::size_t kMostMappings = 400;
+
+  explicit Truth(const Task& of) : task(of), problem(task.layer, task.accelerator), space_(task) {
+    LegalWalk<Truth> walk(space_, *this);
+    complete = walk.run() && seen_ > 0;
+  }
+
+  // The walk's questions.
+  bool go_on() { return ++looked_ < 100 * kMostMappings; }
+  Walk chains_placed(const Candidate&, double) { return Walk::kInto; }
+  void kept(int, TensorSet) {}
+  void ordered(int, const LoopOrder&) {}
+  bool visit(const Candidate& candidate) {
+    const Mapping mapping = space_.mapping(candidate);
+    choice_of(mapping).mappings.push_back(priced(mapping));
+    return ++seen_ <= kMostMappings;
+  }
+
+  const Task task;
+  const Problem problem;
+  std::deque<Choice> choices;
+  bool complete = false;
+
+ private:
+  Choice& choice_of(const Mapping& mapping) {
+    std::vector<Count> key;
+    std::array<Unrolling, kMaxLevels> unrollings{};
+    for (int l = 0; l < problem.levels; ++l) {
+      key.push_back(static_cast<Count>(mapping.levels[static_cast<std::size_t>(l)].keeps));
+      unrollings[static_cast<std::size_t>(l)].rows.fill(1);
+      unrollings[static_cast<std::size_t>(l)].cols.fill(1);
+      for (const SpatialLoop& loop : mapping.levels[static_cast<std::size_t>(l)].spatial) {
+        Unrolling& at = unrollings[static_cast<std::size_t>(l)];
+        (loop.side == Side::kRows ? at.rows : at.cols)[static_cast<std::size_t>(loop.dim)] =
+            static_cast<std::int32_t>(loop.bound);
+        key.insert(key.end(), {l, loop.dim, loop.bound, static_cast<Count>(loop.side)});
+      }
+    }
+    const auto [entry, fresh] = known_.try_emplace(key, nullptr);
+    if (!fresh) return *entry->second;
+    choices.emplace_back();
+    Choice& choice = choices.back();
+    for (int l = 0; l < problem.levels; ++l) {
+      choice.keeps[static_cast<std::size_t>(l)] = mapping.levels[static_cast<std::size_t>(l)].keeps;
+      if (problem.is_memory[static_cast<std::size_t>(l)]) continue;
+      storage_.push_back(unrollings[static_cast<std::size_t>(l)]);
+      choice.spatial.unrolling[static_cast<std::size_t>(l)] = &storage_.back();
+      for (int d = 0; d < problem.dims; ++d)
+        choice.spatial.factor[static_cast<std::size_t>(l)][static_cast<std::size_t>(d)] = storage_.back().factor(d);
+    }
+    entry->second = &choice;
+    return choice;
+  }
+
+  Priced priced(const Mapping& mapping) const {
+    Priced result;
+    Nest nest(problem);
+    nest.load(flatten(problem, mapping));
+    const Totals totals = nest.price();
+    result.value = task_value(task, totals);
+    result.cycles = totals.cycles;
+    result.steps = totals.steps;
+    result.energy = totals.energy_pj - problem.leak_pj_per_cycle_total * totals.cycles;
+    for (const Transfer& words : nest.transfers()) result.words[{words.tensor, words.parent, words.child}] = words;
+    const CostReport report = price(task.layer, task.accelerator, mapping);
+    for (int l = 0; l < problem.levels; ++l) {
+      if (!problem.is_memory[static_cast<std::size_t>(l)]) continue;
+      const LevelCost& level = report.levels[static_cast<std::size_t>(l)];
+      double reads = 0, writes = 0;
+      for (const TensorCost& tensor : level.tensors) {
+        reads += tensor.reads;
+        writes += tensor.fills + tensor.updates;
+      }
+      const double peak = nest.instances_peak(l);
+      result.load[{l, false}] = reads / (problem.read_bandwidth[static_cast<std::size_t>(l)] * peak);
+      result.load[{l, true}] = writes / (problem.write_bandwidth[static_cast<std::size_t>(l)] * peak);
+    }
+    return result;
+  }
+
+  Space space_;
+  std::map<std::vector<Count>, Choice*> known_;
+  std::deque<Unrolling> storage_;
+  std::size_t seen_ = 0, looked_ = 0;
+};
+
+using Source = std::function<Task(std::uint64_t seed)>;
+
+/// Padding is mapped as perfect factors of a larger layer: it has no bounds of its own.
+inline void for_each_task(
+    int tasks, const std::function<void(const Truth&, const ResolvedTask&)>& check,
+    const std::function<bool(const Task&)>& wanted = [](const Task&) { return true; },
+    const Source& source = tests::campaign_task) {
+  for (std::uint64_t seed = 1; tasks > 0 && !testing::Test::HasFailure(); ++seed) {
+    const Task task = source(seed);
+    if (task.factorization == Factorization::kPadding || !wanted(task)) continue;
+    const Truth truth(task);
+    if (!truth.complete) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const ResolvedTask resolved(truth.task, truth.problem);
+    check(truth, resolved);
+    --tasks;
+  }
+}
+
+}  // namespace pliant::exact
