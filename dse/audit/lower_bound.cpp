@@ -10,6 +10,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
+#include "dse/audit/remainder_tiles.h"
 
 namespace pliant::audit {
 
@@ -19,6 +20,9 @@ constexpr std::array<std::string_view, 5> kMeans = {"enumeration", "moved once",
 
 /// Lines are added while they cut off the lowest corner; a handful is enough where they help at all.
 constexpr int kMostLines = 12;
+
+/// With remainders a node takes more time and memory.
+constexpr double kShareOfNodes = 0.1;
 
 }  // namespace
 
@@ -36,8 +40,15 @@ double least_value(const pliant::Task& task, const Problem& problem, double ener
 ChoiceBound::ChoiceBound(const pliant::Task& task, const Problem& problem, const MapSpaceRules& rules)
     : task_(task), p_(problem), space_(rules), measures_(problem), rules_(rules, problem) {}
 
+/// A port works in whole cycles, and a run that is longer than its steps ends with a port.
+double ChoiceBound::whole_cycles(double load, double steps) const {
+  if (load <= steps) return steps;
+  const bool whole = p_.conventions.stall_rounding == Conventions::StallRounding::kExact;
+  return std::max(steps, whole ? std::ceil(load * (1 - kRounding)) : load);
+}
+
 /// Where the region above all lines and right of the least cycles touches the lowest value. Values grow with energy and
-/// with cycles and are quasi-concave along a line, so it is a corner.
+/// with cycles and are quasi-concave along a line, so it is a corner, or a whole number of cycles beside one.
 ChoiceBound::Corner ChoiceBound::lowest_corner(const std::vector<Line>& lines, double least_cycles,
                                                double steps) const {
   const auto energy_at = [&](double cycles) {
@@ -54,15 +65,19 @@ ChoiceBound::Corner ChoiceBound::lowest_corner(const std::vector<Line>& lines, d
   look_at(least_cycles);
   look_at(task_.most_cycles);  // beyond it nothing counts, so the region ends there
   for (std::size_t i = 0; i < lines.size(); ++i)
-    for (std::size_t j = i + 1; j < lines.size(); ++j)
-      if (lines[i].slope != lines[j].slope) look_at((lines[i].sum - lines[j].sum) / (lines[i].slope - lines[j].slope));
+    for (std::size_t j = i + 1; j < lines.size(); ++j) {
+      if (lines[i].slope == lines[j].slope) continue;
+      const double corner = (lines[i].sum - lines[j].sum) / (lines[i].slope - lines[j].slope);
+      look_at(whole_cycles(corner, steps));
+      if (p_.conventions.stall_rounding == Conventions::StallRounding::kExact) look_at(std::floor(corner));
+    }
   return lowest;
 }
 
 double ChoiceBound::by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
                              double target) const {
   std::vector<Line> lines{{0, energy}};
-  const double least_cycles = std::max(cycles, steps);
+  const double least_cycles = whole_cycles(cycles, steps);
   Corner corner = lowest_corner(lines, least_cycles, steps);
   for (int i = 0; i < kMostLines && corner.value < target; ++i) {
     // The slope of the curve of equal products through the corner.
@@ -84,13 +99,9 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
   Result result{0, Means::kMovedOnce};
   const auto closed = [&] { return result.lower_bound >= enough; };
   const double steps = least_steps(task_, unrolling);
-  if (task_.factorization == Factorization::kPadding) {
-    // Padded work is more work, so the layer's own is certain.
-    result.lower_bound = least_value(task_, p_, compute, steps, steps);
-    if (!closed()) result.means = Means::kNotDecided;
-    return result;
-  }
-  // 1. Every transfer happens at least once.
+  // 1. Every transfer happens at least once. Padded work is more work, so what the layer itself needs is certain; but
+  // more of it arrives for the first time, so nothing is read back for certain.
+  const bool padded = task_.factorization == Factorization::kPadding;
   const bool remainders = task_.factorization != Factorization::kPerfect;
   const ChoiceTransfers transfers(p_, measures_, unrolling, kept, remainders);
   std::vector<double> least(measures_.size(), 0);
@@ -99,13 +110,22 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
     for (const Transfer& transfer : transfers.of(x))
       for (std::size_t m = 0; m < least.size(); ++m)
         least[m] += transfer.served[m] * transfer.least_served + transfer.delivered[m] * transfer.least_delivered +
-                    transfer.constant[m];
+                    (padded ? 0 : transfer.constant[m]);
   double cycles = steps;
-  for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, least[m]);
+  for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, whole_cycles(least[m], steps));
   result.lower_bound = least_value(task_, p_, least[0], cycles, steps);
   if (closed()) return result;
   // 2. The least energy over all tiles, and the least cycles of every port.
-  if (remainders || NestedTiles::nodes(transfers) > most_nodes) {
+  if (padded) {
+    result.means = Means::kNotDecided;
+    return result;
+  }
+  if (remainders) {
+    result.lower_bound = std::max(result.lower_bound, by_ends(transfers, kept, least, most_nodes));
+    result.means = closed() ? Means::kTiles : Means::kNotDecided;
+    return result;
+  }
+  if (NestedTiles::nodes(transfers) > most_nodes) {
     result.means = Means::kNotDecided;
     return result;
   }
@@ -115,7 +135,7 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
     std::vector<double> weights(measures_.size(), 0);
     weights[m] = 1;
     least[m] = std::max(least[m], tiles.least(weights) + (m == 0 ? compute : 0));
-    if (m > 0) cycles = std::max(cycles, least[m]);
+    if (m > 0) cycles = std::max(cycles, whole_cycles(least[m], steps));
     result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, least[0], cycles, steps));
   };
   for (std::size_t m = 0; m < least.size() && !closed(); ++m) raise(m);
@@ -129,6 +149,26 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
   const double value = attained(tiles, unrolling, kept, least[0], cycles);
   if (value < enough) result.attained = value;
   return result;
+}
+
+double ChoiceBound::by_ends(const ChoiceTransfers& transfers, const Kept& kept, const std::vector<double>& least,
+                            double most_nodes) const {
+  RemainderTiles tiles(rules_, measures_, transfers, kept, task_.factorization);
+  if (tiles.nodes() > kShareOfNodes * most_nodes) return 0;
+  std::vector<double> constant(measures_.size(), 0);  // what does not depend on tiles
+  constant[0] = p_.macs * p_.mac_pj;
+  for (int x = 0; x < p_.tensors; ++x)
+    for (const Transfer& transfer : transfers.of(x))
+      for (std::size_t m = 0; m < constant.size(); ++m)
+        constant[m] +=
+            transfer.constant[m] + (transfer.child == p_.levels ? transfer.served[m] * transfer.least_served : 0);
+  double best = kInfinity;
+  for (const RemainderTiles::End& end : tiles.ends()) {
+    double cycles = end.steps;
+    for (std::size_t m = 1; m < constant.size(); ++m) cycles = std::max({cycles, least[m], constant[m] + end.least[m]});
+    best = std::min(best, least_value(task_, p_, std::max(least[0], constant[0] + end.least[0]), cycles, end.steps));
+  }
+  return best;
 }
 
 double ChoiceBound::attained(NestedTiles& tiles, const Factors& unrolling, const Kept& kept, double energy,

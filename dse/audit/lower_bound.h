@@ -48,9 +48,14 @@ class ChoiceBound {
   struct Corner {
     double energy = 0, cycles = 0, value = 0;
   };
+  double whole_cycles(double load, double steps) const;
   Corner lowest_corner(const std::vector<Line>& lines, double least_cycles, double steps) const;
   double by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
                   double target) const;
+
+  /// With remainders: what is known of a choice from the nodes at which its mappings end.
+  double by_ends(const ChoiceTransfers& transfers, const Kept& kept, const std::vector<double>& least,
+                 double most_nodes) const;
 
   /// The value of the best legal mapping among those with the least weighted sums.
   double attained(NestedTiles& tiles, const Factors& unrolling, const Kept& kept, double energy, double cycles) const;

@@ -91,7 +91,7 @@ Transfer ChoiceTransfers::make_transfer(const Measures& measures, int x, int par
   t.parent = parent;
   t.child = child;
   t.served.assign(measures.size(), 0);
-  t.delivered = t.constant = t.served;
+  t.delivered = t.constant = t.read_back = t.fill = t.served;
   const DimSet uncoupled = below(p_.dims) & ~p_.coupled[x];
   const double parents = copies_outside(parent, uncoupled), children = copies_outside(child, uncoupled);
   t.served_words = p_.simple_words[x] * parents * unshared(t) * copies_outside(parent, p_.affine_dims[x]);
@@ -141,6 +141,27 @@ void ChoiceTransfers::charge_input(const Measures& measures, Transfer& t) const 
     t.delivered[port] = 1 / (p_.write_bandwidth[t.child] * copies_[t.child]);
 }
 
+/// Perfect factors: what one copy of the level works on has at most one element for each of its iterations, and at most
+/// those of the whole tensor. A share of a bounding box may have holes, so that only the whole box limits it.
+double ChoiceTransfers::most_first_arrivals(int level) const {
+  const int x = p_.output;
+  const bool box = p_.conventions.footprint == Conventions::Footprint::kBoundingBox;
+  double words = p_.simple_words[x] * copies_outside(level, below(p_.dims) & ~p_.simple[x]);
+  for (const Problem::AffineRank& rank : p_.affine[x]) {
+    std::array<Stride, kMaxDims> whole;
+    double iterations = 1;
+    for (int i = 0; i < rank.terms; ++i) {
+      const int d = rank.dim[i];
+      whole[static_cast<std::size_t>(i)] = {rank.coefficient[i], static_cast<Count>(p_.size[d])};
+      iterations *= p_.size[d] / copies_outside(level, DimSet{1} << d);
+    }
+    const std::span<const Stride> strides(whole.data(), static_cast<std::size_t>(rank.terms));
+    words *= box ? static_cast<double>(bounding_extent(strides))
+                 : std::min(iterations, static_cast<double>(distinct_values(strides)));
+  }
+  return words;
+}
+
 /// Outputs: every arrival is a write at the parent and, unless it is the first, reads the old value. Every arrival at
 /// the child that is not the first of its copy is a fill. Draining reads the child.
 void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const Transfer* inner) const {
@@ -153,19 +174,35 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
     per_word[port] += words / rate;
     t.constant[port] -= fewer / rate;
   };
-  const bool uncertain = p_.affine_dims[t.tensor] != 0 || remainders_;
+  const bool windows = p_.affine_dims[t.tensor] != 0;
   const bool per_sweep = p_.conventions.first_time == Conventions::FirstTime::kPerSweep;
   const DimSet uncoupled = below(p_.dims) & ~p_.coupled[t.tensor];
-  const double first_parent =
-      per_sweep ? t.served_words : p_.simple_words[t.tensor] * copies_outside(t.parent, uncoupled);
+  const double first_parent = windows     ? most_first_arrivals(t.parent)
+                              : per_sweep ? t.served_words
+                                          : p_.simple_words[t.tensor] * copies_outside(t.parent, uncoupled);
+  const double first_child = windows ? most_first_arrivals(t.child) : t.delivered_words;
+  // Units may be idle, and overlapping windows may arrive for the first time more often than they arrive for certain:
+  // then none is read back for certain.
+  const bool counts_first = !remainders_ && !(windows && per_sweep);
   charge(t.served, t.parent, true, p_.update_pj[t.parent], 1, 0);
-  // Where windows of outputs overlap or units are idle, first arrivals depend on more: none is read back for certain.
-  if (!uncertain) charge(t.served, t.parent, false, p_.read_pj[t.parent], 1, first_parent);
+  if (counts_first && !(windows && first_parent > t.least_served))
+    charge(t.served, t.parent, false, p_.read_pj[t.parent], 1, first_parent);
+  if (remainders_ && !windows) {
+    t.most_first_parent = first_parent;
+    t.most_first_child = first_child;
+    charge(t.read_back, t.parent, false, p_.read_pj[t.parent], 1, 0);
+    if (t.child < p_.levels) charge(t.fill, t.child, true, p_.write_pj[t.child], 1, 0);
+    // Towards the compute units the words do not depend on tiles.
+    if (t.child == p_.levels)
+      for (std::size_t m = 0; m < measures.size(); ++m)
+        t.constant[m] += t.read_back[m] * std::max(0.0, t.least_served - first_parent);
+  }
   if (t.child == p_.levels) return;
-  if (!uncertain) charge(t.delivered, t.child, true, p_.write_pj[t.child], 1, t.delivered_words);
+  if (counts_first && !(windows && first_child > t.least_delivered))
+    charge(t.delivered, t.child, true, p_.write_pj[t.child], 1, first_child);
   if (p_.conventions.drain == Conventions::Drain::kFree) return;
   charge(t.delivered, t.child, false, p_.read_pj[t.child], 1, 0);
-  if (p_.conventions.drain != Conventions::Drain::kParentWrites || uncertain) return;
+  if (p_.conventions.drain != Conventions::Drain::kParentWrites || windows || remainders_) return;
   // QuickFlow: fills of this child are writes there, for which the next child inside is drained once more.
   if (inner == nullptr || inner->child == p_.levels) return;
   const double ratio = inner->delivered_words / inner->served_words;

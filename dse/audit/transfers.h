@@ -34,6 +34,10 @@ struct Transfer {
   double served_words = 0, delivered_words = 0;  ///< of one sweep: copies included, windows left aside
   /// No fewer words than these, whatever the tiles.
   double least_served = 0, least_delivered = 0;
+  /// With remainders, outputs: per word that is read back by the parent or filled into the child, and how many words at
+  /// most arrive there for the first time and are not.
+  std::vector<double> read_back, fill;
+  double most_first_parent = 0, most_first_child = 0;
 };
 
 /// The spatial side of a choice, and its transfers.
@@ -66,6 +70,7 @@ class ChoiceTransfers {
   Transfer make_transfer(const Measures& measures, int tensor, int parent, int child) const;
   void charge_input(const Measures& measures, Transfer& transfer) const;
   void charge_output(const Measures& measures, Transfer& transfer, const Transfer* inner) const;
+  double most_first_arrivals(int level) const;
   double copies_outside(int level, DimSet dims) const;  ///< product of the factors of these dims at fanouts outside
   double unshared(const Transfer& transfer) const;
   double extent(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,
