@@ -205,33 +205,46 @@ std::optional<std::string> broken_relation(const Task& task, int relation, std::
   return fmt::format("{}: {} becomes {}, expected {}{}", name, *before, *after, equal ? "" : "at most ", expected);
 }
 
+namespace {
+
+/// One task, and for every fourth one a relation.
+void judge_seed(std::uint64_t seed, CampaignReport& report) {
+  const Task task = campaign_task(seed);
+  ++report.drawn;
+  const Judgement judgement = compare_with_enumeration(task);
+  if (judgement.outcome == Outcome::kTooLarge) return;
+  ++report.compared;
+  report.open += judgement.outcome == Outcome::kOpen ? 1 : 0;
+  if (judgement.outcome == Outcome::kDiffers) {
+    ++report.differing;
+    const Task small =
+        shrink(task, [](const Task& t) { return compare_with_enumeration(t).outcome == Outcome::kDiffers; });
+    report.first = fmt::format("seed {}: {}\nshrunk: {}\n{}", seed, judgement.what,
+                               compare_with_enumeration(small).what, as_commands(small));
+    return;
+  }
+  const auto relation = static_cast<int>(seed % (4 * kRelations));
+  if (relation >= kRelations) return;
+  ++report.relations;
+  const std::optional<std::string> broken = broken_relation(task, relation, seed);
+  if (!broken) return;
+  ++report.differing;
+  const Task small = shrink(task, [&](const Task& t) { return broken_relation(t, relation, seed).has_value(); });
+  report.first = fmt::format("seed {}, relation {}: {}\nshrunk: {}\n{}", seed, relation, *broken,
+                             broken_relation(small, relation, seed).value_or(""), as_commands(small));
+}
+
+}  // namespace
+
 CampaignReport run_campaign(std::uint64_t seed, std::uint64_t cases) {
   CampaignReport report;
-  for (; report.compared < cases && report.differing == 0; ++seed) {
-    const Task task = campaign_task(seed);
-    ++report.drawn;
-    const Judgement judgement = compare_with_enumeration(task);
-    if (judgement.outcome == Outcome::kTooLarge) continue;
-    ++report.compared;
-    report.open += judgement.outcome == Outcome::kOpen ? 1 : 0;
-    if (judgement.outcome == Outcome::kDiffers) {
-      ++report.differing;
-      const Task small =
-          shrink(task, [](const Task& t) { return compare_with_enumeration(t).outcome == Outcome::kDiffers; });
-      report.first = fmt::format("seed {}: {}\nshrunk: {}\n{}", seed, judgement.what,
-                                 compare_with_enumeration(small).what, as_commands(small));
-      continue;
-    }
-    const auto relation = static_cast<int>(seed % (4 * kRelations));  // every fourth case
-    if (relation >= kRelations) continue;
-    ++report.relations;
-    const std::optional<std::string> broken = broken_relation(task, relation, seed);
-    if (!broken) continue;
-    ++report.differing;
-    const Task small = shrink(task, [&](const Task& t) { return broken_relation(t, relation, seed).has_value(); });
-    report.first = fmt::format("seed {}, relation {}: {}\nshrunk: {}\n{}", seed, relation, *broken,
-                               broken_relation(small, relation, seed).value_or(""), as_commands(small));
-  }
+  for (; report.compared < cases && report.differing == 0; ++seed) judge_seed(seed, report);
+  return report;
+}
+
+CampaignReport run_seeds(std::uint64_t first, std::uint64_t count) {
+  CampaignReport report;
+  for (std::uint64_t seed = first; seed < first + count && report.differing == 0; ++seed) judge_seed(seed, report);
   return report;
 }
 

@@ -34,4 +34,7 @@ struct CampaignReport {
 /// Draws tasks from `seed` on until so many were compared, stops at the first difference.
 CampaignReport run_campaign(std::uint64_t seed, std::uint64_t cases);
 
+/// The tasks of so many seeds, up to the first difference.
+CampaignReport run_seeds(std::uint64_t first, std::uint64_t count);
+
 }  // namespace pliant::tests

@@ -223,6 +223,11 @@ Task campaign_task(std::uint64_t seed) {
   task.flexibility = draw_flexibility(draw, task.layer, task.accelerator);
   task.factorization = static_cast<Factorization>(draw.from(0, 4));
   task.objective = static_cast<Objective>(draw.from(0, 5));
+  // What was added later is drawn last, so that the seeds of earlier findings still mean what they did.
+  if (draw.chance(0.05))
+    for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)
+      if (task.accelerator.levels[l].is_memory() && draw.chance(0.6))
+        task.flexibility.levels[l].tile.burst = draw.from(2, 4);
   return task;
 }
 

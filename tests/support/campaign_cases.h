@@ -3,7 +3,7 @@
 // about a millisecond. 2 to 5 memories and 1 to 4 fanouts (also of one unit, also several between two memories);
 // limits on ports at any level, leakage, word widths; GEMMs, convolutions (strides above the kernel, dilated,
 // transposed, depthwise) and einsums of 2 to 5 tensors with coefficients; every class with partial variants, every
-// factorization rule, objective, preset and single convention; fractional cycles_per_mac.
+// factorization rule, objective, preset and single convention; fractional cycles_per_mac; tiles of whole bursts.
 #pragma once
 
 #include <cstdint>
