@@ -3,12 +3,12 @@
 // accepted must be good in our own formats; everything else must end in an InputError.
 // Run from the root of the checkout: build/fuzz/bin/import_fuzz CORPUS
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/input/load.h"
 #include "dse/import/formats.h"
+#include "fuzz/fuzz_reader.h"
 
 namespace pliant {
 namespace {
@@ -32,13 +32,5 @@ void read_one(unsigned choice, std::string_view text) {
 }  // namespace pliant
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  try {
-    pliant::read_one(data[0], std::string_view(reinterpret_cast<const char*>(data) + 1, size - 1));
-  } catch (const pliant::InputError& error) {
-    for (const pliant::Diagnostic& diagnostic : error.diagnostics()) {
-      if (diagnostic.what.empty()) std::abort();
-    }
-  }
-  return 0;
+  return pliant::fuzz_reader(data, size, pliant::read_one);
 }

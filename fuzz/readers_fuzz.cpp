@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/input/load.h"
+#include "fuzz/fuzz_reader.h"
 
 namespace pliant {
 namespace {
@@ -98,13 +99,5 @@ void read_one(unsigned choice, std::string_view text) {
 }  // namespace pliant
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  try {
-    pliant::read_one(data[0], std::string_view(reinterpret_cast<const char*>(data) + 1, size - 1));
-  } catch (const pliant::InputError& error) {
-    for (const pliant::Diagnostic& diagnostic : error.diagnostics()) {
-      if (diagnostic.what.empty()) std::abort();
-    }
-  }
-  return 0;
+  return pliant::fuzz_reader(data, size, pliant::read_one);
 }

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <ostream>
 
+#include "core/input/cursor.h"
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/shipped_configs.h"
@@ -29,6 +31,7 @@ one of the list below. What has no counterpart here is an error with its place; 
 examples:
   pliant import scalesim topology.csv array.cfg -o out
   pliant import llm config.json --decode 32768 --batch 8 -o out
+  pliant import accelforge arch.yaml workload.yaml --set BATCH_SIZE=1 -o out
   pliant map --accelerator array.cfg --workload topology.csv      # other commands take the files as they are
 
 formats:
@@ -38,6 +41,18 @@ std::string usage() {
   std::string text = kUsage;
   for (const ImportFormat& format : import_formats()) text += fmt::format("  {:<12} {}\n", format.name, format.reads);
   return text + "\n";
+}
+
+std::map<std::string, std::string> read_variables(const Arguments& arguments) {
+  std::map<std::string, std::string> variables;
+  for (const std::string& text : arguments.texts("set")) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || !is_name(text.substr(0, equals))) {
+      throw arguments.bad("set", fmt::format("`{}`", text), "NAME=VALUE");
+    }
+    variables[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return variables;
 }
 
 int run_import(const Arguments& arguments, std::ostream& out) {
@@ -52,7 +67,8 @@ int run_import(const Arguments& arguments, std::ostream& out) {
   const ImportOptions wishes{.lenient = arguments.has("lenient"),
                              .prefill = whole("prefill"),
                              .decode = whole("decode"),
-                             .batch = whole("batch")};
+                             .batch = whole("batch"),
+                             .variables = read_variables(arguments)};
   const auto output = arguments.text("output");
   const Imported imported = import_files(words[0], {words.begin() + 1, words.end()}, wishes);
   // What was written must read back; a file of ours that does not is our own mistake, and is found here.

@@ -38,6 +38,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "conventions"},
     {"set", kTexts, "", "map eval flexion count show", kSet, "settings"},
     {"set", kTexts, "", "sweep", "KEY=VALUE for every design, as in `set:`", "set"},
+    {"set", kTexts, "", "import", "NAME=VALUE of a name that a template leaves open, such as BATCH_SIZE=1"},
     {"set", kTexts, "", "verify", "of a dataset: KEY=VALUE as the sweep had it"},
     // How it searches.
     {"mapper", kText, "exact", "map", "exact, local, genetic, random, exhaustive or goma"},

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/input/source_text.h"
+#include "dse/import/accelforge/accelforge.h"
 #include "dse/import/llm/llm.h"
 #include "dse/import/onnx/onnx.h"
 #include "dse/import/scalesim/scalesim.h"
@@ -42,9 +43,10 @@ InputError not_recognised(const SourceFile& file) {
 const std::vector<ImportFormat>& import_formats() {
   static const std::vector<ImportFormat> all{
       {"timeloop", "Timeloop v4 YAML: architecture, problem, mapping, constraints, ERT, ART", is_timeloop,
-       import_timeloop},
+       import_timeloop, true},
       {"onnx", "ONNX model: convolutions, matrix products, attention; weights are not loaded", is_onnx, import_onnx},
       {"zigzag", "ZigZag hardware, workload and mapping YAML", is_zigzag, import_zigzag},
+      {"accelforge", "AccelForge architecture and workload YAML", is_accelforge, import_accelforge, true},
       {"scalesim", "SCALE-Sim topology CSV (convolutions, GEMMs) and .cfg", is_scalesim, import_scalesim},
       {"llm", "a language model's configuration JSON; --prefill or --decode", is_llm, import_llm},
   };

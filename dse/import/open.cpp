@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/input/cursor.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/formats.h"
@@ -22,7 +23,7 @@ InputError wrong(std::string_view name, std::string what, std::string expected) 
   return InputError(Diagnostic{std::string(name), 0, 0, "", std::move(what), std::move(expected), ""});
 }
 
-/// Splits `config.json:prefill=4096,batch=8`; nothing when the name is that of no file.
+/// Splits `config.json:prefill=4096,batch=8` or `workload.yaml:BATCH_SIZE=1`; nothing when the name is that of no file.
 std::optional<NamedFile> named_file(std::string_view name) {
   std::error_code error;
   if (std::filesystem::is_regular_file(std::filesystem::path(name), error)) return NamedFile{std::string(name), {}};
@@ -40,10 +41,16 @@ std::optional<NamedFile> named_file(std::string_view name) {
                    : key == "decode" ? &named.options.decode
                    : key == "batch"  ? &named.options.batch
                                      : nullptr;
-    const auto parsed = parse_count(equals == std::string_view::npos ? "" : item.substr(equals + 1));
+    const std::string_view text = equals == std::string_view::npos ? "" : item.substr(equals + 1);
+    if (value == nullptr && is_name(key) && !text.empty()) {
+      named.options.variables[std::string(key)] = text;
+      continue;
+    }
+    const auto parsed = parse_count(text);
     const Count* count = std::get_if<Count>(&parsed);
     if (value == nullptr || count == nullptr || *count < 1) {
-      throw wrong(name, fmt::format("`{}` after the file's name", shorten(item, 40)), "prefill=N, decode=N or batch=N");
+      throw wrong(name, fmt::format("`{}` after the file's name", shorten(item, 40)),
+                  "prefill=N, decode=N or batch=N; of a template NAME=VALUE");
     }
     *value = *count;
   }
@@ -57,6 +64,11 @@ std::optional<Imported> import_foreign(std::string_view name) {
   const SourceFile source = read_import_source(named->file);
   const ImportFormat* format = recognise(source);
   if (format == nullptr) return std::nullopt;
+  if (!format->has_variables && !named->options.variables.empty()) {
+    throw wrong(name,
+                fmt::format("`{}` after the name of a {} file", named->options.variables.begin()->first, format->name),
+                "prefill=N, decode=N or batch=N of a language model");
+  }
   return import_sources(format->name, {source}, named->options);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/input/source_text.h"
 #include "core/input/units.h"
+#include "dse/import/templates/named_values.h"
 #include "dse/import/timeloop/document.h"
 
 namespace pliant::timeloop {
@@ -25,14 +26,31 @@ std::pair<std::string, Count> split_instances(const Cursor& cursor, const std::s
   return {text.substr(0, open), *to - *from + 1};
 }
 
-std::map<std::string, std::string> read_attributes(const Cursor& component) {
-  std::map<std::string, std::string> attributes;
+Variables read_attributes(const Cursor& component) {
+  Variables attributes;
   const auto found = component.find("attributes");
   if (!found || !found->node().is_map()) return attributes;
   for (const YamlEntry& entry : found->node().entries) {
     if (entry.value.is_scalar()) attributes[entry.key] = entry.value.text;
   }
   return attributes;
+}
+
+/// Expressions become numbers; what is neither a number nor such an expression stays text.
+void evaluate_attributes(Variables& attributes, const Variables& inherited) {
+  Variables names = attributes;
+  names.insert(inherited.begin(), inherited.end());
+  NamedValues values(std::move(names));
+  for (auto& [name, text] : attributes) {
+    const auto number = parse_real(text);
+    if (std::holds_alternative<double>(number)) continue;
+    try {
+      const Worth worth = values.evaluate(text);
+      if (worth.kind == Worth::Kind::kNumber) text = worth.shown();
+    } catch (const ExpressionError&) {
+      // Text such as a class of DRAM; whoever needs a number says so.
+    }
+  }
 }
 
 bool is_network_class(std::string_view type) { return type.find("dummy") != std::string_view::npos; }
@@ -104,7 +122,8 @@ class ExpandedReader {
 /// Files as people write them: nested !Container, !Component and !Parallel, meshes relative to what is around.
 class NestedReader {
  public:
-  NestedReader(Architecture& architecture, ImportLog& log) : architecture_(architecture), log_(log) {}
+  NestedReader(Architecture& architecture, const Variables& variables, ImportLog& log)
+      : architecture_(architecture), inherited_(variables), log_(log) {}
 
   void read(const Cursor& nodes, bool parallel) {
     if (!nodes.expect_list("a list of nodes")) return;
@@ -116,7 +135,9 @@ class NestedReader {
  private:
   void read_node(const Cursor& node) {
     const std::string& tag = node.node().tag;
-    if (!node.expect_map("a component or container")) return;
+    constexpr int kMostNodes = 1000;
+    if (++nodes_ == kMostNodes) node.problem("too many nodes", fmt::format("fewer than {}", kMostNodes));
+    if (nodes_ >= kMostNodes || !node.expect_map("a component or container")) return;
     if (tag == "!Parallel" || tag == "!Hierarchical" || tag == "!Pipelined") {
       if (tag == "!Pipelined") log_.unsupported(node.node().at, node.path(), "a pipeline of components");
       if (const auto inner = node.require("nodes", "a list of nodes")) read(*inner, tag == "!Parallel");
@@ -129,9 +150,17 @@ class NestedReader {
     }
     const std::string name = name_of(node);
     if (architecture_.name.empty() && tag == "!Container") architecture_.name = import_name(name, "machine");
-    const bool has_copies = add_copies(node, name);
+    Variables own = read_attributes(node);
+    evaluate_attributes(own, inherited_);
+    const bool has_copies = add_copies(node, name, own);
     read_constraints(node, tag == "!Component" ? import_name(name, "level") : "", has_copies ? network_name(name) : "");
-    if (tag == "!Component") architecture_.components.push_back(read_component(node, name));
+    if (tag == "!Component") {
+      architecture_.components.push_back(read_component(node, name));
+      architecture_.components.back().attributes = std::move(own);
+    } else {
+      // What a container says holds for everything that follows, unless that says otherwise.
+      for (auto& [key, text] : own) inherited_.insert_or_assign(key, std::move(text));
+    }
   }
 
   static std::string name_of(const Cursor& node) {
@@ -143,12 +172,19 @@ class NestedReader {
   }
 
   /// Copies of a container or component are a network level above it, named as Timeloop's front end names it.
-  bool add_copies(const Cursor& node, const std::string& name) {
+  bool add_copies(const Cursor& node, const std::string& name, const Variables& own) {
     const auto spatial = node.find("spatial");
     if (!spatial || !spatial->node().is_map()) return false;
     const auto side = [&](const char* key) {
       const auto found = spatial->find(key);
-      return found ? found->count(1, Count{1} << 20).value_or(1) : 1;
+      if (!found) return Count{1};
+      Variables value{{key, found->node().text}};
+      Variables names = own;
+      names.insert(inherited_.begin(), inherited_.end());
+      evaluate_attributes(value, names);
+      YamlNode number = found->node();
+      number.text = value.at(key);
+      return Cursor(number, found->path(), log_.problems()).count(1, Count{1} << 20).value_or(1);
     };
     const Count x = side("meshX"), y = side("meshY");
     if (x * y == 1) return false;
@@ -232,8 +268,10 @@ class NestedReader {
     Count x, y;
   };
   Architecture& architecture_;
+  Variables inherited_;  ///< of the variables and of the containers so far
   ImportLog& log_;
   std::vector<Copies> pending_;
+  int nodes_ = 0;
 };
 
 /// The component that a table entry such as "system.PE[0..3].spad[1..16]" is about.
@@ -252,13 +290,13 @@ Component* find_component(const Cursor& entry, Architecture& architecture) {
 
 }  // namespace
 
-std::optional<Architecture> read_architecture(const Cursor& cursor, ImportLog& log) {
+std::optional<Architecture> read_architecture(const Cursor& cursor, const Variables& variables, ImportLog& log) {
   Architecture architecture;
   if (!cursor.expect_map("an architecture")) return std::nullopt;
   if (const auto tree = cursor.find("subtree")) {
     ExpandedReader(architecture).read(*tree);
   } else if (const auto nodes = cursor.require("nodes", "a list of nodes, or an expanded subtree")) {
-    NestedReader reader(architecture, log);
+    NestedReader reader(architecture, variables, log);
     reader.read(*nodes, false);
     reader.give_copies();
   }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "core/input/source_text.h"
 #include "dse/import/timeloop/machine.h"
@@ -94,6 +96,11 @@ class ConstraintWriter {
         if (const auto role = role_of(name, one.at)) set(static_cast<std::size_t>(*role));
       }
     };
+    if (one.bypass_others) {
+      std::array<bool, kRoles> kept{};
+      each(one.keep, [&](std::size_t r) { kept[r] = true; });
+      for (std::size_t r = 0; r < kRoles; ++r) memory.may_keep[r] = memory.may_keep[r] && kept[r];
+    }
     each(one.keep, [&](std::size_t r) { memory.may_bypass[r] = false; });
     each(one.bypass, [&](std::size_t r) {
       memory.may_keep[r] = false;
@@ -116,15 +123,43 @@ class ConstraintWriter {
     return std::nullopt;
   }
 
+  /// The factors of a constraint, those of 1 that it says in other words written out.
+  std::vector<Factor> all_factors(const Directive& one) {
+    std::vector<Factor> factors = one.factors;
+    std::set<std::string> excluded;
+    for (const std::string& space : one.no_loops_of) {
+      const auto tensor = problem_ == nullptr ? std::optional<int>() : find_tensor(space);
+      if (!tensor) {
+        log_.unsupported(one.at, one.target, fmt::format("no loops over `{}`", shorten(space, 40)),
+                         "the problem's file as well, and one of its data spaces");
+        continue;
+      }
+      for (const auto& [dim, index] : problem_->dims) {
+        if (index >= 0 && (problem_->layer.coupled(*tensor) >> index & 1U) != 0) excluded.insert(dim);
+      }
+    }
+    for (const std::string& dim : dims_) {
+      const bool listed = std::ranges::find(factors, dim, &Factor::dim) != factors.end();
+      if (excluded.contains(dim) || (one.others_one && !listed)) factors.push_back({dim, '=', 1});
+    }
+    return factors;
+  }
+
+  std::optional<int> find_tensor(const std::string& space) const {
+    const auto found = problem_->tensors.find(import_name(space, ""));
+    return found == problem_->tensors.end() ? std::nullopt : std::optional(found->second);
+  }
+
   /// Notes exact factors at a level and gives the dims that may loop there: all but those pinned to 1.
   std::vector<std::string> pin_factors(const Directive& one, int index) {
+    const std::vector<Factor> factors = all_factors(one);
     std::vector<std::string> allowed;
     for (const std::string& dim : dims_) {
-      const auto factor = std::ranges::find(one.factors, dim, &Factor::dim);
-      const bool one_only = factor != one.factors.end() && factor->relation != '>' && factor->value == 1;
+      const bool one_only = std::ranges::any_of(
+          factors, [&](const Factor& f) { return f.dim == dim && f.relation != '>' && f.value == 1; });
       if (!one_only) allowed.push_back(dim);
     }
-    for (const Factor& factor : one.factors) {
+    for (const Factor& factor : factors) {
       if (std::ranges::find(dims_, factor.dim) == dims_.end()) {
         log_.problems().add(one.at, "factors", fmt::format("unknown dim `{}`", shorten(factor.dim, 40)),
                             "a dim of the problem");
@@ -148,7 +183,7 @@ class ConstraintWriter {
       return;
     }
     const std::vector<std::string> allowed = pin_factors(one, place.memory);
-    if (allowed.size() < dims_.size()) {
+    if (allowed.size() < dims_.size() || one.others_one) {
       std::vector<std::string> names;
       for (const std::string& dim : allowed) names.push_back(ours(dim));
       rules(place.memory).loops.dims = std::move(names);

@@ -5,10 +5,38 @@
 
 #include "core/input/source_text.h"
 #include "core/input/units.h"
+#include "dse/import/templates/expression.h"
 #include "dse/import/timeloop/document.h"
 
 namespace pliant::timeloop {
 namespace {
+
+/// A number, or an expression such as len(spec.problem.instance), which means: all dims.
+std::optional<Count> read_split(const Cursor& cursor) {
+  const ExpressionScope scope{[](const std::string& name) -> std::optional<Worth> {
+                                if (name != "spec.problem.instance") return std::nullopt;
+                                Worth all;
+                                all.kind = Worth::Kind::kList;
+                                all.list.resize(kMaxDims);
+                                return all;
+                              },
+                              {}};
+  if (cursor.node().is_scalar() && !cursor.node().text.empty() &&
+      std::isalpha(static_cast<unsigned char>(cursor.node().text.front())) != 0) {
+    try {
+      const double value = evaluate_expression(cursor.node().text, scope).as_number();
+      if (value >= 0 && value < 1e6) return static_cast<Count>(value);
+    } catch (const ExpressionError&) {
+      // Said below, in the words of the reader of numbers.
+    }
+  }
+  return cursor.count(0);
+}
+
+bool says_something(const Cursor& cursor) {
+  return !cursor.node().is_null() && cursor.node().text != "false" &&
+         !(cursor.node().is_sequence() && cursor.node().items.empty());
+}
 
 /// Words between commas and blanks.
 std::vector<std::string> split_words(std::string_view text) {
@@ -110,15 +138,25 @@ std::optional<Directive> read_directive(const Cursor& entry, ImportLog& log) {
   directive.kind = *kind;
   if (const auto c = entry.find("factors")) directive.factors = read_factors(*c);
   if (const auto c = entry.find("permutation")) directive.permutation = read_names(*c, true);
-  if (const auto c = entry.find("split"); c && !c->node().is_null()) directive.split = c->count(0);
+  if (const auto c = entry.find("split"); c && !c->node().is_null()) directive.split = read_split(*c);
   if (const auto c = entry.find("keep")) directive.keep = read_names(*c, false);
   if (const auto c = entry.find("bypass")) directive.bypass = read_names(*c, false);
-  for (const char* key : {"no_multicast_no_reduction", "no_reuse", "no_iteration_over_dataspaces", "no_link_transfer",
-                          "min_parallelism", "default_max_factor", "remainders", "factors_only"}) {
+  if (const auto c = entry.find("factors_only"); c && !c->node().is_null()) {
+    directive.others_one = true;
+    for (Factor& factor : read_factors(*c)) directive.factors.push_back(std::move(factor));
+  }
+  if (const auto c = entry.find("keep_only"); c && !c->node().is_null()) {
+    directive.bypass_others = true;
+    directive.keep = read_names(*c, false);
+  }
+  if (const auto c = entry.find("no_iteration_over_dataspaces")) directive.no_loops_of = read_names(*c, false);
+  for (const char* key :
+       {"no_multicast_no_reduction", "no_reuse", "no_link_transfer", "min_parallelism", "default_max_factor",
+        "remainders", "maximize_dims", "no_coalesce", "must_iterate_over_dataspaces", "rmw_first_update"}) {
     const auto found = entry.find(key);
-    const bool says_something = found && !found->node().is_null() && found->node().text != "false" &&
-                                !(found->node().is_sequence() && found->node().items.empty());
-    if (says_something) log.unsupported(found->node().at, found->path(), fmt::format("the constraint {}", key));
+    if (found && says_something(*found)) {
+      log.unsupported(found->node().at, found->path(), fmt::format("the constraint {}", key));
+    }
   }
   return directive;
 }

@@ -30,7 +30,13 @@ struct Directive {
   std::vector<std::string> permutation;  ///< innermost first
   std::optional<Count> split;            ///< so many of the permutation's dims go to X, the others to Y
   std::vector<std::string> keep, bypass;
+  bool others_one = false;               ///< factors_only: every dim not listed has the factor 1
+  bool bypass_others = false;            ///< keep_only: what is not kept bypasses
+  std::vector<std::string> no_loops_of;  ///< data spaces whose dims have the factor 1
 };
+
+/// Name -> text of its value, which may be an expression of other names.
+using Variables = std::map<std::string, std::string>;
 
 struct Component {
   std::string name, type;  ///< type: the class
@@ -38,7 +44,7 @@ struct Component {
   Count x = 1, y = 1;  ///< copies inside one instance of the component before it
   bool is_compute = false;
   bool is_network = false;  ///< keeps nothing: only the copies below it matter
-  std::map<std::string, std::string> attributes;
+  Variables attributes;
   std::map<std::string, double> energy_pj;  ///< of an action
   std::optional<double> area_um2;
 };
@@ -63,7 +69,8 @@ std::vector<std::string> read_names(const Cursor& cursor, bool letters);
 /// One entry of a mapping or of a list of constraints; nothing after noting problems or for what says nothing.
 std::optional<Directive> read_directive(const Cursor& entry, ImportLog& log);
 
-std::optional<Architecture> read_architecture(const Cursor& architecture, ImportLog& log);
+/// `variables`: names that expressions in attributes may use.
+std::optional<Architecture> read_architecture(const Cursor& architecture, const Variables& variables, ImportLog& log);
 std::vector<Directive> read_directives(const Cursor& list, ImportLog& log);
 void read_energies(const Cursor& table, Architecture& architecture, ImportLog& log);
 void read_areas(const Cursor& table, Architecture& architecture, ImportLog& log);

@@ -9,9 +9,9 @@
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
+#include "dse/import/templates/jinja.h"
 #include "dse/import/timeloop/document.h"
 #include "dse/import/timeloop/machine.h"
-#include "dse/import/timeloop/template_text.h"
 #include "dse/import/top_level_keys.h"
 #include "dse/import/write_levels.h"
 
@@ -41,13 +41,15 @@ class TimeloopImport {
  public:
   TimeloopImport(ImportLog& log, Imported& imported) : log_(log), imported_(imported) {}
 
-  void read(const std::vector<SourceFile>& files) {
-    for (const SourceFile& file : files) trees_.push_back(parse_template(file, log_));
+  void read(const std::vector<SourceFile>& files, const ImportOptions& options) {
+    for (const SourceFile& file : files) trees_.push_back(parse_template(file, options.variables, log_));
     for (std::size_t i = 0; i < files.size(); ++i) take(trees_[i], files[i]);
     refuse_sparsity();
     const std::string name = layer_name(files);
     if (const auto problem = find("problem")) problem_ = read_problem(*problem, name, log_);
-    if (const auto architecture = find("architecture")) architecture_ = read_architecture(*architecture, log_);
+    if (const auto architecture = find("architecture")) {
+      architecture_ = read_architecture(*architecture, variables(), log_);
+    }
     if (!log_.problems().empty()) return;
     if (problem_) imported_.layers.push_back(problem_->layer);
     if (architecture_) build(name);
@@ -80,6 +82,18 @@ class TimeloopImport {
     const auto found = parts_.find(key);
     if (found == parts_.end()) return std::nullopt;
     return Cursor(*found->second, key, log_.problems());
+  }
+
+  Variables variables() const {
+    Variables all;
+    for (const YamlNode& tree : trees_) {
+      const YamlNode* block = tree.find("variables");
+      if (block == nullptr || !block->is_map()) continue;
+      for (const YamlEntry& entry : block->entries) {
+        if (entry.value.is_scalar()) all[entry.key] = entry.value.text;
+      }
+    }
+    return all;
   }
 
   void refuse_sparsity() {
@@ -172,8 +186,9 @@ bool is_timeloop(const SourceFile& file) {
          (keys.has("mapping") && file.text.find("target:") != std::string::npos);
 }
 
-void import_timeloop(const std::vector<SourceFile>& files, const ImportOptions&, ImportLog& log, Imported& imported) {
-  TimeloopImport(log, imported).read(files);
+void import_timeloop(const std::vector<SourceFile>& files, const ImportOptions& options, ImportLog& log,
+                     Imported& imported) {
+  TimeloopImport(log, imported).read(files, options);
 }
 
 }  // namespace pliant

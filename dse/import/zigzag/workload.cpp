@@ -247,6 +247,70 @@ class LayerReader {
   std::map<std::string, std::vector<std::pair<std::string, Count>>> relations_;
 };
 
+/// Where each operand comes from: another layer's id, or the layer's own for what comes from outside. Layers are mapped
+/// by themselves, so branches need nothing more, but every source must be there and none may wait for itself.
+class Sources {
+ public:
+  explicit Sources(const std::vector<Cursor>& layers) : layers_(layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const auto id = layers[i].node().is_map() ? layers[i].find("id") : std::nullopt;
+      if (id && id->node().is_scalar()) by_id_.emplace(id->node().text, i);
+    }
+  }
+
+  void check() {
+    state_.resize(layers_.size());
+    for (std::size_t i = 0; i < layers_.size(); ++i) visit(i);
+  }
+
+ private:
+  enum class State : char { kNew, kOpen, kDone };
+
+  /// Depth first without recursion: a list of a hundred thousand layers may be one chain.
+  void visit(std::size_t first) {
+    std::vector<std::pair<std::size_t, std::vector<std::size_t>>> path;
+    const auto open = [&](std::size_t layer) {
+      state_[layer] = State::kOpen;
+      path.emplace_back(layer, sources(layer));
+    };
+    if (state_[first] == State::kNew) open(first);
+    while (!path.empty()) {
+      auto& [layer, rest] = path.back();
+      if (rest.empty()) {
+        state_[layer] = State::kDone;
+        path.pop_back();
+        continue;
+      }
+      const std::size_t next = rest.back();
+      rest.pop_back();
+      if (state_[next] == State::kOpen && next != layer) {
+        layers_[layer].find("operand_source")->problem("layers that wait for one another", "no cycle");
+      } else if (state_[next] == State::kNew) {
+        open(next);
+      }
+    }
+  }
+
+  std::vector<std::size_t> sources(std::size_t layer) const {
+    std::vector<std::size_t> all;
+    const auto source = layers_[layer].node().is_map() ? layers_[layer].find("operand_source") : std::nullopt;
+    if (!source || !source->node().is_map()) return all;
+    for (const Cursor& one : source->entries()) {
+      const auto found = by_id_.find(one.node().text);
+      if (found == by_id_.end()) {
+        one.problem(one.node().describe() + " is no layer's id", "the id of a layer");
+      } else if (found->second != layer) {
+        all.push_back(found->second);
+      }
+    }
+    return all;
+  }
+
+  const std::vector<Cursor>& layers_;
+  std::map<std::string, std::size_t> by_id_;
+  std::vector<State> state_;
+};
+
 }  // namespace
 
 Workload read_zigzag_workload(const Cursor& list, const std::string& name, ImportLog& log) {
@@ -254,7 +318,9 @@ Workload read_zigzag_workload(const Cursor& list, const std::string& name, Impor
   if (!list.expect_list("a list of layers")) return workload;
   UniqueNames names;
   Count total = 0;
-  for (const Cursor& entry : list.items()) {
+  const std::vector<Cursor> entries = list.items();
+  Sources(entries).check();
+  for (const Cursor& entry : entries) {
     if (log.problems().full() || !entry.expect_map("a layer")) break;
     const auto type = entry.find("operator_type"), id = entry.find("id"), own = entry.find("name");
     const std::string kind = type && type->node().is_scalar() ? type->node().text : "layer";

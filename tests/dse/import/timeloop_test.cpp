@@ -218,8 +218,68 @@ TEST(Timeloop, WhatHasNoCounterpartIsRefusedWithItsPlace) {
           .find("sparse optimizations"),
       std::string::npos);
   EXPECT_NE(import_error("auto", "in.yaml", "architecture:\n  nodes: {{ components }}\n")
-                .find("in.yaml:2:1: a Jinja expression"),
+                .find("in.yaml:2:10: `components` has no value; expected --set NAME=VALUE"),
             std::string::npos);
+}
+
+constexpr std::string_view kTemplate = R"(variables: {BITS: {{bits | default(8)}}, LINES: 4 * 4}
+architecture:
+  nodes:
+  - !Container {name: system, attributes: {side: 2 + 2}}
+  - !Component {name: Main, class: DRAM, attributes: {width: 8 * BITS, datawidth: BITS}}
+  - !Component
+    name: Buffer
+    class: SRAM
+    attributes: {depth: LINES * 2, width: datawidth * 4, datawidth: BITS}
+    constraints:
+      dataspace: {keep_only: [Inputs, Outputs]}
+  - !Container
+    name: PE
+    spatial: {meshX: side}
+    constraints:
+      spatial: {no_iteration_over_dataspaces: [Outputs], split: len(spec.problem.instance)}
+  {% if register | default(True) %}
+  - !Component
+    name: Register
+    class: regfile
+    attributes: {depth: 1, width: datawidth, datawidth: BITS}
+    constraints: {temporal: {factors_only: [R=3]}}
+  {% endif %}
+  - !Component {name: MAC, class: intmac}
+problem:
+  shape:
+    dimensions: [C, R, P]
+    data_spaces:
+    - {name: Weights, projection: [[[C]], [[R]]]}
+    - {name: Inputs, projection: [[[C]], [[R], [P]]]}
+    - {name: Outputs, projection: [[[P]]], read_write: True}
+  instance: {C: 8, R: 3, P: 4}
+)";
+
+TEST(Timeloop, TemplatesAndExpressions) {
+  const auto read = [](const ImportOptions& options) {
+    const Imported imported = import_text("timeloop", "in.yaml", kTemplate, options);
+    return parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"), imported.accelerators.at(0).yaml, "a");
+  };
+  const Accelerator chip = read({});
+  ASSERT_EQ(chip.levels.size(), 5u);
+  EXPECT_EQ(chip.levels[1].memory().capacity_words, 128);  // 32 lines of 4 words
+  EXPECT_EQ(chip.levels[1].memory().may_keep, (std::array{true, false, true}));
+  EXPECT_EQ(chip.levels[2].fanout().cols, 4);
+  const auto& sides = chip.flexibility.levels[2].parallel.assignments;
+  ASSERT_EQ(sides.size(), 1u);
+  EXPECT_EQ(sides[0].cols, (std::vector<std::string>{"C", "R"}));  // the dims that outputs do not have
+  EXPECT_TRUE(sides[0].rows.empty());
+  const LevelFlexibility& inner = chip.flexibility.levels[3];
+  EXPECT_EQ(inner.loops.dims, (std::vector<std::string>{"R"}));
+  ASSERT_EQ(inner.tile.fixed.size(), 1u);
+  EXPECT_EQ(inner.tile.fixed[0], (TileRule::Tile{"R", 3}));
+  const Accelerator small = read({.variables = {{"bits", "16"}, {"register", "False"}}});
+  EXPECT_EQ(small.levels[1].memory().word_bits, 16);
+  EXPECT_EQ(small.find_level("Register"), -1);
+  EXPECT_EQ(import_error("timeloop", "in.yaml", std::string(kTemplate).replace(kTemplate.find("side}"), 4, "rows")),
+            "in.yaml:14:22: architecture.nodes[4].spatial.meshX: the text \"rows\" is not a whole number; expected a "
+            "whole number of at least 1\n");
 }
 
 TEST(Timeloop, HostileTextsEndInAnError) {

@@ -126,6 +126,16 @@ TEST(ZigZag, WhatHasNoCounterpartIsRefusedWithItsPlace) {
             std::string::npos)
       << import_error("auto", "hw.yaml", memory_computes);
   EXPECT_NE(import_error("auto", "map.yaml", kMapping).find("a mapping without its hardware"), std::string::npos);
+  constexpr std::string_view kAdd =
+      "- {id: 0, operator_type: Add, equation: 'O[b]=W[b]+I[b]', loop_dims: [B], loop_sizes: [2], operand_source: {I: "
+      "1}}\n"
+      "- {id: 1, operator_type: Add, equation: 'O[b]=W[b]+I[b]', loop_dims: [B], loop_sizes: [2], operand_source: {I: "
+      "0}}\n";
+  EXPECT_NE(import_error("zigzag", "net.yaml", kAdd).find("net.yaml:2:"), std::string::npos);
+  EXPECT_NE(import_error("zigzag", "net.yaml", kAdd).find("layers that wait for one another"), std::string::npos);
+  std::string nowhere(kAdd);
+  nowhere.replace(nowhere.find("I: 0"), 4, "I: 7");
+  EXPECT_NE(import_error("zigzag", "net.yaml", nowhere).find("is no layer's id"), std::string::npos);
   std::string product(kWorkload);
   product.replace(product.find("ix=2*ox+1*fx"), 12, "ix=ox*fx+1*o");
   EXPECT_NE(import_error("auto", "net.yaml", product).find("net.yaml:5:25"), std::string::npos)

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "core/input/load.h"
+#include "core/input/source_text.h"
+#include "core/input/units.h"
+#include "dse/import/accelforge/accelforge.h"
+#include "dse/import/checked_layer.h"
+#include "dse/import/known_layer.h"
+#include "dse/import/templates/named_values.h"
+
+namespace pliant::accelforge {
+namespace {
+
+constexpr Count kLargest = Count{1} << 40;
+
+class WorkloadReader {
+ public:
+  WorkloadReader(const Cursor& root, ImportLog& log) : root_(root), log_(log) {}
+
+  std::optional<Workload> read(const std::string& name) {
+    if (!root_.expect_map("rank sizes and einsums")) return std::nullopt;
+    read_sizes();
+    read_spaces();
+    for (const char* key : {"bits_per_value", "persistent_tensors"}) {
+      const auto found = root_.find(key);
+      if (found) log_.choice(found->node().at, key, "not part of a workload here: words are those of the accelerator");
+    }
+    const auto einsums = root_.require("einsums", "a list of einsums");
+    if (!einsums || !log_.problems().empty()) return std::nullopt;
+    workload_ = {name, "imported from AccelForge", {}};
+    read_list(*einsums, 0);
+    if (einsums_ > 1) {
+      log_.choice(einsums->node().at, "einsums",
+                  fmt::format("{} of them, each a layer by itself: fusing them is not modelled", einsums_));
+    }
+    if (workload_.layers.empty() && log_.problems().empty()) {
+      einsums->problem("no einsum with a product of two tensors", "at least one");
+    }
+    return std::move(workload_);
+  }
+
+ private:
+  void read_sizes() {
+    const auto sizes = root_.find("rank_sizes");
+    if (!sizes || sizes->node().is_null() || !sizes->expect_map("rank: size")) return;
+    std::map<std::string, std::string> texts;
+    for (const YamlEntry& entry : sizes->node().entries) texts[entry.key] = entry.value.text;
+    NamedValues values(texts);
+    const auto entries = sizes->entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (const auto size = size_of(entries[i], values)) rank_sizes_[sizes->entry(i).key] = *size;
+    }
+  }
+
+  static std::optional<Count> size_of(const Cursor& cursor, NamedValues& values) {
+    const std::string text = cursor.text("a size").value_or("");
+    std::string why = "not a whole number of at least 1";
+    try {
+      const double value = values.evaluate(text).as_number();
+      if (value >= 1 && value <= static_cast<double>(kLargest) && std::floor(value) == value)
+        return static_cast<Count>(value);
+    } catch (const ExpressionError& error) {
+      why = error.what();
+    }
+    cursor.problem(fmt::format("`{}`: {}", shorten(text, 40), why), "a size or an expression of sizes");
+    return std::nullopt;
+  }
+
+  void read_spaces() {
+    // `shape` is the name in older files.
+    for (const char* key : {"iteration_space_shape", "shape"}) {
+      const auto space = root_.find(key);
+      if (!space || space->node().is_null() || !space->expect_map("variable: 0 <= variable < size")) continue;
+      for (const Cursor& one : space->entries()) {
+        if (const auto bound = read_bound(one, one.text("a range").value_or(""), log_))
+          bounds_[bound->first] = bound->second;
+      }
+    }
+  }
+
+  /// Einsums of included files come as lists inside the list.
+  void read_list(const Cursor& list, int depth) {
+    constexpr int kDeepest = 8;
+    if (depth > kDeepest || !list.expect_list("a list of einsums")) return;
+    for (const Cursor& item : list.items()) {
+      if (log_.problems().full()) return;
+      if (item.node().is_sequence()) {
+        read_list(item, depth + 1);
+        continue;
+      }
+      ++einsums_;
+      const auto einsum = item.node().is_map() ? read_map(item) : read_einsum_text(item, log_);
+      if (einsum) add(item, *einsum);
+    }
+  }
+
+  std::optional<Einsum> read_map(const Cursor& item) {
+    std::optional<Einsum> einsum;
+    if (const auto text = item.find("einsum")) {
+      einsum = read_einsum_text(*text, log_);
+    } else if (const auto accesses = item.require("tensor_accesses", "the tensors of the einsum")) {
+      einsum = read_accesses(*accesses);
+    }
+    if (!einsum) return std::nullopt;
+    if (const auto name = item.find("name")) einsum->name = name->text("a name").value_or("");
+    if (const auto copy = item.find("is_copy_operation"); copy && copy->node().text != "False") einsum->product = false;
+    if (const auto space = item.find("iteration_space_shape")) {
+      for (const Cursor& one : space->node().is_map() ? space->entries() : space->items()) {
+        if (const auto bound = read_bound(one, one.text("a range").value_or(""), log_))
+          einsum->bounds.push_back(*bound);
+      }
+    }
+    if (const auto renames = item.find("renames"); renames && renames->node().is_map()) {
+      for (const YamlEntry& entry : renames->node().entries) einsum->role_of[entry.value.text] = entry.key;
+    }
+    for (const YamlEntry& entry : item.node().entries) {
+      static const std::set<std::string> known{
+          "name", "einsum", "tensor_accesses", "iteration_space_shape", "renames", "is_copy_operation"};
+      if (!known.contains(entry.key)) log_.unsupported(entry.at, shorten(entry.key, 40), "this key of an einsum");
+    }
+    return einsum;
+  }
+
+  std::optional<Einsum> read_accesses(const Cursor& list) {
+    if (!list.expect_list("a list of tensors")) return std::nullopt;
+    Einsum einsum;
+    einsum.at = list.node().at;
+    for (const Cursor& one : list.items()) {
+      if (!one.expect_map("a tensor")) return std::nullopt;
+      const auto name = one.require("name", "a name"), projection = one.require("projection", "its indices");
+      if (!name || !projection) return std::nullopt;
+      Access access{name->text("a name").value_or(""), false, {}};
+      if (const auto output = one.find("output"))
+        access.output = output->node().text == "True" || output->node().text == "true";
+      const auto items = projection->node().is_map() ? projection->entries() : projection->items();
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string text = items[i].text("an index").value_or("");
+        const auto terms = read_index(items[i], text, log_);
+        if (!terms) return std::nullopt;
+        access.indices.push_back({projection->node().is_map() ? projection->entry(i).key : upper(text), *terms});
+      }
+      einsum.accesses.push_back(std::move(access));
+    }
+    return einsum;
+  }
+
+  static std::string upper(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+  }
+
+  void add(const Cursor& item, const Einsum& einsum) {
+    const auto outputs = std::ranges::count(einsum.accesses, true, &Access::output);
+    if (outputs != 1) return item.problem(fmt::format("{} outputs", outputs), "exactly one");
+    for (const Access& access : einsum.accesses) {
+      if (access.output) made_.insert(access.tensor);
+    }
+    if (!einsum.product || einsum.accesses.size() != 3) {
+      return log_.choice(einsum.at, shorten(einsum.name, 40), "no product of two tensors: no layer");
+    }
+    auto layer = as_layer(item, einsum);
+    if (!layer) return;
+    const DimSet all = (DimSet{1} << layer->dims.size()) - 1;
+    if (layer->coupled(0) == all && layer->coupled(1) == all && layer->coupled(2) == all) {
+      return log_.choice(einsum.at, shorten(einsum.name, 40), "a product element by element: no layer");
+    }
+    if (const auto known = known_layer(*layer)) layer = known;
+    layer = checked_layer(*layer, einsum.at, shorten(einsum.name, 40), log_);
+    if (layer) count(item, *layer);
+  }
+
+  /// Equal layers are one entry, named after the first.
+  void count(const Cursor& item, Layer layer) {
+    const auto sum = checked_add(macs_, layer.macs());
+    if (!sum || *sum >= kMaxCount)
+      return item.problem("the MACs of all layers up to this one are too many", "fewer than 2^62");
+    macs_ = *sum;
+    const auto known = std::ranges::find_if(workload_.layers, [&](const Workload::Entry& one) {
+      return !layer.written_as.empty() && one.layer.written_as == layer.written_as;
+    });
+    if (known != workload_.layers.end()) {
+      ++known->count;
+      return;
+    }
+    layer.name = names_(layer.name);
+    workload_.layers.push_back({std::move(layer), 1});
+  }
+
+  std::optional<Layer> as_layer(const Cursor& item, const Einsum& einsum) {
+    Layer layer;
+    layer.name = import_name(einsum.name, "einsum");
+    std::map<std::string, Count> sizes;
+    for (const Access& access : einsum.accesses) {
+      for (const Index& index : access.indices) narrow(index, sizes);
+    }
+    for (const auto& [variable, bound] : einsum.bounds) {
+      if (sizes.contains(variable)) sizes[variable] = std::min(sizes[variable], bound);
+    }
+    for (const auto& [variable, size] : sizes) {
+      if (size == kLargest) {
+        item.problem(fmt::format("no size for `{}`", shorten(variable, 40)), "rank_sizes or an iteration space");
+        return std::nullopt;
+      }
+      layer.dims.push_back({variable, size});
+    }
+    if (layer.dims.size() > kMaxDims) {
+      item.problem(fmt::format("{} dims", layer.dims.size()), fmt::format("at most {}", kMaxDims));
+      return std::nullopt;
+    }
+    bool has_input = false;
+    for (std::size_t i = 0; i < einsum.accesses.size(); ++i) {
+      const Access& access = einsum.accesses[i];
+      Tensor tensor{import_name(access.tensor, "tensor"), role(einsum, access, has_input), {}};
+      has_input |= tensor.role == Role::kInput;
+      for (const Index& index : access.indices) {
+        Rank rank;
+        for (const auto& [variable, factor] : index.terms) rank.terms.push_back({layer.find_dim(variable), factor});
+        tensor.ranks.push_back(std::move(rank));
+      }
+      layer.tensors.push_back(std::move(tensor));
+    }
+    return layer;
+  }
+
+  /// A variable that indexes a rank by itself is smaller than the rank.
+  void narrow(const Index& index, std::map<std::string, Count>& sizes) const {
+    for (const auto& [variable, factor] : index.terms) {
+      Count& size = sizes.emplace(variable, kLargest).first->second;
+      if (const auto bound = bounds_.find(variable); bound != bounds_.end()) size = std::min(size, bound->second);
+      const auto rank = rank_sizes_.find(index.rank);
+      if (index.terms.size() == 1 && rank != rank_sizes_.end()) size = std::min(size, (rank->second - 1) / factor + 1);
+    }
+  }
+
+  /// As the file says; else what an einsum before made is an input, and the other operand the weights.
+  Role role(const Einsum& einsum, const Access& access, bool has_input) const {
+    if (access.output) return Role::kOutput;
+    const auto operands_with = [&](const auto& is) {
+      return std::ranges::count_if(einsum.accesses, [&](const Access& one) { return !one.output && is(one); });
+    };
+    const auto said = einsum.role_of.find(access.tensor);
+    if (said != einsum.role_of.end() && said->second == "input") return Role::kInput;
+    if (said != einsum.role_of.end() && said->second == "weight") return Role::kWeight;
+    const bool other_said = operands_with([&](const Access& one) {
+                              const auto own = einsum.role_of.find(one.tensor);
+                              return own != einsum.role_of.end() && own->second == "input";
+                            }) > 0;
+    if (other_said) return Role::kWeight;
+    const auto is_made = [&](const Access& one) { return made_.contains(one.tensor); };
+    if (operands_with(is_made) == 1) return is_made(access) ? Role::kInput : Role::kWeight;
+    const auto is_weight = [](const Access& one) { return one.tensor.starts_with("W"); };
+    if (operands_with(is_weight) == 1) return is_weight(access) ? Role::kWeight : Role::kInput;
+    return has_input ? Role::kWeight : Role::kInput;
+  }
+
+  Cursor root_;
+  ImportLog& log_;
+  std::map<std::string, Count> rank_sizes_, bounds_;
+  std::set<std::string> made_;  ///< tensors that einsums so far have made
+  UniqueNames names_;
+  Workload workload_;
+  Count macs_ = 0;
+  int einsums_ = 0;
+};
+
+}  // namespace
+
+std::optional<Workload> read_workload(const Cursor& workload, const std::string& name, ImportLog& log) {
+  return WorkloadReader(workload, log).read(name);
+}
+
+}  // namespace pliant::accelforge
