@@ -64,10 +64,10 @@ struct Imported {
 /// What the user asks for beyond the files.
 struct ImportOptions {
   bool lenient = false;
-  Count prefill = 0;                             ///< models: process so many tokens of a prompt; 0 = not asked
-  Count decode = 0;                              ///< models: one token after so many in the cache; 0 = not asked
-  Count batch = 1;                               ///< models: sequences at once
-  std::map<std::string, std::string> variables;  ///< templates: values of names that the files leave open
+  Count prefill = 0;                               ///< models: process so many tokens of a prompt; 0 = not asked
+  Count decode = 0;                                ///< models: one token after so many in the cache; 0 = not asked
+  Count batch = 1;                                 ///< models: sequences at once
+  std::map<std::string, std::string> variables{};  ///< templates: values of names that the files leave open
 };
 
 /// Letters, digits, `_` and `-`, starting with a letter or `_`: other characters become `_`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/input/load.h"
@@ -18,6 +19,7 @@ namespace pliant::accelforge {
 namespace {
 
 constexpr Count kLargest = Count{1} << 40;
+constexpr Count kNoSize = std::numeric_limits<Count>::max();
 
 class WorkloadReader {
  public:
@@ -181,12 +183,12 @@ class WorkloadReader {
     if (!sum || *sum >= kMaxCount)
       return item.problem("the MACs of all layers up to this one are too many", "fewer than 2^62");
     macs_ = *sum;
-    const auto known = std::ranges::find_if(workload_.layers, [&](const Workload::Entry& one) {
-      return !layer.written_as.empty() && one.layer.written_as == layer.written_as;
-    });
-    if (known != workload_.layers.end()) {
-      ++known->count;
-      return;
+    if (!layer.written_as.empty()) {
+      const auto [known, is_new] = index_.emplace(layer.written_as, workload_.layers.size());
+      if (!is_new) {
+        ++workload_.layers[known->second].count;
+        return;
+      }
     }
     layer.name = names_(layer.name);
     workload_.layers.push_back({std::move(layer), 1});
@@ -203,7 +205,7 @@ class WorkloadReader {
       if (sizes.contains(variable)) sizes[variable] = std::min(sizes[variable], bound);
     }
     for (const auto& [variable, size] : sizes) {
-      if (size == kLargest) {
+      if (size == kNoSize) {
         item.problem(fmt::format("no size for `{}`", shorten(variable, 40)), "rank_sizes or an iteration space");
         return std::nullopt;
       }
@@ -231,7 +233,7 @@ class WorkloadReader {
   /// A variable that indexes a rank by itself is smaller than the rank.
   void narrow(const Index& index, std::map<std::string, Count>& sizes) const {
     for (const auto& [variable, factor] : index.terms) {
-      Count& size = sizes.emplace(variable, kLargest).first->second;
+      Count& size = sizes.emplace(variable, kNoSize).first->second;
       if (const auto bound = bounds_.find(variable); bound != bounds_.end()) size = std::min(size, bound->second);
       const auto rank = rank_sizes_.find(index.rank);
       if (index.terms.size() == 1 && rank != rank_sizes_.end()) size = std::min(size, (rank->second - 1) / factor + 1);
@@ -262,7 +264,8 @@ class WorkloadReader {
   Cursor root_;
   ImportLog& log_;
   std::map<std::string, Count> rank_sizes_, bounds_;
-  std::set<std::string> made_;  ///< tensors that einsums so far have made
+  std::set<std::string> made_;                ///< tensors that einsums so far have made
+  std::map<std::string, std::size_t> index_;  ///< of equal layers
   UniqueNames names_;
   Workload workload_;
   Count macs_ = 0;

@@ -15,7 +15,7 @@
 namespace pliant {
 namespace {
 
-constexpr int kDeepest = 40;
+constexpr int kDeepest = 100;
 constexpr std::size_t kLongest = 4000;
 
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -166,6 +166,8 @@ class Evaluator {
   }
 
   static bool same(const Worth& a, const Worth& b) {
+    if (a.kind == Worth::Kind::kUndefined) return a.holds();  // says that it has no value
+    if (b.kind == Worth::Kind::kUndefined) return b.holds();
     if (a.kind == Worth::Kind::kText || b.kind == Worth::Kind::kText) return a.kind == b.kind && a.text == b.text;
     return a.as_number() == b.as_number();
   }

@@ -6,25 +6,13 @@
 #include <algorithm>
 
 #include "core/input/source_text.h"
+#include "core/input/yaml_text.h"
 
 namespace pliant {
 namespace {
 
 /// Deeper than any block around it, so that a line break inside a flow collection is no change of the block.
 constexpr std::string_view kFlowIndent = "                                                            ";
-
-std::string double_quoted(std::string_view text) {
-  std::string all = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') all += '\\';
-    if (c == '\n') {
-      all += "\\n";
-    } else {
-      all += c;
-    }
-  }
-  return all + "\"";
-}
 
 void add_line(RenderedText& text, const std::string& own, const Position& at) {
   text.add(fmt::format("\n{}{}", kFlowIndent, own), at);
@@ -58,7 +46,7 @@ void RenderedText::resolve_positions(YamlNode& node) const {
 }
 
 YamlNode RenderedText::parse(const std::string& file, ImportLog& log) const {
-  Problems own;
+  Diagnostics own;
   try {
     YamlNode tree = parse_yaml(text_, file, own, {.tags = true, .merge_keys = true});
     own.throw_if_any();
@@ -83,7 +71,7 @@ void add_as_flow(const YamlNode& node, RenderedText& text) {
   if (node.is_map()) {
     add_line(text, tag + "{", node.at);
     for (const YamlEntry& entry : node.entries) {
-      add_line(text, double_quoted(entry.key) + ":", entry.at);
+      add_line(text, yaml_text(entry.key) + ":", entry.at);
       add_as_flow(entry.value, text);
       text.add(",", entry.at);
     }
@@ -96,7 +84,7 @@ void add_as_flow(const YamlNode& node, RenderedText& text) {
     }
     add_line(text, "]", node.at);
   } else if (node.is_scalar()) {
-    add_line(text, tag + double_quoted(node.text), node.at);
+    add_line(text, tag + yaml_text(node.text), node.at);
   } else {
     add_line(text, "null", node.at);
   }

@@ -135,7 +135,7 @@ class NestedReader {
  private:
   void read_node(const Cursor& node) {
     const std::string& tag = node.node().tag;
-    constexpr int kMostNodes = 1000;
+    constexpr int kMostNodes = 200;
     if (++nodes_ == kMostNodes) node.problem("too many nodes", fmt::format("fewer than {}", kMostNodes));
     if (nodes_ >= kMostNodes || !node.expect_map("a component or container")) return;
     if (tag == "!Parallel" || tag == "!Hierarchical" || tag == "!Pipelined") {
@@ -143,6 +143,7 @@ class NestedReader {
       if (const auto inner = node.require("nodes", "a list of nodes")) read(*inner, tag == "!Parallel");
       return;
     }
+    if (tag == "!Nothing") return note_nothing(node);
     if (tag != "!Container" && tag != "!Component") {
       log_.unsupported(node.node().at, node.path(), fmt::format("a node `{}`", shorten(tag, 40)),
                        "!Component, !Container, !Parallel or !Hierarchical");
@@ -161,6 +162,14 @@ class NestedReader {
       // What a container says holds for everything that follows, unless that says otherwise.
       for (auto& [key, text] : own) inherited_.insert_or_assign(key, std::move(text));
     }
+  }
+
+  /// Beside other components: what it "keeps" passes by them all.
+  void note_nothing(const Cursor& node) {
+    const auto constraints = node.find("constraints");
+    const auto spaces = constraints && constraints->node().is_map() ? constraints->find("dataspace") : std::nullopt;
+    const auto keep = spaces && spaces->node().is_map() ? spaces->find("keep") : std::nullopt;
+    if (keep) nothing_keeps_ = read_names(*keep, false);
   }
 
   static std::string name_of(const Cursor& node) {
@@ -234,6 +243,8 @@ class NestedReader {
   /// Components side by side: what one keeps, the others do not.
   void keep_apart(std::size_t first) {
     std::map<std::string, std::string> keeper;  // data space -> component
+    for (const std::string& space : nothing_keeps_) keeper[space] = "";
+    nothing_keeps_.clear();
     for (std::size_t i = first; i < architecture_.components.size(); ++i) {
       for (const Directive& d : architecture_.constraints) {
         if (d.target != architecture_.components[i].name || d.kind != Directive::Kind::kDataspace) continue;
@@ -271,6 +282,7 @@ class NestedReader {
   Variables inherited_;  ///< of the variables and of the containers so far
   ImportLog& log_;
   std::vector<Copies> pending_;
+  std::vector<std::string> nothing_keeps_;  ///< data spaces of a !Nothing in the group being read
   int nodes_ = 0;
 };
 

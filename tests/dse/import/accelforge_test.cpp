@@ -183,7 +183,7 @@ TEST(AccelForge, WhatHasNoCounterpartIsRefusedWithItsPlace) {
       {"arch: {nodes: []}\n", "no memory outside"},
       {"workload:\n  rank_sizes: {M: N, N: M}\n  einsums: []\n", "needs itself"},
       {"workload:\n  rank_sizes: {M: 0}\n  einsums: []\n", "not a whole number of at least 1"},
-      {"workload:\n  einsums:\n  - \"T[m] = A[m, k] * B[k]\"\n", "net.yaml:3:5: workload.einsums[1]: no size for `k`"},
+      {"workload:\n  einsums:\n  - \"T[m] = A[m, k] * B[k]\"\n", "net.yaml:3:5: workload.einsums[0]: no size for `k`"},
       {"workload:\n  rank_sizes: {M: 2, K: 2}\n  einsums:\n  - \"T[m] = A[m, k * k] * B[k]\"\n", "the index `k*k`"},
       {"workload:\n  rank_sizes: {M: 1099511627776, N: 1099511627776, K: 9}\n  einsums:\n  - \"T[m, n] = A[m, k] * "
        "B[k, n]\"\n",

@@ -277,9 +277,9 @@ TEST(Timeloop, TemplatesAndExpressions) {
   const Accelerator small = read({.variables = {{"bits", "16"}, {"register", "False"}}});
   EXPECT_EQ(small.levels[1].memory().word_bits, 16);
   EXPECT_EQ(small.find_level("Register"), -1);
-  EXPECT_EQ(import_error("timeloop", "in.yaml", std::string(kTemplate).replace(kTemplate.find("side}"), 4, "rows")),
-            "in.yaml:14:22: architecture.nodes[4].spatial.meshX: the text \"rows\" is not a whole number; expected a "
-            "whole number of at least 1\n");
+  const std::string unknown = std::string(kTemplate).replace(kTemplate.find("side}"), 4, "rows");
+  EXPECT_TRUE(import_error("timeloop", "in.yaml", unknown)
+                  .starts_with("in.yaml:14:22: architecture.nodes[3].spatial.meshX: `rows` is not a whole number"));
 }
 
 TEST(Timeloop, HostileTextsEndInAnError) {

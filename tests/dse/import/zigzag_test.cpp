@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/input/load.h"
@@ -126,16 +127,17 @@ TEST(ZigZag, WhatHasNoCounterpartIsRefusedWithItsPlace) {
             std::string::npos)
       << import_error("auto", "hw.yaml", memory_computes);
   EXPECT_NE(import_error("auto", "map.yaml", kMapping).find("a mapping without its hardware"), std::string::npos);
-  constexpr std::string_view kAdd =
-      "- {id: 0, operator_type: Add, equation: 'O[b]=W[b]+I[b]', loop_dims: [B], loop_sizes: [2], operand_source: {I: "
-      "1}}\n"
-      "- {id: 1, operator_type: Add, equation: 'O[b]=W[b]+I[b]', loop_dims: [B], loop_sizes: [2], operand_source: {I: "
-      "0}}\n";
-  EXPECT_NE(import_error("zigzag", "net.yaml", kAdd).find("net.yaml:2:"), std::string::npos);
-  EXPECT_NE(import_error("zigzag", "net.yaml", kAdd).find("layers that wait for one another"), std::string::npos);
-  std::string nowhere(kAdd);
-  nowhere.replace(nowhere.find("I: 0"), 4, "I: 7");
-  EXPECT_NE(import_error("zigzag", "net.yaml", nowhere).find("is no layer's id"), std::string::npos);
+  const auto add = [](const char* id, const char* source) {
+    return fmt::format(
+        "- id: {}\n  operator_type: Add\n  equation: O[b]=W[b]+I[b]\n  loop_dims: [B]\n  loop_sizes: [2]\n"
+        "  operand_source: {{I: {}}}\n",
+        id, source);
+  };
+  const std::string cycle = import_error("zigzag", "net.yaml", add("0", "1") + add("1", "0"));
+  EXPECT_EQ(cycle.substr(0, 13), "net.yaml:12:1");
+  EXPECT_NE(cycle.find("layers that wait for one another"), std::string::npos) << cycle;
+  EXPECT_NE(import_error("zigzag", "net.yaml", add("0", "7")).find("net.yaml:6:"), std::string::npos);
+  EXPECT_NE(import_error("zigzag", "net.yaml", add("0", "7")).find("is no layer's id"), std::string::npos);
   std::string product(kWorkload);
   product.replace(product.find("ix=2*ox+1*fx"), 12, "ix=ox*fx+1*o");
   EXPECT_NE(import_error("auto", "net.yaml", product).find("net.yaml:5:25"), std::string::npos)
