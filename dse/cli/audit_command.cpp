@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
+#include <vector>
 
 #include "core/input/diagnostics.h"
 #include "dse/audit/audit.h"
@@ -17,12 +20,13 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kUsage = R"(usage: pliant audit FILE [--all | --sample N%] [options]
+constexpr const char* kUsage = R"(usage: pliant audit FILE|DIR [--all | --sample N%] [options]
 
-Checks a proof that `pliant map --certificate` wrote, with code that shares nothing with the mapper: the mapping is
-legal and has the value claimed; the parts cover the map-space, which is counted again; no mapping of a part is below
-the part's lower bound. Small map-spaces are enumerated; larger ones are checked choice by choice, by transfers that
-happen at least once and by a plain dynamic programme over nested tiles. What could not be checked is said.
+Checks a proof that `pliant map --certificate` wrote, or all that `pliant sweep --certificates` put into a folder, with
+code that shares nothing with the mapper: the mapping is legal and has the value claimed; the parts cover the map-space,
+which is counted again; no mapping of a part is below the part's lower bound. Small map-spaces are enumerated; larger
+ones are checked choice by choice, by transfers that happen at least once and by a plain dynamic programme over nested
+tiles. What could not be checked is said.
 
 Exit code 0: everything asked for was checked and holds. 1: something is wrong. 4: nothing is wrong, but something could
 not be decided.
@@ -31,6 +35,7 @@ examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --certificate proof.json
   pliant audit proof.json
   pliant audit proof.json --sample 10% --seed 7
+  pliant audit results/demo/certificates
 
 )";
 
@@ -93,10 +98,9 @@ void print_text(const audit::Certificate& certificate, const audit::AuditReport&
                      report.seconds);
 }
 
-void print_json(const std::string& file, const audit::Certificate& certificate, const audit::AuditReport& report,
-                const std::string& verdict, std::ostream& out) {
-  nlohmann::ordered_json json{{"schema", 1},
-                              {"file", file},
+nlohmann::ordered_json report_json(const std::string& file, const audit::Certificate& certificate,
+                                   const audit::AuditReport& report, const std::string& verdict) {
+  nlohmann::ordered_json json{{"file", file},
                               {"layer", certificate.task.layer.name},
                               {"accelerator", certificate.task.accelerator.name},
                               {"objective", to_string(certificate.task.objective)},
@@ -122,37 +126,110 @@ void print_json(const std::string& file, const audit::Certificate& certificate, 
                              {"undecided", part.undecided},
                              {"means", std::move(means)}});
   }
-  out << json.dump(2) << "\n";
+  return json;
 }
 
-int run(const Arguments& arguments, std::ostream& out) {
-  constexpr const char* kExpected = "what `pliant map --certificate` wrote";
-  if (!arguments.word()) throw arguments.bad("", "no file named", kExpected);
-  const std::string file = *arguments.word();
+constexpr const char* kExpected = "what `pliant map --certificate` or `pliant sweep --certificates` wrote";
+
+std::string read_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) throw bad_option(file, "", "cannot be read", kExpected);
-  audit::AuditOptions wanted = audit_options(arguments);
-  const Library library(shipped_configs().value_or("configs"));
-  const audit::Certificate certificate = audit::read_certificate(library, text.str(), file);
-  const Interrupt interrupt;
-  wanted.stop = interrupt.token();
-  const audit::AuditReport report = audit::audit(certificate, wanted);
-  const std::string said = verdict(report, wanted.share < 1);
-  if (arguments.has("json"))
-    print_json(file, certificate, report, said, out);
-  else
-    print_text(certificate, report, said, out);
-  if (!report.wrong.empty()) return 1;
-  return said == "undecided" ? kUndecided : 0;
+  if (!in) throw bad_option(file.string(), "", "cannot be read", kExpected);
+  return text.str();
 }
+
+class AuditCommand {
+ public:
+  AuditCommand(const Arguments& arguments, std::ostream& out)
+      : arguments_(arguments), out_(out), options_(audit_options(arguments)) {}
+
+  int run() {
+    if (!arguments_.word()) throw arguments_.bad("", "no file named", kExpected);
+    const Interrupt interrupt;
+    options_.stop = interrupt.token();
+    std::error_code error;
+    const std::filesystem::path word = *arguments_.word();
+    return std::filesystem::is_directory(word, error) ? audit_folder(word) : audit_file(word);
+  }
+
+ private:
+  struct Audited {
+    audit::Certificate certificate;
+    audit::AuditReport report;
+    std::string verdict;
+
+    int exit_code() const { return !report.wrong.empty() ? 1 : verdict == "undecided" ? kUndecided : 0; }
+  };
+
+  Audited audited(const std::filesystem::path& file) const {
+    audit::Certificate certificate = audit::read_certificate(library_, read_text(file), file.string());
+    audit::AuditReport report = audit::audit(certificate, options_);
+    std::string said = verdict(report, options_.share < 1);
+    return {std::move(certificate), std::move(report), std::move(said)};
+  }
+
+  int audit_file(const std::filesystem::path& file) const {
+    const Audited one = audited(file);
+    if (arguments_.has("json")) {
+      nlohmann::ordered_json json{{"schema", 1}};
+      json.update(report_json(file.string(), one.certificate, one.report, one.verdict));
+      out_ << json.dump(2) << "\n";
+    } else {
+      print_text(one.certificate, one.report, one.verdict, out_);
+    }
+    return one.exit_code();
+  }
+
+  /// A line for each file; the exit code of the folder is the worst of them.
+  int audit_folder(const std::filesystem::path& folder) const {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".json" && entry.path().filename().string().front() != '.')
+        files.push_back(entry.path());
+    if (files.empty()) throw bad_option(folder.string(), "", "holds no certificate", kExpected);
+    std::ranges::sort(files);
+    std::size_t confirmed = 0;
+    bool wrong = false;
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const std::filesystem::path& file : files) {
+      if (options_.stop.stop_requested()) break;
+      const Audited one = audited(file);
+      confirmed += one.exit_code() == 0 ? 1 : 0;
+      wrong |= one.exit_code() == 1;
+      if (arguments_.has("json")) {
+        all.push_back(report_json(file.string(), one.certificate, one.report, one.verdict));
+        continue;
+      }
+      out_ << fmt::format("{}: {}, {} of {} choices checked in {:.3g} s\n", file.filename().string(), one.verdict,
+                          one.report.checked, one.report.choices, one.report.seconds);
+      for (const std::string& what : one.report.wrong) out_ << "WRONG      " << what << "\n";
+      for (const std::string& what : one.report.undecided) out_ << "UNDECIDED  " << what << "\n";
+    }
+    if (arguments_.has("json"))
+      out_ << nlohmann::ordered_json{{"schema", 1},
+                                     {"folder", folder.string()},
+                                     {"certificates", files.size()},
+                                     {"confirmed", confirmed},
+                                     {"audits", std::move(all)}}
+                  .dump(2)
+           << "\n";
+    else
+      out_ << fmt::format("{} of {} certificates confirmed\n", confirmed, files.size());
+    return wrong ? 1 : confirmed == files.size() ? 0 : kUndecided;
+  }
+
+  const Arguments& arguments_;
+  std::ostream& out_;
+  const Library library_{shipped_configs().value_or("configs")};
+  audit::AuditOptions options_;
+};
 
 }  // namespace
 
 int audit_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   return run_command({"audit", kUsage, 1}, args, out, err,
-                     [&](const Arguments& arguments) { return run(arguments, out); });
+                     [&](const Arguments& arguments) { return AuditCommand(arguments, out).run(); });
 }
 
 }  // namespace pliant

@@ -62,7 +62,7 @@ const std::vector<Command>& commands() {
       {"pareto", "find the designs of a sweep that no other beats", pareto_command},
       {"query", "filter, sort and group the rows of a sweep", query_command},
       {"report", "a sweep as one HTML page: frontier, flexibility, hardware, layers, provenance", report_command},
-      {"audit", "check a proof that map --certificate wrote, with code of its own", audit_command},
+      {"audit", "check proofs that map or sweep wrote, with code of its own", audit_command},
       {"verify", "re-price and re-prove what map --json or a sweep wrote", verify_command},
   };
   return all;

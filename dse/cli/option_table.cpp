@@ -79,6 +79,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"cache", kText, "", "sweep", "folder of solved tasks, to share them between sweeps (DIR/cache)"},
     {"update", kFlag, "", "sweep",
      "replace the rows of a dataset whose inputs have changed; tasks that did not change are reused"},
+    {"certificates", kTexts, "", "sweep",
+     "a condition on the layers table, as for query: write the proofs of its rows to DIR/certificates for pliant "
+     "audit; "
+     "may be given several times, all must hold"},
     {"progress", kText, "", "sweep", "bar, lines, json or none (bar on a terminal, else lines)"},
     // study
     {"output", kText, "", "study", "folder (results/studies, with --quick results/studies_quick)", "", 'o'},

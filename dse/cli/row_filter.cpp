@@ -28,9 +28,9 @@ const ColumnKind* find(const std::vector<ColumnKind>& columns, const std::string
 
 }  // namespace
 
-RowFilter::RowFilter(const std::string& text, const std::vector<ColumnKind>& columns) {
+RowFilter::RowFilter(const std::string& text, const std::vector<ColumnKind>& columns, const std::string& option) {
   const auto refuse = [&](const std::string& what, const std::string& expected, const std::string& near = {}) {
-    return InputError(Diagnostic{"--where " + text, 0, 0, "", what, expected, near});
+    return InputError(Diagnostic{option + " " + text, 0, 0, "", what, expected, near});
   };
   // 1. A column of texts or flags is compared with a text.
   const std::size_t sign = text.find_first_of("=!<>");

@@ -12,8 +12,8 @@ namespace pliant {
 
 class RowFilter {
  public:
-  /// InputError when it cannot be understood or names no column.
-  RowFilter(const std::string& text, const std::vector<ColumnKind>& columns);
+  /// InputError, which names the option, when it cannot be understood or names no column.
+  RowFilter(const std::string& text, const std::vector<ColumnKind>& columns, const std::string& option = "--where");
 
   /// The columns it looks at.
   const std::vector<std::string>& names() const { return names_; }

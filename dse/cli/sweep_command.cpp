@@ -17,6 +17,7 @@
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/shipped_configs.h"
+#include "dse/cli/sweep_certificates.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/results/atomic_file.h"
 #include "dse/sweep/run_sweep.h"
@@ -40,6 +41,7 @@ examples:
   pliant sweep demo -o results/demo
   pliant sweep my_sweep.yaml --dry-run
   pliant sweep my_sweep.yaml -o results/mine --shard 2/8
+  pliant sweep demo -o results/demo --certificates 'design_id == 7' --certificates 'layer == conv2*'
   pliant sweep --status -o results/mine
 
 )";
@@ -94,6 +96,7 @@ class SweepCommand {
     run_.threads = arguments_.threads();
     run_.shard = arguments_.has("shard") ? parse_shard(*arguments_.text("shard")) : slurm_shard();
     run_.update = arguments_.has("update");
+    if (!arguments_.texts("certificates").empty()) check_certificates_option(arguments_, sweep);
     return arguments_.has("dry-run") ? dry_run(sweep) : execute(sweep);
   }
 
@@ -207,7 +210,20 @@ class SweepCommand {
     }
     view.finish();
     summary(sweep, outcome);
-    return outcome.interrupted ? 130 : 0;
+    if (outcome.interrupted) return 130;
+    return arguments_.texts("certificates").empty() ? 0 : certificates(sweep);
+  }
+
+  /// After the rows, so that a condition may name what was found.
+  int certificates(const Sweep& sweep) {
+    try {
+      const Interrupt interrupt(kLastWords, kPatienceSeconds);
+      const bool all = write_certificates(arguments_, library_, sweep, run_.dataset, interrupt.token(), out_, err_);
+      return interrupt.asked() ? 130 : all ? 0 : 1;
+    } catch (const StorageError& error) {
+      err_ << error.what() << "\n";
+      return 1;
+    }
   }
 
   void tell_best(const SweepProgress& progress) {
