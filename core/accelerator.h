@@ -16,6 +16,12 @@
 
 namespace pliant {
 
+/// Words per cycle of one instance; nullopt = unlimited. A bus carries the words of both directions.
+struct Bandwidth {
+  std::optional<double> read{}, write{}, bus{};
+  bool operator==(const Bandwidth&) const = default;
+};
+
 struct Memory {
   std::optional<Count> capacity_words{};                ///< of one instance; nullopt = unbounded
   int buffers = 1;                                      ///< multiple buffering: usable capacity = capacity / buffers
@@ -23,8 +29,10 @@ struct Memory {
   std::array<bool, kRoles> may_bypass{false, false, false};  ///< by Role: may a mapping leave it out although kept
   double read_pj = 0, write_pj = 0, update_pj = 0;           ///< per word; update = arriving partial sum
   std::optional<double> read_words_per_cycle{}, write_words_per_cycle{};  ///< of one instance; nullopt = unlimited
-  double leak_pj_per_cycle = 0;                                           ///< of one instance
-  double area_um2 = 0;                                                    ///< of one instance
+  std::optional<double> bus_words_per_cycle{};   ///< of one instance: one bus for both directions
+  std::array<Bandwidth, kRoles> bandwidth_of{};  ///< by Role: ports for the words of such tensors alone
+  double leak_pj_per_cycle = 0;                  ///< of one instance
+  double area_um2 = 0;                           ///< of one instance
   int word_bits = 16;
   /// When set, energy and area follow the named technology table at this capacity (see docs/model.md); the fields
   /// above then hold the values already resolved for the present capacity.

@@ -44,6 +44,7 @@ struct Rank {
 /// What a memory's `keeps:` list names. A tensor of a free einsum states its role.
 enum class Role : std::uint8_t { kInput, kWeight, kOutput };
 inline constexpr int kRoles = 3;
+inline constexpr std::array<std::string_view, kRoles> kRoleNames{"inputs", "weights", "outputs"};
 std::string_view to_string(Role role);  // "inputs", "weights", "outputs"
 
 struct Tensor {

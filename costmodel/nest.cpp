@@ -26,7 +26,7 @@ Nest::Nest(const Problem& problem) : problem_(problem), loops_(problem) {
   for (int x = 0; x < problem_.tensors; ++x)
     for_each_bit(loops_.all_dims() & ~problem_.coupled[x],
                  [&](int d) { uncoupled_[x][uncoupled_count_[x]++] = static_cast<std::uint8_t>(d); });
-  for (PerLevel* row : {&read_rate_, &write_rate_}) row->at.fill(1);
+  rate_.resize(problem_.ports.size());
   for (PerLevel& row : copied_) row.at.fill(1);
   every_transfer_.resize(static_cast<std::size_t>(problem_.tensors * memories_ * (memories_ + 1)));
   auto transfer = every_transfer_.begin();

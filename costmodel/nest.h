@@ -15,10 +15,10 @@
 
 namespace pliant {
 
-/// What bounds the runtime: the compute units, or a memory's read or write port.
+/// What bounds the runtime: the compute units, or a port of a memory.
 struct Bound {
-  int level = -1;  ///< -1 = compute
-  bool write = false;
+  int port = -1;  ///< in Problem::ports; -1 = compute
+  bool operator==(const Bound&) const = default;
 };
 
 struct Totals {
@@ -115,6 +115,7 @@ class Nest {
   void count_first(PlannedTransfer& transfer, double served, double delivered, double parent_copies) const;
   void charge_tensor(int tensor);
   void charge_output();
+  double load(const Port& port) const;
   void wait_for_ports(Totals& totals) const;
   void wait_for_demands(Totals& totals) const;
 
@@ -126,7 +127,7 @@ class Nest {
   std::array<unsigned, kMaxTensors> uncoupled_count_{};
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxTensors> uncoupled_{};  // dims
   std::array<PerLevel, kMaxTensors> copied_;  // simple words * copies of a level over uncoupled dims
-  PerLevel read_rate_, write_rate_;           // words per cycle of all instances in use
+  std::vector<double> rate_;                  // by port: words per cycle of all instances in use
 
   std::array<TensorSet, kMaxLevels> keeps_{};
   std::array<std::uint32_t, kMaxTensors> keepers_{};  // bit i: memory i keeps the tensor

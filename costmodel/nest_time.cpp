@@ -2,6 +2,7 @@
 // How long a priced mapping takes: its steps, the instances that work, and what the ports of memories need.
 #include <cmath>
 
+#include "costmodel/bits.h"
 #include "costmodel/imperfect.h"
 #include "costmodel/nest.h"
 
@@ -57,34 +58,35 @@ double Nest::instances_average(int level) const {
 
 /// Ports of the instances that work at the peak.
 void Nest::refresh_rates() {
-  for (int i = 0; i < memories_; ++i) {
-    const int l = memory_[i];
-    const double copies = instances_peak(l);
-    read_rate_[l] = problem_.read_bandwidth[l] * copies;
-    write_rate_[l] = problem_.write_bandwidth[l] * copies;
+  int level = -1;
+  double copies = 1;
+  for (std::size_t i = 0; i < rate_.size(); ++i) {
+    const Port& port = problem_.ports[i];
+    if (port.level != level) copies = instances_peak(level = port.level);
+    rate_[i] = port.bandwidth * copies;
   }
+}
+
+/// Words that pass a port, of all instances.
+inline double Nest::load(const Port& port) const {
+  double words = 0;
+  for_each_bit(port.reads, [&](int x) { words += charge_[x].reads[port.level]; });
+  for_each_bit(port.writes, [&](int x) { words += charge_[x].writes[port.level]; });
+  return words;
 }
 
 /// Raises cycles to the longest time of a port as Timeloop rounds it.
 void Nest::wait_for_demands(Totals& totals) const {
-  for (int i = 0; i < memories_; ++i) {
-    const int l = memory_[i];
-    const double instances = instances_peak(l);
-    double read_demand = 0, write_demand = 0;
-    for (int x = 0; x < problem_.tensors; ++x) {
-      read_demand += charge_[x].reads[l] / instances / totals.steps;
-      write_demand += charge_[x].writes[l] / instances / totals.steps;
-    }
-    const double read_time = demand_time(read_demand, problem_.read_bandwidth[l], totals.steps);
-    const double write_time = demand_time(write_demand, problem_.write_bandwidth[l], totals.steps);
-    if (read_time > totals.cycles) {
-      totals.cycles = read_time;
-      totals.bound = {l, false};
-    }
-    if (write_time > totals.cycles) {
-      totals.cycles = write_time;
-      totals.bound = {l, true};
-    }
+  for (std::size_t i = 0; i < rate_.size(); ++i) {
+    const Port& port = problem_.ports[i];
+    const double instances = instances_peak(port.level);
+    double demand = 0;
+    for_each_bit(port.reads, [&](int x) { demand += charge_[x].reads[port.level] / instances / totals.steps; });
+    for_each_bit(port.writes, [&](int x) { demand += charge_[x].writes[port.level] / instances / totals.steps; });
+    const double time = demand_time(demand, port.bandwidth, totals.steps);
+    if (time <= totals.cycles) continue;
+    totals.cycles = time;
+    totals.bound = {static_cast<int>(i)};
   }
 }
 
@@ -93,21 +95,11 @@ void Nest::wait_for_demands(Totals& totals) const {
 void Nest::wait_for_ports(Totals& totals) const {
   const double whole = round_down(totals.steps);
   double longest = 0;
-  for (int i = 0; i < memories_; ++i) {
-    const int l = memory_[i];
-    double reads = charge_[0].reads[l], writes = charge_[0].writes[l];
-    for (int x = 1; x < problem_.tensors; ++x) {
-      reads += charge_[x].reads[l];
-      writes += charge_[x].writes[l];
-    }
-    if (reads > whole * read_rate_[l] && reads > longest * read_rate_[l]) {
-      longest = reads / read_rate_[l];
-      totals.bound = {l, false};
-    }
-    if (writes > whole * write_rate_[l] && writes > longest * write_rate_[l]) {
-      longest = writes / write_rate_[l];
-      totals.bound = {l, true};
-    }
+  for (std::size_t i = 0; i < rate_.size(); ++i) {
+    const double words = load(problem_.ports[i]), rate = rate_[i];
+    if (words <= whole * rate || words <= longest * rate) continue;
+    longest = words / rate;
+    totals.bound = {static_cast<int>(i)};
   }
   // Rounded first: steps that are no whole number may end within the last cycle of a port.
   if (const double cycles = round_up(longest); cycles > totals.cycles) {

@@ -52,6 +52,24 @@ void resolve_tensor(Problem& problem, int x) {
   }
 }
 
+/// The ports of a memory that have a limit: for all tensors, and for those of one role.
+void resolve_ports(Problem& problem, int l, const Memory& memory) {
+  const auto add = [&](const Bandwidth& bandwidth, TensorSet tensors, const std::string& whose) {
+    if (tensors == 0) return;
+    if (bandwidth.read) problem.ports.push_back({l, tensors, 0, *bandwidth.read, whose + "read"});
+    if (bandwidth.write) problem.ports.push_back({l, 0, tensors, *bandwidth.write, whose + "write"});
+    if (bandwidth.bus) problem.ports.push_back({l, tensors, tensors, *bandwidth.bus, whose + "bus"});
+  };
+  add({memory.read_words_per_cycle, memory.write_words_per_cycle, memory.bus_words_per_cycle},
+      (TensorSet{1} << problem.tensors) - 1, "");
+  for (std::size_t role = 0; role < kRoles; ++role) {
+    TensorSet tensors = 0;
+    for (int x = 0; x < problem.tensors; ++x)
+      if (static_cast<std::size_t>(problem.layer.tensors[x].role) == role) tensors |= TensorSet{1} << x;
+    add(memory.bandwidth_of[role], tensors & problem.may_keep[l], std::string(kRoleNames[role]) + " ");
+  }
+}
+
 void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.is_memory[l] = true;
   problem.innermost_memory = l;
@@ -61,14 +79,13 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.write_pj[l] = memory.write_pj;
   problem.update_pj[l] = memory.update_pj;
   problem.leak_pj_per_cycle[l] = memory.leak_pj_per_cycle;
-  problem.read_bandwidth[l] = memory.read_words_per_cycle.value_or(kInfinity);
-  problem.write_bandwidth[l] = memory.write_words_per_cycle.value_or(kInfinity);
   for (int x = 0; x < problem.tensors; ++x) {
     const auto role = static_cast<std::size_t>(problem.layer.tensors[x].role);
     if (!memory.may_keep[role]) continue;
     problem.may_keep[l] |= TensorSet{1} << x;
     if (!memory.may_bypass[role]) problem.must_keep[l] |= TensorSet{1} << x;
   }
+  resolve_ports(problem, l, memory);
 }
 
 }  // namespace
@@ -84,8 +101,6 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
     size[d] = static_cast<double>(layer.dims[d].size);
     macs *= size[d];
   }
-  read_bandwidth.fill(kInfinity);
-  write_bandwidth.fill(kInfinity);
   for (int x = 0; x < tensors; ++x) {
     resolve_tensor(*this, x);
     if (sliding[x] != 0) sliding_tensors |= TensorSet{1} << x;

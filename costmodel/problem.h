@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/accelerator.h"
@@ -11,6 +12,14 @@
 #include "core/mapping.h"
 
 namespace pliant {
+
+/// A port of a memory that has a limit: the words of some tensors pass it, those read, those written, or (a bus) both.
+struct Port {
+  int level = 0;
+  TensorSet reads = 0, writes = 0;
+  double bandwidth = 0;  ///< words per cycle of one instance
+  std::string name;      ///< "read", "write", "bus", "weights read", ...
+};
 
 /// Slot l of a mapping is level l of the chain: temporal loops for a memory, spatial loops for a fanout.
 /// `levels` counts them without the compute level; index `levels` stands for the compute units.
@@ -59,8 +68,7 @@ struct Problem {
   std::array<TensorSet, kMaxLevels> may_keep{}, must_keep{};
   std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
   std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};
-  /// Per instance; infinity = unlimited, and for what is no memory.
-  std::array<double, kMaxLevels + 1> read_bandwidth{}, write_bandwidth{};
+  std::vector<Port> ports;  ///< outermost first
   std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};
   /// Fanouts (bit l = level l) by what they do for a tensor: serve children with equal windows by one word (multicast,
   /// or reduction for the output), and serve overlapping windows as one.

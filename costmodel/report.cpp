@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "costmodel/area.h"
+#include "costmodel/bits.h"
 
 namespace pliant {
 
@@ -43,10 +44,23 @@ void add_transfers(CostReport& report, const Nest& nest) {
   }
 }
 
+/// How long a port needs for the words that pass it.
+void add_port(LevelCost& level, const Port& port, const Totals& totals) {
+  double reads = 0, writes = 0;
+  for_each_bit(port.reads, [&](int x) { reads += level.tensors[x].reads; });
+  for_each_bit(port.writes, [&](int x) { writes += level.tensors[x].fills + level.tensors[x].updates; });
+  const double rate = port.bandwidth * level.instances_peak, time = (reads + writes) / rate;
+  if (!(totals.cycles >= time * kSlack))
+    throw std::logic_error(
+        fmt::format("cost model invariant: {} cycles, a port of {} needs {}", totals.cycles, level.name, time));
+  level.read_cycles = std::max(level.read_cycles, std::ceil(reads / rate));
+  level.write_cycles = std::max(level.write_cycles, std::ceil(writes / rate));
+  if (port.reads != 0 && port.writes != 0) level.bus_cycles = std::max(level.bus_cycles, std::ceil(time));
+}
+
 /// Energy of a memory's words, and how long its ports need for them.
 void add_costs(LevelCost& level, const Nest& nest, int l, const Totals& totals) {
   const Problem& problem = nest.problem();
-  double reads = 0, writes = 0;
   for (int x = 0; x < problem.tensors; ++x) {
     TensorCost& tensor = level.tensors[x];
     tensor.kept = nest.keeps(l, x);
@@ -56,16 +70,9 @@ void add_costs(LevelCost& level, const Nest& nest, int l, const Totals& totals) 
     tensor.energy_pj =
         tensor.reads * problem.read_pj[l] + tensor.fills * problem.write_pj[l] + tensor.updates * problem.update_pj[l];
     level.energy_pj += tensor.energy_pj;
-    reads += tensor.reads;
-    writes += tensor.fills + tensor.updates;
   }
-  const double read_time = reads / (problem.read_bandwidth[l] * level.instances_peak);
-  const double write_time = writes / (problem.write_bandwidth[l] * level.instances_peak);
-  if (!(totals.cycles >= std::max(read_time, write_time) * kSlack))
-    throw std::logic_error(fmt::format("cost model invariant: {} cycles, a port of {} needs {}", totals.cycles,
-                                       level.name, std::max(read_time, write_time)));
-  level.read_cycles = std::ceil(read_time);
-  level.write_cycles = std::ceil(write_time);
+  for (const Port& port : problem.ports)
+    if (port.level == l) add_port(level, port, totals);
   level.leakage_pj = problem.leak_pj_per_cycle[l] * level.instances_built * totals.cycles;
 }
 
@@ -108,11 +115,14 @@ CostReport price(const Layer& layer, const Accelerator& accelerator, const Mappi
   add_transfers(report, nest);
   for (int l = 0; l < problem.levels; ++l)
     if (report.levels[l].memory) add_costs(report.levels[l], nest, l, report.totals);
-  const Bound& bound = report.totals.bound;
-  report.bound_by = bound.level < 0
-                        ? "compute"
-                        : fmt::format("{} {}", report.levels[bound.level].name, bound.write ? "write" : "read");
+  report.bound_by = bound_name(problem, report.totals.bound);
   return report;
+}
+
+std::string bound_name(const Problem& problem, const Bound& bound) {
+  if (bound.port < 0) return "compute";
+  const Port& port = problem.ports[static_cast<std::size_t>(bound.port)];
+  return fmt::format("{} {}", problem.accelerator.levels[static_cast<std::size_t>(port.level)].name, port.name);
 }
 
 std::string broken_invariant(const Nest& nest, const Totals& totals) {

@@ -25,7 +25,8 @@ struct LevelCost {
   double instances_built = 1, instances_peak = 1, instances_average = 1;
   double capacity_words = 0;  ///< usable, per instance; infinity = unbounded
   double used_words = 0;      ///< per instance
-  double read_cycles = 0, write_cycles = 0;
+  /// How long its ports need for what is read and what is written; a bus needs both times, one after the other.
+  double read_cycles = 0, write_cycles = 0, bus_cycles = 0;
   double energy_pj = 0, leakage_pj = 0;
 };
 
@@ -37,8 +38,11 @@ struct CostReport {
   double units = 0;  ///< compute units built
   double area_um2 = 0;
   std::vector<LevelCost> levels;  ///< parallel to the accelerator's levels, without compute
-  std::string bound_by;           ///< "compute", or "GLB read"
+  std::string bound_by;           ///< "compute", or a memory's port: "GLB read", "GLB bus", "GLB weights read"
 };
+
+/// "compute", or the memory and its port.
+std::string bound_name(const Problem& problem, const Bound& bound);
 
 /// Prices one mapping in full. The mapping must have the accelerator's shape; legality is the checker's business.
 /// Throws std::logic_error when an invariant of the model is broken, which no input can cause.

@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, 5> kCompute{"compute", "mac_pj", "
 inline constexpr std::array<std::string_view, 2> kArea{"base_um2", "flexibility_um2"};
 inline constexpr std::array<std::string_view, 4> kAxes{"T", "O", "P", "S"};
 inline constexpr std::array<std::string_view, 1> kHints{"min_utilization"};
-inline constexpr std::array<std::string_view, 3> kRoleNames{"inputs", "weights", "outputs"};
+using pliant::kRoleNames;
 
 inline constexpr std::array<std::string_view, 5> kAxisRules{"tiles", "orders", "loops", "parallel", "shape"};
 inline constexpr std::array<std::string_view, 4> kFamilies{"conv", "gemm", "einsum", "depthwise"};

@@ -203,18 +203,32 @@ class AcceleratorReader {
     return std::get<double>(value);
   }
 
+  /// One port for all tensors, or a map from roles to ports of their own.
+  void ports(const Cursor& c, Memory& m, std::optional<double>& all, std::optional<double> Bandwidth::*own) {
+    if (!c.node().is_map()) {
+      all = bandwidth(c, m.word_bits);
+      return;
+    }
+    if (!c.only_keys(keys::kRoleNames, "words per cycle, or a map from inputs, weights, outputs to words per cycle"))
+      return;
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      const auto value = c.find(keys::kRoleNames[r]);
+      if (!value) continue;
+      if (!m.may_keep[r])
+        value->problem(fmt::format("{} are not kept here", keys::kRoleNames[r]), "only what `keeps` lists");
+      m.bandwidth_of[r].*own = bandwidth(*value, m.word_bits);
+    }
+  }
+
   void bandwidths(const Cursor& c, Memory& m) {
     const auto shared = c.find("bandwidth"), read = c.find("read_bandwidth"), write = c.find("write_bandwidth");
     if (shared && (read || write)) {
       return shared->problem("bandwidth beside read_bandwidth or write_bandwidth",
                              "either one shared bandwidth or one for each direction");
     }
-    if (shared) {
-      if (const auto both = bandwidth(*shared, m.word_bits))
-        m.read_words_per_cycle = m.write_words_per_cycle = *both / 2;
-    }
-    if (read) m.read_words_per_cycle = bandwidth(*read, m.word_bits);
-    if (write) m.write_words_per_cycle = bandwidth(*write, m.word_bits);
+    if (shared) ports(*shared, m, m.bus_words_per_cycle, &Bandwidth::bus);
+    if (read) ports(*read, m, m.read_words_per_cycle, &Bandwidth::read);
+    if (write) ports(*write, m, m.write_words_per_cycle, &Bandwidth::write);
   }
 
   static Fanout fanout(const Cursor& c) {

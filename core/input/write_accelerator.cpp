@@ -45,8 +45,17 @@ std::string memory(const std::string& name, const Memory& m) {
   line("read_pj", yaml_number(m.read_pj));
   line("write_pj", yaml_number(m.write_pj));
   line("update_pj", yaml_number(m.update_pj));
-  if (m.read_words_per_cycle) line("read_bandwidth", yaml_number(*m.read_words_per_cycle));
-  if (m.write_words_per_cycle) line("write_bandwidth", yaml_number(*m.write_words_per_cycle));
+  const auto port = [&](const char* key, const std::optional<double>& all, std::optional<double> Bandwidth::*own) {
+    if (all) line(key, yaml_number(*all));
+    std::string map;
+    for (std::size_t r = 0; r < kRoles; ++r)
+      if (const auto& rate = m.bandwidth_of[r].*own)
+        map += fmt::format("{}{}: {}", map.empty() ? "" : ", ", kRoleNames[r], yaml_number(*rate));
+    if (!map.empty()) line(key, "{" + map + "}");
+  };
+  port("bandwidth", m.bus_words_per_cycle, &Bandwidth::bus);
+  port("read_bandwidth", m.read_words_per_cycle, &Bandwidth::read);
+  port("write_bandwidth", m.write_words_per_cycle, &Bandwidth::write);
   line("leak_pj_per_cycle", yaml_number(m.leak_pj_per_cycle));
   line("area_um2", yaml_number(m.area_um2));
   return text;

@@ -10,18 +10,13 @@
 
 namespace pliant::audit {
 
-Measures::Measures(const Problem& problem) {
-  for (int l = 0; l < problem.levels; ++l) {
-    if (!problem.is_memory[l]) continue;
-    if (std::isfinite(problem.read_bandwidth[l])) ports.push_back({l, false});
-    if (std::isfinite(problem.write_bandwidth[l])) ports.push_back({l, true});
-  }
-}
+Measures::Measures(const Problem& problem) : ports(problem.ports) {}
 
-int Measures::port(int level, bool write) const {
+void Measures::charge(std::vector<double>& per_word, int tensor, int level, bool write, double words,
+                      double copies) const {
   for (std::size_t i = 0; i < ports.size(); ++i)
-    if (ports[i].level == level && ports[i].write == write) return static_cast<int>(i + 1);
-  return -1;
+    if (ports[i].level == level && ((write ? ports[i].writes : ports[i].reads) >> tensor & 1U) != 0)
+      per_word[i + 1] += words / (ports[i].bandwidth * copies);
 }
 
 ChoiceTransfers::ChoiceTransfers(const Problem& problem, const Measures& measures, const Factors& unrolling,
@@ -133,12 +128,10 @@ void ChoiceTransfers::least_towards_compute(Transfer& t) const {
 
 void ChoiceTransfers::charge_input(const Measures& measures, Transfer& t) const {
   t.served[0] = p_.read_pj[t.parent];
-  if (const int port = measures.port(t.parent, false); port > 0)
-    t.served[port] = 1 / (p_.read_bandwidth[t.parent] * copies_[t.parent]);
+  measures.charge(t.served, t.tensor, t.parent, false, 1, copies_[t.parent]);
   if (t.child == p_.levels) return;
   t.delivered[0] = p_.write_pj[t.child];
-  if (const int port = measures.port(t.child, true); port > 0)
-    t.delivered[port] = 1 / (p_.write_bandwidth[t.child] * copies_[t.child]);
+  measures.charge(t.delivered, t.tensor, t.child, true, 1, copies_[t.child]);
 }
 
 /// Perfect factors: what one copy of the level works on has at most one element for each of its iterations, and at most
@@ -168,11 +161,8 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
   const auto charge = [&](std::vector<double>& per_word, int level, bool write, double pj, double words, double fewer) {
     per_word[0] += words * pj;
     t.constant[0] -= fewer * pj;
-    const int port = measures.port(level, write);
-    if (port < 0) return;
-    const double rate = (write ? p_.write_bandwidth[level] : p_.read_bandwidth[level]) * copies_[level];
-    per_word[port] += words / rate;
-    t.constant[port] -= fewer / rate;
+    measures.charge(per_word, t.tensor, level, write, words, copies_[level]);
+    measures.charge(t.constant, t.tensor, level, write, -fewer, copies_[level]);
   };
   const bool windows = p_.affine_dims[t.tensor] != 0;
   const bool per_sweep = p_.conventions.first_time == Conventions::FirstTime::kPerSweep;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -17,14 +18,11 @@ namespace pliant::audit {
 
 /// What is added up over the transfers: energy without leakage (index 0), and cycles of every limited port.
 struct Measures {
-  struct Port {
-    int level = 0;
-    bool write = false;
-  };
   explicit Measures(const Problem& problem);
-  std::vector<Port> ports;
+  std::span<const Port> ports;  ///< measure i + 1
   std::size_t size() const { return 1 + ports.size(); }
-  int port(int level, bool write) const;  ///< its index among the measures, or -1 when it has no limit
+  /// Adds the cycles of so many words, written or read at a level by copies of it, to the ports that they pass.
+  void charge(std::vector<double>& per_word, int tensor, int level, bool write, double words, double copies) const;
 };
 
 struct Transfer {

@@ -36,11 +36,16 @@ std::vector<std::string> inside(const Level& level) {
     if (m.buffers > 1) capacity += fmt::format(", {} buffers", m.buffers);
     lines.push_back(fmt::format("{}   keeps {}", level.name, kept_roles(m)));
     lines.push_back(capacity);
-    const auto speed = [](const std::optional<double>& words) {
-      return words ? fmt::format("{:.4g}/cycle", *words) : std::string("unlimited");
+    const bool own = m.bandwidth_of != decltype(m.bandwidth_of){};
+    const auto speed = [&](const std::optional<double>& words) {
+      return words ? fmt::format("{:.4g}/cycle", *words) : std::string(own ? "a port per tensor" : "unlimited");
     };
-    lines.push_back(fmt::format("read {:.4g} pJ, {}; write {:.4g} pJ, {}", m.read_pj, speed(m.read_words_per_cycle),
-                                m.write_pj, speed(m.write_words_per_cycle)));
+    if (m.bus_words_per_cycle)
+      lines.push_back(fmt::format("read {:.4g} pJ; write {:.4g} pJ; one bus, {}", m.read_pj, m.write_pj,
+                                  speed(m.bus_words_per_cycle)));
+    else
+      lines.push_back(fmt::format("read {:.4g} pJ, {}; write {:.4g} pJ, {}", m.read_pj, speed(m.read_words_per_cycle),
+                                  m.write_pj, speed(m.write_words_per_cycle)));
   } else {
     const Compute& c = level.compute();
     lines.push_back(level.name);

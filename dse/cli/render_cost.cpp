@@ -81,6 +81,7 @@ std::string time_table(const PricedMapping& priced, bool ascii) {
     if (!level.memory) continue;
     if (level.read_cycles > 0) row(level.name + " read", level.read_cycles);
     if (level.write_cycles > 0) row(level.name + " write", level.write_cycles);
+    if (level.bus_cycles > 0) row(level.name + " bus", level.bus_cycles);
   }
   return table.text("  ");
 }
@@ -103,7 +104,7 @@ std::string headline(const PricedMapping& priced) {
   const CostReport& report = priced.report;
   const Totals& totals = report.totals;
   std::string bound = report.bound_by;
-  if (totals.bound.level >= 0)
+  if (totals.bound.port >= 0)
     bound += fmt::format(" bandwidth, {:.3g}x the compute steps", totals.cycles / totals.steps);
   TextTable table({"energy", readable_energy(totals.energy_pj) + "<",
                    fmt::format("{:.6g} pJ, {:.3g} pJ per MAC<", totals.energy_pj, totals.energy_pj / report.macs)});
@@ -186,6 +187,7 @@ ordered_json cost_json(const PricedMapping& priced) {
       item["used_words"] = number(level.used_words);
       item["read_cycles"] = number(level.read_cycles);
       item["write_cycles"] = number(level.write_cycles);
+      item["bus_cycles"] = number(level.bus_cycles);
       item["energy_pj"] = number(level.energy_pj);
       item["leakage_pj"] = number(level.leakage_pj);
       item["tensors"] = ordered_json::object();

@@ -55,10 +55,7 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
 }
 
 std::string bound_by(const SearchedLayer& searched) {
-  const Bound& bound = searched.result.totals.bound;
-  if (bound.level < 0) return "compute";
-  return searched.task->accelerator.levels[static_cast<std::size_t>(bound.level)].name +
-         (bound.write ? " write" : " read");
+  return bound_name(Problem(searched.task->layer, searched.task->accelerator), searched.result.totals.bound);
 }
 
 PricedMapping priced_mapping(const SearchedLayer& searched, const CostReport& report) {

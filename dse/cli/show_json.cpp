@@ -41,6 +41,14 @@ ordered_json level_json(const Accelerator& a, std::size_t k) {
     json["update_pj"] = m.update_pj;
     json["read_words_per_cycle"] = optional_number(m.read_words_per_cycle);
     json["write_words_per_cycle"] = optional_number(m.write_words_per_cycle);
+    json["bus_words_per_cycle"] = optional_number(m.bus_words_per_cycle);
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      const Bandwidth& own = m.bandwidth_of[r];
+      if (own == Bandwidth{}) continue;
+      json["ports"][std::string(kRoleNames[r])] = {{"read_words_per_cycle", optional_number(own.read)},
+                                                   {"write_words_per_cycle", optional_number(own.write)},
+                                                   {"bus_words_per_cycle", optional_number(own.bus)}};
+    }
     json["leak_pj_per_cycle"] = m.leak_pj_per_cycle;
     json["area_um2"] = m.area_um2;
     json["technology"] = m.technology;

@@ -16,7 +16,19 @@ std::string number(double value) {
   return value >= 1e5 && value < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
 }
 
-std::string bandwidth(const std::optional<double>& words) { return words ? number(*words) : "unlimited"; }
+/// Words per cycle of one direction, or of the bus that it shares with the other; by role where roles have their own.
+std::string port(const Memory& memory, const std::optional<double>& words, std::optional<double> Bandwidth::*own) {
+  std::string text;
+  const auto add = [&](const std::string& rate) { text += (text.empty() ? "" : ", ") + rate; };
+  if (memory.bus_words_per_cycle) add(number(*memory.bus_words_per_cycle) + " (bus)");
+  if (words) add(number(*words));
+  for (std::size_t r = 0; r < kRoles; ++r) {
+    const Bandwidth& ports = memory.bandwidth_of[r];
+    if (ports.*own) add(fmt::format("{} {}", kRoleNames[r], number(*(ports.*own))));
+    if (ports.bus) add(fmt::format("{} {} (bus)", kRoleNames[r], number(*ports.bus)));
+  }
+  return text.empty() ? "unlimited" : text;
+}
 
 std::string capacity(const Memory& m) {
   if (!m.capacity_words) return "unbounded";
@@ -32,8 +44,9 @@ std::string memory_table(const Accelerator& a) {
     const Memory& m = a.levels[k].memory();
     table.add({a.levels[k].name, fmt::format("{}", a.instances(static_cast<int>(k))), capacity(m),
                fmt::format("{}", m.word_bits), kept_roles(m), number(m.read_pj), number(m.write_pj),
-               number(m.update_pj), bandwidth(m.read_words_per_cycle), bandwidth(m.write_words_per_cycle),
-               number(m.leak_pj_per_cycle), number(m.area_um2), m.technology.empty() ? "-" : m.technology});
+               number(m.update_pj), port(m, m.read_words_per_cycle, &Bandwidth::read),
+               port(m, m.write_words_per_cycle, &Bandwidth::write), number(m.leak_pj_per_cycle), number(m.area_um2),
+               m.technology.empty() ? "-" : m.technology});
   }
   return table.text("  ");
 }

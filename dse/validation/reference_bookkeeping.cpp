@@ -416,6 +416,8 @@ class Bookkeeping {
       slowdown = std::min(slowdown, *memory.read_words_per_cycle / read_demand);
     if (memory.write_words_per_cycle && write_demand > *memory.write_words_per_cycle)
       slowdown = std::min(slowdown, *memory.write_words_per_cycle / write_demand);
+    if (memory.bus_words_per_cycle && read_demand + write_demand > *memory.bus_words_per_cycle)
+      slowdown = std::min(slowdown, *memory.bus_words_per_cycle / (read_demand + write_demand));
     result_.cycles = std::max(result_.cycles, std::ceil(result_.compute_cycles / slowdown));
     result_.energy_pj += result_.level_energy_pj[m];
   }

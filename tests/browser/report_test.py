@@ -29,7 +29,7 @@ LAYER = '<b onmouseover=window.hacked=3>conv</b> & "co"'
 SWEEP = """pliant: sweep
 name: plain
 accelerator: flexref
-set: {DRAM.bandwidth: 4}
+set: {DRAM.read_bandwidth: 2, DRAM.write_bandwidth: 2}
 workloads:
   - net.yaml
   - {name: gemms, layers: ["gemm:M=12,N=20,K=16", "gemm:M=48,N=20,K=9"]}

@@ -373,6 +373,27 @@ TEST(Ports, DrainsPassThePortWhateverTheRounding) {
   }
 }
 
+TEST(Ports, ABusCarriesBothDirections) {
+  // DRAM: 8 + 16 operands are read, 8 outputs written; RF inside has room for everything.
+  Accelerator a = chain({memory("DRAM"), memory("RF"), mac()}, Conventions::physical());
+  a.levels[0].memory().bus_words_per_cycle = 1;
+  Nested nest(make_gemm("gemm", {.M = 4, .N = 2, .K = 4}), a);
+  nest.temporal("RF", "M", 4).temporal("RF", "N", 2).temporal("RF", "K", 4);
+  for (const auto rounding : {Conventions::StallRounding::kExact, Conventions::StallRounding::kDemandRatio}) {
+    nest.accelerator.conventions.stall_rounding = rounding;
+    const CostReport report = nest.priced();
+    EXPECT_EQ(report.levels[0].read_cycles, 24);
+    EXPECT_EQ(report.levels[0].write_cycles, 8);
+    EXPECT_EQ(report.levels[0].bus_cycles, 32);
+    EXPECT_EQ(report.totals.steps, 32);
+    EXPECT_EQ(report.totals.cycles, 32);
+    EXPECT_EQ(report.bound_by, "compute");
+  }
+  nest.accelerator.levels[0].memory().bus_words_per_cycle = 0.5;
+  EXPECT_EQ(nest.priced().totals.cycles, 64);
+  EXPECT_EQ(nest.priced().bound_by, "DRAM bus");
+}
+
 TEST(PartialMulticast, EqualWindowsAreStillSharedAcrossTheNetwork) {
   // p + r takes four values in six units. Uniting the three windows of the outer fanout alone would need six words.
   Nested nest(conv_1d(3, 2),

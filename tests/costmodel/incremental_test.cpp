@@ -20,8 +20,7 @@ void expect_same(Nest& changed, const Problem& problem, const FlatMapping& mappi
   ASSERT_EQ(found.cycles, expected.cycles) << what;
   ASSERT_EQ(found.steps, expected.steps) << what;
   ASSERT_EQ(found.utilization, expected.utilization) << what;
-  ASSERT_EQ(found.bound.level, expected.bound.level) << what;
-  ASSERT_EQ(found.bound.write, expected.bound.write) << what;
+  ASSERT_EQ(found.bound.port, expected.bound.port) << what;
   ASSERT_EQ(changed.transfers().size(), fresh.transfers().size()) << what;
   for (std::size_t i = 0; i < fresh.transfers().size(); ++i) {
     const Transfer &a = changed.transfers()[i], &b = fresh.transfers()[i];

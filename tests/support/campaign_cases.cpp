@@ -212,6 +212,30 @@ Flexibility draw_flexibility(Draw& draw, const Layer& layer, const Accelerator& 
   return flexibility;
 }
 
+/// What moves through ports of each direction shares a bus in some memories, and in others has ports by role. Drawn
+/// last, so that seeds of earlier campaigns give the same tasks but for this.
+void join_ports(Draw& draw, Accelerator& accelerator) {
+  for (Level& level : accelerator.levels) {
+    if (!level.is_memory()) continue;
+    Memory& memory = level.memory();
+    const std::optional<double> read = memory.read_words_per_cycle, write = memory.write_words_per_cycle;
+    if (!read && !write) continue;
+    if (draw.chance(0.35)) {
+      memory.bus_words_per_cycle = read.value_or(0) + write.value_or(0);
+      memory.read_words_per_cycle.reset();
+      memory.write_words_per_cycle.reset();
+    } else if (draw.chance(0.25)) {
+      for (std::size_t r = 0; r < kRoles; ++r) {
+        if (draw.chance(0.4)) memory.bandwidth_of[r].read = read;
+        if (draw.chance(0.4)) memory.bandwidth_of[r].write = write;
+        if (draw.chance(0.2)) memory.bandwidth_of[r].bus = read.value_or(0) + write.value_or(0);
+      }
+      if (draw.chance(0.5)) memory.read_words_per_cycle.reset();
+      if (draw.chance(0.5)) memory.write_words_per_cycle.reset();
+    }
+  }
+}
+
 }  // namespace
 
 Task campaign_task(std::uint64_t seed) {
@@ -228,6 +252,7 @@ Task campaign_task(std::uint64_t seed) {
     for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)
       if (task.accelerator.levels[l].is_memory() && draw.chance(0.6))
         task.flexibility.levels[l].tile.burst = draw.from(2, 4);
+  join_ports(draw, task.accelerator);
   return task;
 }
 

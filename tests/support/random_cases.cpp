@@ -105,6 +105,12 @@ Memory draw_memory(Draw& draw, bool outermost, bool innermost) {
   return memory;
 }
 
+void share_bus(Memory& memory) {
+  memory.bus_words_per_cycle = *memory.read_words_per_cycle + memory.write_words_per_cycle.value_or(0);
+  memory.read_words_per_cycle.reset();
+  memory.write_words_per_cycle.reset();
+}
+
 Accelerator draw_accelerator(Draw& draw, bool spread) {
   Accelerator accelerator;
   accelerator.name = "random";
@@ -227,6 +233,9 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
                  : options.holes ? draw_holed_layer(draw)
                                  : draw_layer(draw, task.factorization != Factorization::kPerfect);
     task.accelerator = draw_accelerator(draw, options.spread || options.holes);
+    if (options.buses)
+      for (Level& level : task.accelerator.levels)
+        if (level.is_memory() && level.memory().read_words_per_cycle) share_bus(level.memory());
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     if (options.bursts)
       for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)

@@ -23,6 +23,8 @@ struct CaseOptions {
   bool holes = false;
   /// Some memories hold tiles of whole bursts of 2 to 4 words.
   bool bursts = false;
+  /// Where a memory has ports, one bus for both directions takes their place.
+  bool buses = false;
 };
 
 struct RandomCase {

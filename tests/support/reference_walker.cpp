@@ -449,7 +449,16 @@ class Walk {
   /// Reads, writes, energy and cycles from the words that were moved.
   void charge(Walked& walked) const {
     walked.reads.assign(levels_, 0);
-    walked.writes.assign(levels_, 0);
+    walked.reads_of.fill(walked.reads);
+    walked.writes = walked.reads;
+    walked.writes_of = walked.reads_of;
+    const auto access = [&](const Words& w, int level, double reads, double writes) {
+      const auto role = static_cast<std::size_t>(layer_.tensors[w.tensor].role);
+      walked.reads[level] += reads;
+      walked.reads_of[role][level] += reads;
+      walked.writes[level] += writes;
+      walked.writes_of[role][level] += writes;
+    };
     const Compute& compute = accelerator_.levels.back().compute();
     walked.energy_pj = static_cast<double>(walked.macs) * compute.mac_pj;
     std::map<int, double> output_fills;  // by level
@@ -472,12 +481,10 @@ class Walk {
         }
         output_fills[w.child] = fills;
       }
-      walked.reads[w.parent] += parent_reads;
-      walked.writes[w.parent] += updates;
+      access(w, w.parent, parent_reads, updates);
       walked.energy_pj += parent_reads * parent.read_pj + updates * parent.update_pj;
       if (child == nullptr) continue;
-      walked.reads[w.child] += drains;
-      walked.writes[w.child] += fills;
+      access(w, w.child, drains, fills);
       walked.energy_pj += drains * child->read_pj + fills * child->write_pj;
     }
     walked.cycles = static_cast<double>(walked.steps) * compute.cycles_per_mac;
@@ -492,10 +499,17 @@ class Walk {
       const Memory& memory = accelerator_.levels[l].memory();
       leakage += memory.leak_pj_per_cycle * built;
       const auto used = static_cast<double>(walked.peak[l]);
-      if (memory.read_words_per_cycle)
-        walked.cycles = std::max(walked.cycles, std::ceil(walked.reads[l] / (*memory.read_words_per_cycle * used)));
-      if (memory.write_words_per_cycle)
-        walked.cycles = std::max(walked.cycles, std::ceil(walked.writes[l] / (*memory.write_words_per_cycle * used)));
+      const auto wait = [&](const std::optional<double>& rate, double words) {
+        if (rate) walked.cycles = std::max(walked.cycles, std::ceil(words / (*rate * used)));
+      };
+      wait(memory.read_words_per_cycle, walked.reads[l]);
+      wait(memory.write_words_per_cycle, walked.writes[l]);
+      wait(memory.bus_words_per_cycle, walked.reads[l] + walked.writes[l]);
+      for (std::size_t r = 0; r < kRoles; ++r) {
+        wait(memory.bandwidth_of[r].read, walked.reads_of[r][l]);
+        wait(memory.bandwidth_of[r].write, walked.writes_of[r][l]);
+        wait(memory.bandwidth_of[r].bus, walked.reads_of[r][l] + walked.writes_of[r][l]);
+      }
     }
     walked.energy_pj += leakage * walked.cycles;
   }

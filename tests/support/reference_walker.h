@@ -7,7 +7,8 @@
 //   Time. All instances step together through the temporal loops, outermost slowest. A loop ends early where the dim
 //   ends (short last tiles); an instance whose part of the dim is used up is idle. Every MAC happens once. The ports of
 //   a memory are those of as many instances as work in the step that has most of them; a port takes whole cycles, and
-//   nothing ends before its ports do.
+//   nothing ends before its ports do. A bus carries the words of both directions one after the other; a port of a role
+//   carries those of its tensors only.
 //
 //   Transfers. Tensor x moves between neighbouring keepers, parent p and child c. Control is static: it knows the
 //   loops, not the data. Loops outside c are read from the inside; a loop of bound 1 does not exist. Up to the first
@@ -35,6 +36,7 @@
 //   value except for elements it meets for the first time.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "core/accelerator.h"
@@ -51,11 +53,12 @@ struct Words {
 };
 
 struct Walked {
-  Count macs = 0;                     ///< innermost iterations that were reached
-  Count steps = 0;                    ///< temporal iterations in which some unit works
-  std::vector<Words> words;           ///< by tensor, outermost pair first
-  std::vector<double> reads, writes;  ///< by level, all tensors and instances
-  std::vector<Count> peak;            ///< by level: most instances that work in one step
+  Count macs = 0;                                               ///< innermost iterations that were reached
+  Count steps = 0;                                              ///< temporal iterations in which some unit works
+  std::vector<Words> words;                                     ///< by tensor, outermost pair first
+  std::vector<double> reads, writes;                            ///< by level, all tensors and instances
+  std::array<std::vector<double>, kRoles> reads_of, writes_of;  ///< the same of the tensors of one role
+  std::vector<Count> peak;                                      ///< by level: most instances that work in one step
   double energy_pj = 0, cycles = 0;
 };
 

@@ -180,6 +180,8 @@ class Smaller {
       change([](Memory& m) { m.may_bypass.fill(false); });
       change([](Memory& m) { m.read_words_per_cycle.reset(); });
       change([](Memory& m) { m.write_words_per_cycle.reset(); });
+      change([](Memory& m) { m.bus_words_per_cycle.reset(); });
+      for (std::size_t r = 0; r < kRoles; ++r) change([r](Memory& m) { m.bandwidth_of[r] = {}; });
       change([](Memory& m) { m.leak_pj_per_cycle = 0; });
       change([](Memory& m) { m.word_bits = 16; });
       for (double Memory::*energy : {&Memory::read_pj, &Memory::write_pj, &Memory::update_pj}) {

@@ -123,6 +123,12 @@ Accelerator random_accelerator(Random& random, bool special_networks) {
     memory.leak_pj_per_cycle = static_cast<double>(pick(random, 0, 2)) / 4;
     if (chance(random, 30)) memory.read_words_per_cycle = static_cast<double>(pick(random, 1, 8)) / 2;
     if (chance(random, 30)) memory.write_words_per_cycle = static_cast<double>(pick(random, 1, 8)) / 2;
+    if (!memory.read_words_per_cycle && !memory.write_words_per_cycle && chance(random, 40)) {
+      std::optional<double>* const port[] = {&memory.bus_words_per_cycle, &memory.bandwidth_of[0].read,
+                                             &memory.bandwidth_of[1].bus, &memory.bandwidth_of[2].write,
+                                             &memory.bandwidth_of[2].bus};
+      *port[pick(random, 0, 4)] = static_cast<double>(pick(random, 1, 8)) / 2;
+    }
     accelerator.levels.push_back({"M" + std::to_string(m), memory});
     const Count fanouts = pick(random, 0, 2);
     for (Count f = 0; f < fanouts; ++f) {

@@ -106,6 +106,14 @@ TEST(ExactMapper, NoMapperFindsBetterOnLargerLayers) {
   }
 }
 
+// One bus for both directions: its load is the sum of two loads.
+TEST(ExactMapper, EqualsExhaustiveWithSharedBuses) {
+  const Tally tally =
+      compare_many(320, {.factorizations = {kPerfect, kRubyS, kRubyT, kRuby}, .most_mappings = 8'000, .buses = true});
+  EXPECT_LT(tally.infeasible, tally.cases / 10);
+  EXPECT_LT(tally.uncertified, tally.cases / 4);
+}
+
 // Remainders everywhere, and padding: small spaces are proven as well.
 TEST(ExactMapper, EqualsExhaustiveWithTemporalRemaindersAndPadding) {
   const Tally tally = compare_many(240, {.factorizations = {kRuby, kRubyT, kPadding}});

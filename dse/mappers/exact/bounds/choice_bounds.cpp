@@ -19,10 +19,6 @@ constexpr int kMostTiles = 2000;
 }  // namespace
 
 ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), p_(resolved.problem) {
-  for (int l = 0; l < p_.levels; ++l)
-    for (const bool write : {false, true})
-      if (p_.is_memory[l] && (write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) < kInfinity)
-        ports_.push_back({l, write});
   floor_ = p_.macs * p_.mac_pj;
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
@@ -37,7 +33,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
         child = l;
       }
       pattern.staying = resolved_.staying(x, pattern.pairs.front().parent);
-      pattern.least.resize(1 + ports_.size());
+      pattern.least.resize(1 + p_.ports.size());
       pattern.delivery.resize(pattern.pairs.size());
       // Whatever shares words between the compute units and their memory shares them at most between all units.
       const int keeper = pattern.pairs.front().parent;
@@ -129,9 +125,9 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
   std::array<Weights, kMaxLevels> weights;
   for (int x = 0; x < p_.tensors; ++x) {
     for (Pattern& pattern : patterns_[x]) {
-      for (std::size_t f = 0; f <= ports_.size(); ++f) {
+      for (std::size_t f = 0; f <= p_.ports.size(); ++f) {
         double total = f == 0 ? costs.energy(pattern.pairs, weights.data())
-                              : costs.port(ports_[f - 1].level, ports_[f - 1].write, pattern.pairs, weights.data());
+                              : costs.port(p_.ports[f - 1], pattern.pairs, weights.data());
         for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
           const double least = costs.least(pattern.pairs[j], weights[j]);
           total += least;
@@ -147,7 +143,7 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
 
 double ChoiceBounds::least() const {
   double energy = p_.macs * p_.mac_pj, cycles = steps_;
-  for (std::size_t f = 0; f <= ports_.size(); ++f) {
+  for (std::size_t f = 0; f <= p_.ports.size(); ++f) {
     double total = 0;
     for (const std::vector<Pattern>& all : patterns_) {
       double best = kInfinity;
@@ -186,7 +182,7 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
     if (x == p_.tensors) {
       if (!fits(chosen)) return;
       double cycles = steps_;
-      for (std::size_t f = 1; f <= ports_.size(); ++f) {
+      for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
         double load = 0;
         for (int y = 0; y < p_.tensors; ++y) load += chosen[y]->least[f];
         cycles = std::max(cycles, load);

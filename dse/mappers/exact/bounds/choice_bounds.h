@@ -34,10 +34,6 @@ class ChoiceBounds {
   void keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const;
 
  private:
-  struct Port {
-    int level = 0;
-    bool write = false;
-  };
   struct Pattern {
     std::uint32_t levels = 0;
     std::vector<KeeperPair> pairs;  // inside out
@@ -87,7 +83,6 @@ class ChoiceBounds {
 
   const ResolvedTask& resolved_;
   const Problem& p_;
-  std::vector<Port> ports_;
   std::vector<std::vector<Pattern>> patterns_;  // by tensor
   std::size_t keep_choices_ = 1;
   double floor_ = 0;  // energy

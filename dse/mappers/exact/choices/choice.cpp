@@ -46,8 +46,8 @@ class SpatialBounds {
     int fanout = -1;
     for (int l = 0; l < problem.levels; ++l) {
       if (problem.is_memory[l]) {
-        const double bandwidth = std::min(problem.read_bandwidth[l], problem.write_bandwidth[l]);
-        smallest_only_ &= fanout < 0 || bandwidth > 1e300;
+        smallest_only_ &=
+            fanout < 0 || std::ranges::none_of(problem.ports, [l](const Port& p) { return p.level == l; });
         continue;
       }
       smallest_only_ &= fanout < 0 || problem.multicast[l] == problem.multicast[fanout];

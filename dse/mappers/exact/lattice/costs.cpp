@@ -167,25 +167,26 @@ double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const 
   return constant(pairs, weights);
 }
 
-double Costs::port(int level, bool write, std::span<const KeeperPair> pairs, Weights* weights) const {
+double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
-  const double scale = 1 / ((write ? p.write_bandwidth[level] : p.read_bandwidth[level]) * instances_[level]);
+  const double scale = 1 / (port.bandwidth * instances_[port.level]);
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
     const bool output = pair.tensor == p.output;
-    if (pair.parent == level) {
-      if (!write || output) w.served += scale;
-      if (!write && output) w.first_parent -= scale;
+    const bool reads = port.reads >> pair.tensor & 1U, writes = port.writes >> pair.tensor & 1U;
+    if (pair.parent == port.level) {
+      if (reads) w.served += scale;
+      if (reads && output) w.first_parent -= scale;
+      if (writes && output) w.served += scale;
     }
-    if (pair.child != level) continue;
-    if (write) {
-      w.delivered += scale;
-      if (output) w.first_child -= scale;
-    } else if (output && p.conventions.drain == Conventions::Drain::kCounted) {
-      w.delivered += scale;
-    } else if (output && p.conventions.drain == Conventions::Drain::kParentWrites) {
+    if (pair.child != port.level) continue;
+    if (writes) w.delivered += scale;
+    if (writes && output) w.first_child -= scale;
+    if (!reads || !output) continue;
+    if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += scale;
+    if (p.conventions.drain == Conventions::Drain::kParentWrites) {
       const auto [few, many] = reduced_between(pair.parent, pair.child);
       w.served += few * scale;
       if (j + 1 < pairs.size()) {

@@ -41,7 +41,9 @@ class Costs {
 
   /// Sets the weights of one tensor's pairs and returns its constant.
   double energy(std::span<const KeeperPair> pairs, Weights* weights) const;
-  double port(int level, bool write, std::span<const KeeperPair> pairs, Weights* weights) const;
+  /// Cycles of a port. Words of both directions on one bus add up: weights are sums then, each with the sign it has in
+  /// either direction, so that whatever holds for functionals with such signs holds for it.
+  double port(const Port& port, std::span<const KeeperPair> pairs, Weights* weights) const;
   /// Least cost of one of these pairs: moved once, or as long as an operand can stay at the compute units.
   double least(const KeeperPair& pair, const Weights& weights) const;
   /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others

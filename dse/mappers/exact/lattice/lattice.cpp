@@ -89,11 +89,11 @@ Functional Lattice::energy() const {
   return f;
 }
 
-Functional Lattice::port(int level, bool write) const {
+Functional Lattice::port(const Port& port) const {
   Functional f;
   f.weights.resize(pairs_.size());
   for (int x = 0; x < resolved_.problem.tensors; ++x)
-    f.constant += costs_.port(level, write, pairs_of(x), f.weights.data() + pairs_of_[x].front());
+    f.constant += costs_.port(port, pairs_of(x), f.weights.data() + pairs_of_[x].front());
   return f;
 }
 

@@ -54,7 +54,7 @@ class Lattice {
   double steps() const { return costs_.steps(); }
 
   Functional energy() const;
-  Functional port(int level, bool write) const;
+  Functional port(const Port& port) const;
   /// Each tensor moved once between its keepers: a bound that needs no lattice.
   double least(const Functional& functional) const;
 

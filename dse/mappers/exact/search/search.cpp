@@ -38,15 +38,10 @@ class ChoiceSearch {
   double run(std::uint64_t effort_left) {
     const bool search = effort_left > 0;
     // 1. Each tensor moved once: no lattice needed.
-    for (int l = 0; l < p_.levels; ++l) {
-      if (!p_.is_memory[l]) continue;
-      for (const bool write : {false, true})
-        if ((write ? p_.write_bandwidth[l] : p_.read_bandwidth[l]) < kInfinity)
-          ports_.push_back({lattice_.port(l, write), {l, write}, false, 0});
-    }
+    for (const Port& port : p_.ports) ports_.push_back({lattice_.port(port), false, 0});
     const Functional energy = lattice_.energy();
     least_cycles_ = lattice_.steps();
-    for (const Port& port : ports_) least_cycles_ = std::max(least_cycles_, lattice_.least(port.functional));
+    for (const PortLoad& port : ports_) least_cycles_ = std::max(least_cycles_, lattice_.least(port.functional));
     double bound = value(lattice_.least(energy), least_cycles_);
     if (hopeless(bound)) return bound;
     // 2. The least energy over the lattice, and its mapping; where no port binds that is the optimum.
@@ -87,9 +82,9 @@ class ChoiceSearch {
 
  private:
   enum class Kind : std::uint8_t { kEnergy, kCycles, kSum };
-  struct Port {
+  /// In the order of Problem::ports.
+  struct PortLoad {
     Functional functional;
-    Bound bound;
     bool tabled;
     int bound_count;  // priced mappings it bound
   };
@@ -116,8 +111,8 @@ class ChoiceSearch {
   /// Tables for the port that bound most of the mappings priced so far: its load, and energy plus its load at the
   /// slope where neither corner of the region of improvements dominates.
   bool add_binding_port() {
-    Port* most = nullptr;
-    for (Port& port : ports_)
+    PortLoad* most = nullptr;
+    for (PortLoad& port : ports_)
       if (!port.tabled && port.bound_count > 0 && (most == nullptr || port.bound_count > most->bound_count))
         most = &port;
     if (most == nullptr || functionals_.size() + 2 > kMaxFunctionals) return false;
@@ -338,8 +333,7 @@ class ChoiceSearch {
     }
     nest_.load(flatten(p_, mapping));
     const Totals totals = nest_.price();
-    for (Port& port : ports_)
-      if (totals.bound.level == port.bound.level && totals.bound.write == port.bound.write) ++port.bound_count;
+    if (totals.bound.port >= 0) ++ports_[static_cast<std::size_t>(totals.bound.port)].bound_count;
     const double found = task_value(task_, totals);
     if (found < incumbent_.value) {
       incumbent_.value = found;
@@ -354,7 +348,7 @@ class ChoiceSearch {
   Incumbent& incumbent_;
   SearchLimits& limits_;
   Nest nest_;
-  std::vector<Port> ports_;
+  std::vector<PortLoad> ports_;
   double least_cycles_ = 0;
   std::vector<Functional> functionals_;
   std::vector<const Functional*> pointers_;

@@ -27,13 +27,11 @@ struct Bounded {
   Lattice lattice;
 };
 
+/// Calls visit(functional, load of a mapping) for every port.
 template <class F>
-void for_each_port(const Problem& p, F visit) {
-  for (int l = 0; l < p.levels; ++l)
-    for (const bool write : {false, true})
-      if (p.is_memory[static_cast<std::size_t>(l)] &&
-          (write ? p.write_bandwidth : p.read_bandwidth)[static_cast<std::size_t>(l)] < kInfinity)
-        visit(l, write);
+void for_each_port(const Problem& p, const Lattice& lattice, F visit) {
+  for (std::size_t i = 0; i < p.ports.size(); ++i)
+    visit(lattice.port(p.ports[i]), [i](const Priced& mapping) { return mapping.load[i]; });
 }
 
 TEST(Lemma, StepsOfAnUnrolling) {
@@ -87,9 +85,8 @@ TEST(Lemma, EachTransferMovedOnce) {
       Bounded bounded(resolved, choice);
       const double energy = bounded.lattice.least(bounded.lattice.energy());
       EXPECT_TRUE(at_most(energy, choice.least([](const Priced& m) { return m.energy; })));
-      for_each_port(truth.problem, [&](int l, bool write) {
-        const double load = bounded.lattice.least(bounded.lattice.port(l, write));
-        const double least = choice.least([&](const Priced& m) { return m.load.at({l, write}); });
+      for_each_port(truth.problem, bounded.lattice, [&](const Functional& port, auto load_of) {
+        const double load = bounded.lattice.least(port), least = choice.least(load_of);
         EXPECT_TRUE(at_most(load, least)) << load << " " << least;
       });
     }
@@ -113,9 +110,8 @@ TEST(Lemma, TablesOfEnergyAndOfEveryPort) {
         EXPECT_NEAR(bound, least, kSame * std::max(1.0, std::abs(least)));
       };
       check(bounded.lattice.energy(), choice.least([](const Priced& m) { return m.energy; }));
-      for_each_port(truth.problem, [&](int l, bool write) {
-        check(bounded.lattice.port(l, write), choice.least([&](const Priced& m) { return m.load.at({l, write}); }));
-      });
+      for_each_port(truth.problem, bounded.lattice,
+                    [&](const Functional& port, auto load_of) { check(port, choice.least(load_of)); });
     }
   });
   EXPECT_GT(equal, 100);
@@ -190,9 +186,8 @@ TEST(Lemma, TablesCutOffAtALimit) {
         EXPECT_TRUE(at_most(bound, least)) << bound << " " << least;
       };
       check(bounded.lattice.energy(), choice.least([](const Priced& m) { return m.energy; }));
-      for_each_port(truth.problem, [&](int l, bool write) {
-        check(bounded.lattice.port(l, write), choice.least([&](const Priced& m) { return m.load.at({l, write}); }));
-      });
+      for_each_port(truth.problem, bounded.lattice,
+                    [&](const Functional& port, auto load_of) { check(port, choice.least(load_of)); });
     }
   });
   EXPECT_GT(finite, 300);

@@ -35,7 +35,7 @@ inline bool at_most(double bound, double truth) { return bound <= truth + kSame 
 struct Priced {
   double energy = 0;  // without leakage
   double value = 0, cycles = 0, steps = 0;
-  std::map<std::pair<int, bool>, double> load;   // by port with a limit
+  std::vector<double> load;                      // by port
   std::map<std::array<int, 3>, Transfer> words;  // by tensor, parent, child
   Durations durations{};
 };
@@ -121,17 +121,14 @@ class Truth {
     result.energy = totals.energy_pj - problem.leak_pj_per_cycle_total * totals.cycles;
     for (const Transfer& words : nest.transfers()) result.words[{words.tensor, words.parent, words.child}] = words;
     const CostReport report = price(task.layer, task.accelerator, mapping);
-    for (int l = 0; l < problem.levels; ++l) {
-      if (!problem.is_memory[static_cast<std::size_t>(l)]) continue;
-      const LevelCost& level = report.levels[static_cast<std::size_t>(l)];
-      double reads = 0, writes = 0;
-      for (const TensorCost& tensor : level.tensors) {
-        reads += tensor.reads;
-        writes += tensor.fills + tensor.updates;
+    for (const Port& port : problem.ports) {
+      double words = 0;
+      for (std::size_t x = 0; x < task.layer.tensors.size(); ++x) {
+        const TensorCost& tensor = report.levels[static_cast<std::size_t>(port.level)].tensors[x];
+        if (port.reads >> x & 1U) words += tensor.reads;
+        if (port.writes >> x & 1U) words += tensor.fills + tensor.updates;
       }
-      const double peak = nest.instances_peak(l);
-      result.load[{l, false}] = reads / (problem.read_bandwidth[static_cast<std::size_t>(l)] * peak);
-      result.load[{l, true}] = writes / (problem.write_bandwidth[static_cast<std::size_t>(l)] * peak);
+      result.load.push_back(words / (port.bandwidth * nest.instances_peak(port.level)));
     }
     return result;
   }
