@@ -3,6 +3,7 @@
 // expressions of those dims. Convolutions, GEMMs and free einsums are all instances of this one representation.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -6,7 +6,10 @@
 #include <array>
 #include <span>
 #include <string_view>
+
 #include <vector>
+
+#include "core/layer.h"
 
 namespace pliant {
 

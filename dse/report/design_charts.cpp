@@ -26,7 +26,7 @@ struct TensorTraffic {
 };
 struct MemoryCost {
   std::string level;
-  double read_cycles = 0;
+  double read_cycles = 0, bus_cycles = 0;
   double leakage_pj = 0;
   std::vector<TensorTraffic> tensors;
 };
@@ -34,11 +34,13 @@ struct SolvedLayer {
   std::string name, bound_by, compute;
   double count = 1, macs = 0, energy_pj = 0, cycles = 0, utilization = 0;
   std::vector<MemoryCost> memories;
-  double outermost_reads() const {
+  /// Words read at the outermost memory, or all words of its bus.
+  double outermost_words() const {
     double words = 0;
-    for (const TensorTraffic& tensor : memories.front().tensors) words += tensor.reads;
+    for (const TensorTraffic& tensor : memories.front().tensors) words += has_bus() ? tensor.words : tensor.reads;
     return words;
   }
+  bool has_bus() const { return memories.front().bus_cycles > 0; }
 };
 
 double number(const ordered_json& json) { return json.is_null() ? 0 : json.get<double>(); }
@@ -64,8 +66,8 @@ std::vector<SolvedLayer> solved_layers(const ordered_json& details, std::size_t 
     one.bound_by = text(task[4]);
     one.compute = text(task[11].back()[0]);
     for (const ordered_json& memory : task[12]) {
-      MemoryCost cost{text(memory[0]), number(memory[4]), number(memory[6]), {}};
-      for (const ordered_json& tensor : memory[7])
+      MemoryCost cost{text(memory[0]), number(memory[4]), number(memory[6]), number(memory[7]), {}};
+      for (const ordered_json& tensor : memory[8])
         cost.tensors.push_back({text(tensor[0]), number(tensor[1]),
                                 number(tensor[1]) + number(tensor[2]) + number(tensor[3]), number(tensor[4])});
       one.memories.push_back(std::move(cost));
@@ -140,7 +142,8 @@ Chart utilization(const std::vector<SolvedLayer>& layers, const std::string& tit
   return {"utilization", "Utilization, " + title, shipped_spec("utilization", bounds_of(layers)), std::move(table)};
 }
 
-/// Layers as points, the roof of the compute units and, where it is bounded, the slope of reading the outermost memory.
+/// Layers as points, the roof of the compute units and, where it is bounded, the slope of the outermost memory: of
+/// reading it, or of its bus.
 Chart roofline(const std::vector<SolvedLayer>& layers, double units, const std::string& title) {
   DataTable table{
       {{"kind", {}}, {"name", {}}, {"x", {}}, {"y", {}}, {"bound_by", {}}, {"chosen", {}}, {"labelled", {}}}};
@@ -152,14 +155,15 @@ Chart roofline(const std::vector<SolvedLayer>& layers, double units, const std::
     bottom = std::min(bottom, y);
   };
   for (const SolvedLayer& layer : layers) {
-    const double words = layer.outermost_reads();
+    const double words = layer.outermost_words();
     if (words <= 0) continue;
     add("layer", layer.name, layer.macs / words, layer.macs / layer.cycles, layer.bound_by, false);
     left = std::min(left, layer.macs / words / 2);
     right = std::max(right, layer.macs / words * 2);
     // A port's cycles are its words over its bandwidth.
-    if (layer.memories.front().read_cycles > 0)
-      bandwidth = std::max(bandwidth, words / layer.memories.front().read_cycles);
+    const MemoryCost& outermost = layer.memories.front();
+    if (const double cycles = layer.has_bus() ? outermost.bus_cycles : outermost.read_cycles; cycles > 0)
+      bandwidth = std::max(bandwidth, words / cycles);
   }
   double ridge = left;
   if (bandwidth > 0) {
@@ -167,16 +171,18 @@ Chart roofline(const std::vector<SolvedLayer>& layers, double units, const std::
     left = std::min(left, ridge / 4);
     right = std::max(right, ridge * 4);
   }
+  const char* const moved = layers.front().has_bus() ? "moved" : "read";
   const std::string roof = fmt::format("{} MAC units", units);
   add("roof", roof, std::max(left, ridge), units, "", false);
   add("roof", roof, right, units, "", true);
   if (bandwidth > 0) {
-    const std::string slope = fmt::format("{:.3g} words read per cycle", bandwidth);
+    const std::string slope = fmt::format("{:.3g} words {} per cycle", bandwidth, moved);
     add("roof", slope, left, left * bandwidth, "", false);
     add("roof", slope, ridge, units, "", false);
   }
   ordered_json values = bounds_of(layers);
   values["memory"] = layers.front().memories.front().level;
+  values["moved"] = layers.front().has_bus() ? "moved at" : "read from";
   values["y_domain"] = {bottom / 2, units * 1.6};
   return {"roofline", "Roofline, " + title, shipped_spec("roofline", values), std::move(table)};
 }

@@ -140,7 +140,7 @@ class Collector {
     for (std::int64_t at = from; at < to; ++at) {
       ordered_json one{string(columns.memories.text("level", at))};
       for (const char* name :
-           {"instances", "capacity_words", "used_words", "read_cycles", "write_cycles", "leakage_pj"})
+           {"instances", "capacity_words", "used_words", "read_cycles", "write_cycles", "bus_cycles", "leakage_pj"})
         one.push_back(value(columns.memories, name, at));
       ordered_json tensors = ordered_json::array();
       const auto [first, last] = columns.tensors.range(at);

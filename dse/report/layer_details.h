@@ -25,7 +25,7 @@ struct LayerDetails {
   ///     certified,
   ///               mappings_covered, ended_by, mapping, memories]; equal tasks once
   ///     mapping  [[level, temporal, rows, cols, keeps, padded], ...], loops as [dim, bound]
-  ///     memories [[level, instances, capacity_words, used_words, read_cycles, write_cycles, leakage_pj,
+  ///     memories [[level, instances, capacity_words, used_words, read_cycles, write_cycles, bus_cycles, leakage_pj,
   ///                [[tensor, reads, fills, updates, energy_pj], ...]], ...]
   ///     rows     design row -> [[layer, task or -1, reason], ...]
   nlohmann::ordered_json json;

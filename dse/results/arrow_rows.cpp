@@ -63,8 +63,8 @@ std::shared_ptr<arrow::DataType> memories_type() {
   const auto tensor =
       arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"), real("energy_pj")});
   return arrow::list(arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"),
-                                     real("used_words"), real("read_cycles"), real("write_cycles"), real("leakage_pj"),
-                                     arrow::field("tensors", arrow::list(tensor))}));
+                                     real("used_words"), real("read_cycles"), real("write_cycles"), real("bus_cycles"),
+                                     real("leakage_pj"), arrow::field("tensors", arrow::list(tensor))}));
 }
 
 std::shared_ptr<arrow::DataType> sets_type() {
@@ -284,8 +284,10 @@ void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
   for (const TaskResult::Memory& m : row.result->memories) {
     must(entry.Append());
     must(child<arrow::StringBuilder>(entry, 0).Append(row.accelerator->levels[m.level].name));
-    append_reals(entry, 1, {m.instances, m.capacity_words, m.used_words, m.read_cycles, m.write_cycles, m.leakage_pj});
-    auto& tensors = child<arrow::ListBuilder>(entry, 7);
+    append_reals(
+        entry, 1,
+        {m.instances, m.capacity_words, m.used_words, m.read_cycles, m.write_cycles, m.bus_cycles, m.leakage_pj});
+    auto& tensors = child<arrow::ListBuilder>(entry, 8);
     must(tensors.Append());
     auto& item = static_cast<arrow::StructBuilder&>(*tensors.value_builder());
     for (const TaskResult::Memory::Traffic& t : m.tensors) {

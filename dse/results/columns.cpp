@@ -30,6 +30,7 @@ constexpr std::array<ColumnInfo, 25> kLayers = {{
     {"energy_by_level", "pJ", "energy of every level, leakage included; the last is the compute level"},
     {"memories", "",
      "by memory, outermost first: instances, capacity_words and used_words of one, read_cycles, write_cycles, "
+     "bus_cycles, "
      "leakage_pj, and by tensor reads, fills and updates (words, all instances) and energy_pj"},
     {"certificate", "",
      "value and lower_bound (of the objective), gap, certified, mappings_covered, evaluations, ended_by"},

@@ -9,7 +9,7 @@
 namespace pliant {
 
 /// Raised whenever a column changes its name, type or meaning.
-inline constexpr int kTableSchema = 2;
+inline constexpr int kTableSchema = 3;
 
 enum class TableKind { kLayers, kDesigns };
 std::string_view to_string(TableKind table);  ///< "layers", "designs"

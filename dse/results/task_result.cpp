@@ -105,8 +105,8 @@ void pack(Pack& all, Result& r) {
   all.list(r.energy_by_level, [](auto& out, auto& level) { out(level.level), out(level.energy_pj); });
   all.list(r.memories, [](auto& out, auto& m) {
     out(m.level);
-    for (auto* number :
-         {&m.instances, &m.capacity_words, &m.used_words, &m.read_cycles, &m.write_cycles, &m.leakage_pj})
+    for (auto* number : {&m.instances, &m.capacity_words, &m.used_words, &m.read_cycles, &m.write_cycles, &m.bus_cycles,
+                         &m.leakage_pj})
       out(*number);
     out.list(m.tensors, [](auto& o, auto& t) { o(t.tensor), o(t.reads), o(t.fills), o(t.updates), o(t.energy_pj); });
   });

@@ -41,7 +41,8 @@ struct TaskResult {
   /// What happens at one memory; counts are words summed over all instances.
   struct Memory {
     int level = 0;  ///< in the accelerator
-    double instances = 0, capacity_words = 0, used_words = 0, read_cycles = 0, write_cycles = 0, leakage_pj = 0;
+    double instances = 0, capacity_words = 0, used_words = 0, read_cycles = 0, write_cycles = 0, bus_cycles = 0,
+           leakage_pj = 0;
     struct Traffic {
       int tensor = 0;  ///< in the layer
       double reads = 0, fills = 0, updates = 0, energy_pj = 0;

@@ -2,7 +2,10 @@
 // Bandwidths, as the studies of the flexibility paper write them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
 
 namespace pliant {
 
@@ -12,7 +15,12 @@ inline constexpr const char* kPaperBandwidth = "409.6";
 /// Where a bandwidth must be written and none shall limit.
 inline constexpr const char* kNoLimit = "1000000";
 
-inline constexpr const char* kBandwidthKey = "DRAM.bandwidth";
-inline constexpr const char* kBandwidthColumn = "set_DRAM_bandwidth";
+/// Half of a bandwidth is for reads and half for writes; the sweeps and their columns have the halves.
+inline constexpr std::array<const char*, 2> kBandwidthKeys = {"DRAM.read_bandwidth", "DRAM.write_bandwidth"};
+inline constexpr const char* kHalfColumn = "set_DRAM_read_bandwidth";
+inline constexpr const char* kPaperHalf = "204.8";
+
+/// The bandwidth of both directions together, written as above.
+inline std::string both_halves(const std::string& half) { return fmt::format("{}", 2 * std::stod(half)); }
 
 }  // namespace pliant

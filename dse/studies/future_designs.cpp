@@ -54,7 +54,7 @@ std::string under(const std::string& bandwidth) {
 InflexibleHardware hardware_under(const StudyContext& context, const std::string& bandwidth) {
   const Accelerator reference = load_accelerator(context.library, "flexref");
   const Memory& buffer = reference.levels[static_cast<std::size_t>(reference.find_level("Buffer"))].memory();
-  // A bandwidth is shared by reads and writes, half each.
+  // Half of the bandwidth is for reads, half for writes.
   return {reference.macs_units(), *buffer.capacity_words, bandwidth == kNoLimit ? 0 : std::stod(bandwidth) / 2};
 }
 

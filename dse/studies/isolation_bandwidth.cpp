@@ -75,9 +75,10 @@ void isolation_over_bandwidth(const StudyContext& context, StudyResult& result) 
   for (const PrintedSpeedup& printed : kPrinted) {
     const Rows& rows = designs.at(printed.sweep);
     int agree = 0;
-    for (const std::string& bandwidth : rows.values(kBandwidthColumn)) {
+    for (const std::string& half : rows.values(kHalfColumn)) {
+      const std::string bandwidth = both_halves(half);
       const auto runtime = [&](const char* flexibility) {
-        return rows.number({{kBandwidthColumn, bandwidth}, {"flexibility", flexibility}}, "runtime_cycles");
+        return rows.number({{kHalfColumn, half}, {"flexibility", flexibility}}, "runtime_cycles");
       };
       const double speedup = runtime(printed.slow) / runtime(printed.fast);
       const std::string name = bandwidth_name(std::stod(bandwidth));
@@ -96,14 +97,15 @@ void buffers_over_bandwidth(const StudyContext& context, StudyResult& result) {
   const SweepData data = run_study_sweep(context, "study_buffers", [&](Sweep& sweep) {
     if (!context.quick) return;
     keep_layers(sweep, {"L01", "L16"});
-    keep_values(sweep, kBandwidthKey, {kPaperBandwidth});
+    keep_values(sweep, kBandwidthKeys[0], {kPaperHalf});
   });
   constexpr const char* kCapacity = "set_Buffer_capacity_words";
   constexpr const char *kLargest = "102400", *kSmall = "800";
   DataTable table = table_of({"bandwidth", "buffer_bytes", "design", "runtime"});
-  for (const std::string& bandwidth : data.designs.values(kBandwidthColumn)) {
+  for (const std::string& half : data.designs.values(kHalfColumn)) {
+    const std::string bandwidth = both_halves(half);
     const auto runtime = [&](const std::string& bytes, const std::string& flexibility) {
-      return data.designs.number({{kBandwidthColumn, bandwidth}, {kCapacity, bytes}, {"flexibility", flexibility}},
+      return data.designs.number({{kHalfColumn, half}, {kCapacity, bytes}, {"flexibility", flexibility}},
                                  "runtime_cycles");
     };
     const auto soft_gain = [&](const char* bytes) {

@@ -15,7 +15,7 @@ SweepData run_at_paper_bandwidth(const StudyContext& context, const std::string&
   return run_study_sweep(
       context, name,
       [&](Sweep& sweep) {
-        keep_values(sweep, kBandwidthKey, {kPaperBandwidth});
+        keep_values(sweep, kBandwidthKeys[0], {kPaperHalf});
         change(sweep);
         asked = sweep;
       },
@@ -30,7 +30,7 @@ IsolationCosts::IsolationCosts(const StudyContext& context, const std::string& n
   Sweep asked;
   data_ = run_at_paper_bandwidth(context, name, change, asked);
   std::vector<Setting> settings = asked.settings;
-  settings.push_back({kBandwidthKey, kPaperBandwidth});
+  for (const char* key : kBandwidthKeys) settings.push_back({key, kPaperHalf});
   const Accelerator reference = load_accelerator(context.library, asked.accelerators.front(), settings);
   const Rows& rows = data_.layers;
   const auto entry_of = [&](std::size_t row) -> const Workload::Entry& {

@@ -108,7 +108,7 @@ void keep_every(Sweep& sweep, std::size_t n) {
 
 void keep_values(Sweep& sweep, std::string_view key, const std::vector<std::string>& values) {
   for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
-    if (sweep.axes[axis].keys.size() != 1 || sweep.axes[axis].keys[0] != key) continue;
+    if (sweep.axes[axis].keys.empty() || sweep.axes[axis].keys[0] != key) continue;
     auto& written = sweep.axes[axis].values;
     for (std::size_t i = written.size(); i-- > 0;) {
       if (std::ranges::find(values, written[i][0]) != values.end()) continue;

@@ -55,7 +55,7 @@ void keep_layers(Sweep& sweep, const std::vector<std::string>& names);
 /// Leaves every n-th layer, the first one included.
 void keep_every(Sweep& sweep, std::size_t n);
 
-/// Leaves only these values, as written, of the axis with this one key.
+/// Leaves only these values, as written, of the axis with this key, the first if several vary together.
 void keep_values(Sweep& sweep, std::string_view key, const std::vector<std::string>& values);
 
 /// As the Ruby paper searches: random mappings until 3000 legal ones in a row were no better.

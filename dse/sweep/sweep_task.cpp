@@ -65,7 +65,8 @@ std::string conflict_of(const Task& task) {
 ///   4: wrong certificates of einsums with coefficients, of stationarities of several tensors, of fractional
 ///      cycles_per_mac and of bandwidth limits met within a cycle were repaired.
 ///   5: wrong prices of drains, peak copies and partial multicast were repaired.
-constexpr int kTaskVersion = 5;
+///   6: `bandwidth` is one bus for reads and writes; a record has bus_cycles.
+constexpr int kTaskVersion = 6;
 
 }  // namespace
 
@@ -138,6 +139,7 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoin
                                  level.used_words,
                                  level.read_cycles,
                                  level.write_cycles,
+                                 level.bus_cycles,
                                  level.leakage_pj,
                                  {}});
       for (std::size_t t = 0; t < level.tensors.size(); ++t) {

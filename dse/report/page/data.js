@@ -66,8 +66,8 @@ class Details {
         level: this.text(level), temporal: this.loops(temporal), rows: this.loops(rows), cols: this.loops(cols),
         keeps: keeps.map((k) => this.text(k)), padded: this.loops(padded),
       })),
-      memories: memories.map(([level, instances, capacity, used, readCycles, writeCycles, leakage, tensors]) => ({
-        level: this.text(level), instances, capacity, used, readCycles, writeCycles, leakage,
+      memories: memories.map(([level, instances, capacity, used, readCycles, writeCycles, busCycles, leakage, tensors]) => ({
+        level: this.text(level), instances, capacity, used, readCycles, writeCycles, busCycles, leakage,
         tensors: tensors.map(([tensor, reads, fills, updates, pj]) => ({ tensor: this.text(tensor), reads, fills, updates, energy: pj })),
       })),
     };

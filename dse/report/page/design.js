@@ -78,15 +78,19 @@ function boundColours(layers) {
   return { bounds, colours: bounds.map((_, i) => report.measures.colours[i % 8]) };
 }
 
-/** Points of layers, the compute roof, and a slanted roof where reading the outermost memory is bounded. */
+/** A memory whose reads and writes share one bus. */
+const hasBus = (layer) => (layer?.memories[0]?.busCycles ?? 0) > 0;
+
+/** Points of layers, the compute roof, and a slanted roof where the outermost memory bounds reading, or all on its bus. */
 function rooflineRows(layers, units) {
-  const moved = (layer) => layer.memories[0].tensors.reduce((sum, t) => sum + t.reads, 0);
+  const words = (t) => (hasBus(layers[0]) ? t.reads + t.fills + t.updates : t.reads);
+  const moved = (layer) => layer.memories[0].tensors.reduce((sum, t) => sum + words(t), 0);
   const points = layers.filter((l) => moved(l) > 0).map((l) => ({ kind: "layer", name: l.name, x: l.macs / moved(l), y: l.macs / l.cycles, bound_by: l.boundBy, chosen: l === layers.chosen, index: l.index }));
   if (!points.length) return { rows: [], bandwidth: null, domain: [1, 2] };
   // A port's cycles are its words over its bandwidth, so the layers tell the bandwidth.
   let bandwidth = null;
   for (const layer of layers) {
-    const cycles = layer.memories[0].readCycles ?? 0;
+    const cycles = (hasBus(layer) ? layer.memories[0].busCycles : layer.memories[0].readCycles) ?? 0;
     if (cycles > 0) bandwidth = Math.max(bandwidth ?? 0, moved(layer) / cycles);
   }
   const low = Math.min(...points.map((p) => p.x)), high = Math.max(...points.map((p) => p.x));
@@ -94,7 +98,8 @@ function rooflineRows(layers, units) {
   const ridge = bandwidth ? units / bandwidth : left;
   const roof = (name, x, y, labelled) => ({ kind: "roof", name, x, y, labelled, bound_by: "" });
   const rows = [...points, roof(`${plain(units)} MAC units`, Math.max(left, ridge), units, false), roof(`${plain(units)} MAC units`, right, units, true)];
-  if (bandwidth) rows.push(roof(`${plain(bandwidth, 3)} words read per cycle`, left, left * bandwidth, false), roof(`${plain(bandwidth, 3)} words read per cycle`, ridge, units, false));
+  const slope = `${plain(bandwidth ?? 0, 3)} words ${hasBus(layers[0]) ? "moved" : "read"} per cycle`;
+  if (bandwidth) rows.push(roof(slope, left, left * bandwidth, false), roof(slope, ridge, units, false));
   return { rows, bandwidth, domain: [rows.reduce((low, r) => Math.min(low, r.y), units) / 2, units * 1.6] };
 }
 
@@ -140,10 +145,10 @@ async function drawDesign() {
     { tip: (d) => (d.index === undefined ? null : layerTip(all[d.index])), click });
   layers.chosen = all[chosen.layer];
   const { rows, bandwidth, domain } = rooflineRows(layers, designs.get("compute_units", row));
-  const memory = layers[0]?.memories[0]?.level ?? "";
+  const memory = layers[0]?.memories[0]?.level ?? "", moved = hasBus(layers[0]) ? "moved at" : "read from";
   document.getElementById("roofline-caption").textContent = bandwidth ? "" : `${memory} has no limit of bandwidth in this design, so there is only the roof of the MAC units.`;
-  await draw("chart-roofline", "roofline", { width: Math.max(200, widthOf("chart-roofline") - 180), memory, y_domain: domain, ...bound }, rows,
-    { tip: (d) => (d.index === undefined ? null : [...layerTip(all[d.index]), [`MACs per word read from ${memory}`, plain(d.x, 4)], ["MACs per cycle", plain(d.y, 4)]]), click });
+  await draw("chart-roofline", "roofline", { width: Math.max(200, widthOf("chart-roofline") - 180), memory, moved, y_domain: domain, ...bound }, rows,
+    { tip: (d) => (d.index === undefined ? null : [...layerTip(all[d.index]), [`MACs per word ${moved} ${memory}`, plain(d.x, 4)], ["MACs per cycle", plain(d.y, 4)]]), click });
 }
 
 function chooseLayer(index) {

@@ -109,9 +109,10 @@ TEST(InflexibleDesign, TheMapperAgreesWithTheClosedForm) {
   design.tile = {4, 2, 2, 1, 3, 1};
   design.order = {kR, kM, kP, kC, kQ, kS};
   const std::filesystem::path file = write_accelerator(context, design, "test_design");
-  for (const char* bandwidth : {"1", "8", "1000000"}) {
+  for (const char* half : {"0.5", "4", "500000"}) {
     const Accelerator accelerator = choose_flexibility(
-        library, "InFlex-0000", load_accelerator(library, file.string(), {{"DRAM.bandwidth", bandwidth}}));
+        library, "InFlex-0000",
+        load_accelerator(library, file.string(), {{"DRAM.read_bandwidth", half}, {"DRAM.write_bandwidth", half}}));
     double cycles = 0;
     for (const Workload::Entry& entry : workload.layers) {
       const Task task{entry.layer, accelerator, accelerator.flexibility_of(entry.layer), Factorization::kRubyS,
@@ -121,7 +122,7 @@ TEST(InflexibleDesign, TheMapperAgreesWithTheClosedForm) {
       cycles += static_cast<double>(entry.count) * found.totals.cycles;
     }
     // Ports are rounded up to whole cycles, after divisions in another order: one cycle for each of four layers.
-    EXPECT_NEAR(cycles, network.cycles(design, {15, 102400, std::stod(bandwidth) / 2}), 4) << bandwidth;
+    EXPECT_NEAR(cycles, network.cycles(design, {15, 102400, std::stod(half)}), 4) << half;
   }
 }
 
