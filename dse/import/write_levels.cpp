@@ -39,6 +39,7 @@ std::string memory_lines(const std::string& name, const Memory& m, bool stated) 
   } else if (!m.capacity_words) {
     line("read_pj", yaml_number(kDramPjPerBit * m.word_bits));
   }
+  if (m.bus_words_per_cycle) line("bandwidth", yaml_number(*m.bus_words_per_cycle));
   if (m.read_words_per_cycle) line("read_bandwidth", yaml_number(*m.read_words_per_cycle));
   if (m.write_words_per_cycle) line("write_bandwidth", yaml_number(*m.write_words_per_cycle));
   return text;

@@ -394,6 +394,24 @@ TEST(Ports, ABusCarriesBothDirections) {
   EXPECT_EQ(nest.priced().bound_by, "DRAM bus");
 }
 
+TEST(Ports, ARoleMayHaveItsOwn) {
+  // DRAM: 8 inputs and 8 weights are read, 4 outputs written.
+  Accelerator a = chain({memory("DRAM"), memory("RF"), mac()}, Conventions::physical());
+  a.levels[0].memory().bandwidth_of[static_cast<std::size_t>(Role::kWeight)].read = 0.125;
+  Nested nest(make_gemm("gemm", {.M = 2, .N = 2, .K = 4}), a);
+  nest.temporal("RF", "M", 2).temporal("RF", "N", 2).temporal("RF", "K", 4);
+  const CostReport weights = nest.priced();
+  EXPECT_EQ(weights.totals.steps, 16);
+  EXPECT_EQ(weights.totals.cycles, 64);
+  EXPECT_EQ(weights.levels[0].read_cycles, 64);
+  EXPECT_EQ(weights.levels[0].write_cycles, 0);
+  EXPECT_EQ(weights.bound_by, "DRAM weights read");
+  nest.accelerator.levels[0].memory().bandwidth_of = {};
+  nest.accelerator.levels[0].memory().bandwidth_of[static_cast<std::size_t>(Role::kOutput)].bus = 0.125;
+  EXPECT_EQ(nest.priced().totals.cycles, 32);  // 4 outputs, each written once
+  EXPECT_EQ(nest.priced().bound_by, "DRAM outputs bus");
+}
+
 TEST(PartialMulticast, EqualWindowsAreStillSharedAcrossTheNetwork) {
   // p + r takes four values in six units. Uniting the three windows of the outer fanout alone would need six words.
   Nested nest(conv_1d(3, 2),

@@ -79,6 +79,9 @@ class TimeloopWriter {
     if (m.capacity_words) attributes.push_back(fmt::format("depth: {}", *m.capacity_words));
     attributes.push_back(fmt::format("width: {0}, datawidth: {0}", m.word_bits));
     if (m.buffers != 1) attributes.push_back(fmt::format("multiple_buffering: {}", m.buffers));
+    if (m.bandwidth_of != decltype(m.bandwidth_of){}) cannot_say(level.name, "a port per tensor");
+    if (m.bus_words_per_cycle)
+      attributes.push_back(fmt::format("shared_bandwidth: {}", yaml_number(*m.bus_words_per_cycle)));
     if (m.read_words_per_cycle)
       attributes.push_back(fmt::format("read_bandwidth: {}", yaml_number(*m.read_words_per_cycle)));
     if (m.write_words_per_cycle)
