@@ -323,6 +323,26 @@ levels:
   EXPECT_EQ(agreed_value(task), 60 * energy);  // the least energy has no words to spare, so the least cycles too
 }
 
+// Five iterations of K on 4 units take two rounds, and so they do on 3. But outputs do not use K: every unit starts its
+// own sums, which need no fill, so the wider bound is the better one. 15 inputs, 5 weights and 15 sums less 4 x 3 first
+// ones are written to Reg; DRAM reads 15 inputs and 5 weights, and gets 2 x 3 sums, 3 of which it must read back.
+TEST(Certificates, AWiderBoundStartsMoreSumsAlongADimThatOutputsDoNotUse) {
+  Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {fanout: PEs, cols: 4}
+  - {memory: Reg, capacity: 3, read_pj: 0, write_pj: 10, update_pj: 0}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  orders: {DRAM: [[K, M, N]]}
+  parallel: {PEs: {rows: [], cols: [K]}}
+)",
+                      "gemm:M=3,N=1,K=5");
+  task.factorization = Factorization::kRubyS;
+  task.objective = Objective::kEnergy;
+  EXPECT_EQ(agreed_value(task), 10 * (15 + 5 + 3) + 15 + 5 + 6 + 3);
+}
+
 // 44,838 mappings with every kind of order rule under remembered displacements, within-level runs and remainders: once
 // not certified within a minute.
 TEST(Certificates, RememberedDisplacementsWithinLevelsAreProven) {

@@ -230,10 +230,11 @@ TEST(Lemma, ChoicesThatAreNotListed) {
       }
     }
   };
-  const tests::CaseOptions options{.factorizations = {Factorization::kRubyS, Factorization::kRubyT},
-                                   .most_mappings = Truth::kMostMappings,
-                                   .infeasible_share = 0,
-                                   .spread = true};
+  const tests::CaseOptions options{
+      .factorizations = {Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby},
+      .most_mappings = Truth::kMostMappings,
+      .infeasible_share = 0,
+      .spread = true};
   for_each_task(
       1200, check, [](const Task&) { return true; },
       [&](std::uint64_t seed) { return tests::random_case(seed, options).task; });
