@@ -23,11 +23,15 @@ if(PLIANT_ARROW STREQUAL "auto" OR PLIANT_ARROW STREQUAL "system")
 endif()
 
 if(NOT PLIANT_ARROW_SOURCE AND NOT PLIANT_ARROW STREQUAL "system")
-  set(wheel_python "${CMAKE_SOURCE_DIR}/.venv/bin/python")
-  if(EXISTS "${wheel_python}")
-    # -I: neither the user's site-packages nor PYTHONPATH may stand in for the pinned wheel.
+  # -I: neither the user's site-packages nor PYTHONPATH may stand in for the pinned wheel.
+  set(wheel_python "${CMAKE_SOURCE_DIR}/.venv/bin/python" -I)
+  if(PLIANT_PYTHON_MODULE)
+    set(wheel_python "${Python_EXECUTABLE}")
+  endif()
+  list(GET wheel_python 0 wheel_interpreter)
+  if(EXISTS "${wheel_interpreter}")
     execute_process(
-      COMMAND "${wheel_python}" -I -c
+      COMMAND ${wheel_python} -c
         "import pyarrow; print(pyarrow.__version__, pyarrow.get_include(), pyarrow.get_library_dirs()[0], sep=';')"
       OUTPUT_VARIABLE wheel OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_VARIABLE wheel_error RESULT_VARIABLE wheel_result)
     if(wheel_result EQUAL 0)
@@ -44,6 +48,9 @@ if(NOT PLIANT_ARROW_SOURCE AND NOT PLIANT_ARROW STREQUAL "system")
         endif()
         list(GET candidates 0 wheel_${package}_library)
       endforeach()
+      if(PLIANT_PYTHON_MODULE)
+        pliant_private_arrow(wheel_arrow_library wheel_parquet_library)
+      endif()
       add_library(Arrow::arrow_shared SHARED IMPORTED)
       set_target_properties(Arrow::arrow_shared PROPERTIES
         IMPORTED_LOCATION "${wheel_arrow_library}" INTERFACE_INCLUDE_DIRECTORIES "${wheel_include}")

@@ -8,13 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "core/legality.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/count_json.h"
 #include "dse/cli/task_options.h"
-#include "flex/mapspace/count.h"
-#include "flex/mapspace/enumerate.h"
-#include "flex/mapspace/legal_count.h"
-#include "flex/mapspace/orders.h"
 #include "flex/mapspace/ruby_table.h"
 
 namespace pliant {
@@ -40,13 +36,6 @@ examples:
 
 )";
 
-/// "57456", or "1075458121...000 (1.08e24)" with an approximation a person can compare.
-std::string readable(const BigCount& count) {
-  const std::string digits = count.str();
-  if (digits.size() <= 6) return digits;
-  return fmt::format("{} ({:.2e})", digits, count.convert_to<double>());
-}
-
 class CountCommand {
  public:
   CountCommand(const Arguments& arguments, std::ostream& out) : arguments_(arguments), out_(out) {}
@@ -58,122 +47,56 @@ class CountCommand {
       throw arguments_.bad("", "several modes at once",
                            "at most one of --legal, --enumerate, --quickflow, --orders, --table");
     if (arguments_.has("table")) return ruby_table();
-    layer_ = read_layer(arguments_);
+    space_.layer = read_layer(arguments_);
     if (arguments_.has("orders")) return orders();
-    read_accelerator();
-    if (arguments_.has("quickflow")) return quickflow();
-    if (arguments_.has("legal")) return legal();
+    space_.accelerator = read_accelerator(arguments_);
+    space_.rule = read_factorization(*arguments_.text("factorization"), arguments_.command());
+    if (arguments_.has("quickflow")) return tell(quickflow_json(space_), "QuickFlow's map-space size");
+    if (arguments_.has("legal")) return tell(legal_json(space_), "legal mappings");
     if (arguments_.has("enumerate")) return enumerate();
     return closed_form();
   }
 
  private:
-  void read_accelerator() {
-    accelerator_ = pliant::read_accelerator(arguments_);
-    rule_ = read_factorization(*arguments_.text("factorization"), arguments_.command());
-  }
-
-  const Flexibility& flexibility() const { return accelerator_.flexibility_of(layer_); }
   bool as_json() const { return arguments_.has("json"); }
-
-  ordered_json head(std::string_view what, const BigCount& count) const {
-    ordered_json json;
-    json["schema"] = 1;
-    json["what"] = what;
-    json["count"] = count.str();
-    json["layer"] = layer_.written_as.empty() ? layer_.name : layer_.written_as;
-    if (!accelerator_.levels.empty()) {
-      json["accelerator"] = accelerator_.name;
-      json["factorization"] = to_string(rule_);
-    }
-    return json;
-  }
 
   int finish(const ordered_json& json) {
     out_ << json.dump(2) << "\n";
     return 0;
   }
 
-  int closed_form() {
-    const MapSpaceSize size = map_space_size(layer_, accelerator_, flexibility(), rule_);
-    if (as_json()) {
-      ordered_json json = head("map-space", size.total());
-      for (std::size_t d = 0; d < size.chains.size(); ++d)
-        json["factor_chains"][layer_.dims[d].name] = size.chains[d].str();
-      for (std::size_t k = 0; k < accelerator_.levels.size(); ++k) {
-        if (!accelerator_.levels[k].is_memory()) continue;
-        json["orders"][accelerator_.levels[k].name] = size.orders[k].str();
-        json["bypasses"][accelerator_.levels[k].name] = size.bypasses[k].str();
-      }
-      return finish(json);
-    }
-    out_ << fmt::format("{:<16} {:>12}\n", "factor chains", to_string(rule_));
-    for (std::size_t d = 0; d < size.chains.size(); ++d)
-      out_ << fmt::format("  {:<14} {:>12}\n", fmt::format("{} = {}", layer_.dims[d].name, layer_.dims[d].size),
-                          size.chains[d].str());
-    out_ << fmt::format("{:<16} {:>12} {:>12}\n", "memories", "orders", "bypasses");
-    for (std::size_t k = 0; k < accelerator_.levels.size(); ++k)
-      if (accelerator_.levels[k].is_memory())
-        out_ << fmt::format("  {:<14} {:>12} {:>12}\n", accelerator_.levels[k].name, size.orders[k].str(),
-                            size.bypasses[k].str());
-    out_ << "map-space, before capacities and the joint limits of fanouts\n  " << readable(size.total()) << "\n";
+  static std::string text(const ordered_json& json) { return json.get<std::string>(); }
+
+  int tell(const ordered_json& json, std::string_view title) {
+    if (as_json()) return finish(json);
+    out_ << title << "\n  " << readable_size(text(json["count"])) << "\n";
     return 0;
   }
 
-  int legal() {
-    const auto count = count_legal_mappings(layer_, accelerator_, flexibility(), rule_);
-    if (!count)
-      throw arguments_.bad("--legal",
-                           rule_ == Factorization::kPadding ? "padded map-spaces are not counted this way"
-                                                            : "this map-space has too many different tiles to walk",
-                           "a smaller layer, a stricter factorization rule, or no --legal");
-    if (as_json()) return finish(head("legal", *count));
-    out_ << "legal mappings\n  " << readable(*count) << "\n";
-    return 0;
+  int closed_form() {
+    const ordered_json json = map_space_json(space_);
+    if (!as_json()) {
+      out_ << fmt::format("{:<16} {:>12}\n", "factor chains", to_string(space_.rule));
+      for (const Dim& dim : space_.layer.dims)
+        out_ << fmt::format("  {:<14} {:>12}\n", fmt::format("{} = {}", dim.name, dim.size),
+                            text(json["factor_chains"][dim.name]));
+      out_ << fmt::format("{:<16} {:>12} {:>12}\n", "memories", "orders", "bypasses");
+      for (const auto& [memory, orders] : json["orders"].items())
+        out_ << fmt::format("  {:<14} {:>12} {:>12}\n", memory, text(orders), text(json["bypasses"][memory]));
+    }
+    return tell(json, "map-space, before capacities and the joint limits of fanouts");
   }
 
   int enumerate() {
-    static constexpr Count kLargest = 20'000'000;
-    const BigCount candidates = map_space_size(layer_, accelerator_, flexibility(), rule_).total();
-    if (candidates > kLargest)
-      throw arguments_.bad("--enumerate", fmt::format("{} candidates are too many to list", readable(candidates)),
-                           fmt::format("at most {}", kLargest));
-    Count visited = 0, legal = 0;
-    for_each_mapping(layer_, accelerator_, flexibility(), rule_, [&](const Mapping& mapping) {
-      ++visited;
-      legal += check_legality(layer_, accelerator_, flexibility(), rule_, mapping).empty();
-      return true;
-    });
-    if (as_json()) {
-      ordered_json json = head("enumerated", legal);
-      json["listed"] = std::to_string(visited);
-      return finish(json);
-    }
-    out_ << "legal mappings, of " << visited << " listed\n  " << readable(legal) << "\n";
-    return 0;
-  }
-
-  int quickflow() {
-    const BigCount count = quickflow_map_space_size(layer_, accelerator_);
-    if (as_json()) return finish(head("quickflow-formula", count));
-    out_ << "QuickFlow's map-space size\n  " << readable(count) << "\n";
-    return 0;
+    const ordered_json json = enumerated_json(space_);
+    return tell(json, fmt::format("legal mappings, of {} listed", text(json["listed"])));
   }
 
   int orders() {
-    const BigCount with = count_reuse_distinct_orders(layer_), without = count_reuse_distinct_orders(layer_, false);
-    DimSet looping = 0;
-    for (std::size_t d = 0; d < layer_.dims.size(); ++d)
-      if (layer_.dims[d].size > 1) looping |= DimSet{1} << d;
-    const BigCount all = count_orders(layer_, looping, {});
-    if (as_json()) {
-      ordered_json json = head("reuse-distinct-orders", with);
-      json["without_halo_reuse"] = without.str();
-      json["all_orders"] = all.str();
-      return finish(json);
-    }
-    out_ << fmt::format("loop orders of one memory\n  {} differ in reuse ({} without halo reuse), of {}\n", with.str(),
-                        without.str(), all.str());
+    const ordered_json json = orders_json(space_);
+    if (as_json()) return finish(json);
+    out_ << fmt::format("loop orders of one memory\n  {} differ in reuse ({} without halo reuse), of {}\n",
+                        text(json["count"]), text(json["without_halo_reuse"]), text(json["all_orders"]));
     return 0;
   }
 
@@ -217,9 +140,7 @@ class CountCommand {
 
   const Arguments& arguments_;
   std::ostream& out_;
-  Layer layer_;
-  Accelerator accelerator_;
-  Factorization rule_ = Factorization::kPerfect;
+  CountedMapSpace space_;
 };
 
 }  // namespace

@@ -97,10 +97,10 @@ std::string nearest_column(const std::string& name, const std::vector<std::strin
   return nearest(name, known);
 }
 
-InputError unknown_column(const Arguments& arguments, std::string option, const std::string& name,
+InputError unknown_column(std::string_view command, std::string option, const std::string& name,
                           const std::vector<std::string>& known) {
-  return arguments.bad(std::move(option), fmt::format("no column `{}`", shorten(name, 60)), "one of " + join(known),
-                       nearest_column(name, known));
+  return bad_option(command, std::move(option), fmt::format("no column `{}`", shorten(name, 60)),
+                    "one of " + join(known), nearest_column(name, known));
 }
 
 std::filesystem::path find_sweep(const Library& library, const std::string& name) {

@@ -34,7 +34,7 @@ TableKind table_of(const Arguments& arguments);
 
 /// The column that a name without its unit, a misspelt one or another word for it means; "" when none comes near.
 std::string nearest_column(const std::string& name, const std::vector<std::string>& known);
-InputError unknown_column(const Arguments& arguments, std::string option, const std::string& name,
+InputError unknown_column(std::string_view command, std::string option, const std::string& name,
                           const std::vector<std::string>& known);
 
 /// A file, or the shipped sweep of this name; InputError with near names otherwise.

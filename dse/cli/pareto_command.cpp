@@ -4,21 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <ostream>
 
 #include "core/input/diagnostics.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/dataset_frontiers.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/data_table.h"
-#include "dse/results/pareto.h"
 
 namespace pliant {
 namespace {
@@ -36,46 +31,21 @@ examples:
 
 )";
 
-std::optional<double> as_real(const Cell& cell) {
-  double value = 0;
-  if (const auto* real = std::get_if<double>(&cell)) {
-    value = *real;
-  } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-    value = static_cast<double>(*whole);
-  } else {
-    return std::nullopt;
-  }
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-struct Goal {
-  std::string column;
-  double sign = 1;  ///< -1 when maximised
-};
-
-struct Group {
-  std::vector<std::string> names;     ///< values of the group-by columns
-  std::vector<std::size_t> rows;      ///< that have all goals
-  std::size_t incomplete = 0;         ///< left out: a goal is empty
-  std::vector<std::size_t> frontier;  ///< rows of the table
-  Point reference;                    ///< as written, not signed
-  double volume = 0;
-  std::optional<std::size_t> knee;  ///< in frontier
-};
-
 class ParetoCommand {
  public:
   ParetoCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
       : arguments_(arguments), out_(out), err_(err) {}
 
   int run() {
-    read();
-    choose_goals();
-    group_rows();
-    for (Group& group : groups_) analyse(group);
-    if (arguments_.has("output")) write();
+    FrontierQuestion question;
+    question.minimize = split_names(arguments_.text("minimize").value_or(""));
+    question.maximize = split_names(arguments_.text("maximize").value_or(""));
+    if (const std::string text = *arguments_.text("group-by"); text != "none") question.group_by = split_names(text);
+    if (arguments_.has("reference")) question.reference = split_names(*arguments_.text("reference"));
+    found_ = find_frontiers(read(), question);
+    if (arguments_.has("output")) write_table(found_.rows(), *arguments_.text("output"));
     if (arguments_.has("json")) {
-      print_json();
+      out_ << found_.json(complete_).dump(2) << "\n";
     } else {
       print_text();
     }
@@ -83,120 +53,36 @@ class ParetoCommand {
   }
 
  private:
-  void read() {
+  DataTable read() {
     const std::filesystem::path dataset = dataset_of(arguments_);
     const TableKind kind = table_of(arguments_);
     std::vector<std::string> damaged;
-    table_ = read_table(dataset, kind, damaged);
+    DataTable table = read_table(dataset, kind, damaged);
     complete_ = tell_if_incomplete(dataset, kind, damaged, err_);
-    if (table_.columns.empty())
+    if (table.columns.empty())
       throw arguments_.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(kind)),
                            "the folder that `pliant sweep` wrote");
+    return table;
   }
 
   const DataColumn& column(const std::string& name, const char* option = "") const {
-    if (const DataColumn* found = table_.find(name)) return *found;
-    throw unknown_column(arguments_, option, name, table_.names());
-  }
-
-  void choose_goals() {
-    const auto add = [&](const char* option, double sign) {
-      const std::string key = std::string("--") + option;
-      for (const std::string& name : split_names(arguments_.text(option).value_or(""))) {
-        const DataColumn& found = column(name, key.c_str());
-        if (std::ranges::any_of(goals_, [&](const Goal& goal) { return goal.column == name; }))
-          throw arguments_.bad(key, fmt::format("{} is named twice", name), "each column once");
-        const bool text = std::ranges::any_of(
-            found.cells, [](const Cell& cell) { return std::holds_alternative<std::string>(cell); });
-        if (text) throw arguments_.bad(key, fmt::format("{} is not a number", name), "a column of numbers");
-        goals_.push_back({name, sign});
-      }
-    };
-    add("minimize", 1);
-    add("maximize", -1);
-    if (goals_.empty()) {
-      for (const char* name : {"area_um2", "edp_pj_cycles"})
-        if (table_.find(name) != nullptr) goals_.push_back({name, 1});
-    }
-    if (goals_.empty()) throw arguments_.bad("", "no columns to compare", "--minimize COLUMNS");
-  }
-
-  void group_rows() {
-    std::vector<const DataColumn*> by;
-    const std::string text = *arguments_.text("group-by");
-    if (text != "none")
-      for (const std::string& name : split_names(text)) {
-        by.push_back(&column(name, "--group-by"));
-        group_by_.push_back(name);
-      }
-    std::vector<const DataColumn*> goals;
-    for (const Goal& goal : goals_) goals.push_back(&column(goal.column));
-    std::map<std::vector<std::string>, std::size_t> known;
-    for (std::size_t row = 0; row < table_.rows(); ++row) {
-      std::vector<std::string> names;
-      for (const DataColumn* one : by) names.push_back(to_text(one->cells[row]));
-      const auto [place, is_new] = known.try_emplace(names, groups_.size());
-      if (is_new) groups_.push_back({names, {}, 0, {}, {}, 0, {}});
-      Group& group = groups_[place->second];
-      const bool whole =
-          std::ranges::all_of(goals, [&](const DataColumn* goal) { return as_real(goal->cells[row]).has_value(); });
-      if (whole) {
-        group.rows.push_back(row);
-      } else {
-        ++group.incomplete;
-      }
-    }
-  }
-
-  void analyse(Group& group) {
-    if (group.rows.empty()) return;
-    std::vector<Point> points;
-    for (const std::size_t row : group.rows) {
-      Point point;
-      for (const Goal& goal : goals_) point.push_back(goal.sign * *as_real(column(goal.column).cells[row]));
-      points.push_back(std::move(point));
-    }
-    Point reference(goals_.size());
-    const std::vector<std::string> given =
-        arguments_.has("reference") ? split_names(*arguments_.text("reference")) : std::vector<std::string>{};
-    if (!given.empty() && given.size() != goals_.size())
-      throw arguments_.bad("--reference", fmt::format("{} numbers", given.size()),
-                           fmt::format("{}, one per column", goals_.size()));
-    for (std::size_t g = 0; g < goals_.size(); ++g) {
-      if (!given.empty()) {
-        double value = 0;
-        const auto [end, error] = std::from_chars(given[g].data(), given[g].data() + given[g].size(), value);
-        if (error != std::errc() || end != given[g].data() + given[g].size())
-          throw arguments_.bad("--reference", fmt::format("`{}`", given[g]), "a number");
-        reference[g] = goals_[g].sign * value;
-      } else {
-        reference[g] = std::ranges::max(points, {}, [g](const Point& p) { return p[g]; })[g];
-      }
-      group.reference.push_back(goals_[g].sign * reference[g]);
-    }
-    std::vector<Point> frontier;
-    for (const std::size_t i : non_dominated(points)) {
-      group.frontier.push_back(group.rows[i]);
-      frontier.push_back(points[i]);
-    }
-    group.volume = hypervolume(frontier, reference);
-    group.knee = knee(frontier);
+    return found_.column(name, arguments_.command(), option);
   }
 
   /// Where the design stands, the goals, and what was asked for besides.
   std::vector<std::string> shown_columns() const {
     std::vector<std::string> names;
     const auto add = [&](const std::string& name) {
-      if (table_.find(name) != nullptr && std::ranges::find(names, name) == names.end() &&
-          std::ranges::find(group_by_, name) == group_by_.end())
+      if (found_.table.find(name) != nullptr && std::ranges::find(names, name) == names.end() &&
+          std::ranges::find(found_.group_by, name) == found_.group_by.end())
         names.push_back(name);
     };
     add("design_id");
-    for (const std::string& name : table_.names())
+    for (const std::string& name : found_.table.names())
       if (name.starts_with("set_")) add(name);
     for (const char* name : {"flexibility", "factorization", "objective"})
       if (varies(name)) add(name);
-    for (const Goal& goal : goals_) add(goal.column);
+    for (const DatasetFrontiers::Goal& goal : found_.goals) add(goal.column);
     if (arguments_.has("columns")) {
       for (const std::string& name : split_names(*arguments_.text("columns"))) {
         column(name, "--columns");
@@ -207,15 +93,15 @@ class ParetoCommand {
   }
 
   bool varies(const char* name) const {
-    const DataColumn* found = table_.find(name);
+    const DataColumn* found = found_.table.find(name);
     if (found == nullptr || found->cells.empty()) return false;
     return std::ranges::any_of(found->cells, [&](const Cell& cell) { return cell != found->cells.front(); });
   }
 
-  std::string title(const Group& group) const {
+  std::string title(const DatasetFrontiers::Group& group) const {
     std::string text;
-    for (std::size_t i = 0; i < group_by_.size(); ++i)
-      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", group_by_[i], group.names[i]);
+    for (std::size_t i = 0; i < found_.group_by.size(); ++i)
+      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", found_.group_by[i], group.names[i]);
     return text.empty() ? "all designs" : text;
   }
 
@@ -223,7 +109,7 @@ class ParetoCommand {
     const std::vector<std::string> names = shown_columns();
     const std::size_t limit = *arguments_.whole("limit");
     bool first = true;
-    for (const Group& group : groups_) {
+    for (const DatasetFrontiers::Group& group : found_.groups) {
       if (!std::exchange(first, false)) out_ << "\n";
       out_ << fmt::format("{}: {} of {} designs are not dominated", title(group), group.frontier.size(),
                           group.rows.size());
@@ -233,8 +119,8 @@ class ParetoCommand {
       if (group.frontier.empty()) continue;
       std::vector<std::string> header;
       for (const std::string& name : names) {
-        const Goal* goal = nullptr;
-        for (const Goal& one : goals_)
+        const DatasetFrontiers::Goal* goal = nullptr;
+        for (const DatasetFrontiers::Goal& one : found_.goals)
           if (one.column == name) goal = &one;
         const bool text = std::holds_alternative<std::string>(column(name).cells.front());
         header.push_back(goal != nullptr ? name + (goal->sign > 0 ? " (min)" : " (max)") : name + (text ? "<" : ""));
@@ -251,60 +137,17 @@ class ParetoCommand {
       if (limit > 0 && group.frontier.size() > limit)
         out_ << fmt::format("  ... {} more (--limit 0 shows all)\n", group.frontier.size() - limit);
       std::string reference;
-      for (std::size_t g = 0; g < goals_.size(); ++g)
-        reference += fmt::format("{}{} {:.6g}", g == 0 ? "" : ", ", goals_[g].column, group.reference[g]);
+      for (std::size_t g = 0; g < found_.goals.size(); ++g)
+        reference += fmt::format("{}{} {:.6g}", g == 0 ? "" : ", ", found_.goals[g].column, group.reference[g]);
       out_ << fmt::format("\n  hypervolume {:.6g} up to {}\n", group.volume, reference);
     }
-  }
-
-  void print_json() {
-    nlohmann::ordered_json all = {{"schema", 1}, {"complete", complete_}};
-    for (const Goal& goal : goals_) all[goal.sign > 0 ? "minimize" : "maximize"].push_back(goal.column);
-    all["groups"] = nlohmann::ordered_json::array();
-    for (const Group& group : groups_) {
-      nlohmann::ordered_json one;
-      for (std::size_t i = 0; i < group_by_.size(); ++i) one["group"][group_by_[i]] = group.names[i];
-      one["designs"] = group.rows.size();
-      one["without_values"] = group.incomplete;
-      one["hypervolume"] = group.volume;
-      for (std::size_t g = 0; g < group.reference.size(); ++g) one["reference"][goals_[g].column] = group.reference[g];
-      one["knee"] = group.knee ? nlohmann::ordered_json(*group.knee) : nlohmann::ordered_json();
-      one["frontier"] = nlohmann::ordered_json::array();
-      for (const std::size_t row : group.frontier) {
-        nlohmann::ordered_json design;
-        for (const DataColumn& data : table_.columns) design[data.name] = to_json(data.cells[row]);
-        one["frontier"].push_back(std::move(design));
-      }
-      all["groups"].push_back(std::move(one));
-    }
-    out_ << all.dump(2) << "\n";
-  }
-
-  /// All columns of the frontier's rows, which of them is the knee, and the hypervolume of its group.
-  void write() {
-    std::vector<std::size_t> rows;
-    DataColumn knees{"knee", {}}, volumes{"hypervolume", {}};
-    for (const Group& group : groups_) {
-      for (std::size_t f = 0; f < group.frontier.size(); ++f) {
-        rows.push_back(group.frontier[f]);
-        knees.cells.emplace_back(group.knee == f);
-        volumes.cells.emplace_back(group.volume);
-      }
-    }
-    DataTable frontier = table_.pick(rows);
-    frontier.columns.push_back(std::move(knees));
-    frontier.columns.push_back(std::move(volumes));
-    write_table(frontier, *arguments_.text("output"));
   }
 
   const Arguments& arguments_;
   std::ostream& out_;
   std::ostream& err_;
-  DataTable table_;
+  DatasetFrontiers found_;
   bool complete_ = true;
-  std::vector<Goal> goals_;
-  std::vector<std::string> group_by_;
-  std::vector<Group> groups_;
 };
 
 }  // namespace

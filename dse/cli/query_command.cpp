@@ -63,7 +63,7 @@ class QueryCommand {
     if (found != known_.end()) return *found;
     std::vector<std::string> names;
     for (const ColumnKind& one : known_) names.push_back(one.name);
-    throw unknown_column(arguments_, option, name, names);
+    throw unknown_column(arguments_.command(), option, name, names);
   }
 
   bool known(const std::string& name) const {

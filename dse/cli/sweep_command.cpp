@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
@@ -18,6 +17,7 @@
 #include "dse/cli/interrupt.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_certificates.h"
+#include "dse/cli/sweep_json.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/results/atomic_file.h"
 #include "dse/sweep/run_sweep.h"
@@ -109,20 +109,7 @@ class SweepCommand {
       throw arguments_.bad("", fmt::format("{} is not a dataset", dataset.string()), "a folder with a manifest.json");
     const Manifest& m = found->manifest;
     if (arguments_.has("json")) {
-      out_ << nlohmann::ordered_json{{"schema", 1},
-                                     {"sweep", m.sweep_name},
-                                     {"parts", m.parts},
-                                     {"parts_done", found->parts_done},
-                                     {"parts_damaged", found->parts_damaged},
-                                     {"designs", m.designs},
-                                     {"design_rows", found->design_rows},
-                                     {"layer_rows", found->layer_rows},
-                                     {"layer_rows_expected", m.designs * m.layers},
-                                     {"tasks_kept", found->tasks_kept},
-                                     {"start", m.start},
-                                     {"end", m.end}}
-                  .dump(2)
-           << "\n";
+      out_ << status_json(*found).dump(2) << "\n";
       return 0;
     }
     out_ << fmt::format("{}: {} of {} parts done, {} of {} layer rows, {} design rows, {} solved tasks kept\n",
@@ -145,20 +132,7 @@ class SweepCommand {
       return 130;
     }
     if (arguments_.has("json")) {
-      out_ << nlohmann::ordered_json{{"schema", 1},
-                                     {"designs_in_product", e.designs_raw},
-                                     {"designs", e.designs},
-                                     {"layers_per_design", e.layers},
-                                     {"tasks", e.tasks},
-                                     {"distinct_tasks", e.distinct_tasks},
-                                     {"known_tasks", e.known_tasks},
-                                     {"sampled_tasks", e.sampled},
-                                     {"seconds_per_task", e.seconds_per_task},
-                                     {"seconds", e.seconds},
-                                     {"seconds_low", e.seconds_low},
-                                     {"seconds_high", e.seconds_high}}
-                  .dump(2)
-           << "\n";
+      out_ << estimate_json(e).dump(2) << "\n";
       return 0;
     }
     out_ << fmt::format("{}: {} designs", sweep.name, e.designs);
@@ -233,21 +207,7 @@ class SweepCommand {
   void summary(const Sweep& sweep, const SweepOutcome& outcome) {
     const SweepProgress& p = outcome.progress;
     if (arguments_.has("json")) {
-      nlohmann::ordered_json all = {{"schema", 1},
-                                    {"sweep", sweep.name},
-                                    {"dataset", run_.dataset.string()},
-                                    {"interrupted", outcome.interrupted},
-                                    {"complete", outcome.dataset_complete},
-                                    {"layers_done", p.done},
-                                    {"layers_total", p.total},
-                                    {"solved", p.solved},
-                                    {"reused", p.reused},
-                                    {"without_mapping", p.without_mapping},
-                                    {"parts_done", p.parts_done},
-                                    {"parts", p.parts},
-                                    {"seconds", p.seconds},
-                                    {"logging_cpu_seconds", outcome.logging_cpu_seconds}};
-      out_ << all.dump(2) << "\n";
+      out_ << outcome_json(sweep, run_.dataset, outcome).dump(2) << "\n";
       return;
     }
     if (outcome.already_done) {

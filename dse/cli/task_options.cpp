@@ -29,15 +29,7 @@ std::string json_key(std::string_view option) { return std::string(json_key_of("
 Accelerator load_chosen_accelerator(const Library& library, std::string_view command, const std::string& name,
                                     const std::vector<Setting>& settings, const std::optional<std::string>& flexibility,
                                     const std::optional<std::string>& conventions) {
-  Accelerator accelerator = open_accelerator(library, name, settings);
-  if (flexibility) accelerator = choose_flexibility(library, *flexibility, std::move(accelerator));
-  if (!conventions) return accelerator;
-  const auto preset = Conventions::preset(*conventions);
-  if (!preset)
-    throw bad_option(command, "--conventions", fmt::format("unknown preset `{}`", shorten(*conventions, 60)),
-                     "one of " + join(Conventions::preset_names()), nearest(*conventions, Conventions::preset_names()));
-  accelerator.conventions = *preset;
-  return accelerator;
+  return with_chosen_rules(library, command, open_accelerator(library, name, settings), flexibility, conventions);
 }
 
 Library shipped_library() { return Library(shipped_configs().value_or("configs")); }
@@ -84,6 +76,27 @@ TaskWords TaskWords::from_json(const nlohmann::json& json, const std::string& fi
   return words;
 }
 
+Accelerator with_chosen_rules(const Library& library, std::string_view command, Accelerator accelerator,
+                              const std::optional<std::string>& flexibility,
+                              const std::optional<std::string>& conventions) {
+  if (flexibility) accelerator = choose_flexibility(library, *flexibility, std::move(accelerator));
+  if (!conventions) return accelerator;
+  const auto preset = Conventions::preset(*conventions);
+  if (!preset)
+    throw bad_option(command, "--conventions", fmt::format("unknown preset `{}`", shorten(*conventions, 60)),
+                     "one of " + join(Conventions::preset_names()), nearest(*conventions, Conventions::preset_names()));
+  accelerator.conventions = *preset;
+  return accelerator;
+}
+
+Objective read_objective(const std::string& name, std::string_view command) {
+  const auto objective = parse_objective(name);
+  if (!objective)
+    throw bad_option(command, "--objective", fmt::format("unknown objective `{}`", shorten(name, 60)),
+                     "one of " + join(objective_names()), nearest(name, objective_names()));
+  return *objective;
+}
+
 Factorization read_factorization(const std::string& name, std::string_view command) {
   const auto rule = parse_factorization(name);
   const std::vector<std::string> rules{"pfm", "ruby-s", "ruby-t", "ruby", "padding"};
@@ -126,11 +139,7 @@ TaskWords task_words(const Arguments& arguments) {
 std::vector<ReadTask> read_tasks(const TaskWords& words) {
   const Library library = shipped_library();
   Task base;
-  const auto objective = parse_objective(words.objective);
-  if (!objective)
-    throw bad_option(words.command, "--objective", fmt::format("unknown objective `{}`", shorten(words.objective, 60)),
-                     "one of " + join(objective_names()), nearest(words.objective, objective_names()));
-  base.objective = *objective;
+  base.objective = read_objective(words.objective, words.command);
   base.factorization = read_factorization(words.factorization, words.command);
   std::vector<Setting> settings;
   for (const std::string& text : words.settings) settings.push_back(parse_setting(text));

@@ -32,6 +32,12 @@ struct ReadTask {
   Count count = 1;
 };
 
+/// The accelerator with the flexibility and the conventions that were chosen instead of its own, where any were.
+Accelerator with_chosen_rules(const Library& library, std::string_view command, Accelerator accelerator,
+                              const std::optional<std::string>& flexibility,
+                              const std::optional<std::string>& conventions);
+/// `edp`, `runtime`, ... by name; InputError otherwise.
+Objective read_objective(const std::string& name, std::string_view command);
 /// The rules `pfm`, `ruby-s`, ... by name; InputError otherwise.
 Factorization read_factorization(const std::string& name, std::string_view command);
 /// --accelerator with --set, --flexibility and --conventions.

@@ -2,18 +2,16 @@
 #include "dse/results/data_table.h"
 
 #include <arrow/array.h>
-#include <arrow/builder.h>
 #include <arrow/table.h>
 #include <arrow/util/key_value_metadata.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
-#include <system_error>
 
 #include "dse/results/arrow_status.h"
+#include "dse/results/arrow_table.h"
 #include "dse/results/parquet_file.h"
-#include "dse/results/part_file.h"
 
 namespace pliant {
 
@@ -93,36 +91,6 @@ void append_file(const fs::path& file, const TableChoice& choice, DataTable& all
     for (const std::size_t row : kept) all.columns[c].cells.push_back(std::move(part.columns[c].cells[row]));
 }
 
-/// One file, or the parts of a folder.
-std::vector<fs::path> table_files(const fs::path& dataset, TableKind table) {
-  std::error_code error;
-  if (fs::is_regular_file(dataset, error)) return {dataset};
-  std::vector<fs::path> files;
-  for (const std::int64_t part : list_parts(dataset)) {
-    const fs::path file = part_path(dataset, table, part);
-    if (fs::exists(file, error)) files.push_back(file);
-  }
-  return files;
-}
-
-std::shared_ptr<arrow::Array> to_array(const DataColumn& column) {
-  const auto first =
-      std::ranges::find_if(column.cells, [](const Cell& c) { return !std::holds_alternative<std::monostate>(c); });
-  const auto build = [&](auto builder, auto sample) {
-    using Value = decltype(sample);
-    for (const Cell& cell : column.cells) {
-      const auto* value = std::get_if<Value>(&cell);
-      require_ok(value == nullptr ? builder.AppendNull() : builder.Append(*value), "building a table");
-    }
-    return require_value(builder.Finish(), "building a table");
-  };
-  const std::size_t kind = first == column.cells.end() ? 3 : first->index();
-  if (kind == 1) return build(arrow::BooleanBuilder(), bool{});
-  if (kind == 2) return build(arrow::Int64Builder(), std::int64_t{});
-  if (kind == 4) return build(arrow::StringBuilder(), std::string{});
-  return build(arrow::DoubleBuilder(), double{});
-}
-
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -199,13 +167,7 @@ void write_table(const DataTable& table, const fs::path& file) {
   }
   if (file.extension() != ".parquet")
     throw StorageError(fmt::format("{}: a table is written as .parquet or .csv", file.string()));
-  std::vector<std::shared_ptr<arrow::Field>> fields;
-  std::vector<std::shared_ptr<arrow::Array>> arrays;
-  for (const DataColumn& column : table.columns) {
-    arrays.push_back(to_array(column));
-    fields.push_back(arrow::field(column.name, arrays.back()->type()));
-  }
-  write_atomically(file, parquet_bytes(*arrow::Table::Make(arrow::schema(fields), arrays)));
+  write_atomically(file, parquet_bytes(*arrow_table(table)));
 }
 
 }  // namespace pliant

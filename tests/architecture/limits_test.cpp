@@ -106,7 +106,8 @@ TEST(Limits, FunctionsAreShort) {
 }
 
 TEST(Limits, FilesAreShort) {
-  for (const SourceFile& file : files_under({"core", "flex", "costmodel", "dse", "tests", "bench", "fuzz", "examples"},
+  for (const SourceFile& file : files_under({"core", "flex", "costmodel", "dse", "tests", "bench", "fuzz", "examples",
+                                             "python"},
                                             {".h", ".cpp", ".js", ".py"})) {
     if (file.lines.size() > kMaxFileLines && !kLongFiles.contains(file.path)) {
       ADD_FAILURE() << file.path << " has " << file.lines.size() << " lines";
@@ -131,7 +132,7 @@ bool can_wrap(const SourceFile& file, const std::string& line) {
 
 TEST(Limits, LinesOfDocsAndScriptsWrap) {
   std::vector<SourceFile> files = files_under({"docs", "dse", "core", "flex", "costmodel", "tests", "bench", "cmake",
-                                               "scripts", "results", "fuzz", "examples", "configs", ".github"},
+                                               "scripts", "results", "fuzz", "examples", "python", "configs", ".github"},
                                               {".md", ".js", ".css", ".py", ".cmake", ".txt", ".yml"});
   const std::filesystem::path root = PLIANT_SOURCE_DIR;
   for (const char* folder : {"scripts", ".ci", "."}) {
@@ -159,7 +160,7 @@ TEST(Limits, EveryFolderOfSourcesOpensWithAReadme) {
   for (const SourceFile& file : library_sources()) {
     folders.insert(std::filesystem::path(file.path).parent_path().generic_string());
   }
-  for (const char* folder : {"dse", "tests", "bench", "fuzz", "examples", "cmake"}) folders.insert(folder);
+  for (const char* folder : {"dse", "tests", "bench", "fuzz", "examples", "python", "cmake"}) folders.insert(folder);
   EXPECT_GE(folders.size(), 20u);
   for (const std::string& folder : folders) {
     const std::filesystem::path readme = std::filesystem::path(PLIANT_SOURCE_DIR) / folder / "README.md";

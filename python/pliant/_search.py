@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searching mappings, and pricing a given one."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping as Dict
+from collections.abc import Sequence
+from typing import Any, Union
+
+from pliant import _core
+from pliant._inputs import Accelerator, Layer, Source, Workload, load_accelerator, load_layer, load_workload, words_of
+from pliant._progress import Bar
+from pliant._results import Cost, LayerFrontier, LayerResult, Mapping, WorkloadResult
+
+#: Seconds, or a text such as ``"250ms"``.
+Seconds = Union[float, str]
+
+_main_thread = threading.main_thread().ident
+
+
+def _on_main_thread() -> bool:
+    return threading.get_ident() == _main_thread
+
+
+def seconds_of(budget: Seconds | None) -> float:
+    if budget is None:
+        return 0.0
+    return _core.parse_seconds(budget) if isinstance(budget, str) else float(budget)
+
+
+def _request(
+    objective: str,
+    factorization: str,
+    mapper: str,
+    budget: Seconds | None,
+    evaluations: int,
+    seed: int,
+    threads: int,
+    mapper_options: Dict[str, Any] | None,
+) -> _core.Request:
+    options = [(name, str(value)) for name, value in (mapper_options or {}).items()]
+    cores = threads if threads > 0 else os.cpu_count() or 1
+    return _core.Request(objective, factorization, mapper, seconds_of(budget), evaluations, seed, cores, options)
+
+
+def map(
+    layer: Source | Layer,
+    accelerator: Source | Accelerator,
+    *,
+    workload: Source | Workload | None = None,
+    objective: str = "edp",
+    flexibility: str | None = None,
+    conventions: str | None = None,
+    factorization: str = "pfm",
+    mapper: str = "exact",
+    budget: Seconds | None = None,
+    evaluations: int = 0,
+    seed: int = 1,
+    threads: int = 1,
+    mapper_options: Dict[str, Any] | None = None,
+) -> LayerResult:
+    """The best mapping of a layer, and what is proven about it.
+
+    Several threads may call it at once; Ctrl-C ends the search.
+
+    Args:
+        layer: a :class:`Layer`, a layer written in place (``"gemm:M=512,N=512,K=512"``), a file, a dict, or a name in
+            ``workload``.
+        accelerator: an :class:`Accelerator`, a shipped name, a file or a dict.
+        workload: where ``layer`` is looked for by name.
+        objective: ``runtime``, ``energy``, ``edp``, ``ed2p``, ``perf-per-watt`` or ``edp-over-utilization``.
+        flexibility: a class, a shipped name or a file instead of the accelerator's own rules.
+        conventions: ``physical``, ``timeloop`` or ``quickflow`` instead of the accelerator's own.
+        factorization: ``pfm``, ``ruby-s``, ``ruby-t``, ``ruby`` or ``padding``.
+        mapper: one of :data:`pliant.mappers`; ``exact`` proves.
+        budget: seconds, or a text such as ``"250ms"``; the best found by then counts.
+        evaluations: how many mappings may be priced, for mappers that draw; 0 is the mapper's own default.
+        seed: of the mappers that draw random numbers.
+        threads: 0 is all cores; results do not depend on it.
+        mapper_options: options of the mapper by name.
+
+    >>> map("gemm:M=64,N=64,K=64", "eyeriss").certified
+    True
+    """
+    if not isinstance(layer, Layer):
+        layer = load_layer(layer, workload)
+    if flexibility is not None or conventions is not None or not isinstance(accelerator, Accelerator):
+        accelerator = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
+    request = _request(objective, factorization, mapper, budget, evaluations, seed, threads, mapper_options)
+    return LayerResult(_core.map_layer(layer._core, accelerator._core, request, _on_main_thread()))
+
+
+def map_workload(
+    workload: Source | Workload,
+    accelerator: Source | Accelerator,
+    *,
+    objective: str = "edp",
+    flexibility: str | None = None,
+    conventions: str | None = None,
+    factorization: str = "pfm",
+    mapper: str = "exact",
+    budget: Seconds | None = None,
+    evaluations: int = 0,
+    seed: int = 1,
+    threads: int = 1,
+    mapper_options: Dict[str, Any] | None = None,
+    progress: bool = True,
+) -> WorkloadResult:
+    """The best mapping of every layer of a workload. Arguments as for :func:`map`; ``budget`` is for one layer."""
+    network = load_workload(workload)
+    chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
+    request = _request(objective, factorization, mapper, budget, evaluations, seed, threads, mapper_options)
+    found = []
+    with Bar(network.name, len(network), "layers", progress) as bar:
+        for layer in network:
+            found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, _on_main_thread())))
+            bar.show(len(found))
+    return WorkloadResult(network.name, found, network.counts, len(network))
+
+
+def map_frontier(
+    layer: Source | Layer,
+    accelerator: Source | Accelerator,
+    objectives: Sequence[str] = ("runtime", "energy"),
+    *,
+    workload: Source | Workload | None = None,
+    flexibility: str | None = None,
+    conventions: str | None = None,
+    factorization: str = "pfm",
+    mapper: str = "exact",
+    budget: Seconds | None = None,
+    seed: int = 1,
+    threads: int = 1,
+) -> LayerFrontier:
+    """The mappings of a layer that none beats in all objectives. Other arguments as for :func:`map`; the budget is for
+    the whole frontier."""
+    asked = load_layer(layer, workload)
+    chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
+    request = _request("energy", factorization, mapper, budget, 0, seed, threads, None)
+    points, certified = _core.map_frontier(asked._core, chosen._core, request, list(objectives), _on_main_thread())
+    return LayerFrontier([LayerResult(point) for point in points], list(objectives), certified)
+
+
+def evaluate(
+    layer: Source | Layer,
+    accelerator: Source | Accelerator,
+    mapping: Source | Mapping,
+    *,
+    workload: Source | Workload | None = None,
+    flexibility: str | None = None,
+    conventions: str | None = None,
+    factorization: str | None = None,
+) -> Cost:
+    """Prices one mapping: a :class:`Mapping`, a path, or a dict in the form of a mapping file.
+
+    Raises:
+        IllegalMapping: with every violated limit.
+    """
+    asked = load_layer(layer, workload)
+    chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
+    text, in_memory = words_of(mapping.to_dict() if isinstance(mapping, Mapping) else mapping)
+    return Cost(_core.evaluate(asked._core, chosen._core, text, in_memory, factorization))

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of a sweep's dataset: frontiers, the report, its charts.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "dse/cli/dataset_frontiers.h"
+#include "dse/cli/dataset_options.h"
+#include "dse/report/layer_details.h"
+#include "dse/report/page.h"
+#include "dse/report/report_charts.h"
+#include "dse/report/report_data.h"
+#include "dse/results/arrow_table.h"
+#include "dse/results/atomic_file.h"
+#include "src/bindings.h"
+#include "src/tables.h"
+
+namespace pliant::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The frontiers of all groups as one table, and as JSON.
+std::pair<ArrowTable, std::string> frontier(const fs::path& dataset, const std::string& table,
+                                            std::vector<std::string> minimize, std::vector<std::string> maximize,
+                                            std::vector<std::string> group_by, std::vector<std::string> reference) {
+  const TableKind kind = table == "layers" ? TableKind::kLayers : TableKind::kDesigns;
+  std::vector<std::string> damaged;
+  DataTable rows = read_table(dataset, kind, damaged);
+  if (rows.columns.empty())
+    throw bad_option("pliant", "--dataset", dataset.string() + " holds no such table", "the folder of a sweep");
+  std::ostringstream unheard;
+  const bool complete = tell_if_incomplete(dataset, kind, damaged, unheard);
+  const DatasetFrontiers found = find_frontiers(
+      std::move(rows), {"pliant", std::move(minimize), std::move(maximize), std::move(group_by), std::move(reference)});
+  return {ArrowTable{arrow_table(found.rows())}, found.json(complete).dump()};
+}
+
+std::string report(const fs::path& dataset, std::size_t most_layers) {
+  const ReportData data = read_report_data(dataset);
+  return report_page(data, read_layer_details(dataset, data, rows_by_interest(data), most_layers));
+}
+
+/// Name and Vega-Lite specification of every chart of the report.
+std::vector<std::pair<std::string, std::string>> charts(const fs::path& dataset) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Chart& chart : report_charts(dataset, read_report_data(dataset)))
+    all.emplace_back(chart.name,
+                     full_spec(chart).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return all;
+}
+
+}  // namespace
+
+void bind_datasets(nb::module_& module) {
+  using namespace nb::literals;
+  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  module.def("frontier", &frontier, "dataset"_a, "table"_a, "minimize"_a, "maximize"_a, "group_by"_a, "reference"_a,
+             unlocked);
+  module.def("report", &report, "dataset"_a, "most_layers"_a, unlocked);
+  module.def("charts", &charts, "dataset"_a, unlocked);
+  module.def(
+      "write_file", [](const fs::path& file, const std::string& text) { write_atomically(file, text); }, "file"_a,
+      "text"_a, unlocked);
+}
+
+}  // namespace pliant::python

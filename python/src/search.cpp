@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/search.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "costmodel/report.h"
+#include "dse/cli/render_cost.h"
+#include "dse/mappers/frontier.h"
+#include "dse/results/pareto.h"
+#include "src/bindings.h"
+#include "src/interrupt.h"
+
+namespace pliant::python {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::unique_ptr<Mapper> mapper_of(const Request& request) {
+  std::unique_ptr<Mapper> mapper = make_mapper(request.mapper);
+  if (mapper == nullptr)
+    throw bad_option("pliant", "--mapper", fmt::format("unknown mapper `{}`", request.mapper),
+                     fmt::format("one of {}", fmt::join(mapper_names(), ", ")),
+                     nearest(request.mapper, mapper_names()));
+  return mapper;
+}
+
+SearchOptions options_of(const Request& request, std::stop_token stop) {
+  SearchOptions options;
+  options.budget.seconds = request.budget_seconds;
+  options.budget.evaluations = request.evaluations;
+  options.seed = request.seed;
+  options.threads = request.threads;
+  options.extra = request.mapper_options;
+  options.stop = std::move(stop);
+  return options;
+}
+
+std::shared_ptr<Task> task_of(const LoadedLayer& layer, const LoadedAccelerator& accelerator, const Request& request) {
+  auto task = std::make_shared<Task>();
+  task->layer = layer.layer;
+  task->accelerator = accelerator.accelerator;
+  task->flexibility = accelerator.accelerator.flexibility_of(layer.layer);
+  task->factorization = read_factorization(request.factorization, "pliant");
+  task->objective = read_objective(request.objective, "pliant");
+  return task;
+}
+
+std::optional<TaskWords> words_of(const LoadedLayer& layer, const LoadedAccelerator& accelerator,
+                                  const Request& request) {
+  std::optional<TaskWords> words = words_of(layer, accelerator);
+  if (!words) return words;
+  words->objective = request.objective;
+  words->factorization = request.factorization;
+  return words;
+}
+
+FoundMapping map_layer(const LoadedLayer& layer, const LoadedAccelerator& accelerator, const Request& request,
+                       bool interruptible) {
+  std::shared_ptr<Task> task = task_of(layer, accelerator, request);
+  const std::unique_ptr<Mapper> mapper = mapper_of(request);
+  const InterruptibleCall call(interruptible);
+  SearchResult result = run_mapper(*mapper, *task, options_of(request, call.token()));
+  std::optional<Infeasibility> why;
+  if (!result.mapping && !call.asked()) why = why_nothing_fits(*task);
+  return {std::move(task), std::move(result), request.mapper, std::move(why), words_of(layer, accelerator, request)};
+}
+
+/// The mappings that none beats in all objectives, fastest first, and whether that is proven.
+std::pair<std::vector<FoundMapping>, bool> map_frontier(const LoadedLayer& layer, const LoadedAccelerator& accelerator,
+                                                        Request request, const std::vector<std::string>& objectives,
+                                                        bool interruptible) {
+  std::vector<Objective> wanted;
+  for (const std::string& name : objectives) wanted.push_back(read_objective(name, "pliant"));
+  for (const Objective objective : wanted)
+    if (objective == Objective::kEdpOverUtilization)
+      throw bad_option("pliant", "--objectives", "edp-over-utilization beside others",
+                       "runtime, energy, edp, ed2p, perf-per-watt");
+  request.objective = to_string(Objective::kEnergy);  // what each point proves: the least energy within its cycles
+  std::shared_ptr<Task> task = task_of(layer, accelerator, request);
+  const std::unique_ptr<Mapper> mapper = mapper_of(request);
+  const InterruptibleCall call(interruptible);
+  const Frontier found = search_frontier(*mapper, *task, options_of(request, call.token()));
+  std::vector<Point> values;
+  for (const SearchResult& point : found.points) {
+    Point& value = values.emplace_back();
+    for (const Objective objective : wanted) value.push_back(objective_value(objective, point.totals));
+  }
+  std::vector<FoundMapping> points;
+  if (!values.empty())
+    for (const std::size_t i : non_dominated(values))
+      points.emplace_back(task, found.points[i], request.mapper, std::nullopt, words_of(layer, accelerator, request));
+  return {std::move(points), found.certified};
+}
+
+/// The sums of a workload's layers, each as often as it is repeated.
+std::string totals(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts) {
+  std::vector<SearchedLayer> layers;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    layers.push_back(found[i]->searched());
+    layers.back().count = counts.at(i);
+  }
+  return totals_json(layers).dump();
+}
+
+std::string workload_table(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts) {
+  std::vector<SearchedLayer> layers;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    layers.push_back(found[i]->searched());
+    layers.back().count = counts.at(i);
+  }
+  return found.empty() ? "" : workload_text(layers, found.front()->mapper());
+}
+
+std::string frontier_table(const std::vector<const FoundMapping*>& found, bool certified) {
+  std::vector<SearchedLayer> points;
+  for (const FoundMapping* one : found) points.push_back(one->searched());
+  return found.empty() ? "" : frontier_text(points, certified, found.front()->mapper());
+}
+
+/// Nothing is found: infinitely bad, so that comparisons and optimizers need no special case.
+double value(const FoundMapping& found) {
+  return found.result().mapping ? found.result().value : std::numeric_limits<double>::infinity();
+}
+
+double lower_bound(const FoundMapping& found) {
+  return found.result().infeasible ? std::numeric_limits<double>::infinity() : found.result().lower_bound;
+}
+
+template <auto Member>
+double total(const FoundMapping& found) {
+  return found.result().mapping ? found.result().totals.*Member : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+ordered_json FoundMapping::json() const {
+  ordered_json json{{"schema", 1}};
+  if (words_) json["task"] = words_->json();
+  json.update(search_json(searched_, mapper_));
+  return json;
+}
+
+std::string FoundMapping::text() const {
+  if (searched_.result.mapping) return search_text(searched_, mapper_, false);
+  if (searched_.why) return infeasible_text(*task_, *searched_.why);
+  return fmt::format("mapper {} found no legal mapping of layer {} (ended by {})\n", mapper_, task_->layer.name,
+                     to_string(searched_.result.ended_by));
+}
+
+std::string FoundMapping::loop_nest() const {
+  return searched_.result.mapping ? to_loop_nest(task_->layer, task_->accelerator, *searched_.result.mapping) : "";
+}
+
+std::string FoundMapping::mapping_file() const {
+  if (!searched_.result.mapping) return "";
+  return write_mapping(task_->layer, task_->accelerator, *searched_.result.mapping, task_->factorization);
+}
+
+std::string FoundMapping::bound_by() const {
+  if (!searched_.result.mapping) return "";
+  return price(task_->layer, task_->accelerator, *searched_.result.mapping).bound_by;
+}
+
+namespace {
+
+double seconds_of(const std::string& text) {
+  const auto seconds = parse_seconds(text);
+  if (!seconds) throw bad_option("pliant", "--budget", fmt::format("`{}`", text), "a duration such as 1s or 250ms");
+  return *seconds;
+}
+
+}  // namespace
+
+void bind_search(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("parse_seconds", &seconds_of, "text"_a);
+  module.attr("mappers") = nb::cast(mapper_names());
+  module.attr("objectives") = nb::cast(objective_names());
+
+  nb::class_<Request>(module, "Request")
+      .def(
+          "__init__",
+          [](Request* made, std::string objective, std::string factorization, std::string mapper, double budget_seconds,
+             std::uint64_t evaluations, std::uint64_t seed, int threads,
+             std::vector<std::pair<std::string, std::string>> mapper_options) {
+            new (made) Request{std::move(objective),
+                               std::move(factorization),
+                               std::move(mapper),
+                               budget_seconds,
+                               evaluations,
+                               seed,
+                               threads,
+                               std::move(mapper_options)};
+          },
+          "objective"_a, "factorization"_a, "mapper"_a, "budget_seconds"_a, "evaluations"_a, "seed"_a, "threads"_a,
+          "mapper_options"_a);
+
+  nb::class_<FoundMapping>(module, "FoundMapping")
+      .def_prop_ro("feasible", [](const FoundMapping& f) { return f.result().mapping.has_value(); })
+      .def_prop_ro("infeasible", [](const FoundMapping& f) { return f.result().infeasible; })
+      .def_prop_ro("certified", [](const FoundMapping& f) { return f.result().certified; })
+      .def_prop_ro("value", &value)
+      .def_prop_ro("lower_bound", &lower_bound)
+      .def_prop_ro("gap", [](const FoundMapping& f) { return f.result().gap(); })
+      .def_prop_ro("energy_pj", &total<&Totals::energy_pj>)
+      .def_prop_ro("runtime_cycles", &total<&Totals::cycles>)
+      .def_prop_ro("edp_pj_cycles",
+                   [](const FoundMapping& f) {
+                     return f.result().mapping ? f.result().totals.edp() : std::numeric_limits<double>::infinity();
+                   })
+      .def_prop_ro("utilization",
+                   [](const FoundMapping& f) { return f.result().mapping ? f.result().totals.utilization : 0.0; })
+      .def_prop_ro("evaluations", [](const FoundMapping& f) { return f.result().evaluations; })
+      .def_prop_ro("seconds", [](const FoundMapping& f) { return f.result().seconds; })
+      .def_prop_ro("ended_by", [](const FoundMapping& f) { return std::string(to_string(f.result().ended_by)); })
+      .def_prop_ro("mappings_covered", [](const FoundMapping& f) { return f.result().mappings_covered; })
+      .def_prop_ro("mapper", &FoundMapping::mapper)
+      .def_prop_ro("objective", [](const FoundMapping& f) { return std::string(to_string(f.task().objective)); })
+      .def_prop_ro("layer", [](const FoundMapping& f) { return f.task().layer.name; })
+      .def_prop_ro("accelerator", [](const FoundMapping& f) { return f.task().accelerator.name; })
+      .def_prop_ro("bound_by", &FoundMapping::bound_by)
+      .def("json", [](const FoundMapping& f) { return f.json().dump(); })
+      .def("text", &FoundMapping::text)
+      .def("loop_nest", &FoundMapping::loop_nest)
+      .def("mapping_file", &FoundMapping::mapping_file);
+
+  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  module.def("map_layer", &map_layer, "layer"_a, "accelerator"_a, "request"_a, "interruptible"_a, unlocked);
+  module.def("map_frontier", &map_frontier, "layer"_a, "accelerator"_a, "request"_a, "objectives"_a, "interruptible"_a,
+             unlocked);
+  module.def("workload_totals", &totals, "found"_a, "counts"_a);
+  module.def("workload_text", &workload_table, "found"_a, "counts"_a);
+  module.def("frontier_text", &frontier_table, "found"_a, "certified"_a);
+}
+
+}  // namespace pliant::python

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dse/cli/render_search.h"
+#include "src/inputs.h"
+
+namespace pliant::python {
+
+/// How to search, as the keyword arguments of pliant.map say it.
+struct Request {
+  std::string objective = "edp", factorization = "pfm", mapper = "exact";
+  double budget_seconds = 0;
+  std::uint64_t evaluations = 0, seed = 1;
+  int threads = 1;
+  std::vector<std::pair<std::string, std::string>> mapper_options;
+};
+
+/// A layer searched, with all that its texts and its JSON need.
+class FoundMapping {
+ public:
+  FoundMapping(std::shared_ptr<const Task> task, SearchResult result, std::string mapper,
+               std::optional<Infeasibility> why, std::optional<TaskWords> words)
+      : task_(std::move(task)),
+        searched_{task_.get(), 1, std::move(result), std::move(why)},
+        mapper_(std::move(mapper)),
+        words_(std::move(words)) {}
+
+  const SearchResult& result() const { return searched_.result; }
+  const SearchedLayer& searched() const { return searched_; }
+  const Task& task() const { return *task_; }
+  const std::string& mapper() const { return mapper_; }
+  const std::optional<TaskWords>& words() const { return words_; }
+
+  nlohmann::ordered_json json() const;  ///< as `pliant map --json`; `task` only when the inputs have words
+  std::string text() const;
+  std::string loop_nest() const;     ///< "" when there is no mapping
+  std::string mapping_file() const;  ///< YAML
+  std::string bound_by() const;
+
+ private:
+  std::shared_ptr<const Task> task_;
+  SearchedLayer searched_;
+  std::string mapper_;
+  std::optional<TaskWords> words_;
+};
+
+}  // namespace pliant::python

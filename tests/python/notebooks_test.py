@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The notebooks run from top to bottom, show pictures, and take less than a minute each."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_SECONDS = 60
+
+
+def pictures(notebook: Any) -> int:
+    outputs = [one for cell in notebook.cells for one in cell.get("outputs", [])]
+    return sum(any(kind.startswith("application/vnd.vegalite") for kind in one.get("data", {})) for one in outputs)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "examples/notebooks").glob("*.ipynb")), ids=lambda file: file.stem)
+def test_notebook(file: Path, tmp_path: Path) -> None:
+    notebook = nbformat.read(file, as_version=4)
+    started = time.monotonic()
+    NotebookClient(notebook, timeout=MOST_SECONDS, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    seconds = time.monotonic() - started
+    print(f"{file.stem}: {seconds:.1f} s, {pictures(notebook)} pictures")
+    assert seconds < MOST_SECONDS
+    assert pictures(notebook) >= 2
+
+
+def test_there_are_three() -> None:
+    assert len(list((ROOT / "examples/notebooks").glob("*.ipynb"))) == 3
