@@ -49,7 +49,7 @@ class Sweep:
 
     def estimate(self, sample_seconds: float = 3, threads: int = 0) -> dict[str, Any]:
         """How much work it is, from a sample; nothing is written. As ``pliant sweep --dry-run --json``."""
-        run = _core.SweepRun(self._core, Path(), Path(), threads, (0, 1), False)
+        run = _core.SweepRun(self._core, "", "", threads, (0, 1), False)
         answer: dict[str, Any] = json.loads(run.estimate(sample_seconds))
         return answer
 
@@ -183,7 +183,7 @@ def sweep(
     if dataset is None:
         kept = tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True)
         dataset = Path(kept.name) / loaded.name
-    run = _core.SweepRun(loaded._core, Path(dataset), Path(cache or ""), threads, shard, update)
+    run = _core.SweepRun(loaded._core, dataset, cache or "", threads, shard, update)  # no cache: in the dataset
     outcome = _run_watched(loaded.name, run, progress)
     Path(dataset).mkdir(parents=True, exist_ok=True)  # a run that was stopped at once has written nothing
     found = Dataset(dataset, kept)
@@ -198,20 +198,23 @@ def _run_watched(name: str, run: _core.SweepRun, progress: bool) -> dict[str, An
     """Runs on a thread of its own, so that this one can draw the bar and hear Ctrl-C."""
     answer: list[str] = []
     failure: list[BaseException] = []
+    over = threading.Event()  # a join() that is interrupted may take a thread for dead that is not
 
     def work() -> None:
         try:
             answer.append(run.run())
         except BaseException as error:  # raised again below, in the thread that asked
             failure.append(error)
+        finally:
+            over.set()
 
     worker = threading.Thread(target=work, name=f"pliant sweep {name}")
     worker.start()
     interrupted = False
     with Bar(name, 0, "layers", progress) as bar:
-        while worker.is_alive():
+        while not over.is_set():
             try:
-                worker.join(_LOOK_SECONDS)
+                over.wait(_LOOK_SECONDS)
                 done, total, phase = run.progress()
                 if total:
                     bar.show(done, total, phase)

@@ -30,7 +30,7 @@ def test_a_file_and_a_dict_are_the_same_accelerator(root: Path, tmp_path: Path) 
             "pliant": "accelerator",
             "name": "tiny",
             "levels": [
-                {"memory": "DRAM", "read_pj": 100, "write_pj": 100},
+                {"memory": "DRAM", "capacity": "unbounded", "read_pj": 100, "write_pj": 100},
                 {"memory": "Buffer", "capacity": "1KiB", "read_pj": 1, "write_pj": 1},
                 {"fanout": "PEs", "rows": 2, "cols": 2},
                 {"compute": "MAC", "mac_pj": 1},
@@ -70,7 +70,7 @@ def test_workloads_hold_layers() -> None:
 
 
 def test_a_layer_may_be_a_dict() -> None:
-    layer = pliant.load_layer({"pliant": "layer", "name": "mine", "operation": "gemm", "M": 8, "N": 8, "K": 8})
+    layer = pliant.load_layer({"pliant": "layer", "layer": "mine", "gemm": {"M": 8, "N": 8, "K": 8}})
     assert layer.name == "mine"
     assert layer.macs == 512
 

@@ -64,7 +64,7 @@ def test_an_illegal_mapping_names_the_limits() -> None:
     assert result.mapping is not None
     memory = next(level["name"] for level in result.levels[1:] if level["kind"] == "memory" and level["used_words"] > 4)
     with pytest.raises(pliant.IllegalMapping) as raised:
-        tiny = small.set({f"{memory}.capacity": "2B"})
+        tiny = small.set({f"{memory}.capacity": "2 words"})
         pliant.evaluate("conv:M=64,C=64,P=28,Q=28,R=3,S=3", tiny, result.mapping)
     assert any(one["rule"] == "capacity" and one["level"] == memory for one in raised.value.violations)
 
@@ -75,8 +75,8 @@ def test_a_layer_that_fits_nowhere_gets_the_limits_in_conflict() -> None:
             "pliant": "accelerator",
             "name": "tight",
             "levels": [
-                {"memory": "DRAM", "read_pj": 1, "write_pj": 1},
-                {"memory": "Buffer", "capacity": "2B", "read_pj": 1, "write_pj": 1},
+                {"memory": "DRAM", "capacity": "unbounded", "read_pj": 1, "write_pj": 1},
+                {"memory": "Buffer", "capacity": "2 words", "read_pj": 1, "write_pj": 1},
                 {"compute": "MAC", "mac_pj": 1},
             ],
         }
