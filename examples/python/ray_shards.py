@@ -28,17 +28,18 @@ SWEEP: dict[str, Any] = {
 }
 
 
+def solve(folder: Path, shard: tuple[int, int]) -> int:
+    """One shard, in a process of Ray."""
+    return int(pliant.sweep(SWEEP, folder, shard=shard, threads=1, progress=False).outcome["layers_done"])
+
+
 def run(folder: Path, processes: int = 2) -> pliant.Dataset:
     """One task for each process; the folder must be one that all of them see."""
     ray.init(num_cpus=processes, include_dashboard=False, log_to_driver=False, logging_level="error")
 
-    @ray.remote
-    def solve(shard: int) -> int:
-        done = pliant.sweep(SWEEP, folder, shard=(shard, processes), threads=1, progress=False)
-        return int(done.outcome["layers_done"])
-
+    remote = ray.remote(solve)
     try:
-        layers = ray.get([solve.remote(shard) for shard in range(processes)])
+        layers = ray.get([remote.remote(folder, (shard, processes)) for shard in range(processes)])
     finally:
         ray.shutdown()
     print(f"layers by process: {layers}")

@@ -324,6 +324,7 @@ class Report:
         self.page = page
 
     def save(self, path: _Path) -> None:
+        """Writes the page."""
         _core.write_file(Path(path), self.page)
 
     def __repr__(self) -> str:

@@ -30,12 +30,11 @@ class InputError(ValueError):
 
     def __init__(self, diagnostics: list[tuple[Any, ...]]) -> None:
         self.diagnostics: list[Diagnostic] = []
-        for file, line, column, key, *rest, text in diagnostics:
-            argument = key.startswith("--")
-            if argument:  # an option of the command line is an argument here
+        for file, line, column, key, message, expected, suggestion, text in diagnostics:
+            if key.startswith("--"):  # an option of the command line is an argument here
                 text = text.replace(f"{file}: {key}", f"{key[2:]}=", 1)
                 file, key = "", key[2:]
-            self.diagnostics.append(Diagnostic(file, line, column, key, *rest, text))
+            self.diagnostics.append(Diagnostic(file, line, column, key, message, expected, suggestion, text))
         super().__init__("\n".join(one.text for one in self.diagnostics))
 
     def __reduce__(self) -> tuple[Any, ...]:

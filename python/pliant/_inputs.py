@@ -77,12 +77,12 @@ class Accelerator(_Input):
 
     @property
     def description(self) -> str:
-        return self._core.description
+        return str(self._core.description)
 
     @property
     def mac_units(self) -> int:
         """Compute units: the product of all fanouts."""
-        return self._core.mac_units
+        return int(self._core.mac_units)
 
     def set(self, settings: Mapping[str, Setting] | None = None, /, **more: Setting) -> Accelerator:
         """Another accelerator with these settings: parameters or keys of levels.
@@ -150,7 +150,7 @@ class Layer(_Input):
 
     @property
     def macs(self) -> int:
-        return self._core.macs
+        return int(self._core.macs)
 
     @property
     def dims(self) -> dict[str, int]:
@@ -176,7 +176,7 @@ class Workload(_Input):
 
     @property
     def description(self) -> str:
-        return self._core.description
+        return str(self._core.description)
 
     @property
     def counts(self) -> list[int]:

@@ -29,6 +29,7 @@ class Mapping:
         return self._form
 
     def to_yaml(self) -> str:
+        """A mapping file."""
         return self._core.mapping_file()
 
     def save(self, path: str | os.PathLike[str]) -> None:

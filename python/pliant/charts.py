@@ -102,14 +102,13 @@ def mapping(shown: Mapping) -> Chart:
         words = "for" if loop["kind"] == "temporal" else f"parallel over {loop['kind']}"
         rows.append({**loop, "depth": depth, "text": f"{words} {loop['dim']} in {loop['bound']}"})
     levels = list(dict.fromkeys(row["level"] for row in rows))
-    depth = {"field": "depth", "type": "ordinal", "axis": None}
     return Chart(
         {
             "title": repr(shown)[len("<pliant.") : -1],
             "data": {"values": rows},
             "width": 420,
             "height": {"step": 22},
-            "encoding": {"y": depth},
+            "encoding": {"y": {"field": "depth", "type": "ordinal", "axis": None}},
             "layer": [
                 {
                     "mark": {"type": "bar", "tooltip": True, "opacity": 0.6},

@@ -12,6 +12,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,7 +119,7 @@ def test_the_frontier_of_a_layer_has_both_ends() -> None:
 def test_notebooks_show_results() -> None:
     result = pliant.map(GEMM, "eyeriss")
     assert result.mapping is not None
-    inputs = [pliant.load_accelerator("eyeriss"), pliant.load_layer(GEMM), pliant.load_workload("alexnet")]
+    inputs: list[Any] = [pliant.load_accelerator("eyeriss"), pliant.load_layer(GEMM), pliant.load_workload("alexnet")]
     for shown in (result, result.mapping, result.breakdown, *inputs):
         page = shown._repr_html_()
         assert page.startswith("<") and page.rstrip().endswith(">")
