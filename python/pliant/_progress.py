@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from types import TracebackType
 from typing import Any
 
@@ -26,7 +27,9 @@ class Bar:
         if not self._wanted or (self._bar is None and time.monotonic() - self._started < _QUICK_SECONDS):
             return
         if self._bar is None:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():  # a notebook without widgets gets a bar of text, and no lecture
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
 
             self._bar = tqdm(total=total or self._total, desc=self._title, unit=f" {self._unit}", leave=False)
         if total is not None and total != self._bar.total:

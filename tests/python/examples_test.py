@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,9 @@ def test_ray_writes_what_one_process_writes(examples: Path, tmp_path: Path) -> N
     pytest.importorskip("ray")
     import ray_shards
 
-    subprocess.run([sys.executable, str(examples / "ray_shards.py"), str(tmp_path / "ray")], check=True, timeout=300)
+    patient = {**os.environ, "RAY_raylet_start_wait_time_s": "200"}  # a busy machine
+    words = [sys.executable, str(examples / "ray_shards.py"), str(tmp_path / "ray")]
+    subprocess.run(words, check=True, timeout=500, env=patient)
     pliant.sweep(ray_shards.SWEEP, tmp_path / "alone", progress=False)
 
     def parts(folder: Path) -> dict[str, str]:
