@@ -6,6 +6,10 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 set(PLIANT_PYTHON "${Python_EXECUTABLE}" CACHE FILEPATH "" FORCE)
 
+# The wheel's libparquet exports an OpenSSL of its own. A libcrypto.so that the module loads beside it would mix with
+# that one, and Python's hashlib, which comes to use the same file, would crash. So SHA-256 is linked into the module.
+set(OPENSSL_USE_STATIC_LIBS ON)
+
 # pliant_private_arrow(<arrow> <parquet>): replaces the two libraries, variables with their paths, by copies that have
 # names of their own. A pyarrow of any version in the same process then has its libraries, and Pliant has its own: the
 # loader tells them apart by name, and Python loads modules so that they do not see each other's symbols.
