@@ -106,9 +106,9 @@ TEST(Limits, FunctionsAreShort) {
 }
 
 TEST(Limits, FilesAreShort) {
-  for (const SourceFile& file : files_under({"core", "flex", "costmodel", "dse", "tests", "bench", "fuzz", "examples",
-                                             "python"},
-                                            {".h", ".cpp", ".js", ".py"})) {
+  for (const SourceFile& file :
+       files_under({"core", "flex", "costmodel", "dse", "tests", "bench", "fuzz", "examples", "python"},
+                   {".h", ".cpp", ".js", ".py"})) {
     if (file.lines.size() > kMaxFileLines && !kLongFiles.contains(file.path)) {
       ADD_FAILURE() << file.path << " has " << file.lines.size() << " lines";
     }
@@ -131,9 +131,10 @@ bool can_wrap(const SourceFile& file, const std::string& line) {
 }
 
 TEST(Limits, LinesOfDocsAndScriptsWrap) {
-  std::vector<SourceFile> files = files_under({"docs", "dse", "core", "flex", "costmodel", "tests", "bench", "cmake",
-                                               "scripts", "results", "fuzz", "examples", "python", "configs", ".github"},
-                                              {".md", ".js", ".css", ".py", ".cmake", ".txt", ".yml"});
+  std::vector<SourceFile> files =
+      files_under({"docs", "dse", "core", "flex", "costmodel", "tests", "bench", "cmake", "scripts", "results", "fuzz",
+                   "examples", "python", "configs", ".github"},
+                  {".md", ".js", ".css", ".py", ".cmake", ".txt", ".yml"});
   const std::filesystem::path root = PLIANT_SOURCE_DIR;
   for (const char* folder : {"scripts", ".ci", "."}) {
     for (const auto& entry : std::filesystem::directory_iterator(root / folder)) {
