@@ -65,6 +65,8 @@ std::optional<std::string> expected_instead(OptionKind kind, const std::string& 
     case OptionKind::kDuration:
       return parse_seconds(text) ? std::nullopt
                                  : std::optional<std::string>("a number with ms, s, m or h, such as 1s; 0 = no limit");
+    case OptionKind::kShare:
+      return parse_share(text) ? std::nullopt : std::optional<std::string>("a share below 100%, such as 1% or 0.01");
     case OptionKind::kThreads: {
       const auto value = parse_number<std::uint64_t>(text);
       return value && *value <= kMostThreads ? std::nullopt
@@ -98,6 +100,14 @@ std::optional<double> parse_seconds(std::string_view text) {
   const auto unit = std::ranges::find(kUnits, name, &Unit::name);
   if (error != std::errc() || unit == kUnits.end() || !(value >= 0)) return std::nullopt;
   return value * unit->seconds;
+}
+
+std::optional<double> parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  const auto value = parse_number<double>(text);
+  const double share = value.value_or(-1) / (percent ? 100 : 1);
+  return share >= 0 && share < 1 ? std::optional(share) : std::nullopt;
 }
 
 std::string options_text(std::string_view command) {
@@ -180,6 +190,11 @@ std::optional<double> Arguments::real(std::string_view option) const {
 std::optional<double> Arguments::seconds(std::string_view option) const {
   const auto value = text(option);
   return value ? parse_seconds(*value) : std::nullopt;
+}
+
+std::optional<double> Arguments::share(std::string_view option) const {
+  const auto value = text(option);
+  return value ? parse_share(*value) : std::nullopt;
 }
 
 int Arguments::threads() const {

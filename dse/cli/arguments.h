@@ -34,6 +34,7 @@ class Arguments {
   std::optional<std::uint64_t> whole(std::string_view option) const;
   std::optional<double> real(std::string_view option) const;
   std::optional<double> seconds(std::string_view option) const;
+  std::optional<double> share(std::string_view option) const;
   int threads() const;                    ///< at least 1
   std::vector<Setting> settings() const;  ///< of --set
 
@@ -56,6 +57,9 @@ class Arguments {
 
 /// "1s", "250ms", "2m", "0.5": seconds; nullopt when it is no duration.
 std::optional<double> parse_seconds(std::string_view text);
+
+/// "1%", "0.01": a share from 0 to below 1; nullopt when it is none.
+std::optional<double> parse_share(std::string_view text);
 
 /// The options of a command as --help prints them.
 std::string options_text(std::string_view command);

@@ -41,7 +41,7 @@ examples:
 
 constexpr int kUndecided = 4;  ///< exit code
 
-double parse_share(const Arguments& arguments, const std::string& text) {
+double sampled_share(const Arguments& arguments, const std::string& text) {
   std::istringstream in(text);
   double percent = 0;
   char sign = 0;
@@ -55,7 +55,7 @@ audit::AuditOptions audit_options(const Arguments& arguments) {
   audit::AuditOptions audit;
   if (const auto share = arguments.text("sample")) {
     if (arguments.has("all")) throw arguments.bad("--sample", "beside --all", "one of them");
-    audit.share = parse_share(arguments, *share);
+    audit.share = sampled_share(arguments, *share);
   }
   audit.seed = *arguments.whole("seed");
   audit.enumerate = *arguments.whole("limit");

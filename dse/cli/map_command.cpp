@@ -104,6 +104,7 @@ class MapCommand {
     }
     if (!words.layer) throw arguments_.bad("--objective", "several, for a whole workload", "a single --layer");
     if (arguments_.has("save")) throw arguments_.bad("--save", "of a frontier", "a single --objective");
+    if (arguments_.share("gap").value_or(0) > 0) throw arguments_.bad("--gap", "of a frontier", "a single --objective");
     words.objective = to_string(all.front());
     return all;
   }
@@ -147,6 +148,7 @@ class MapCommand {
     search.seed = *arguments_.whole("seed");
     search.threads = arguments_.threads();
     search.budget.seconds = arguments_.seconds("budget").value_or(0);
+    search.gap = arguments_.share("gap").value_or(0);
     for (const std::string& text : arguments_.texts("mapper-option")) {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos)

@@ -13,6 +13,8 @@ constexpr std::string_view kFactorizations = "pfm, ruby-s, ruby-t, ruby or paddi
 constexpr std::string_view kSet =
     "KEY=VALUE: a parameter (rows=8) or a level's key (GLB.capacity=64KiB) of the accelerator";
 constexpr std::string_view kBudget = "time for one layer, such as 1s or 250ms; the best found by then counts";
+constexpr std::string_view kGap =
+    "such as 1%: end when no mapping can be better by more than this share of the value; exact only";
 constexpr std::string_view kThreadsHelp = "threads; 0 = all cores; results do not depend on it";
 
 constexpr auto kOptions = std::to_array<OptionInfo>({
@@ -49,6 +51,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "budget_seconds"},
     {"budget", kDuration, "", "verify", "time for the proof of one layer, such as 10s"},
     {"budget", kDuration, "", "audit", "time for the audit, such as 60s; 0 = no limit"},
+    {"gap", kShare, "0", "map", kGap},
+    {"gap", kShare, "", "sweep", "instead of the file's: such as 1%, how close to proven optimal is close enough",
+     "gap"},
     {"seed", kWhole, "1", "map", "of the mappers that draw random numbers"},
     {"seed", kWhole, "1", "audit", "of the sample"},
     {"seed", kWhole, "", "sweep", "instead of the file's", "seed"},
@@ -174,6 +179,7 @@ std::string_view placeholder(OptionKind kind) {
     case kThreads: return "N";
     case kReal: return "NUMBER";
     case kDuration: return "DURATION";
+    case kShare: return "SHARE";
   }
   return "";
 }

@@ -17,6 +17,7 @@ enum class OptionKind : std::uint8_t {
   kWhole,     ///< 0 or more
   kReal,      ///< 0 or more
   kDuration,  ///< a number with ms, s, m or h; seconds without a unit; 0 = no limit
+  kShare,     ///< 1% or 0.01; 0 or more and below 1
   kThreads,   ///< 0 = all cores
 };
 

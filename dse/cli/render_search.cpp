@@ -44,6 +44,9 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
     text = "certified optimum: " + text + ", proven over ";
     text +=
         result.mappings_covered.empty() ? "the whole map-space" : "all " + readable_mappings(result.mappings_covered);
+  } else if (result.ended_by == EndedBy::kProofWithinGap) {
+    text = fmt::format("certified within {:.3g} %: {}, proven over all {}: none is below {:.7g}", 100 * result.gap(),
+                       text, readable_mappings(result.mappings_covered), result.lower_bound);
   } else if (result.lower_bound > 0) {
     text = "best found: " + text +
            fmt::format(", proven lower bound {:.7g}, gap {:.3g} %", result.lower_bound, 100 * result.gap());
@@ -128,9 +131,10 @@ std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_
                fmt::format("{:.4g}", result.totals.energy_pj * 1e-6), fmt::format("{:.0f}", result.totals.cycles),
                fmt::format("{:.4g}", result.totals.edp()), fmt::format("{:.1f} %", 100 * result.totals.utilization),
                bound_by(searched),
-               result.certified         ? "optimal"
-               : result.lower_bound > 0 ? fmt::format("gap {:.2g} %", 100 * result.gap())
-                                        : "none",
+               result.certified                              ? "optimal"
+               : result.ended_by == EndedBy::kProofWithinGap ? fmt::format("within {:.2g} %", 100 * result.gap())
+               : result.lower_bound > 0                      ? fmt::format("gap {:.2g} %", 100 * result.gap())
+                                                             : "none",
                readable_seconds(result.seconds)});
   }
   return table.text("") +

@@ -86,6 +86,7 @@ class SweepCommand {
     SweepOverrides overrides;
     overrides.mapper = arguments_.text("mapper");
     overrides.budget_seconds = arguments_.seconds("budget");
+    overrides.gap = arguments_.share("gap");
     overrides.seed = arguments_.whole("seed");
     overrides.settings = arguments_.settings();
     const Sweep sweep = load_sweep(library_, find_sweep(library_, *file), overrides);

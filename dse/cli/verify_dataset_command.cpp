@@ -19,12 +19,13 @@
 namespace pliant {
 namespace {
 
-/// The sweep as it was run: mapper, budget and seed are in the manifest.
+/// The sweep as it was run: mapper, budget, gap and seed are in the manifest.
 SweepOverrides overrides_of(const Manifest& manifest, const Arguments& arguments) {
   SweepOverrides overrides;
   for (const auto& [key, value] : manifest.options) {
     if (key == "mapper") overrides.mapper = value;
     if (key == "budget_seconds") overrides.budget_seconds = std::stod(value);
+    if (key == "gap") overrides.gap = std::stod(value);
   }
   overrides.seed = manifest.seed;
   overrides.settings = arguments.settings();

@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, kEndedByCount> kEnds = {"",
                                                                "victory condition",
                                                                "local optimum",
                                                                "no legal start",
-                                                               "no valid mapping drawn"};
+                                                               "no valid mapping drawn",
+                                                               "proof within the gap"};
 
 struct Entry {
   std::string_view name;
@@ -86,14 +87,12 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
       whole.accelerator.hints = {};
       return run_mapper(mapper, whole, options, priced);
     }
-    if (result.certified) {
-      result.certified = false;
-      result.lower_bound = 0;
-      result.ended_by = EndedBy::kProofWithinHints;
-    }
+    if (result.certified || result.ended_by == EndedBy::kProofWithinGap) result.ended_by = EndedBy::kProofWithinHints;
+    result.certified = false;
+    result.lower_bound = 0;
   }
   // A proof that did not count what it covers covers the whole map-space.
-  if ((result.certified || result.infeasible) && result.mappings_covered.empty())
+  if (proven(result) && result.mappings_covered.empty())
     result.mappings_covered =
         map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization).total().str();
   if (result.value == std::numeric_limits<double>::infinity()) result.mapping.reset();  // too slow to count

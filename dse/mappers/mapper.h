@@ -40,6 +40,9 @@ inline constexpr int kThreadsOfCaller = 0;
 
 struct SearchOptions {
   Budget budget;
+  /// A mapping is good enough when none is better by more than this share of its value: the search ends when that is
+  /// proven. Unlike a budget it ends at the same place on every machine. `exact` only; 0 = the optimum.
+  double gap = 0;
   std::uint64_t seed = 1;
   int threads = 1;                                   ///< results never depend on it
   std::function<void(const Progress&)> on_progress;  ///< called now and then from the searching thread
@@ -64,9 +67,10 @@ enum class EndedBy : std::uint8_t {
   kLocalOptimum,
   kNoLegalStart,
   kNoValidMappingDrawn,
+  kProofWithinGap,  ///< that none is better by more than SearchOptions::gap
 };
 std::string_view to_string(EndedBy ended_by);  ///< "proof", "budget", ...; empty for kNothing
-inline constexpr std::size_t kEndedByCount = 13;
+inline constexpr std::size_t kEndedByCount = 14;
 
 /// What a search found. `mapping` is empty when nothing legal was found.
 struct SearchResult {
@@ -88,6 +92,11 @@ struct SearchResult {
   /// 0 when certified, (value - lower_bound) / value otherwise.
   double gap() const;
 };
+
+/// Every mapping was looked at or shown not to be better, by more than the gap asked for.
+inline bool proven(const SearchResult& result) {
+  return result.certified || result.infeasible || result.ended_by == EndedBy::kProofWithinGap;
+}
 
 /// Contract: deterministic for a seed whatever the thread count; every mapping returned is legal (checked again by the
 /// caller with the independent checker) and priced by the cost model; never prints; ends within 10% of the time budget.

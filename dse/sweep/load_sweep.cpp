@@ -127,13 +127,15 @@ std::vector<std::pair<std::string, std::string>> Sweep::options() const {
   for (const Factorization rule : factorizations) rules.emplace_back(to_string(rule));
   for (const Objective objective : objectives) goals.emplace_back(to_string(objective));
   for (const auto& [key, value] : mapper_options) extra.push_back(fmt::format("{}={}", key, value));
-  return {{"factorization", join(rules)},
-          {"objective", join(goals)},
-          {"mapper", mapper},
-          {"mapper_options", join(extra)},
-          {"budget_seconds", yaml_number(budget_seconds)},
-          {"seed", fmt::format("{}", seed)},
-          {"flexion", flexion ? "true" : "false"}};
+  std::vector<std::pair<std::string, std::string>> all{{"factorization", join(rules)},
+                                                       {"objective", join(goals)},
+                                                       {"mapper", mapper},
+                                                       {"mapper_options", join(extra)},
+                                                       {"budget_seconds", yaml_number(budget_seconds)},
+                                                       {"seed", fmt::format("{}", seed)},
+                                                       {"flexion", flexion ? "true" : "false"}};
+  if (gap > 0) all.emplace_back("gap", yaml_number(gap));
+  return all;
 }
 
 Sweep load_sweep(const Library& library, const fs::path& file, const SweepOverrides& overrides) {
@@ -164,6 +166,7 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   read_mapper(reading, root.find("mapper"), overrides);
   if (const auto c = root.find("budget_seconds")) sweep.budget_seconds = c->real().value_or(0);
   if (overrides.budget_seconds) sweep.budget_seconds = *overrides.budget_seconds;
+  read_gap(reading, root.find("gap"), overrides);
   if (const auto c = root.find("seed")) sweep.seed = static_cast<std::uint64_t>(c->count(0).value_or(1));
   if (overrides.seed) sweep.seed = *overrides.seed;
   if (const auto c = root.find("flexion")) sweep.flexion = c->flag().value_or(true);

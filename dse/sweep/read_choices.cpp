@@ -129,4 +129,14 @@ void read_mapper(SweepReading& reading, const std::optional<Cursor>& c, const Sw
                                 "one of " + join(names), nearest(sweep.mapper, mapper_names())});
 }
 
+void read_gap(SweepReading& reading, const std::optional<Cursor>& c, const SweepOverrides& overrides) {
+  Sweep& sweep = reading.sweep;
+  if (c) sweep.gap = c->real().value_or(0);
+  if (c && sweep.gap >= 1) c->problem("a gap of the whole value", "a share below 1, such as 0.01");
+  if (overrides.gap) sweep.gap = *overrides.gap;
+  if (sweep.gap > 0 && sweep.mapper != "exact")
+    throw InputError(Diagnostic{overrides.gap ? "--gap" : reading.file, 0, 0, overrides.gap ? "" : "gap",
+                                fmt::format("mapper {} proves no gap", sweep.mapper), "the mapper exact"});
+}
+
 }  // namespace pliant

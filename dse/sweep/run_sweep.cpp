@@ -273,7 +273,9 @@ class SweepRun {
     }
     TaskResult result = solve_task(*mapper_, *sweep_, *token->design, *token->layer, kThreadsOfCaller, mappers);
     // A search that was stopped has only an accident to show, unless it had its proof already.
-    if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) {
+    const bool has_proof =
+        result.certified || result.status == TaskStatus::kNoLegalMapping || result.ended_by == EndedBy::kProofWithinGap;
+    if (mappers.stop_requested() && !has_proof) {
       token->given_up = true;
       return token;
     }

@@ -43,6 +43,7 @@ struct Sweep {
   std::string mapper;
   std::vector<std::pair<std::string, std::string>> mapper_options;
   double budget_seconds = 0;  ///< of one task; 0 = none
+  double gap = 0;             ///< how close to proven optimal is close enough, as a share of the value
   std::uint64_t seed = 1;
   bool flexion = true;
   std::vector<Constraint> constraints;
@@ -55,7 +56,7 @@ struct Sweep {
 /// What the command line may say instead of the file.
 struct SweepOverrides {
   std::optional<std::string> mapper;
-  std::optional<double> budget_seconds;
+  std::optional<double> budget_seconds, gap;
   std::optional<std::uint64_t> seed;
   std::vector<Setting> settings;
 };

@@ -13,9 +13,10 @@ namespace pliant {
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 15> kSweep{
-    "pliant",    "name",   "description", "accelerator",    "set",  "workloads", "vary", "flexibility", "factorization",
-    "objective", "mapper", "constraints", "budget_seconds", "seed", "flexion"};
+inline constexpr std::array<std::string_view, 16> kSweep{
+    "pliant",         "name",        "description",   "accelerator", "set",    "workloads",
+    "vary",           "flexibility", "factorization", "objective",   "mapper", "constraints",
+    "budget_seconds", "gap",         "seed",          "flexion"};
 inline constexpr std::array<std::string_view, 4> kSweepWorkload{"workload", "layers", "name", "batch"};
 inline constexpr std::array<std::string_view, 2> kSweepMapper{"name", "options"};
 inline constexpr std::array<std::string_view, 4> kRange{"from", "to", "step", "times"};

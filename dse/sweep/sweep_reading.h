@@ -44,6 +44,7 @@ void read_flexibilities(SweepReading& reading, const std::optional<Cursor>& flex
 void read_factorizations(SweepReading& reading, const std::optional<Cursor>& factorization);
 void read_objectives(SweepReading& reading, const std::optional<Cursor>& objective);
 void read_mapper(SweepReading& reading, const std::optional<Cursor>& mapper, const SweepOverrides& overrides);
+void read_gap(SweepReading& reading, const std::optional<Cursor>& gap, const SweepOverrides& overrides);
 /// After everything that a constraint may name.
 void read_constraints(SweepReading& reading, const Cursor& constraints);
 

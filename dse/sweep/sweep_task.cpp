@@ -73,6 +73,7 @@ constexpr int kTaskVersion = 6;
 TaskNamer::TaskNamer(const Sweep& sweep) {
   mapper_ = fmt::format("task {}\npliant {}\nmapper {}\nseed {}\nbudget {}\n", kTaskVersion, version(), sweep.mapper,
                         sweep.seed, sweep.budget_seconds);
+  if (sweep.gap > 0) mapper_ += fmt::format("gap {}\n", sweep.gap);
   for (const auto& [key, value] : sweep.mapper_options) mapper_ += fmt::format("option {}={}\n", key, value);
 }
 
@@ -104,6 +105,7 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoin
     SearchOptions options;
     options.threads = threads;
     options.budget.seconds = sweep.budget_seconds;
+    options.gap = sweep.gap;
     options.seed = sweep.seed;
     options.stop = stop;
     options.extra = sweep.mapper_options;

@@ -19,6 +19,7 @@ class SearchLimits {
 
   explicit SearchLimits(const SearchOptions& options)
       : stop_(options.stop),
+        gap_(options.gap),
         memory_(options.budget.memory_bytes / static_cast<std::size_t>(std::max(1, options.threads))) {
     if (options.budget.seconds > 0)
       deadline_ =
@@ -33,6 +34,8 @@ class SearchLimits {
     return expired_.load(std::memory_order_relaxed);
   }
   bool stopped() const { return stopped_; }
+  /// What need not be looked at when this value has been found: everything from here on is good enough.
+  double enough(double value) const { return gap_ > 0 ? value * (1 - gap_) : value; }
   /// Would this much memory in one thread be too much?
   bool too_large(double bytes) const { return bytes > static_cast<double>(memory_); }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
@@ -44,6 +47,7 @@ class SearchLimits {
  private:
   Clock::time_point started_ = Clock::now();
   std::stop_token stop_;
+  double gap_;
   std::optional<Clock::time_point> deadline_;
   std::size_t memory_;
   std::atomic<bool> expired_{false}, stopped_{false};

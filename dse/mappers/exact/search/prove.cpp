@@ -46,11 +46,19 @@ struct Candidate {
 /// What a search has found and what it had to leave.
 struct SearchState {
   Incumbent incumbent;
+  const SearchLimits& limits;
   double undecided = kInfinity;  // least bound of what was left over
+  double closed = kInfinity;     // least bound of what was closed: with a gap it may be below the value
   bool out_of_effort = false;
   ProofRecord* record = nullptr;  // where a certificate is wanted
 
-  bool hopeless(double bound) const { return bound >= incumbent.value * (1 - kRounding); }
+  bool hopeless(double bound) const { return bound >= limits.enough(incumbent.value) * (1 - kRounding); }
+  /// The same for what ends here if it is.
+  bool close(double bound) {
+    const bool ends = hopeless(bound);
+    if (ends) closed = std::min(closed, bound);
+    return ends;
+  }
   void leave(double bound) { undecided = std::min(undecided, bound); }
   /// What was not even looked at.
   void leave_unseen(double bound) {
@@ -61,16 +69,20 @@ struct SearchState {
 
 SearchResult result_of(SearchState state, SearchLimits& limits) {
   SearchResult result;
-  const bool decided = state.undecided == kInfinity || state.hopeless(state.undecided);
+  const bool decided = state.undecided == kInfinity || state.close(state.undecided);
+  const bool optimal = decided && state.closed >= state.incumbent.value * (1 - kRounding);
   result.evaluations = limits.priced;
   result.seconds = limits.seconds();
-  result.certified = decided && state.incumbent.mapping;
+  result.certified = optimal && state.incumbent.mapping;
   result.infeasible = decided && !state.incumbent.mapping;
   result.value = state.incumbent.value;
-  result.lower_bound = result.certified ? result.value : std::min(state.undecided, result.value);
+  result.lower_bound = result.certified ? result.value
+                       : decided        ? std::max(state.closed, limits.enough(result.value))
+                                        : std::min({state.undecided, state.closed, result.value});
   result.totals = state.incumbent.totals;
   result.mapping = std::move(state.incumbent.mapping);
-  result.ended_by = decided               ? EndedBy::kProof
+  result.ended_by = optimal               ? EndedBy::kProof
+                    : decided             ? EndedBy::kProofWithinGap
                     : limits.stopped()    ? EndedBy::kStopped
                     : limits.expired()    ? EndedBy::kBudget
                     : state.out_of_effort ? EndedBy::kEffort
@@ -117,7 +129,7 @@ class Prover {
       return close_choice(lattice, incumbent, limits_, effort);
     });
     for (const Candidate& candidate : open) {
-      const bool closed = state_.hopeless(candidate.bound);
+      const bool closed = state_.close(candidate.bound);
       if (!closed) state_.leave(candidate.bound);
       record(candidate, closed ? ClosedBy::kSearch : ClosedBy::kLeft);
     }
@@ -135,6 +147,12 @@ class Prover {
       state_.record->bounded(bound);
     else
       state_.record->choice(candidate.spatial, bounds_.keeps(candidate.keeps), by, bound);
+  }
+  /// Closes what a bound without a lattice is enough for.
+  bool closed_by(double bound) {
+    const bool closed = state_.close(bound);
+    if (closed) record_bounded(bound);
+    return closed;
   }
   void record_bounded(double bound) const {
     if (state_.record != nullptr) state_.record->bounded(std::min(bound, state_.incumbent.value));
@@ -180,7 +198,7 @@ class Prover {
     std::vector<Candidate> found;
     for (const std::uint32_t i : mine_) {
       const double floor = bounds_.floor(choices_.steps(i));
-      if (state_.hopeless(floor)) {
+      if (state_.close(floor)) {
         if (state_.record != nullptr) state_.record->floor(choices_.steps(i), floor);
         continue;
       }
@@ -191,8 +209,9 @@ class Prover {
       look_at(i);
       const double least = bounds_.least();
       // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
-      record_bounded(state_.hopeless(least) ? least : kInfinity);
-      if (state_.hopeless(least)) continue;
+      const bool closed = state_.close(least);
+      record_bounded(closed ? least : kInfinity);
+      if (closed) continue;
       if (limits_.too_large(
               static_cast<double>(found.size() * sizeof(Candidate) + durations_.size() * sizeof(Durations)))) {
         state_.leave_unseen(least);
@@ -200,11 +219,11 @@ class Prover {
       }
       const auto worth = [&](double steps) {
         if (limits_.expired()) state_.leave_unseen(least);
-        return !limits_.expired() && !state_.hopeless(bounds_.floor(steps));
+        return !limits_.expired() && !closed_by(bounds_.floor(steps));
       };
       const auto consider = [&](std::uint32_t durations) {
         bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, double bound) {
-          if (!state_.hopeless(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
+          if (!closed_by(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
         });
       };
       if (!choose_durations_) {
@@ -256,7 +275,7 @@ class Prover {
       for (Incumbent& better : found)
         if (better.mapping && better.value < state_.incumbent.value) state_.incumbent = std::move(better);
       for (std::size_t i = first; i < last; ++i)
-        if (state_.hopeless(candidates[i].bound))
+        if (state_.close(candidates[i].bound))
           record(candidates[i], by);
         else
           open.push_back(candidates[i]);
@@ -264,7 +283,7 @@ class Prover {
       round = std::min(2 * round, kLargestRound);
     }
     for (; first < candidates.size(); ++first)
-      record(candidates[first], state_.hopeless(candidates[first].bound) ? before : ClosedBy::kLeft);
+      record(candidates[first], state_.close(candidates[first].bound) ? before : ClosedBy::kLeft);
     return open;
   }
 
@@ -294,7 +313,7 @@ double bound_of_all(const Task& task, const Problem& problem) {
 SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
                    std::uint64_t effort) {
   SearchLimits limits(options);
-  SearchState state{std::move(incumbent)};
+  SearchState state{std::move(incumbent), limits};
   ProofRecord record;
   if (options.record_parts) state.record = &record;
   const SpatialChoices choices(task, problem, limits);
@@ -304,14 +323,16 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   Prover prover(task, problem, choices, std::move(all), limits, options.threads, effort > 0 ? effort : kNoLimit, state);
   prover.run();
   SearchResult result = result_of(std::move(state), limits);
-  if (options.record_parts) result.parts = record.parts(task, problem, choices, prover.keep_choices(), result.value);
+  if (options.record_parts)
+    result.parts = record.parts(task, problem, choices, prover.keep_choices(),
+                                result.ended_by == EndedBy::kProofWithinGap ? result.lower_bound : result.value);
   return result;
 }
 
 SearchResult prove_padded(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
                           std::uint64_t effort) {
   SearchLimits limits(options);
-  SearchState state{std::move(incumbent)};
+  SearchState state{std::move(incumbent), limits};
   const SpatialChoices choices(task, problem, limits);
   if (!choices.complete()) state.leave(bound_of_all(task, problem));
   // 1. Unrollings by the sizes they pad the dims to, the least work first.
@@ -352,7 +373,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   Task padded = task;
   padded.factorization = Factorization::kPerfect;
   for (const auto& [sizes, group] : order) {
-    if (state.hopeless(group->floor)) break;
+    if (state.close(group->floor)) break;
     if (limits.expired()) {
       state.leave(group->floor);
       break;
@@ -361,11 +382,12 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
     const Problem executed(padded.layer, task.accelerator);
     // Padded work does not count as useful: only this objective knows.
     const double scale = task.objective == Objective::kEdpOverUtilization ? executed.macs / problem.macs : 1;
-    SearchState here{{std::nullopt, {}, state.incumbent.value / scale}};
+    SearchState here{{std::nullopt, {}, state.incumbent.value / scale}, limits};
     Prover(padded, executed, choices, std::move(group->choices), limits, options.threads,
            effort > 0 ? effort : kNoLimit, here)
         .run();
     state.leave(here.undecided * scale);
+    state.closed = std::min(state.closed, here.closed * scale);
     state.out_of_effort |= here.out_of_effort;
     if (!here.incumbent.mapping) continue;
     state.incumbent = std::move(here.incumbent);
@@ -376,7 +398,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   SearchResult result = result_of(std::move(state), limits);
   // Unrollings are closed by padded size, not one by one: all of the map-space is one part.
   if (options.record_parts)
-    result.parts.push_back({result.certified || result.infeasible ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft,
+    result.parts.push_back({proven(result) ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft,
                             result.lower_bound,
                             audit::Part::Scope::kRest,
                             0,

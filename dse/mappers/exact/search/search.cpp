@@ -48,7 +48,7 @@ class ChoiceSearch {
     if (!lattice_.build()) return lattice_.too_large() ? bound : kInfinity;
     add_table(energy, Kind::kEnergy, 0, energy_limit(0, least_cycles_));
     if (gave_up()) return bound;
-    if (tables_[0].best == kInfinity) return incumbent_.mapping ? std::max(bound, incumbent_.value) : kInfinity;
+    if (tables_[0].best == kInfinity) return std::max(bound, enough());
     bound = value(tables_[0].best, least_cycles_);
     if (hopeless(bound)) return bound;
     descend(0);
@@ -57,7 +57,7 @@ class ChoiceSearch {
     if (!search) {
       while (add_binding_port()) {
         if (gave_up()) break;
-        if (least_cycles_ == kInfinity) return std::max(bound, incumbent_.value);
+        if (least_cycles_ == kInfinity) return std::max(bound, enough());
         bound = region(nullptr).least(p_, task_, lattice_.steps());
         if (hopeless(bound) || gave_up()) break;
       }
@@ -66,7 +66,7 @@ class ChoiceSearch {
     for (std::uint64_t patience = 64;; patience *= 8) {
       if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
       if (gave_up()) return bound;
-      if (least_cycles_ == kInfinity) return incumbent_.value;
+      if (least_cycles_ == kInfinity) return std::max(bound, enough());
       bound = region(nullptr).least(p_, task_, lattice_.steps());
       if (hopeless(bound)) return bound;
       const std::uint64_t allowed = std::min(patience, effort_left / kEffortOfExpansion);
@@ -75,7 +75,7 @@ class ChoiceSearch {
       effort_left -= (allowed - expansions_left_) * kEffortOfExpansion;
       limits_.effort += (allowed - expansions_left_) * kEffortOfExpansion;
       if (limits_.expired()) return bound;
-      if (expansions_left_ > 0) return std::max(bound, incumbent_.value);
+      if (expansions_left_ > 0) return std::max(bound, enough());
       if (allowed < patience) return bound;
     }
   }
@@ -93,7 +93,9 @@ class ChoiceSearch {
     return objective_bound(p_, task_, energy, cycles, lattice_.steps());
   }
   bool gave_up() { return limits_.expired() || lattice_.too_large(); }
-  bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
+  /// Tables and searches are cut off here: nothing above it is certain.
+  double enough() const { return limits_.enough(incumbent_.value); }
+  bool hopeless(double bound) const { return bound >= enough() * (1 - kRounding); }
 
   void add_table(Functional functional, Kind kind, double slope, double limit) {
     functionals_.push_back(std::move(functional));
@@ -292,7 +294,7 @@ class ChoiceSearch {
     return cycles;
   }
 
-  /// Largest energy (of what is still to come) that could improve on the incumbent.
+  /// Largest energy (of what is still to come) that could improve on the incumbent by enough.
   double energy_limit(double spent, double cycles) const {
     return limit([&](double energy) { return value(energy, cycles); }) - spent;
   }
@@ -302,13 +304,14 @@ class ChoiceSearch {
   }
   template <typename F>
   double limit(F objective) const {
-    if (incumbent_.value == kInfinity) return kInfinity;
+    const double wanted = enough();
+    if (wanted == kInfinity) return kInfinity;
     double low = 0, high = 1;
-    while (objective(high) < incumbent_.value && high < 1e300) high *= 16;
+    while (objective(high) < wanted && high < 1e300) high *= 16;
     if (high >= 1e300) return kInfinity;
     for (int i = 0; i < 60; ++i) {
       const double middle = (low + high) / 2;
-      (objective(middle) < incumbent_.value ? low : high) = middle;
+      (objective(middle) < wanted ? low : high) = middle;
     }
     return high;
   }

@@ -24,7 +24,8 @@ struct Incumbent {
 double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits);
 
 /// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
-/// at least the incumbent's value unless a limit was reached, the lattice is too large or the effort was not enough.
+/// at least the incumbent's value (less the gap asked for) unless the limits were reached, the lattice is too large or
+/// the effort was not enough.
 double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, std::uint64_t effort);
 
 }  // namespace pliant::exact
