@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <ostream>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/map_progress.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
 #include "dse/mappers/frontier.h"
@@ -24,13 +26,14 @@ constexpr const char* kUsage = R"(usage: pliant map --accelerator NAME|FILE --la
        pliant map --accelerator NAME|FILE --workload NAME|FILE [options]
 
 Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what limits the
-runtime. Without --layer, every layer of the workload, one line each, and the totals. When nothing fits: the limits
-that conflict and the nearest miss, exit code 3.
+runtime. Without --layer, every layer of the workload, one line each as it is done, and the totals. When nothing fits:
+the limits that conflict and the nearest miss, exit code 3. Ctrl-C gives what is there, exit code 130.
 
 examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b
   pliant map --accelerator eyeriss --workload resnet50 --objective runtime
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --objective runtime,energy
+  pliant map --accelerator simba --workload mobilenet_v2 --factorization ruby-s --gap 1%
   pliant map --accelerator simba --layer gemm:M=512,N=512,K=512 --save best.yaml
   pliant map --accelerator eyeriss --layer conv:M=64,C=64,P=56,Q=56,R=3,S=3 --factorization ruby-s --json
   pliant map --accelerator tpuv1 --workload vgg16 --mapper local --mapper-option beam=64 --budget 1s
@@ -58,19 +61,13 @@ class MapCommand {
 
     if (!objectives.empty()) return frontier(words, *mapper, tasks, search, objectives);
 
-    // 2. Search.
+    // 2. Search, and tell of a workload's layers as they are done.
     const Interrupt interrupt;
     search.stop = interrupt.token();
-    std::vector<SearchedLayer> layers;
-    for (const ReadTask& read : tasks) {
-      SearchedLayer searched{&read.task, read.count, {}, {}};
-      searched.result = run_mapper(*mapper, read.task, search);
-      if (!searched.result.mapping && !interrupt.asked()) searched.why = why_nothing_fits(read.task);
-      layers.push_back(std::move(searched));
-      if (interrupt.asked()) break;
-    }
+    const std::vector<SearchedLayer> layers =
+        search_all(*mapper, tasks, search, interrupt, !one && !arguments_.has("json"));
 
-    // 3. Tell.
+    // 3. Tell the rest.
     if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
     if (arguments_.has("certificate")) write_proof(layers.front());
     if (arguments_.has("json")) {
@@ -78,15 +75,37 @@ class MapCommand {
     } else if (one) {
       print_layer(layers.front());
     } else {
-      print_workload(layers, tasks.size());
+      print_end_of_workload(layers, tasks.size());
     }
-    if (interrupt.asked() && !layers.back().result.mapping) return 130;
+    if (interrupt.asked()) return 130;
     for (const SearchedLayer& searched : layers)
       if (!searched.result.mapping) return 3;
     return 0;
   }
 
  private:
+  std::vector<SearchedLayer> search_all(const Mapper& mapper, const std::vector<ReadTask>& tasks, SearchOptions search,
+                                        const Interrupt& interrupt, bool print_rows) const {
+    std::size_t longest = 0;
+    for (const ReadTask& read : tasks) longest = std::max(longest, text_width(read.task.layer.name));
+    const WorkloadTable table(longest);
+    if (print_rows) out_ << table.header() << std::flush;
+    MapProgress progress(err_, tasks.size());
+    search.on_progress = [&progress](const Progress& now) { progress.tell(now); };
+    std::vector<SearchedLayer> layers;
+    for (const ReadTask& read : tasks) {
+      progress.begin(read.task.layer.name);
+      SearchedLayer searched{&read.task, read.count, {}, {}};
+      searched.result = run_mapper(mapper, read.task, search);
+      if (!searched.result.mapping && !interrupt.asked()) searched.why = why_nothing_fits(read.task);
+      progress.clear();
+      if (print_rows) out_ << table.row(searched) << std::flush;
+      layers.push_back(std::move(searched));
+      if (interrupt.asked()) break;
+    }
+    return layers;
+  }
+
   /// "runtime,energy": both, and the words keep the first. A single objective: empty.
   std::vector<Objective> several_objectives(TaskWords& words) const {
     std::vector<Objective> all;
@@ -218,8 +237,8 @@ class MapCommand {
     }
   }
 
-  void print_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted) const {
-    out_ << workload_text(layers, mapper_name_);
+  void print_end_of_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted) const {
+    out_ << WorkloadTable::totals(layers, mapper_name_);
     if (layers.size() < wanted) out_ << fmt::format("interrupted: {} of {} layers searched\n", layers.size(), wanted);
     for (const SearchedLayer& searched : layers)
       if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);

@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/big_count.h"
 #include "costmodel/report.h"
 #include "dse/cli/render_cost.h"
-#include "dse/cli/text_table.h"
 
 namespace pliant {
 namespace {
@@ -110,35 +111,43 @@ std::string search_text(const SearchedLayer& searched, std::string_view mapper, 
   return proof(searched, mapper) + "\n\n" + cost_text(priced_mapping(searched, report), ascii);
 }
 
-std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_view mapper) {
-  TextTable table({"layer", "times", "energy uJ", "cycles", "EDP", "used", "bound by<", "proof<", "time"});
+WorkloadTable::WorkloadTable(std::size_t longest_name)
+    : table_({"layer", "times", "energy uJ", "cycles", "EDP", "used", "bound by<", "proof<", "time"}),
+      // Rows are printed one by one, so the widths are those that cells seldom exceed.
+      widths_{std::max<std::size_t>(longest_name, 5), 5, 9, 10, 9, 7, 12, 13, 8} {}
+
+std::string WorkloadTable::header() const { return table_.line(table_.header(), widths_); }
+
+std::string WorkloadTable::row(const SearchedLayer& searched) const {
+  const SearchResult& result = searched.result;
+  if (!result.mapping)
+    return table_.line(
+        {searched.task->layer.name, std::to_string(searched.count), "-", "-", "-", "-", "",
+         result.infeasible || searched.why ? "nothing fits" : "nothing found", readable_seconds(result.seconds)},
+        widths_);
+  return table_.line(
+      {searched.task->layer.name, std::to_string(searched.count), fmt::format("{:.4g}", result.totals.energy_pj * 1e-6),
+       fmt::format("{:.0f}", result.totals.cycles), fmt::format("{:.4g}", result.totals.edp()),
+       fmt::format("{:.1f} %", 100 * result.totals.utilization), bound_by(searched),
+       result.certified                              ? "optimal"
+       : result.ended_by == EndedBy::kProofWithinGap ? fmt::format("within {:.2g} %", 100 * result.gap())
+       : result.lower_bound > 0                      ? fmt::format("gap {:.2g} %", 100 * result.gap())
+                                                     : "none",
+       readable_seconds(result.seconds)},
+      widths_);
+}
+
+std::string WorkloadTable::totals(const std::vector<SearchedLayer>& layers, std::string_view mapper) {
   double energy = 0, cycles = 0, seconds = 0;
   bool complete = true;
   for (const SearchedLayer& searched : layers) {
-    const SearchResult& result = searched.result;
-    seconds += result.seconds;
-    if (!result.mapping) {
-      complete = false;
-      table.add({searched.task->layer.name, std::to_string(searched.count), "-", "-", "-", "-", "",
-                 result.infeasible || searched.why ? "nothing fits" : "nothing found",
-                 readable_seconds(result.seconds)});
-      continue;
-    }
-    const auto count = static_cast<double>(searched.count);
-    energy += count * result.totals.energy_pj;
-    cycles += count * result.totals.cycles;
-    table.add({searched.task->layer.name, std::to_string(searched.count),
-               fmt::format("{:.4g}", result.totals.energy_pj * 1e-6), fmt::format("{:.0f}", result.totals.cycles),
-               fmt::format("{:.4g}", result.totals.edp()), fmt::format("{:.1f} %", 100 * result.totals.utilization),
-               bound_by(searched),
-               result.certified                              ? "optimal"
-               : result.ended_by == EndedBy::kProofWithinGap ? fmt::format("within {:.2g} %", 100 * result.gap())
-               : result.lower_bound > 0                      ? fmt::format("gap {:.2g} %", 100 * result.gap())
-                                                             : "none",
-               readable_seconds(result.seconds)});
+    seconds += searched.result.seconds;
+    complete &= searched.result.mapping.has_value();
+    if (!searched.result.mapping) continue;
+    energy += static_cast<double>(searched.count) * searched.result.totals.energy_pj;
+    cycles += static_cast<double>(searched.count) * searched.result.totals.cycles;
   }
-  return table.text("") +
-         fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
+  return fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
                      complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles, energy * cycles, mapper,
                      readable_seconds(seconds));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dse/cli/task_options.h"
+#include "dse/cli/text_table.h"
 #include "dse/mappers/infeasible.h"
 #include "dse/mappers/mapper.h"
 
@@ -28,8 +29,18 @@ nlohmann::ordered_json search_json(const SearchedLayer& searched, std::string_vi
 /// The proof in a sentence or two, then cost and loop nest.
 std::string search_text(const SearchedLayer& searched, std::string_view mapper, bool ascii);
 
-/// A line per layer and the totals.
-std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_view mapper);
+/// The layers of a workload, a line each, printed as they are done.
+class WorkloadTable {
+ public:
+  explicit WorkloadTable(std::size_t longest_name);
+  std::string header() const;
+  std::string row(const SearchedLayer& searched) const;
+  static std::string totals(const std::vector<SearchedLayer>& layers, std::string_view mapper);
+
+ private:
+  TextTable table_;
+  std::vector<std::size_t> widths_;
+};
 /// The mappings of one layer that none beats in all objectives, a line each, fastest first.
 std::string frontier_text(const std::vector<SearchedLayer>& points, bool certified, std::string_view mapper);
 nlohmann::ordered_json totals_json(const std::vector<SearchedLayer>& layers);

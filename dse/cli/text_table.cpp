@@ -23,6 +23,18 @@ TextTable::TextTable(std::vector<std::string> header) {
   rows_.push_back(std::move(header));
 }
 
+std::string TextTable::line(const std::vector<std::string>& row, const std::vector<std::size_t>& widths) const {
+  std::string line;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::size_t width = text_width(row[i]);
+    const std::string blanks(widths[i] > width ? widths[i] - width : 0, ' ');
+    if (i > 0) line += "  ";
+    line += left_[i] ? row[i] + blanks : blanks + row[i];
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line + "\n";
+}
+
 std::string TextTable::text(const std::string& indent) const {
   std::vector<std::size_t> widths(left_.size(), 0);
   for (const auto& row : rows_) {
@@ -30,14 +42,7 @@ std::string TextTable::text(const std::string& indent) const {
   }
   std::string all;
   for (const auto& row : rows_) {
-    std::string line = indent;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - text_width(row[i]), ' ');
-      if (i > 0) line += "  ";
-      line += left_[i] ? row[i] + blanks : blanks + row[i];
-    }
-    while (!line.empty() && line.back() == ' ') line.pop_back();
-    all += line + "\n";
+    all += indent + line(row, widths);
   }
   return all;
 }

@@ -12,6 +12,9 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header);
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// One line, for tables that are printed row by row: cells that are wider than said make it longer.
+  std::string line(const std::vector<std::string>& row, const std::vector<std::size_t>& widths) const;
+  const std::vector<std::string>& header() const { return rows_.front(); }
   /// Every line starts with `indent` and ends without blanks.
   std::string text(const std::string& indent) const;
 

@@ -127,6 +127,25 @@ void double_energies(Task& task) {
   }
 }
 
+/// A search within a gap says nothing that the optimum contradicts, on one thread or three.
+std::optional<std::string> broken_gap(const Task& task, double gap) {
+  const std::optional<double> best = optimum(task);
+  if (!best) return std::nullopt;
+  SearchOptions options;
+  options.gap = gap;
+  const SearchResult close = run_mapper(*make_mapper("exact"), task, options);
+  options.threads = 3;
+  const SearchResult again = run_mapper(*make_mapper("exact"), task, options);
+  const double value = close.mapping ? close.value : kInfinity;
+  const bool holds = close.mapping
+                         ? value * (1 - gap) <= *best * (1 + kSame) && close.lower_bound <= *best * (1 + kSame)
+                         : *best == kInfinity;
+  if (holds && proven(close) && again.mapping == close.mapping && again.lower_bound == close.lower_bound)
+    return std::nullopt;
+  return fmt::format("gap {}: {} (bound {}, {}), with three threads bound {}; the optimum is {}", gap, value,
+                     close.lower_bound, to_string(close.ended_by), again.lower_bound, *best);
+}
+
 }  // namespace
 
 Judgement compare_with_enumeration(const Task& task) {
@@ -192,6 +211,7 @@ std::optional<std::string> broken_relation(const Task& task, int relation, std::
       if (task.accelerator.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio) return std::nullopt;
       rename_and_reorder(changed, draw);
       break;
+    case 6: return broken_gap(task, 0.01 * static_cast<double>(draw.from(1, 60)));
     default:
       name = "doubled energies";
       equal = true;

@@ -23,7 +23,7 @@ Judgement compare_with_enumeration(const Task& task);
 
 /// A changed task whose optimum is known from that of the first, by the number of a relation and a seed; what is wrong,
 /// if anything. Both optima are those of the exact mapper.
-inline constexpr int kRelations = 7;
+inline constexpr int kRelations = 8;
 std::optional<std::string> broken_relation(const Task& task, int relation, std::uint64_t seed);
 
 struct CampaignReport {

@@ -59,6 +59,7 @@ class ExactMapper final : public Mapper {
     SearchOptions limited = options;
     limited.budget.seconds /= 2;
     limited.record_parts = false;
+    limited.on_progress = {};
     const SearchResult first = prove_best(easier, limited);
     exact::Incumbent incumbent;
     // Fixed tiles are rounded to divisors where the factors must be perfect, so it need not be legal here.

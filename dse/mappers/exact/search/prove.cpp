@@ -94,15 +94,16 @@ SearchResult result_of(SearchState state, SearchLimits& limits) {
 class Prover {
  public:
   Prover(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
-         SearchLimits& limits, int threads, std::uint64_t effort, SearchState& state)
+         SearchLimits& limits, const SearchOptions& options, std::uint64_t effort, SearchState& state)
       : resolved_(task, problem),
         choices_(choices),
         mine_(std::move(mine)),
         bounds_(resolved_),
         duration_choices_(resolved_),
         limits_(limits),
-        threads_(std::min(threads, tbb::info::default_concurrency())),
-        effort_(effort),
+        threads_(std::min(options.threads, tbb::info::default_concurrency())),
+        on_progress_(options.on_progress),
+        effort_(effort > 0 ? effort : kNoLimit),
         state_(state) {
     // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
     const double steps = problem.busy_cycles;
@@ -240,6 +241,16 @@ class Prover {
     return found;
   }
 
+  /// How far the search is, a few times a second.
+  void tell(double least_to_come, const std::vector<Candidate>& open) {
+    constexpr double kEvery = 0.1;  // seconds
+    if (!on_progress_ || limits_.seconds() < told_ + kEvery) return;
+    told_ = limits_.seconds();
+    double bound = std::min({least_to_come, state_.undecided, state_.incumbent.value});
+    for (const Candidate& candidate : open) bound = std::min(bound, candidate.bound);
+    on_progress_({state_.incumbent.value, bound, limits_.priced, told_});
+  }
+
   /// Closes candidates, best bound first, and returns those that stay undecided.
   std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, ClosedBy by, const Close& close) {
     // What closes a candidate that the incumbent has overtaken before its turn.
@@ -255,6 +266,7 @@ class Prover {
         state_.leave(candidates[first].bound);
         break;
       }
+      tell(candidates[first].bound, open);
       std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, state_.incumbent.value});
       const auto one = [&](std::size_t i) {
         Candidate& candidate = candidates[first + i];
@@ -296,6 +308,8 @@ class Prover {
   bool choose_durations_ = false;
   SearchLimits& limits_;
   int threads_;
+  const std::function<void(const Progress&)>& on_progress_;
+  double told_ = 0;  // seconds
   std::uint64_t effort_;
   SearchState& state_;
   Spatial spatial_;
@@ -320,7 +334,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   if (!choices.complete()) state.leave_unseen(bound_of_all(task, problem));
   std::vector<std::uint32_t> all(choices.size());
   std::iota(all.begin(), all.end(), 0);
-  Prover prover(task, problem, choices, std::move(all), limits, options.threads, effort > 0 ? effort : kNoLimit, state);
+  Prover prover(task, problem, choices, std::move(all), limits, options, effort, state);
   prover.run();
   SearchResult result = result_of(std::move(state), limits);
   if (options.record_parts)
@@ -383,9 +397,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
     // Padded work does not count as useful: only this objective knows.
     const double scale = task.objective == Objective::kEdpOverUtilization ? executed.macs / problem.macs : 1;
     SearchState here{{std::nullopt, {}, state.incumbent.value / scale}, limits};
-    Prover(padded, executed, choices, std::move(group->choices), limits, options.threads,
-           effort > 0 ? effort : kNoLimit, here)
-        .run();
+    Prover(padded, executed, choices, std::move(group->choices), limits, options, effort, here).run();
     state.leave(here.undecided * scale);
     state.closed = std::min(state.closed, here.closed * scale);
     state.out_of_effort |= here.out_of_effort;
