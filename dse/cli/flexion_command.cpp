@@ -54,7 +54,7 @@ std::string share_with_interval(double value, const std::optional<Interval>& int
 }
 
 /// What one row of the comparison is about.
-struct Design {
+struct ComparedDesign {
   std::string name;
   FlexibilityClass its_class;
   Accelerator accelerator;
@@ -67,7 +67,7 @@ class FlexionCommand {
 
   int run() {
     read();
-    for (Design& design : designs_) {
+    for (ComparedDesign& design : designs_) {
       FlexionOptions settings;
       settings.tile_tuples = !arguments_.has("no-tuples") && (!compares_ || design.its_class.flexible[0]);
       design.flexion = workload_flexion(workload_, design.accelerator, settings);
@@ -134,7 +134,7 @@ class FlexionCommand {
     return variants;
   }
 
-  bool shown(const Design& design, Measure measure) const {
+  bool shown(const ComparedDesign& design, Measure measure) const {
     return !compares_ || design.its_class.flexible[static_cast<std::size_t>(axis_of(measure))];
   }
 
@@ -175,7 +175,7 @@ class FlexionCommand {
     TextTable table(header);
     std::string level;
     bool any = false;
-    for (const Design& design : designs_) {
+    for (const ComparedDesign& design : designs_) {
       const auto& layers = design.flexion.layers;
       const bool has = std::ranges::any_of(layers[0].axes, [&](const AxisFlexion& a) { return a.measure == measure; });
       if (!has || !shown(design, measure)) continue;
@@ -200,7 +200,7 @@ class FlexionCommand {
   }
 
   /// Several axes together, when the class has several.
-  void print_class(const Design& design) {
+  void print_class(const ComparedDesign& design) {
     const auto& flexible = design.its_class.flexible;
     const auto bits = std::ranges::count(flexible, true);
     if (bits < 2) return;
@@ -211,7 +211,7 @@ class FlexionCommand {
     out_ << fmt::format("\nclass {}, {}: H-F {}, W-F {}\n", design.its_class.bits(), axes, share(h_f), share(w_f));
   }
 
-  static std::pair<double, double> class_means(const Design& design) {
+  static std::pair<double, double> class_means(const ComparedDesign& design) {
     double h_f = 0, w_f = 0, layers = 0;
     for (const LayerFlexion& layer : design.flexion.layers) {
       const auto count = static_cast<double>(layer.count);
@@ -228,7 +228,7 @@ class FlexionCommand {
     root["accelerator"] = designs_[0].accelerator.name;
     root["workload"] = workload_.name;
     root["designs"] = ordered_json::array();
-    for (const Design& design : designs_) {
+    for (const ComparedDesign& design : designs_) {
       ordered_json one;
       one["flexibility"] = design.name;
       one["class"] = design.its_class.bits();
@@ -284,7 +284,7 @@ class FlexionCommand {
     for (std::size_t m = 0; m < kMeasures; ++m) {
       const auto measure = static_cast<Measure>(m);
       std::vector<VennPanel> panels;
-      for (const Design& design : designs_) {
+      for (const ComparedDesign& design : designs_) {
         const auto mean = std::ranges::find(design.flexion.means, measure, &WorkloadFlexion::Mean::measure);
         if (mean == design.flexion.means.end() || !shown(design, measure)) continue;
         panels.push_back({design.name, mean->c, mean->a, mean->w, mean->a_and_w, mean->c_and_w, mean->h_f, mean->w_f});
@@ -303,7 +303,7 @@ class FlexionCommand {
   const Arguments& arguments_;
   std::ostream& out_;
   Workload workload_;
-  std::vector<Design> designs_;
+  std::vector<ComparedDesign> designs_;
   bool compares_ = false;  ///< In, Part and Full on every axis, each design about its own axis
 };
 

@@ -50,7 +50,7 @@ struct SearchState {
   bool out_of_effort = false;
   ProofRecord* record = nullptr;  // where a certificate is wanted
 
-  bool hopeless(double bound) const { return bound >= incumbent.value * (1 - kRounding); }
+  bool hopeless(double bound) const { return incumbent.excludes(bound); }
   void leave(double bound) { undecided = std::min(undecided, bound); }
   /// What was not even looked at.
   void leave_unseen(double bound) {
@@ -334,7 +334,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
       for (int l = 0; l < problem.levels; ++l) spread *= spatial.factor[l][d];
       const Count size = task.layer.dims[d].size;
       fits &= spread <= size;
-      sizes.push_back((size + spread - 1) / spread * spread);
+      sizes.push_back(ceil_div(size, spread) * spread);
     }
     if (!fits) continue;
     Padded& group = groups[sizes];

@@ -93,7 +93,7 @@ class ChoiceSearch {
     return objective_bound(p_, task_, energy, cycles, lattice_.steps());
   }
   bool gave_up() { return limits_.expired() || lattice_.too_large(); }
-  bool hopeless(double bound) const { return bound >= incumbent_.value * (1 - kRounding); }
+  bool hopeless(double bound) const { return incumbent_.excludes(bound); }
 
   void add_table(Functional functional, Kind kind, double slope, double limit) {
     functionals_.push_back(std::move(functional));
