@@ -137,7 +137,7 @@ function boundColours(layers) {
 /** A memory whose reads and writes share one bus. */
 const hasBus = (layer) => (layer?.memories[0]?.busCycles ?? 0) > 0;
 
-/** Points of layers, the compute roof, and a slanted roof where the outermost memory bounds reading, or all on its bus. */
+/** Points of layers, the compute roof, and a slanted roof where the outermost memory limits reading or its bus. */
 function rooflineRows(layers, units) {
   const words = (t) => (hasBus(layers[0]) ? t.reads + t.fills + t.updates : t.reads);
   const moved = (layer) => layer.memories[0].tensors.reduce((sum, t) => sum + words(t), 0);

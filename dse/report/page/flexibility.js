@@ -46,7 +46,13 @@ function markDark(rows, isLow = true, log = true) {
 
 /** Bars by workload and axis; `wide` pixels decide whether there is room for their values. */
 function isolationRows(means, wide) {
-  const names = { 1000: "T tiles", "0100": "O orders", "0010": "P parallel dims", "0001": "S shape", 1111: "all four" };
+  const names = {
+    "1000": "T tiles",
+    "0100": "O orders",
+    "0010": "P parallel dims",
+    "0001": "S shape",
+    "1111": "all four",
+  };
   const axesInOrder = ["1000", "0100", "0010", "0001", "1111"];
   const rows = means
     .flatMap(({ label, workload, value }) => {
