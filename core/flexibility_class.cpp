@@ -112,7 +112,7 @@ bool can_loop_inside(const Accelerator& accelerator, const Flexibility& flexibil
   return false;
 }
 
-/// Copies one axis of the rules; how many dims a side takes is no axis.
+/// Copies one axis of the rules; how many dims a side takes is not an axis.
 void copy_axis(Axis axis, const Flexibility& from, Flexibility& to) {
   for (std::size_t k = 0; k < to.levels.size(); ++k) {
     const LevelFlexibility& source = from.levels[k];

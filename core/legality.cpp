@@ -60,11 +60,11 @@ bool Judge::well_formed() {
     const Level& level = accelerator_.levels[k];
     const LevelMapping& loops = mapping_.levels[k];
     if (!level.is_memory() && !loops.temporal.empty())
-      malformed(level.name, {}, 0, 0, level.name + " is no memory and cannot have temporal loops");
+      malformed(level.name, {}, 0, 0, level.name + " is not a memory and cannot have temporal loops");
     if (!level.is_fanout() && !loops.spatial.empty())
-      malformed(level.name, {}, 0, 0, level.name + " is no fanout and cannot have spatial loops");
+      malformed(level.name, {}, 0, 0, level.name + " is not a fanout and cannot have spatial loops");
     if (!level.is_memory() && loops.keeps != 0)
-      malformed(level.name, {}, 0, 0, level.name + " is no memory and cannot keep tensors");
+      malformed(level.name, {}, 0, 0, level.name + " is not a memory and cannot keep tensors");
     if (loops.keeps >> layer_.tensors.size() != 0)
       malformed(level.name, {}, 0, 0, level.name + " keeps a tensor that the layer does not have");
     DimSet temporal = 0, rows = 0, cols = 0;
@@ -92,50 +92,50 @@ void Judge::check_loop(const Level& level, int dim, Count bound, DimSet& seen) {
 
 // 2. Coverage and factorization: along each dim, walk the loops from the innermost outwards. What is left to iterate
 // starts at D; a loop of bound b leaves ceil(left / b). It is perfect when b divides what is left (Ruby's R = P).
-std::vector<Judge::Step> Judge::chain(std::size_t d) const {
-  std::vector<Step> steps;
+std::vector<Judge::ChainLoop> Judge::chain(std::size_t d) const {
+  std::vector<ChainLoop> loops;
   const int dim = static_cast<int>(d);
   for (std::size_t k = accelerator_.levels.size(); k-- > 0;) {
     for (const Side side : {Side::kCols, Side::kRows})
       for (const SpatialLoop& loop : mapping_.levels[k].spatial)
-        if (loop.dim == dim && loop.side == side) steps.push_back({k, loop.bound, true});
+        if (loop.dim == dim && loop.side == side) loops.push_back({k, loop.bound, true});
     for (const Loop& loop : mapping_.levels[k].temporal)
-      if (loop.dim == dim) steps.push_back({k, loop.bound, false});
+      if (loop.dim == dim) loops.push_back({k, loop.bound, false});
   }
-  return steps;
+  return loops;
 }
 
-bool Judge::may_be_imperfect(const Step& step) const {
+bool Judge::may_be_imperfect(const ChainLoop& loop) const {
   switch (rule_) {
     case Factorization::kPerfect:
     case Factorization::kPadding: return false;
-    case Factorization::kRubyS: return step.spatial;
-    case Factorization::kRubyT: return !step.spatial;
+    case Factorization::kRubyS: return loop.spatial;
+    case Factorization::kRubyT: return !loop.spatial;
     case Factorization::kRuby: return true;
   }
   return false;
 }
 
 void Judge::check_chain(std::size_t d) {
-  const std::vector<Step> steps = chain(d);
+  const std::vector<ChainLoop> loops = chain(d);
   const std::string& name = layer_.dims[d].name;
-  if (rule_ == Factorization::kPadding) check_padding(d, steps);
+  if (rule_ == Factorization::kPadding) check_padding(d, loops);
   Count left = size(d);
   Wide product = 1;
-  for (const Step& step : steps) {
+  for (const ChainLoop& loop : loops) {
     const std::string where =
-        "the bound " + std::to_string(step.bound) + " of " + name + " at " + level_name(step.level);
-    if (left % step.bound != 0 && !may_be_imperfect(step)) {
-      refuse(Rule::kFactorization, level_name(step.level), {}, name, static_cast<double>(step.bound),
+        "the bound " + std::to_string(loop.bound) + " of " + name + " at " + level_name(loop.level);
+    if (left % loop.bound != 0 && !may_be_imperfect(loop)) {
+      refuse(Rule::kFactorization, level_name(loop.level), {}, name, static_cast<double>(loop.bound),
              static_cast<double>(left),
              where + " does not divide the " + std::to_string(left) + " iterations left there, as rule " +
-                 std::string(to_string(rule_)) + " wants of a " + (step.spatial ? "spatial" : "temporal") + " loop");
-    } else if (step.bound > left) {
-      refuse(Rule::kCoverage, level_name(step.level), {}, name, static_cast<double>(step.bound),
+                 std::string(to_string(rule_)) + " wants of a " + (loop.spatial ? "spatial" : "temporal") + " loop");
+    } else if (loop.bound > left) {
+      refuse(Rule::kCoverage, level_name(loop.level), {}, name, static_cast<double>(loop.bound),
              static_cast<double>(left), where + " is more than the " + std::to_string(left) + " iterations left there");
     }
-    left = rounded_up(left, step.bound);
-    product = times(product, step.bound);
+    left = rounded_up(left, loop.bound);
+    product = times(product, loop.bound);
   }
   if (left != 1)
     refuse(Rule::kCoverage, {}, {}, name, static_cast<double>(size(d)), number(product),
@@ -143,10 +143,10 @@ void Judge::check_chain(std::size_t d) {
 }
 
 /// A dim is padded to the next multiple of its spatial factor and no further.
-void Judge::check_padding(std::size_t d, const std::vector<Step>& steps) {
+void Judge::check_padding(std::size_t d, const std::vector<ChainLoop>& loops) {
   Wide spatial = 1;
-  for (const Step& step : steps)
-    if (step.spatial) spatial = times(spatial, step.bound);
+  for (const ChainLoop& loop : loops)
+    if (loop.spatial) spatial = times(spatial, loop.bound);
   const Count unpadded = layer_.dims[d].size;
   const std::string& name = layer_.dims[d].name;
   if (spatial > unpadded) {

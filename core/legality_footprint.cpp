@@ -50,7 +50,7 @@ std::vector<Term> reduced(std::vector<Term> terms) {
   return merged;
 }
 
-/// A value counts where it is first met: with a as small as can be, that is, where (a - n, b + m) is no pair.
+/// A value counts where it is first met: with a as small as can be, that is, where (a - n, b + m) is not a pair.
 Wide distinct_of_two(const Term& one, const Term& other) {
   const Wide unit = common_divisor(one.stride, other.stride), m = one.stride / unit, n = other.stride / unit;
   const Wide met_before = times(std::max<Wide>(0, one.count - n), std::max<Wide>(0, other.count - m));

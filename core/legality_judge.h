@@ -35,7 +35,7 @@ class Judge {
  private:
   using Rule = Violation::Rule;
   /// One loop of one dim on the way from the MAC outwards.
-  struct Step {
+  struct ChainLoop {
     std::size_t level;
     Count bound;
     bool spatial;
@@ -54,10 +54,10 @@ class Judge {
   // core/legality.cpp: the mapping as a whole.
   bool well_formed();
   void check_loop(const Level& level, int dim, Count bound, DimSet& seen);
-  std::vector<Step> chain(std::size_t d) const;
-  bool may_be_imperfect(const Step& step) const;
+  std::vector<ChainLoop> chain(std::size_t d) const;
+  bool may_be_imperfect(const ChainLoop& loop) const;
   void check_chain(std::size_t d);
-  void check_padding(std::size_t d, const std::vector<Step>& steps);
+  void check_padding(std::size_t d, const std::vector<ChainLoop>& loops);
   void check_homes();
 
   // core/legality_levels.cpp: one memory, one fanout.

@@ -3,6 +3,9 @@
 
 #include <array>
 
+#include "core/arithmetic.h"
+#include "core/enum_names.h"
+
 namespace pliant {
 
 namespace {
@@ -14,11 +17,7 @@ constexpr std::array<std::string_view, 6> kObjectives = {"runtime", "energy",   
 
 std::string_view to_string(Objective objective) { return kObjectives[static_cast<std::size_t>(objective)]; }
 
-std::optional<Objective> parse_objective(std::string_view text) {
-  for (std::size_t i = 0; i < kObjectives.size(); ++i)
-    if (kObjectives[i] == text) return static_cast<Objective>(i);
-  return std::nullopt;
-}
+std::optional<Objective> parse_objective(std::string_view text) { return enum_of<Objective>(kObjectives, text); }
 
 const std::vector<std::string>& objective_names() {
   static const std::vector<std::string> names(kObjectives.begin(), kObjectives.end());
@@ -40,8 +39,7 @@ double objective_value(Objective objective, const Totals& totals) {
 }
 
 double task_value(const Task& task, const Totals& totals) {
-  return totals.cycles > task.most_cycles ? std::numeric_limits<double>::infinity()
-                                          : objective_value(task.objective, totals);
+  return totals.cycles > task.most_cycles ? kInfinity : objective_value(task.objective, totals);
 }
 
 }  // namespace pliant

@@ -22,6 +22,22 @@ void note(const Cursor& cursor, const UnitError& error) {
   cursor.problem(error.what, error.expected, error.did_you_mean);
 }
 
+template <class Number>
+std::optional<Number> number(const Cursor& cursor, Parsed<Number> (*parse)(std::string_view), std::string_view expected,
+                             Number least) {
+  const YamlNode& node = cursor.node();
+  if (!node.is_scalar()) {
+    cursor.problem(node.is_null() ? "no value" : node.describe() + " where a number belongs", std::string(expected));
+    return std::nullopt;
+  }
+  const Parsed<Number> parsed = parse(node.text);
+  if (const auto* error = std::get_if<UnitError>(&parsed)) return note(cursor, *error), std::nullopt;
+  const Number value = std::get<Number>(parsed);
+  if (value >= least) return value;
+  cursor.problem(fmt::format("{} is too small", value), fmt::format("at least {}", least));
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> to_words(Keys keys) { return {keys.begin(), keys.end()}; }
@@ -139,38 +155,13 @@ std::optional<bool> Cursor::flag() const {
 }
 
 std::optional<Count> Cursor::count(Count least, Count most) const {
-  if (!node_->is_scalar()) {
-    problem(node_->is_null() ? "no value" : node_->describe() + " where a number belongs", "a whole number");
-    return std::nullopt;
-  }
-  const Parsed<Count> parsed = parse_count(node_->text);
-  if (const auto* error = std::get_if<UnitError>(&parsed)) return note(*this, *error), std::nullopt;
-  const Count value = std::get<Count>(parsed);
-  if (value < least) {
-    problem(fmt::format("{} is too small", value), fmt::format("at least {}", least));
-    return std::nullopt;
-  }
-  if (value > most) {
-    problem(fmt::format("{} is too large", value), fmt::format("at most {}", most));
-    return std::nullopt;
-  }
-  return value;
+  const auto value = number(*this, parse_count, "a whole number", least);
+  if (!value || *value <= most) return value;
+  problem(fmt::format("{} is too large", *value), fmt::format("at most {}", most));
+  return std::nullopt;
 }
 
-std::optional<double> Cursor::real(double least) const {
-  if (!node_->is_scalar()) {
-    problem(node_->is_null() ? "no value" : node_->describe() + " where a number belongs", "a number");
-    return std::nullopt;
-  }
-  const Parsed<double> parsed = parse_real(node_->text);
-  if (const auto* error = std::get_if<UnitError>(&parsed)) return note(*this, *error), std::nullopt;
-  const double value = std::get<double>(parsed);
-  if (value < least) {
-    problem(fmt::format("{} is too small", value), fmt::format("at least {}", least));
-    return std::nullopt;
-  }
-  return value;
-}
+std::optional<double> Cursor::real(double least) const { return number(*this, parse_real, "a number", least); }
 
 std::optional<double> Cursor::positive_real() const {
   const auto value = real(-std::numeric_limits<double>::max());

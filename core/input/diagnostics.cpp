@@ -110,7 +110,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
       continue;
     }
     const std::size_t distance = edit_distance(word, candidate);
-    // A word of which nothing is left is no near miss.
+    // A word of which nothing is left is not a near miss.
     if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
       best = candidate;
       best_distance = distance;

@@ -146,7 +146,7 @@ void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerato
   std::optional<FlexibilityClass> wanted;
   if (const auto name = block.find("class")) wanted = read_class(*name, accelerator, axes_with_entries(block));
   if (wanted) {
-    // What is no axis comes from the accelerator as it was.
+    // What is not an axis comes from the accelerator as it was.
     own = apply_class(std::move(own), *wanted, axes_with_entries(block));
     accelerator.flexibility = std::move(own.flexibility);
     accelerator.flexibility_for = std::move(own.flexibility_for);

@@ -310,30 +310,18 @@ Keys dims_of(Operation operation) {
 void read_axes(const Cursor& block, const Accelerator& accelerator, std::optional<Operation> family, bool keep_others,
                Flexibility& flexibility) {
   const RuleReader reader(accelerator, family ? dims_of(*family) : Keys{}, !family);
-  const auto reset = [&](const Cursor& c, auto LevelFlexibility::*axis) {
-    if (keep_others && !c.node().entries.empty()) return;
-    for (LevelFlexibility& rule : flexibility.levels) rule.*axis = {};
+  const auto read = [&](std::string_view key, auto LevelFlexibility::*axis, bool of_memories, auto rule) {
+    const auto c = block.find(key);
+    if (!c) return;
+    if (!keep_others || c->node().entries.empty())
+      for (LevelFlexibility& level : flexibility.levels) level.*axis = {};
+    reader.by_level(*c, of_memories, flexibility.levels, rule);
   };
-  if (const auto c = block.find("tiles")) {
-    reset(*c, &LevelFlexibility::tile);
-    reader.by_level(*c, true, flexibility.levels, &RuleReader::tiles);
-  }
-  if (const auto c = block.find("orders")) {
-    reset(*c, &LevelFlexibility::order);
-    reader.by_level(*c, true, flexibility.levels, &RuleReader::orders);
-  }
-  if (const auto c = block.find("loops")) {
-    reset(*c, &LevelFlexibility::loops);
-    reader.by_level(*c, true, flexibility.levels, &RuleReader::loops);
-  }
-  if (const auto c = block.find("parallel")) {
-    reset(*c, &LevelFlexibility::parallel);
-    reader.by_level(*c, false, flexibility.levels, &RuleReader::parallel);
-  }
-  if (const auto c = block.find("shape")) {
-    reset(*c, &LevelFlexibility::shape);
-    reader.by_level(*c, false, flexibility.levels, &RuleReader::shape);
-  }
+  read("tiles", &LevelFlexibility::tile, true, &RuleReader::tiles);
+  read("orders", &LevelFlexibility::order, true, &RuleReader::orders);
+  read("loops", &LevelFlexibility::loops, true, &RuleReader::loops);
+  read("parallel", &LevelFlexibility::parallel, false, &RuleReader::parallel);
+  read("shape", &LevelFlexibility::shape, false, &RuleReader::shape);
 }
 
 }  // namespace pliant

@@ -333,7 +333,8 @@ class AcceleratorReader {
   int word_bits_ = 16;
   std::string technology_;
   bool chain_known_ = false;
-  std::map<int, std::array<double, 4>> growth_at_;  ///< by stage, for the four axes; zeros when it is no accelerator
+  std::map<int, std::array<double, 4>>
+      growth_at_;  ///< by stage, for the four axes; zeros when it is not an accelerator
 };
 
 }  // namespace

@@ -342,7 +342,7 @@ std::set<std::string> substitute_parameters(YamlNode& root, std::string_view mai
   for (const YamlEntry& entry : parameters.entries) {
     const bool own = entry.at.file != nullptr && *entry.at.file == main_file;
     const bool set = entry.value.at.line == 0;
-    // A file's parameter whose only use was overridden by a setting is no mistake; one set in vain is.
+    // A file's parameter whose only use was overridden by a setting is not a mistake; one set in vain is.
     const bool used = substitution.used.contains(entry.key) || (!set && used_before.contains(entry.key));
     if ((own || set) && !used) {
       problems.add(set ? entry.value.at : entry.at, "parameters." + shorten(entry.key, 40),

@@ -12,8 +12,8 @@
 //     sweep     run_sweep()
 //     read      read_table() and write_table() for a sweep's dataset, non_dominated() for its frontier
 //
-// Bad input throws InputError with positions; a full disk and the like throw StorageError. Nothing prints or exits.
-// examples/cpp is a complete program.
+// Bad input throws InputError with positions; a full disk or another failure of storage throws StorageError. Nothing
+// prints or exits. examples/cpp is a complete program.
 #pragma once
 
 #include <string>

@@ -47,7 +47,7 @@ double sampled_share(const Arguments& arguments, const std::string& text) {
   char sign = 0;
   std::string more;
   if (!(in >> percent >> sign) || sign != '%' || in >> more || !(percent > 0) || percent > 100)
-    throw arguments.bad("--sample", fmt::format("`{}` is no share", text), "more than 0% and at most 100%");
+    throw arguments.bad("--sample", fmt::format("`{}` is not a share", text), "more than 0% and at most 100%");
   return percent / 100;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One condition on the rows of a table: `class == 1011`, `layer == conv*`, `edp_pj_cycles / area_um2 < 1e9`.
+//
+// Not an expression of Arrow's compute library: what is ours is the language (that of a sweep's `constraints:`, with
+// its parser) and what is said about a wrong condition; evaluating it is ten lines.
 #pragma once
 
 #include <string>

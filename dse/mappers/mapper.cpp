@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/arithmetic.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/mappers/exact/exact_mapper.h"
@@ -95,7 +96,7 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
   if (proven(result) && result.mappings_covered.empty())
     result.mappings_covered =
         map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization).total().str();
-  if (result.value == std::numeric_limits<double>::infinity()) result.mapping.reset();  // too slow to count
+  if (result.value == kInfinity) result.mapping.reset();  // too slow to count
   if (!result.mapping) return result;
   const auto fail = [&](const std::string& what) {
     throw std::logic_error(fmt::format("mapper {}, layer {}, accelerator {}: {}", mapper.name(), task.layer.name,

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "core/enum_names.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/columns.h"
 
@@ -24,12 +25,10 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array<const char*, 3> kKinds = {"integer", "real", "text"};
+constexpr std::array<std::string_view, 3> kKinds = {"integer", "real", "text"};
 
 AxisColumn::Kind parse_kind(const std::string& text) {
-  for (std::size_t i = 0; i < kKinds.size(); ++i)
-    if (text == kKinds[i]) return static_cast<AxisColumn::Kind>(i);
-  return AxisColumn::Kind::kText;
+  return enum_of<AxisColumn::Kind>(kKinds, text).value_or(AxisColumn::Kind::kText);
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 #include "dse/results/pareto.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
+
+#include "core/arithmetic.h"
 
 namespace pliant {
 namespace {
@@ -53,7 +54,7 @@ std::vector<std::size_t> non_dominated(const std::vector<Point>& points) {
   std::ranges::stable_sort(order, {}, [&](std::size_t i) -> const Point& { return points[i]; });
   // In this order only an earlier point can dominate a later one.
   std::vector<std::size_t> frontier;
-  double least_second = std::numeric_limits<double>::infinity();
+  double least_second = kInfinity;
   for (const std::size_t i : order) {
     const Point& point = points[i];
     if (point.size() == 2) {
@@ -88,7 +89,7 @@ std::optional<std::size_t> knee(const std::vector<Point>& frontier) {
     }
   }
   std::size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
+  double least = kInfinity;
   for (std::size_t f = 0; f < frontier.size(); ++f) {
     double sum = 0;
     for (std::size_t i = 0; i < dims; ++i)

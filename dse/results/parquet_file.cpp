@@ -52,7 +52,7 @@ std::string parquet_bytes(const arrow::Table& table) {
   const std::string doing = "building a Parquet file";
   try {
     auto out = require_value(arrow::io::BufferOutputStream::Create(), doing);
-    // The Arrow schema goes along, so that units and meanings come back with the columns.
+    // The file holds the Arrow schema too, so that units and meanings come back with the columns.
     const auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
     require_ok(parquet::arrow::WriteTable(table, arrow::default_memory_pool(), out, kRowGroup,
                                           writer_properties(*table.schema()), arrow_properties),

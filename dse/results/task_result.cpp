@@ -5,6 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/enum_names.h"
+
 namespace pliant {
 namespace {
 
@@ -117,11 +119,7 @@ void pack(Pack& all, Result& r) {
 
 std::string_view to_string(TaskStatus status) { return kStatus[static_cast<std::size_t>(status)]; }
 
-std::optional<TaskStatus> parse_task_status(std::string_view text) {
-  for (std::size_t i = 0; i < kStatus.size(); ++i)
-    if (kStatus[i] == text) return static_cast<TaskStatus>(i);
-  return std::nullopt;
-}
+std::optional<TaskStatus> parse_task_status(std::string_view text) { return enum_of<TaskStatus>(kStatus, text); }
 
 std::string write_task_result(const TaskResult& result) {
   Packer all;

@@ -146,7 +146,7 @@ void TaskStore::scan(const fs::path& file) {
     while (used < bytes.size()) {
       const std::string_view rest = std::string_view(bytes).substr(used);
       if (const auto found = parse_record(rest)) {
-        places_.try_emplace(found->key, Place{index, static_cast<std::uint32_t>(found->length), at + used});
+        places_.try_emplace(found->key, RecordPlace{index, static_cast<std::uint32_t>(found->length), at + used});
         used += found->length;
         skipping = false;
         continue;
@@ -170,7 +170,7 @@ bool TaskStore::contains(const TaskKey& key) const {
 }
 
 std::optional<TaskResult> TaskStore::get(const TaskKey& key) const {
-  Place place;
+  RecordPlace place;
   int fd = -1;
   std::string bytes;
   {
@@ -213,8 +213,8 @@ void TaskStore::put(const TaskKey& key, const TaskResult& result) {
   if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
   if (places_.contains(key)) return;
   if (own_ < 0) open_own();
-  places_.emplace(key, Place{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(bytes.size()),
-                             own_size_ + pending_.size()});
+  places_.emplace(key, RecordPlace{static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(bytes.size()),
+                                   own_size_ + pending_.size()});
   pending_ += bytes;
   const bool costly = std::chrono::duration<double>(result.solve_seconds) >= kMoment;
   if (costly || pending_.size() >= kEnough || std::chrono::steady_clock::now() - wrote_ >= kMoment) write_pending();

@@ -56,7 +56,7 @@ class TaskStore {
   std::uint64_t other_formats() const { return other_formats_; }  ///< files of other versions, which are not read
 
  private:
-  struct Place {
+  struct RecordPlace {
     std::uint32_t file = 0;
     std::uint32_t length = 0;
     std::uint64_t offset = 0;  ///< of the whole record
@@ -68,8 +68,8 @@ class TaskStore {
   std::filesystem::path folder_;
   bool writable_;
   mutable std::mutex mutex_;
-  std::unordered_map<TaskKey, Place, TaskKeyHash> places_;
-  std::vector<int> descriptors_;  ///< by Place::file
+  std::unordered_map<TaskKey, RecordPlace, TaskKeyHash> places_;
+  std::vector<int> descriptors_;  ///< by RecordPlace::file
   int own_ = -1;                  ///< index of the own file
   std::uint64_t own_size_ = 0;    ///< on disk
   std::string pending_;           ///< records that follow

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 
+#include "core/arithmetic.h"
 #include "dse/studies/inflexible_cost.h"
 
 namespace pliant {
@@ -41,7 +41,7 @@ class Search {
       }
       clipped_.push_back(std::move(table));
     }
-    best_.cycles = std::numeric_limits<double>::infinity();
+    best_.cycles = kInfinity;
     list_branches();
   }
 
@@ -71,22 +71,17 @@ class Search {
 
   /// Every pair, shape and tile with an order that takes `cycles`, the optimum; the first such order.
   void ties(double cycles, const std::function<void(const InflexibleDesign&)>& each) {
-    const double just_above = std::nextafter(cycles, std::numeric_limits<double>::infinity());
+    const double just_above = std::nextafter(cycles, kInfinity);
     for (const Branch& branch : branches_) {
       if (branch.floor > cycles) break;
-      for (std::size_t i = 0; i < network_.tiles(branch.a).size(); ++i)
-        for (std::size_t j = 0; j < network_.tiles(branch.b).size(); ++j) {
-          TileIndex tile{};
-          tile[branch.a] = static_cast<std::uint16_t>(i);
-          tile[branch.b] = static_cast<std::uint16_t>(j);
-          set_steps(branch, tile);
-          for_each_tile(branch.a, branch.b, tile, [&](const TileIndex& whole) {
-            best_.cycles = just_above;
-            try_tile(branch, whole);
-            if (best_.cycles == cycles) each(best_);
-            return hardware_.words_per_cycle > 0;  // without a limit the other dims make no difference
-          });
-        }
+      for_each_pair_of_tiles(branch, [&](const TileIndex& tile) {
+        for_each_tile(branch.a, branch.b, tile, [&](const TileIndex& whole) {
+          best_.cycles = just_above;
+          try_tile(branch, whole);
+          if (best_.cycles == cycles) each(best_);
+          return hardware_.words_per_cycle > 0;  // without a limit the other dims make no difference
+        });
+      });
     }
   }
 
@@ -94,7 +89,7 @@ class Search {
   double transfer_time(double words) const { return transfer_cycles(words, hardware_); }
 
   InflexibleDesign finished() {
-    if (stopped_()) best_.cycles = std::numeric_limits<double>::infinity();
+    if (stopped_()) best_.cycles = kInfinity;
     return best_;
   }
 
@@ -153,27 +148,34 @@ class Search {
     walk(walk, 0);
   }
 
-  void search_all_tiles(const Branch& branch) {
+  /// Calls visit(tile) for every pair of tiles of the branch's two dims, with the steps set for it.
+  template <class Visit>
+  void for_each_pair_of_tiles(const Branch& branch, const Visit& visit) {
     for (std::size_t i = 0; i < network_.tiles(branch.a).size(); ++i)
       for (std::size_t j = 0; j < network_.tiles(branch.b).size(); ++j) {
         TileIndex tile{};
         tile[branch.a] = static_cast<std::uint16_t>(i);
         tile[branch.b] = static_cast<std::uint16_t>(j);
         set_steps(branch, tile);
-        double floor = 0;
-        for (std::size_t l = 0; l < shapes_.size(); ++l)
-          floor += shapes_[l].count * std::max(steps_[l], compulsory_[l]);
-        if (floor >= best_.cycles || stopped_()) continue;
-        for_each_tile(branch.a, branch.b, tile, [&](const TileIndex& whole) {
-          try_tile(branch, whole);
-          return floor < best_.cycles;
-        });
+        visit(tile);
       }
+  }
+
+  void search_all_tiles(const Branch& branch) {
+    for_each_pair_of_tiles(branch, [&](const TileIndex& tile) {
+      double floor = 0;
+      for (std::size_t l = 0; l < shapes_.size(); ++l) floor += shapes_[l].count * std::max(steps_[l], compulsory_[l]);
+      if (floor >= best_.cycles || stopped_()) return;
+      for_each_tile(branch.a, branch.b, tile, [&](const TileIndex& whole) {
+        try_tile(branch, whole);
+        return floor < best_.cycles;
+      });
+    });
   }
 
   /// Tiles for which the least steps of every layer, over all branches, leave room below the best design.
   std::vector<TileIndex> promising_tiles() {
-    steps_.assign(shapes_.size(), std::numeric_limits<double>::infinity());
+    steps_.assign(shapes_.size(), kInfinity);
     for (const Branch& branch : branches_)
       for (std::size_t l = 0; l < shapes_.size(); ++l)
         steps_[l] = std::min(steps_[l], layer_steps(shapes_[l], branch.a, branch.b, branch.rows, branch.cols, 0, 0));
@@ -193,7 +195,7 @@ class Search {
     double sum = 0;
     for (std::size_t l = 0; l < shapes_.size(); ++l) {
       sum += shapes_[l].count * std::max(steps_[l], transfer_time(least_dram_words(shapes_[l], clipped(l, tile))));
-      if (sum >= best_.cycles) return std::numeric_limits<double>::infinity();
+      if (sum >= best_.cycles) return kInfinity;
     }
     return sum;
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/enum_names.h"
 #include "core/input/source_text.h"
 #include "dse/studies/study_csv.h"
 
@@ -23,10 +24,9 @@ std::vector<PublishedValue> parse_published(std::string_view text, std::string_v
     one.study = row.text(0);
     one.figure = row.text(1);
     one.quantity = row.text(2);
-    std::size_t relation = 0;
-    while (relation < kRelations.size() && kRelations[relation] != row.text(3)) ++relation;
-    if (relation == kRelations.size()) row.fail(3, "an unknown relation", "=, <, <=, >, >= or ~");
-    one.relation = static_cast<PublishedValue::Relation>(relation);
+    const auto relation = enum_of<PublishedValue::Relation>(kRelations, row.text(3));
+    if (!relation) row.fail(3, "an unknown relation", "=, <, <=, >, >= or ~");
+    one.relation = *relation;
     one.text = row.text(4);
     const char* end = one.text.data() + one.text.size();
     const auto [at, error] = std::from_chars(one.text.data(), end, one.value);

@@ -62,7 +62,7 @@ SweepData run_study_sweep(const StudyContext& context, const std::string& name,
   options.cache = context.cache;
   options.threads = context.threads;
   options.stop = context.stop;
-  options.update = true;  // a study is asked for anew; what did not change comes from the cache
+  options.update = true;  // a study is run again; what did not change comes from the cache
   options.on_progress = [&](const SweepProgress& progress) {
     if (context.on_progress)
       context.on_progress(

@@ -25,10 +25,11 @@ class ConstraintParser {
     skip_blanks();
     if (error_.empty() && at_ < text_.size()) fail(fmt::format("`{}` is left over", text_.substr(at_)));
     if (!error_.empty()) return error_;
-    for (const Constraint::Steps* steps : {&all.left_, &all.right_}) {
-      for (const Constraint::Step& step : *steps) {
-        if (step.kind == Constraint::Step::Kind::kName && std::ranges::find(all.names_, step.name) == all.names_.end())
-          all.names_.push_back(step.name);
+    for (const Constraint::Program* program : {&all.left_, &all.right_}) {
+      for (const Constraint::Instruction& instruction : *program) {
+        if (instruction.kind == Constraint::Instruction::Kind::kName &&
+            std::ranges::find(all.names_, instruction.name) == all.names_.end())
+          all.names_.push_back(instruction.name);
       }
     }
     all.has_sizes_ = sizes_;
@@ -37,7 +38,7 @@ class ConstraintParser {
   }
 
  private:
-  using Kind = Constraint::Step::Kind;
+  using Kind = Constraint::Instruction::Kind;
 
   void fail(std::string what) {
     if (error_.empty()) error_ = std::move(what);
@@ -63,31 +64,34 @@ class ConstraintParser {
     return "";
   }
 
-  void sum(Constraint::Steps& steps) {
-    product(steps);
+  struct Operator {
+    char sign;
+    Kind kind;
+  };
+  /// Operands with one of two operators between each: a sum of products, a product of factors.
+  void chain(Constraint::Program& program, void (ConstraintParser::*operand)(Constraint::Program&), Operator one,
+             Operator other) {
+    (this->*operand)(program);
     while (error_.empty()) {
-      const Kind kind = take('+') ? Kind::kAdd : take('-') ? Kind::kSubtract : Kind::kNumber;
-      if (kind == Kind::kNumber) return;
-      product(steps);
-      steps.push_back({kind, 0, ""});
+      const bool first = take(one.sign);
+      if (!first && !take(other.sign)) return;
+      (this->*operand)(program);
+      program.push_back({first ? one.kind : other.kind, 0, ""});
     }
   }
 
-  void product(Constraint::Steps& steps) {
-    factor(steps);
-    while (error_.empty()) {
-      const Kind kind = take('*') ? Kind::kMultiply : take('/') ? Kind::kDivide : Kind::kNumber;
-      if (kind == Kind::kNumber) return;
-      factor(steps);
-      steps.push_back({kind, 0, ""});
-    }
+  void sum(Constraint::Program& program) {
+    chain(program, &ConstraintParser::product, {'+', Kind::kAdd}, {'-', Kind::kSubtract});
+  }
+  void product(Constraint::Program& program) {
+    chain(program, &ConstraintParser::factor, {'*', Kind::kMultiply}, {'/', Kind::kDivide});
   }
 
-  void factor(Constraint::Steps& steps) {
+  void factor(Constraint::Program& program) {
     skip_blanks();
     if (take('(')) {
       if (++depth_ > 50) return fail("too many parentheses");
-      sum(steps);
+      sum(program);
       if (!take(')')) fail("a parenthesis is not closed");
       --depth_;
       return;
@@ -105,14 +109,14 @@ class ConstraintParser {
     if (token.empty())
       return fail(at_ < text_.size() ? fmt::format("`{}` where a name or a number belongs", current())
                                      : "it ends early");
-    if (!number) return steps.push_back({Kind::kName, 0, token});
+    if (!number) return program.push_back({Kind::kName, 0, token});
     if (const auto count = parse_count(token); std::holds_alternative<Count>(count))
-      return steps.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(count)), ""});
+      return program.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(count)), ""});
     if (const auto real = parse_real(token); std::holds_alternative<double>(real))
-      return steps.push_back({Kind::kNumber, std::get<double>(real), ""});
+      return program.push_back({Kind::kNumber, std::get<double>(real), ""});
     if (const auto bytes = parse_bytes(token); std::holds_alternative<Count>(bytes)) {
       sizes_ = true;
-      return steps.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(bytes)), ""});
+      return program.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(bytes)), ""});
     }
     fail(fmt::format("`{}` is not a number", token));
   }
@@ -128,15 +132,15 @@ std::variant<Constraint, std::string> Constraint::parse(std::string_view text) {
   return ConstraintParser(text).parse();
 }
 
-std::optional<double> Constraint::value(const Steps& steps, const Lookup& lookup) {
+std::optional<double> Constraint::value(const Program& program, const Lookup& lookup) {
   std::vector<double> stack;
-  for (const Step& step : steps) {
-    if (step.kind == Step::Kind::kNumber) {
-      stack.push_back(step.number);
+  for (const Instruction& instruction : program) {
+    if (instruction.kind == Instruction::Kind::kNumber) {
+      stack.push_back(instruction.number);
       continue;
     }
-    if (step.kind == Step::Kind::kName) {
-      const auto found = lookup(step.name);
+    if (instruction.kind == Instruction::Kind::kName) {
+      const auto found = lookup(instruction.name);
       if (!found) return std::nullopt;
       stack.push_back(*found);
       continue;
@@ -144,10 +148,10 @@ std::optional<double> Constraint::value(const Steps& steps, const Lookup& lookup
     const double right = stack.back();
     stack.pop_back();
     double& left = stack.back();
-    switch (step.kind) {
-      case Step::Kind::kAdd: left += right; break;
-      case Step::Kind::kSubtract: left -= right; break;
-      case Step::Kind::kMultiply: left *= right; break;
+    switch (instruction.kind) {
+      case Instruction::Kind::kAdd: left += right; break;
+      case Instruction::Kind::kSubtract: left -= right; break;
+      case Instruction::Kind::kMultiply: left *= right; break;
       default: left /= right; break;
     }
   }
@@ -156,9 +160,10 @@ std::optional<double> Constraint::value(const Steps& steps, const Lookup& lookup
 
 bool Constraint::decided_by_ends(const std::string& name) const {
   std::ptrdiff_t uses = 0;
-  for (const Steps* steps : {&left_, &right_})
-    uses += std::ranges::count_if(
-        *steps, [&](const Step& step) { return step.kind == Step::Kind::kName && step.name == name; });
+  for (const Program* program : {&left_, &right_})
+    uses += std::ranges::count_if(*program, [&](const Instruction& instruction) {
+      return instruction.kind == Instruction::Kind::kName && instruction.name == name;
+    });
   return uses == 1 && comparison_ != "==" && comparison_ != "!=";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits between the parameters of a design: `rows*cols <= 256`, `area_um2 <= 2e6`, `Buffer.capacity + L1.capacity <=
-// 64Ki`. Two sums of products, one comparison; names are looked up by whoever asks.
+// 64Ki`. Two sums of products, one comparison; the caller looks names up.
 #pragma once
 
 #include <functional>
@@ -33,16 +33,16 @@ class Constraint {
  private:
   friend class ConstraintParser;
   /// Postfix: a number, a name, or an operator.
-  struct Step {
+  struct Instruction {
     enum class Kind { kNumber, kName, kAdd, kSubtract, kMultiply, kDivide } kind = Kind::kNumber;
     double number = 0;
     std::string name;
   };
-  using Steps = std::vector<Step>;
-  static std::optional<double> value(const Steps& steps, const Lookup& lookup);
+  using Program = std::vector<Instruction>;
+  static std::optional<double> value(const Program& program, const Lookup& lookup);
 
   std::string text_, comparison_;
-  Steps left_, right_;
+  Program left_, right_;
   std::vector<std::string> names_;
   bool has_sizes_ = false;
 };

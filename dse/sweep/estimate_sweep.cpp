@@ -17,36 +17,24 @@ namespace {
 /// Beyond this the distinct tasks are counted on evenly spaced designs only.
 constexpr std::int64_t kTasksNamed = 400'000;
 
-}  // namespace
+/// Of the golden ratio: multiples of it, taken modulo 1, are spread evenly however many there are.
+constexpr double kGoldenStep = 0.6180339887498949;
 
-SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options,
-                             double sample_seconds) {
-  using Clock = std::chrono::steady_clock;
-  const auto shared = std::make_shared<const Sweep>(sweep);
-  DesignSpace space(library, shared);
-  const int threads = options.threads > 0 ? options.threads : tbb::this_task_arena::max_concurrency();
-  const std::vector<bool> allowed = allowed_designs(library, shared, threads, options.on_phase, options.stop);
-  const SweepLayout layout = layout_of(sweep, space.size());
+/// A task that no earlier run has solved.
+struct UnknownTask {
+  std::int64_t design;
+  const Layer* layer;
+};
 
-  SweepEstimate estimate;
-  estimate.designs_raw = layout.designs_raw;
-  estimate.designs = allowed.empty() ? layout.designs_raw : std::count(allowed.begin(), allowed.end(), true);
-  estimate.layers = layout.layers;
-  estimate.tasks = estimate.designs * layout.layers;
-  if (estimate.designs == 0 && !options.stop.stop_requested()) throw no_design_left(library, shared);
-  if (estimate.tasks == 0) return estimate;
-
-  // Name the tasks; remember a spread of those that are new.
-  struct Sample {
-    std::int64_t design;
-    const Layer* layer;
-  };
+/// Names the tasks, counts those that differ and those that are solved already, and lists the others.
+std::vector<UnknownTask> name_tasks(const Sweep& sweep, DesignSpace& space, const std::vector<bool>& allowed,
+                                    const SweepRunOptions& options, SweepEstimate& estimate) {
   const std::int64_t stride = std::max<std::int64_t>(1, estimate.tasks / kTasksNamed);
   estimate.counted_all = stride == 1;
-  TaskNamer namer(*shared);
+  TaskNamer namer(sweep);
   const TaskStore store(options.cache.empty() ? options.dataset / "cache" : options.cache, false);
   std::unordered_set<TaskKey, TaskKeyHash> seen;
-  std::vector<Sample> unknown;
+  std::vector<UnknownTask> unknown;
   std::int64_t named_designs = 0, number = 0;
   Phase naming(options.on_phase, "naming the tasks", space.size());
   for (std::int64_t i = 0; i < space.size() && !options.stop.stop_requested(); ++i) {
@@ -56,7 +44,7 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
     ++named_designs;
     const DesignPoint design = space.design(i);
     if (!design.accelerator) continue;
-    for (const Workload& workload : shared->workloads) {
+    for (const Workload& workload : sweep.workloads) {
       for (const Workload::Entry& entry : workload.layers) {
         const TaskKey key = namer.key(design, entry.layer);
         if (!seen.insert(key).second) continue;
@@ -72,8 +60,13 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
       static_cast<double>(estimate.designs) / static_cast<double>(std::max<std::int64_t>(1, named_designs));
   estimate.distinct_tasks = static_cast<std::int64_t>(static_cast<double>(seen.size()) * scale);
   estimate.known_tasks = static_cast<std::int64_t>(static_cast<double>(estimate.known_tasks) * scale);
+  return unknown;
+}
 
-  // Solve some, far apart, until the time for it is over. (Fibonacci's steps visit all and are spread out at any time.)
+/// Solves some tasks, far apart, until the time for it is over. The seconds that each took.
+std::vector<double> time_a_sample(const Sweep& sweep, DesignSpace& space, const std::vector<UnknownTask>& unknown,
+                                  const SweepRunOptions& options, double sample_seconds) {
+  using Clock = std::chrono::steady_clock;
   const auto mapper = make_mapper(sweep.mapper);
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -81,17 +74,39 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   std::vector<double> times;
   Phase sampling(options.on_phase, "solving a sample for the estimate, milliseconds",
                  unknown.empty() ? 0 : static_cast<std::int64_t>(1000 * sample_seconds));
-  while (!unknown.empty() && elapsed() < sample_seconds && !options.stop.stop_requested() &&
-         estimate.sampled < static_cast<std::int64_t>(unknown.size())) {
-    const Sample& sample = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
+  while (times.size() < unknown.size() && elapsed() < sample_seconds && !options.stop.stop_requested()) {
+    const UnknownTask& task = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
     const double before = elapsed();
-    solve_task(*mapper, *shared, space.design(sample.design), *sample.layer, 1, options.stop);
+    solve_task(*mapper, sweep, space.design(task.design), *task.layer, 1, options.stop);
     times.push_back(elapsed() - before);
     sampling.advance(static_cast<std::int64_t>(1000 * times.back()));
-    ++estimate.sampled;
-    at += 0.6180339887498949;
+    at += kGoldenStep;
     at -= at >= 1 ? 1 : 0;
   }
+  return times;
+}
+
+}  // namespace
+
+SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options,
+                             double sample_seconds) {
+  const auto shared = std::make_shared<const Sweep>(sweep);
+  DesignSpace space(library, shared);
+  const int threads = options.threads > 0 ? options.threads : tbb::this_task_arena::max_concurrency();
+  const std::vector<bool> allowed = allowed_designs(library, shared, threads, options.on_phase, options.stop);
+  const SweepLayout layout = layout_of(sweep, space.size());
+
+  SweepEstimate estimate;
+  estimate.designs_raw = layout.designs_raw;
+  estimate.designs = allowed.empty() ? layout.designs_raw : std::count(allowed.begin(), allowed.end(), true);
+  estimate.layers = layout.layers;
+  estimate.tasks = estimate.designs * layout.layers;
+  if (estimate.designs == 0 && !options.stop.stop_requested()) throw no_design_left(library, shared);
+  if (estimate.tasks == 0) return estimate;
+
+  const std::vector<UnknownTask> unknown = name_tasks(*shared, space, allowed, options, estimate);
+  const std::vector<double> times = time_a_sample(*shared, space, unknown, options, sample_seconds);
+  estimate.sampled = static_cast<std::int64_t>(times.size());
   if (times.empty()) return estimate;
   const MeanInterval each = mean_interval(times);
   const double tasks_per_thread =

@@ -183,7 +183,7 @@ class SweepRun {
   }
 
   // Step 1. Where the naming stands: part, design, workload, layer.
-  struct Place {
+  struct NextTask {
     std::size_t part = 0;  ///< in dataset_.missing()
     std::int64_t design = -1;
     std::size_t workload = 0, layer = 0;
@@ -378,7 +378,7 @@ class SweepRun {
   std::unordered_map<TaskKey, TokenPtr, TaskKeyHash> in_flight_;
 
   std::atomic<double> logging_{0};
-  Place at_;  ///< step 1 only
+  NextTask at_;  ///< step 1 only
   // Step 3 only.
   std::vector<LayerRow> part_layers_;
   std::vector<DesignRow> part_designs_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/arithmetic.h"
 #include "core/input/source_text.h"
 #include "core/version.h"
 #include "dse/mappers/library_versions.h"
@@ -24,12 +25,12 @@ SweepLayout layout_of(const Sweep& sweep, std::int64_t designs_raw) {
   SweepLayout layout;
   layout.designs_raw = designs_raw;
   for (const Workload& workload : sweep.workloads) layout.layers += static_cast<std::int64_t>(workload.layers.size());
-  const std::int64_t by_parts = (designs_raw + kParts - 1) / kParts;
-  const std::int64_t least = (kLeastRows + layout.layers - 1) / layout.layers;
+  const std::int64_t by_parts = ceil_div(designs_raw, kParts);
+  const std::int64_t least = ceil_div(kLeastRows, layout.layers);
   const std::int64_t most =
       std::max({std::int64_t{1}, std::min(kMostRows / layout.layers, kMostDesigns), designs_raw / kMostParts});
   layout.designs_in_part = std::min(std::max(by_parts, least), most);
-  layout.parts = (designs_raw + layout.designs_in_part - 1) / layout.designs_in_part;
+  layout.parts = ceil_div(designs_raw, layout.designs_in_part);
   return layout;
 }
 

@@ -21,23 +21,23 @@ class ChainSpace {
 
  private:
   /// One slot, or (slot < 0) the place where a tile is fixed. From the innermost outwards.
-  struct Step {
+  struct ChainSlot {
     int slot = -1;
     Count fixed = 0;
   };
-  struct Move {
+  struct Edge {
     Count bound;
     std::uint32_t to;  ///< tile number
   };
 
   void list_padded(const MapSpaceRules& rules, int dim);
-  void find_moves(const MapSpaceRules& rules, int dim);
+  void find_edges(const MapSpaceRules& rules, int dim);
   void count_ways();
 
-  std::vector<Step> steps_;
-  std::vector<Count> tiles_;                           ///< that the steps can form, ascending
-  std::vector<std::vector<std::vector<Move>>> moves_;  ///< by step and tile number
-  std::vector<std::vector<double>> ways_;              ///< by step and tile number: to finish from there
+  std::vector<ChainSlot> chain_;
+  std::vector<Count> tiles_;                           ///< that the chain can form, ascending
+  std::vector<std::vector<std::vector<Edge>>> edges_;  ///< by place of the chain and tile number
+  std::vector<std::vector<double>> ways_;              ///< by place of the chain and tile number: to finish from there
   std::vector<Count> listed_;                          ///< padding: all chains, one after the other
   std::size_t slots_ = 0;
   Count size_ = 1;

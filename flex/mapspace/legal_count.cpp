@@ -21,12 +21,12 @@ struct BeyondLimits {};
 
 /// Tile sizes one dim can have, and the temporal loops that lead from one to another.
 struct Axis {
-  struct Move {
+  struct Edge {
     std::size_t from, to;
   };
   Count size = 1;
   std::vector<Count> tiles;  ///< ascending, from 1 to size
-  std::vector<Move> temporal;
+  std::vector<Edge> temporal;
   std::size_t stride = 1;  ///< of this dim in the table of tiles
 
   std::size_t find(Count tile) const {
@@ -123,11 +123,11 @@ class LegalCount {
     spend(ways.size() / axis.tiles.size() * axis.temporal.size());
     bool any = false;
     for (std::size_t base = 0; base < ways.size(); base += block)
-      for (const Axis::Move& move : axis.temporal)
+      for (const Axis::Edge& edge : axis.temporal)
         for (std::size_t i = 0; i < axis.stride; ++i) {
-          const Ways& from = ways[base + move.from * axis.stride + i];
+          const Ways& from = ways[base + edge.from * axis.stride + i];
           if (from == 0) continue;
-          moved[base + move.to * axis.stride + i] += from;
+          moved[base + edge.to * axis.stride + i] += from;
           any = true;
         }
     if (any) choose_loops(memory, d + 1, chosen | DimSet{1} << d, moved, after);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "core/wide.h"
 #include "flex/mapspace/factors.h"
 
@@ -20,7 +21,7 @@ std::vector<bool> candidates(Count size, Count largest_remainder) {
   for (const Count d : divisors(size)) tried[static_cast<std::size_t>(d)] = true;
   for (Count i = 1; i < size; ++i) {
     for (Count n = 1; n <= largest_remainder && !tried[static_cast<std::size_t>(i)]; ++n) {
-      const Wide product = Wide{n} * size * ((size + n - 1) / n);
+      const Wide product = Wide{n} * size * ceil_div(size, n);
       if (product % i == 0) tried[static_cast<std::size_t>(i)] = true;
     }
   }

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -36,6 +38,38 @@ TEST(OneMapSpace, OnlyTheResolvedFormReadsRulesAsWritten) {
       EXPECT_TRUE(std::regex_match(path, allowed)) << path << ": " << line;
     });
   EXPECT_GT(read, 5);  // otherwise the expression has gone stale
+}
+
+/// Formulas and constants that stood in several files once. Each has one place; the checker and the auditor, which
+/// share nothing with what they check, have one of their own.
+TEST(OneMapSpace, SharedFormulasStandOnce) {
+  struct Formula {
+    const char* what;
+    std::regex pattern;
+    std::set<std::string> places;
+  };
+  const std::vector<Formula> formulas{
+      {"the slack of a partition's shares",
+       std::regex(R"(1 \+ 1e-12)"),
+       {"core/legality_levels.cpp", "flex/mapspace/rules.cpp"}},
+      {"rows of whole blocks",
+       std::regex(R"([/*] *(\w+[.])?block_rows)"),
+       {"core/legality_levels.cpp", "flex/mapspace/rules.cpp"}},
+      {"kInfinity", std::regex(R"(double kInfinity\b)"), {"core/arithmetic.h"}},
+      {"ceil_div", std::regex(R"(\bceil_div\([a-z:_0-9]+ \w+,)"), {"core/arithmetic.h"}},
+      {"rounding of a ratio upwards by hand", std::regex(R"(\+ [^()]+ - 1\) / )"), {"core/legality_levels.cpp"}},
+      {"no better than the incumbent",
+       std::regex(R"(value \* \(1 - kRounding\))"),
+       {"dse/mappers/exact/search/search.h"}},
+  };
+  for (const Formula& formula : formulas) {
+    std::set<std::string> found;
+    for (const char* folder : {"core", "flex", "costmodel", "dse"})
+      for_each_line(folder, [&](const std::string& path, const std::string& line) {
+        if (std::regex_search(line, formula.pattern)) found.insert(path);
+      });
+    EXPECT_EQ(found, formula.places) << formula.what;
+  }
 }
 
 TEST(OneMapSpace, TheCheckerSharesNothingWithTheGenerators) {

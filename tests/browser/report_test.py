@@ -9,7 +9,6 @@ import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -17,52 +16,10 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
+import hostile_dataset  # noqa: E402
+from hostile_dataset import HOSTILE, LAYER, SWEEP_NAME, run_pliant  # noqa: E402
 
-HOSTILE = (
-    "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2> \"quotes\" 'and' {{x_title}} ünïcödé "
-    "网络 @script@ "
-    + "long " * 60
-)
-SWEEP_NAME = "hostile </title><script>window.hacked=4</script>"
-LAYER = '<b onmouseover=window.hacked=3>conv</b> & "co"'
-
-SWEEP = """pliant: sweep
-name: plain
-accelerator: flexref
-set: {DRAM.read_bandwidth: 2, DRAM.write_bandwidth: 2}
-workloads:
-  - net.yaml
-  - {name: gemms, layers: ["gemm:M=12,N=20,K=16", "gemm:M=48,N=20,K=9"]}
-vary:
-  - rows: [4, 8]
-    cols: [8, 16]
-  - Buffer.capacity: [2Ki, 64Ki]
-flexibility: all-16
-objective: edp
-"""
-NET = """pliant: workload
-name: net
-layers:
-  - {layer: first, count: 3, conv: {M: 16, C: 8, P: 7, Q: 7, R: 3, S: 3}}
-  - {layer: fc, gemm: {M: 1, N: 40, K: 64}}
-"""
-# What Pliant's own files may not be called, a dataset may hold all the same: names in it are replaced by these.
-NAMES = {
-    "net": HOSTILE,
-    "first": LAYER,
-    "Buffer": "<i onclick=window.hacked=5>Buf</i>",
-    "Weights": "</svg><script>window.hacked=6</script>",
-    "plain": SWEEP_NAME,
-}
 PREFIX = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
-
-
-def renamed(value):
-    if isinstance(value, dict):
-        return {key: renamed(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [renamed(item) for item in value]
-    return NAMES.get(value, value) if isinstance(value, str) else value
 
 
 def number(text):
@@ -92,32 +49,16 @@ def frontier(rows, x, y):
 class Report(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        import pyarrow
         import pyarrow.parquet
 
         cls.folder = tempfile.TemporaryDirectory(prefix="pliant-report-")
         here = pathlib.Path(cls.folder.name)
-        (here / "net.yaml").write_text(NET, encoding="utf-8")
-        (here / "sweep.yaml").write_text(SWEEP, encoding="utf-8")
-        cls.run_pliant("sweep", here / "sweep.yaml", "-o", here / "data")
-        for file in (here / "data").glob("*/*.parquet"):
-            table = pyarrow.parquet.read_table(file)
-            pyarrow.parquet.write_table(
-                pyarrow.Table.from_pylist(renamed(table.to_pylist()), schema=table.schema), file
-            )
-        manifest = here / "data/manifest.json"
-        manifest.write_text(json.dumps(renamed(json.loads(manifest.read_text(encoding="utf-8")))), encoding="utf-8")
-        cls.run_pliant("report", here / "data", "-o", here / "report.html")
+        hostile_dataset.make(PLIANT, here)
+        run_pliant(PLIANT, "report", here / "data", "-o", here / "report.html")
         cls.designs = pyarrow.parquet.read_table(here / "data/designs").to_pylist()
         cls.layers = pyarrow.parquet.read_table(here / "data/layers").to_pylist()
         cls.here = here
         cls.page = browser.Page(here / "report.html")
-
-    @classmethod
-    def run_pliant(cls, *words):
-        done = subprocess.run([PLIANT, *map(str, words)], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise AssertionError(f"pliant {words}: {done.stdout}{done.stderr}")
 
     @classmethod
     def tearDownClass(cls):
@@ -335,7 +276,7 @@ class Report(unittest.TestCase):
         for key, value in expected.items():
             self.assert_close(cells[key], value, key)
         # --png draws the same numbers.
-        self.run_pliant("report", self.here / "data", "--png", self.here / "figures", "--scale", "0.5")
+        run_pliant(PLIANT, "report", self.here / "data", "--png", self.here / "figures", "--scale", "0.5")
         with open(self.here / "figures/classes_runtime.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 self.assert_close(float(row["value"]), expected[row["label"], row["workload"]], "CSV")

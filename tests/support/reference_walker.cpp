@@ -7,54 +7,16 @@
 #include <set>
 #include <utility>
 
+#include "support/listed_macs.h"
+
 namespace pliant::reference {
 
 namespace {
 
-using Tuple = std::vector<Count>;
-using Key = Count;  ///< a tuple written as one number in mixed radix
-
-struct NestLoop {
-  int level = 0, dim = 0;
-  Count bound = 1;
-  Count step = 1;  ///< how far one iteration moves along the dim: bounds of the loops over it further in
-  bool spatial = false;
-};
-
-struct Mac {
-  Tuple index;   ///< by loop
-  Tuple coords;  ///< by dim
-  Key time = 0;
-};
-
-class Walk {
+class Walk : private ListedMacs {
  public:
   Walk(const Layer& layer, const Accelerator& accelerator, const Mapping& mapping)
-      : layer_(layer), accelerator_(accelerator), mapping_(mapping), conventions_(accelerator.conventions) {
-    levels_ = static_cast<int>(accelerator.levels.size()) - 1;
-    for (int l = 0; l < levels_; ++l) {
-      for (const Loop& loop : mapping.levels[l].temporal) add_loop(l, loop.dim, loop.bound, false);
-      for (const SpatialLoop& loop : mapping.levels[l].spatial) add_loop(l, loop.dim, loop.bound, true);
-    }
-    std::vector<Count> tile(layer.dims.size(), 1);
-    for (std::size_t i = loops_.size(); i-- > 0;) {
-      loops_[i].step = tile[loops_[i].dim];
-      tile[loops_[i].dim] *= loops_[i].bound;
-    }
-    Mac start{Tuple(loops_.size(), 0), Tuple(layer.dims.size(), 0)};
-    run_loop(0, start);
-    // Spatial loops stand for copies at the same time: order the MACs by their temporal indices.
-    for (Mac& mac : macs_) mac.time = time_of(mac, levels_);
-    std::stable_sort(macs_.begin(), macs_.end(), [](const Mac& a, const Mac& b) { return a.time < b.time; });
-    for (const Tensor& tensor : layer.tensors) {
-      extents_.emplace_back();
-      for (const Rank& rank : tensor.ranks) {
-        Count extent = 1;
-        for (const Term& term : rank.terms) extent += term.coefficient * (layer.dims[term.dim].size - 1);
-        extents_.back().push_back(extent);
-      }
-    }
-  }
+      : ListedMacs(layer, accelerator, mapping), conventions_(accelerator.conventions) {}
 
   Walked run() {
     Walked walked;
@@ -85,43 +47,6 @@ class Walk {
   }
 
  private:
-  void add_loop(int level, int dim, Count bound, bool spatial) {
-    if (bound > 1) loops_.push_back({level, dim, bound, 1, spatial});
-  }
-
-  void run_loop(std::size_t i, Mac& at) {
-    if (i == loops_.size()) {
-      macs_.push_back(at);
-      return;
-    }
-    const NestLoop& loop = loops_[i];
-    Count& coordinate = at.coords[loop.dim];
-    const Count start = coordinate;
-    for (at.index[i] = 0; at.index[i] < loop.bound && coordinate < layer_.dims[loop.dim].size; ++at.index[i]) {
-      run_loop(i + 1, at);
-      coordinate += loop.step;
-    }
-    at.index[i] = 0;
-    coordinate = start;
-  }
-
-  bool is_memory(int level) const { return accelerator_.levels[level].is_memory(); }
-  bool coupled(int x, int dim) const { return layer_.coupled(x) >> dim & 1U; }
-
-  /// Indices of the loops that satisfy a condition.
-  template <class Condition>
-  Key indices(const Mac& mac, Condition wanted) const {
-    Key key = 0;
-    for (std::size_t i = 0; i < loops_.size(); ++i)
-      if (wanted(i)) key = key * loops_[i].bound + mac.index[i];
-    return key;
-  }
-  Key time_of(const Mac& mac, int level) const {
-    return indices(mac, [&](std::size_t i) { return !loops_[i].spatial && loops_[i].level < level; });
-  }
-  Key instance_of(const Mac& mac, int level) const {
-    return indices(mac, [&](std::size_t i) { return loops_[i].spatial && loops_[i].level < level; });
-  }
   /// Most instances of a level that work in the same step.
   Count peak_instances(int level) const {
     std::map<Key, std::set<Key>> working;  // by step
@@ -130,72 +55,12 @@ class Walk {
     for (const auto& [time, instances] : working) most = std::max(most, instances.size());
     return static_cast<Count>(most);
   }
-  Tuple element(int x, const Tuple& coords) const {
-    Tuple at;
-    for (const Rank& rank : layer_.tensors[x].ranks) {
-      Count value = 0;
-      for (const Term& term : rank.terms) value += term.coefficient * coords[term.dim];
-      at.push_back(value);
-    }
-    return at;
-  }
-
-  Key element_key(int x, const Tuple& coords) const {
-    Key key = 0;
-    for (std::size_t r = 0; r < extents_[x].size(); ++r) {
-      Count value = 0;
-      for (const Term& term : layer_.tensors[x].ranks[r].terms) value += term.coefficient * coords[term.dim];
-      key = key * extents_[x][r] + value;
-    }
-    return key;
-  }
-
-  static Count box_words(const std::set<Tuple>& elements) {
-    Count words = 1;
-    for (std::size_t r = 0; r < elements.begin()->size(); ++r) {
-      Count low = (*elements.begin())[r], high = low;
-      for (const Tuple& e : elements) {
-        low = std::min(low, e[r]);
-        high = std::max(high, e[r]);
-      }
-      words *= high - low + 1;
-    }
-    return words;
-  }
-
-  /// Does the dim move x through exactly one index expression, one with several terms?
-  bool slides(int x, int dim) const {
-    int uses = 0;
-    bool several = false;
-    for (const Rank& rank : layer_.tensors[x].ranks)
-      for (const Term& term : rank.terms)
-        if (term.dim == dim) {
-          ++uses;
-          several = rank.terms.size() > 1;
-        }
-    return uses == 1 && several;
-  }
-
   bool boxes() const { return conventions_.footprint == Conventions::Footprint::kBoundingBox; }
-
-  /// Is the dim by itself, with coefficient 1, the only index of x that mentions it? Then windows along it never
-  /// overlap.
-  bool plain(int x, int dim) const {
-    int uses = 0;
-    bool alone = true;
-    for (const Rank& rank : layer_.tensors[x].ranks)
-      for (const Term& term : rank.terms)
-        if (term.dim == dim) {
-          ++uses;
-          alone &= rank.terms.size() == 1 && term.coefficient == 1;
-        }
-    return uses == 1 && alone;
-  }
 
   /// What the children that share one transfer have in common, besides the instance of the parent.
   Tuple group_of(const Mac& mac, int x, int parent, int child, const std::set<int>& uniting) const {
     Tuple key;
-    std::map<int, Tuple> displaced;  // network, named by the first level inside it that is no fanout
+    std::map<int, Tuple> displaced;  // network, named by the first level inside it that is not a fanout
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       const NestLoop& loop = loops_[i];
       if (!loop.spatial || loop.level < parent || loop.level >= child) continue;
@@ -514,14 +379,7 @@ class Walk {
     walked.energy_pj += leakage * walked.cycles;
   }
 
-  const Layer& layer_;
-  const Accelerator& accelerator_;
-  const Mapping& mapping_;
   const Conventions& conventions_;
-  int levels_ = 0;
-  std::vector<NestLoop> loops_;  ///< outermost first; loops of bound 1 do not exist
-  std::vector<Mac> macs_;        ///< in order of time
-  std::vector<Tuple> extents_;   ///< by tensor and rank: one more than the largest index
 };
 
 }  // namespace

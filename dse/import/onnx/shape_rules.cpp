@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "core/input/units.h"
 #include "dse/import/onnx/constants.h"
@@ -8,6 +9,36 @@
 #include "dse/import/onnx/window.h"
 
 namespace pliant::onnx {
+
+namespace {
+
+/// Operators whose output has the shape of their first input.
+const std::set<std::string_view>& keeps_first_shape() {
+  // clang-format off
+  static const std::set<std::string_view> names{
+      "Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Gelu", "Mish", "Sigmoid", "HardSigmoid", "HardSwish",
+      "Swish", "SiLU", "Tanh", "Erf", "Exp", "Log", "Sqrt", "Reciprocal", "Neg", "Abs", "Floor", "Ceil", "Round",
+      "Sin", "Cos", "Softplus", "Softmax", "LogSoftmax", "Clip", "Cast", "CastLike", "Identity", "Dropout",
+      "BatchNormalization", "InstanceNormalization", "LayerNormalization", "RMSNormalization",
+      "SimplifiedLayerNormalization", "GroupNormalization", "LRN", "Not", "IsNaN", "Sign", "Trilu", "CumSum",
+      "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "RotaryEmbedding", "SkipLayerNormalization",
+      "FastGelu", "BiasGelu", "QuickGelu", "Hardmax", "ThresholdedRelu", "Softsign", "MeanVarianceNormalization",
+      "LpNormalization"};
+  // clang-format on
+  return names;
+}
+
+/// Operators whose inputs are broadcast to one shape.
+const std::set<std::string_view>& elementwise() {
+  // clang-format off
+  static const std::set<std::string_view> names{
+      "Add", "Sub", "Mul", "Div", "Pow", "Mod", "Max", "Min", "Sum", "Mean", "And", "Or", "Xor", "Equal", "Less",
+      "LessOrEqual", "Greater", "GreaterOrEqual", "Where", "BitShift"};
+  // clang-format on
+  return names;
+}
+
+}  // namespace
 
 /// Numpy's broadcasting; nothing when sizes are unknown or do not agree.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
@@ -27,111 +58,51 @@ const Value& ShapeRules::input(const Node& node, std::size_t i) const {
   return found == values_.end() ? none : found->second;
 }
 
+const std::map<std::string, ShapeRules::Rule>& ShapeRules::rules() {
+  static const std::map<std::string, Rule> table{{"Conv", &ShapeRules::conv},
+                                                 {"ConvInteger", &ShapeRules::conv},
+                                                 {"QLinearConv", &ShapeRules::qlinear_conv},
+                                                 {"ConvTranspose", &ShapeRules::conv_transpose},
+                                                 {"MaxPool", &ShapeRules::pool},
+                                                 {"AveragePool", &ShapeRules::pool},
+                                                 {"LpPool", &ShapeRules::pool},
+                                                 {"GlobalAveragePool", &ShapeRules::global_pool},
+                                                 {"GlobalMaxPool", &ShapeRules::global_pool},
+                                                 {"Gemm", &ShapeRules::gemm},
+                                                 {"MatMul", &ShapeRules::matmul},
+                                                 {"MatMulInteger", &ShapeRules::matmul},
+                                                 {"QLinearMatMul", &ShapeRules::qlinear_matmul},
+                                                 {"Flatten", &ShapeRules::flatten},
+                                                 {"Reshape", &ShapeRules::reshape},
+                                                 {"Transpose", &ShapeRules::transpose},
+                                                 {"Concat", &ShapeRules::concat},
+                                                 {"Unsqueeze", &ShapeRules::unsqueeze},
+                                                 {"Squeeze", &ShapeRules::squeeze},
+                                                 {"Slice", &ShapeRules::slice},
+                                                 {"Gather", &ShapeRules::gather},
+                                                 {"Expand", &ShapeRules::expand},
+                                                 {"Pad", &ShapeRules::pad},
+                                                 {"Resize", &ShapeRules::resize},
+                                                 {"Upsample", &ShapeRules::resize},
+                                                 {"ReduceMean", &ShapeRules::reduce},
+                                                 {"ReduceSum", &ShapeRules::reduce},
+                                                 {"ReduceMax", &ShapeRules::reduce},
+                                                 {"ReduceMin", &ShapeRules::reduce},
+                                                 {"ReduceL2", &ShapeRules::reduce},
+                                                 {"ArgMax", &ShapeRules::arg_reduce},
+                                                 {"DepthToSpace", &ShapeRules::depth_to_space},
+                                                 {"Tile", &ShapeRules::tile},
+                                                 {"Einsum", &ShapeRules::einsum},
+                                                 {"Attention", &ShapeRules::attention},
+                                                 {"MultiHeadAttention", &ShapeRules::attention}};
+  return table;
+}
+
 std::optional<Shape> ShapeRules::output_shape(const Node& node) const {
-  static const std::set<std::string> like_first{"Relu",
-                                                "LeakyRelu",
-                                                "PRelu",
-                                                "Elu",
-                                                "Selu",
-                                                "Celu",
-                                                "Gelu",
-                                                "Mish",
-                                                "Sigmoid",
-                                                "HardSigmoid",
-                                                "HardSwish",
-                                                "Swish",
-                                                "SiLU",
-                                                "Tanh",
-                                                "Erf",
-                                                "Exp",
-                                                "Log",
-                                                "Sqrt",
-                                                "Reciprocal",
-                                                "Neg",
-                                                "Abs",
-                                                "Floor",
-                                                "Ceil",
-                                                "Round",
-                                                "Sin",
-                                                "Cos",
-                                                "Softplus",
-                                                "Softmax",
-                                                "LogSoftmax",
-                                                "Clip",
-                                                "Cast",
-                                                "CastLike",
-                                                "Identity",
-                                                "Dropout",
-                                                "BatchNormalization",
-                                                "InstanceNormalization",
-                                                "LayerNormalization",
-                                                "RMSNormalization",
-                                                "SimplifiedLayerNormalization",
-                                                "GroupNormalization",
-                                                "LRN",
-                                                "Not",
-                                                "IsNaN",
-                                                "Sign",
-                                                "Trilu",
-                                                "CumSum",
-                                                "QuantizeLinear",
-                                                "DequantizeLinear",
-                                                "DynamicQuantizeLinear",
-                                                "RotaryEmbedding",
-                                                "SkipLayerNormalization",
-                                                "FastGelu",
-                                                "BiasGelu",
-                                                "QuickGelu",
-                                                "Hardmax",
-                                                "ThresholdedRelu",
-                                                "Softsign",
-                                                "MeanVarianceNormalization",
-                                                "LpNormalization"};
-  static const std::set<std::string> elementwise{"Add",   "Sub",     "Mul",  "Div",         "Pow",     "Mod",
-                                                 "Max",   "Min",     "Sum",  "Mean",        "And",     "Or",
-                                                 "Xor",   "Equal",   "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
-                                                 "Where", "BitShift"};
-  static const std::map<std::string, std::optional<Shape> (ShapeRules::*)(const Node&) const> rules{
-      {"Conv", &ShapeRules::conv},
-      {"ConvInteger", &ShapeRules::conv},
-      {"QLinearConv", &ShapeRules::qlinear_conv},
-      {"ConvTranspose", &ShapeRules::conv_transpose},
-      {"MaxPool", &ShapeRules::pool},
-      {"AveragePool", &ShapeRules::pool},
-      {"LpPool", &ShapeRules::pool},
-      {"GlobalAveragePool", &ShapeRules::global_pool},
-      {"GlobalMaxPool", &ShapeRules::global_pool},
-      {"Gemm", &ShapeRules::gemm},
-      {"MatMul", &ShapeRules::matmul},
-      {"MatMulInteger", &ShapeRules::matmul},
-      {"QLinearMatMul", &ShapeRules::qlinear_matmul},
-      {"Flatten", &ShapeRules::flatten},
-      {"Reshape", &ShapeRules::reshape},
-      {"Transpose", &ShapeRules::transpose},
-      {"Concat", &ShapeRules::concat},
-      {"Unsqueeze", &ShapeRules::unsqueeze},
-      {"Squeeze", &ShapeRules::squeeze},
-      {"Slice", &ShapeRules::slice},
-      {"Gather", &ShapeRules::gather},
-      {"Expand", &ShapeRules::expand},
-      {"Pad", &ShapeRules::pad},
-      {"Resize", &ShapeRules::resize},
-      {"Upsample", &ShapeRules::resize},
-      {"ReduceMean", &ShapeRules::reduce},
-      {"ReduceSum", &ShapeRules::reduce},
-      {"ReduceMax", &ShapeRules::reduce},
-      {"ReduceMin", &ShapeRules::reduce},
-      {"ReduceL2", &ShapeRules::reduce},
-      {"ArgMax", &ShapeRules::arg_reduce},
-      {"DepthToSpace", &ShapeRules::depth_to_space},
-      {"Tile", &ShapeRules::tile},
-      {"Einsum", &ShapeRules::einsum},
-      {"Attention", &ShapeRules::attention},
-      {"MultiHeadAttention", &ShapeRules::attention}};
-  if (like_first.contains(node.type)) return shape(node, 0);
-  if (elementwise.contains(node.type)) return broadcast_all(node);
-  const auto rule = rules.find(node.type);
-  return rule == rules.end() ? std::nullopt : (this->*rule->second)(node);
+  if (keeps_first_shape().contains(node.type)) return shape(node, 0);
+  if (elementwise().contains(node.type)) return broadcast_all(node);
+  const auto rule = rules().find(node.type);
+  return rule == rules().end() ? std::nullopt : (this->*rule->second)(node);
 }
 
 std::optional<Shape> ShapeRules::broadcast_all(const Node& node) const {

@@ -21,6 +21,9 @@ class ShapeRules {
   const Value& input(const Node& node, std::size_t i) const;
 
  private:
+  using Rule = std::optional<Shape> (ShapeRules::*)(const Node&) const;
+  static const std::map<std::string, Rule>& rules();  ///< by operator
+
   std::optional<Shape> shape(const Node& node, std::size_t i) const { return input(node, i).shape; }
   std::optional<Shape> broadcast_all(const Node& node) const;
   std::optional<Shape> convolved(const Node& node, std::size_t weights_at) const;

@@ -2,6 +2,7 @@
 // Operators that move, cut, join or reduce what they are given.
 #include <algorithm>
 
+#include "core/arithmetic.h"
 #include "core/input/units.h"
 #include "dse/import/onnx/constants.h"
 #include "dse/import/onnx/shape_rules.h"
@@ -214,7 +215,7 @@ void ShapeRules::split(const Node& node, std::vector<Value>& outputs) const {
                                                                : input(node, 1).elements.value_or(std::vector<Count>{});
   if (sizes.empty()) {
     const auto parts = static_cast<Count>(outputs.size());
-    const Count each = ((*in)[*axis] + parts - 1) / parts;
+    const Count each = ceil_div((*in)[*axis], parts);
     sizes.assign(outputs.size(), each);
     sizes.back() = (*in)[*axis] - each * (parts - 1);
   }

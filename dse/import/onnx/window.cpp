@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.h"
+
 namespace pliant::onnx {
 namespace {
 
@@ -35,9 +37,7 @@ std::optional<Window> sliding_window(const Node& node, const Shape& input, std::
     if (in < 1 || kernel[i] < 1 || kernel[i] > (Count{1} << 30)) return std::nullopt;
     const Count reach = (*dilations)[i] * (kernel[i] - 1) + 1;
     const Count room = in + (padded ? (*pads)[i] + (*pads)[axes + i] : 0) - reach;
-    const Count out = same       ? (in + stride - 1) / stride
-                      : room < 0 ? 0
-                                 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+    const Count out = same ? ceil_div(in, stride) : room < 0 ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
     if (out < 1) return std::nullopt;
     window.outputs.push_back(out);
   }

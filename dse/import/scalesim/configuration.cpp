@@ -104,7 +104,7 @@ class ConfigurationReader {
       }
       const std::size_t mark = own.find_first_of(":=");
       if (mark == std::string::npos) {
-        log_.problems().add(position_in(file_, line), "", fmt::format("`{}` is no setting", shorten(own, 40)),
+        log_.problems().add(position_in(file_, line), "", fmt::format("`{}` is not a setting", shorten(own, 40)),
                             "KEY : VALUE");
         continue;
       }
@@ -158,7 +158,7 @@ class ConfigurationReader {
     const auto parsed = parse_real(trimmed(value->text.substr(0, value->text.find(','))));
     const double* words = std::get_if<double>(&parsed);
     if (words == nullptr || !(*words > 0)) {
-      log_.problems().add(value->at, "Bandwidth", fmt::format("`{}` is no bandwidth", shorten(value->text, 40)),
+      log_.problems().add(value->at, "Bandwidth", fmt::format("`{}` is not a bandwidth", shorten(value->text, 40)),
                           "words per cycle");
       return "";
     }

@@ -20,7 +20,7 @@ std::pair<std::string, Count> split_instances(const Cursor& cursor, const std::s
   const Count* to = std::get_if<Count>(&last);
   const Count* from = std::get_if<Count>(&first);
   if (to == nullptr || from == nullptr || *from < 0 || *to < *from || *to >= (Count{1} << 40)) {
-    cursor.problem(fmt::format("`{}` is no list of instances", shorten(text, 40)), "NAME[1..COUNT]");
+    cursor.problem(fmt::format("`{}` is not a list of instances", shorten(text, 40)), "NAME[1..COUNT]");
     return {text.substr(0, open), 1};
   }
   return {text.substr(0, open), *to - *from + 1};

@@ -63,7 +63,7 @@ std::vector<std::string> words_of(const Cursor& cursor) {
   } else if (cursor.node().is_scalar()) {
     words = split_words(cursor.node().text);
   } else if (!cursor.node().is_null()) {
-    cursor.problem(cursor.node().describe() + " is no list", "a list of words");
+    cursor.problem(cursor.node().describe() + " is not a list", "a list of words");
   }
   return words;
 }
@@ -105,7 +105,7 @@ std::vector<Factor> read_factors(const Cursor& cursor) {
     const auto parsed = parse_count(value);
     const Count* count = std::get_if<Count>(&parsed);
     if (factor.dim.empty() || count == nullptr || *count < 0) {
-      cursor.problem(fmt::format("`{}` is no factor", shorten(word, 40)), "DIM=NUMBER");
+      cursor.problem(fmt::format("`{}` is not a factor", shorten(word, 40)), "DIM=NUMBER");
       continue;
     }
     factor.value = *count;

@@ -25,7 +25,7 @@ class Attributes {
       const auto parsed = parse_real(found->second);
       if (const double* value = std::get_if<double>(&parsed)) return *value;
       log_.problems().add(component_.at, fmt::format("{}.attributes.{}", component_.name, key),
-                          fmt::format("`{}` is no number", shorten(found->second, 40)), "a plain number");
+                          fmt::format("`{}` is not a number", shorten(found->second, 40)), "a plain number");
     }
     return std::nullopt;
   }

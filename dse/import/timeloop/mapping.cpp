@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/timeloop/machine.h"
@@ -68,7 +69,7 @@ class MappingBuilder {
   Count bound_of(int dim, Count value) const {
     if (value != 0) return value;
     const Count size = problem_.layer.dims[static_cast<std::size_t>(dim)].size;
-    return std::max<Count>((size + done_[static_cast<std::size_t>(dim)] - 1) / done_[static_cast<std::size_t>(dim)], 1);
+    return std::max<Count>(ceil_div(size, done_[static_cast<std::size_t>(dim)]), 1);
   }
 
   /// Loops with their place in the permutation (innermost first); dims it does not name follow.

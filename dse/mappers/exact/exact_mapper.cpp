@@ -13,6 +13,9 @@ namespace pliant {
 
 namespace {
 
+/// Nodes, a few seconds: without a budget a proof that may never end ends after so many, always at the same place.
+constexpr std::uint64_t kEffortWithoutBudget = std::uint64_t{1} << 26;
+
 class ExactMapper final : public Mapper {
  public:
   std::string_view name() const override { return "exact"; }
@@ -70,9 +73,8 @@ class ExactMapper final : public Mapper {
       incumbent = {first.mapping, nest.price(), 0};
       incumbent.value = task_value(task, incumbent.totals);
     }
-    // Without a budget a proof that may never end ends after so many nodes, a few seconds; always at the same place.
     const bool ends = task.factorization == Factorization::kRubyS && !exact::displacement_walks(problem);
-    const std::uint64_t effort = ends || options.budget.seconds > 0 ? 0 : std::uint64_t{1} << 26;
+    const std::uint64_t effort = ends || options.budget.seconds > 0 ? 0 : kEffortWithoutBudget;
     limited = left_of(options, started);
     SearchResult result = prove(task, problem, limited, std::move(incumbent), effort);
     result.seconds += first.seconds;

@@ -2,12 +2,12 @@
 #include "dse/mappers/exhaustive/exhaustive_mapper.h"
 
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
 #include "dse/mappers/mapper_options.h"
 #include "dse/mappers/space.h"
@@ -64,7 +64,7 @@ class Pricing {
     const Totals totals = pricer_.price();
     const double value = task_value(space_.task, totals);
     ++mappings_;
-    if (value == std::numeric_limits<double>::infinity()) return true;
+    if (value == kInfinity) return true;
     if (best_ && !better(value, totals, best_value_, best_totals_)) return true;
     best_ = space_.mapping(candidate);
     best_value_ = value;

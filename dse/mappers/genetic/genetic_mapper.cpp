@@ -2,11 +2,11 @@
 #include "dse/mappers/genetic/genetic_mapper.h"
 
 #include <algorithm>
-#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/mapper_options.h"
 #include "dse/mappers/space.h"
 #include "flex/mapspace/random_draws.h"
@@ -30,7 +30,7 @@ struct Individual {
   std::array<Chain, kMaxDims> chain;
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels> order{};  ///< of all dims, whether they loop or not
   std::array<TensorSet, kMaxLevels> keeps{};
-  double value = std::numeric_limits<double>::infinity();
+  double value = kInfinity;
   Totals totals;
 };
 
@@ -226,7 +226,7 @@ class Evolution {
   Deadline deadline_;
   std::vector<Individual> population_;
   std::uint64_t evaluations_ = 0;
-  double best_value_ = std::numeric_limits<double>::infinity();
+  double best_value_ = kInfinity;
 };
 
 class GeneticMapper final : public Mapper {

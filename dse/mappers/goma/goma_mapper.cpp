@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/goma/goma_mapper.h"
 
-#include <limits>
-
+#include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
@@ -34,7 +33,7 @@ GomaProblem problem_of(const Task& task) {
   problem.units = level(2).fanout().rows * level(2).fanout().cols;
   const auto words = [&](std::size_t i) {
     const auto& capacity = level(i).memory().capacity_words;
-    return capacity ? static_cast<double>(*capacity) : std::numeric_limits<double>::infinity();
+    return capacity ? static_cast<double>(*capacity) : kInfinity;
   };
   problem.sram_words = words(1);
   problem.regfile_words = words(3);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/local/local_search.h"
 #include "dse/mappers/mapper_options.h"
 
@@ -15,7 +16,7 @@ namespace pliant {
 
 namespace {
 
-constexpr double kIllegal = std::numeric_limits<double>::infinity();
+constexpr double kIllegal = kInfinity;
 constexpr int kMostMoves = 16;
 /// Moves in a row that may go anywhere; each later one must refill the place that the one before emptied.
 constexpr int kFreeHops = 2;
@@ -28,6 +29,8 @@ constexpr std::size_t kFirstBeam = 64;
 /// Searches that priced less than this start again elsewhere.
 constexpr std::uint64_t kShort = 80'000;
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+/// Values that differ by less may be one value, summed in another order.
+constexpr double kClearlyLess = 1 - 1e-12;
 /// Full use of the array comes first in round 1.
 constexpr double kRound1Exponent = 10;
 
@@ -45,9 +48,11 @@ struct Met {
   std::uint32_t descended = 0;  ///< the local search that last went downhill from it
 };
 
-class Memory64 {
+/// An open hash table: keys are random already, so there is no hash, and no node is allocated for each of the many
+/// neighbours that a search looks up.
+class MetTable {
  public:
-  Memory64() : slots_(1U << 14) {}
+  MetTable() : slots_(1U << 14) {}
   /// The entry of a key; fresh when its key was 0.
   Met& at(std::uint64_t key) {
     if (used_ * 2 > slots_.size()) grow();
@@ -102,7 +107,7 @@ class LocalSearch {
       for (std::uint64_t again = 1; again <= static_cast<std::uint64_t>(local_.restarts); ++again) {
         if (now_.evaluations() > kShort || deadline_.look() || !now_.start_at_random(options_.seed + again)) break;
         for (int hops = 1; hops <= kFreeHops; ++hops) round(Round::kBoth, hops, {});
-        if (base_ < lowest * (1 - 1e-12)) round(Round::kBoth, static_cast<int>(local_.hops[2]), arrays);
+        if (base_ < lowest * kClearlyLess) round(Round::kBoth, static_cast<int>(local_.hops[2]), arrays);
         lowest = std::min(lowest, base_);
       }
     }
@@ -186,7 +191,7 @@ class LocalSearch {
     while (moves > 0 && !spent()) {
       std::uint32_t& descended = met_.at(now_.hash()).descended;
       if (std::exchange(descended, 2 * search_ + swaps) >= 2 * search_ + swaps) break;
-      if (const auto [value, move] = best_neighbour(-1); value < here * (1 - 1e-12)) {
+      if (const auto [value, move] = best_neighbour(-1); value < here * kClearlyLess) {
         now_.apply(move);
         here = value;
         --moves;
@@ -194,7 +199,7 @@ class LocalSearch {
       }
       if (!swaps || moves < 2) break;
       const auto [value, first, second] = best_swap();
-      if (!(value < here * (1 - 1e-12))) break;
+      if (!(value < here * kClearlyLess)) break;
       now_.apply(first);
       now_.apply(second);
       here = value;
@@ -243,7 +248,7 @@ class LocalSearch {
   bool accept() {
     const auto best = std::min_element(reached_.begin(), reached_.end(),
                                        [](const Reached& a, const Reached& b) { return a.value < b.value; });
-    if (best == reached_.end() || !(best->value < base_ * (1 - 1e-12))) return false;
+    if (best == reached_.end() || !(best->value < base_ * kClearlyLess)) return false;
     for (int i = 0; i < best->moves; ++i) now_.apply(best->path[static_cast<std::size_t>(i)]);
     base_ = best->value;
     if (options_.on_progress) options_.on_progress({now_.best_value(), 0, now_.evaluations(), deadline_.seconds()});
@@ -251,7 +256,7 @@ class LocalSearch {
   }
 
   bool improves(double here) {
-    if (!(here < base_ * (1 - 1e-12))) return false;
+    if (!(here < base_ * kClearlyLess)) return false;
     base_ = here;
     if (options_.on_progress) options_.on_progress({now_.best_value(), 0, now_.evaluations(), deadline_.seconds()});
     return true;
@@ -302,7 +307,7 @@ class LocalSearch {
   }
 
   bool may_use(int dim, int place) const {
-    const Place& p = now_.places()[static_cast<std::size_t>(place)];
+    const LoopPlace& p = now_.places()[static_cast<std::size_t>(place)];
     if ((p.allowed >> dim & 1U) == 0) return false;
     switch (round_) {
       case Round::kParallelism: return p.spatial || place == now_.outermost(dim);
@@ -377,7 +382,7 @@ class LocalSearch {
   const SearchOptions& options_;
   const LocalOptions local_;
   Deadline deadline_;
-  Memory64 met_;
+  MetTable met_;
   Round round_ = Round::kParallelism;
   double exponent_ = 1, base_ = 0, base_steps_ = 0;
   std::uint64_t stop_at_ = kNever;  ///< evaluations

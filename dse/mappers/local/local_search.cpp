@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/arithmetic.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/random_draws.h"
 
@@ -38,7 +39,7 @@ Allocation::Allocation(const Space& space) : space_(space), nest_(space.problem)
     outermost_[d] = -1;
     for (const Slot& slot : space.slots(d)) {
       for (std::size_t p = 0; p < places_.size(); ++p) {
-        Place& place = places_[p];
+        LoopPlace& place = places_[p];
         if (place.level != slot.level || (place.spatial && place.side != slot.side)) continue;
         place.allowed |= DimSet{1} << d;
         if (outermost_[d] < 0) outermost_[d] = static_cast<int>(p);
@@ -113,7 +114,7 @@ bool Allocation::start_at_random(std::uint64_t seed) {
   Sampler sampler(space_);
   if (sampler.empty()) return false;
   std::mt19937_64 random = random_stream(seed, 0);
-  double best = std::numeric_limits<double>::infinity();
+  double best = kInfinity;
   Saved best_start = save();
   for (int draws = 0, legal_ones = 0; draws < kStartDraws && legal_ones < kStartLegal; ++draws) {
     if (!sampler.draw(random)) continue;
@@ -128,14 +129,14 @@ bool Allocation::start_at_random(std::uint64_t seed) {
     ++legal_ones;
     for (int d = 0; d < space_.dims; ++d)
       for (std::size_t p = 0; p < places_.size(); ++p) {
-        const Place& place = places_[p];
+        const LoopPlace& place = places_[p];
         const Chain& chain = *drawn.chain[d];
         bound_[d][p] = !place.spatial ? chain.bound[place.level]
                                       : (place.side == Side::kRows ? chain.rows : chain.cols)[place.level];
       }
     candidate_.keeps = drawn.keeps;
     load();
-    const double here = price(std::numeric_limits<double>::infinity(), 0, 1);
+    const double here = price(kInfinity, 0, 1);
     if (here < best) {
       best = here;
       best_start = save();
@@ -154,7 +155,7 @@ void Allocation::refresh(int dim) {
   Chain& chain = chain_[dim];
   chain.bound.fill(1);
   for (std::size_t p = 0; p < places_.size(); ++p) {
-    const Place& place = places_[p];
+    const LoopPlace& place = places_[p];
     chain.bound[place.level] *= bound_[dim][p];
     if (place.spatial) (place.side == Side::kRows ? chain.rows : chain.cols)[place.level] = bound_[dim][p];
   }
@@ -224,7 +225,7 @@ double Allocation::price(double worth, double worth_steps, double exponent) {
   bool choice = false;
   for (const int l : space_.memories) {
     OrderClasses::Choices& choices = classes_.of(l, space_.loops_at(l, candidate_));
-    if (choices.orders.empty()) return std::numeric_limits<double>::infinity();
+    if (choices.orders.empty()) return kInfinity;
     choices_[l] = &choices;
     choice |= choices.orders.size() > 1;
     const OrderClasses::Order* order = &choices.orders[choices.best];

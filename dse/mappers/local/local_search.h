@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/local/order_classes.h"
 #include "dse/mappers/space.h"
 #include "flex/mapspace/sampler.h"
@@ -16,7 +16,7 @@ namespace pliant {
 inline constexpr int kMaxPlaces = 2 * kMaxLevels;
 
 /// A memory, or one side of a fanout.
-struct Place {
+struct LoopPlace {
   int level = 0;
   bool spatial = false;
   Side side = Side::kRows;
@@ -59,7 +59,7 @@ class Allocation {
   double price(double worth, double worth_steps, double utilization_exponent);
   double steps() const { return steps_; }  ///< of what was priced last
 
-  const std::vector<Place>& places() const { return places_; }
+  const std::vector<LoopPlace>& places() const { return places_; }
   Count bound(int dim, int place) const { return bound_[dim][place]; }
   TensorSet keeps(int level) const { return candidate_.keeps[level]; }
   int outermost(int dim) const { return outermost_[dim]; }
@@ -80,7 +80,7 @@ class Allocation {
   double value(const Totals& totals, double exponent);
 
   const Space& space_;
-  std::vector<Place> places_;
+  std::vector<LoopPlace> places_;
   std::array<std::vector<Count>, kMaxDims> primes_;  ///< distinct
   std::array<int, kMaxDims> outermost_{};
   std::array<std::array<Count, kMaxPlaces>, kMaxDims> bound_{};
@@ -98,7 +98,7 @@ class Allocation {
   std::uint64_t evaluations_ = 0;
   bool found_ = false;
   Mapping best_;
-  double best_value_ = std::numeric_limits<double>::infinity();
+  double best_value_ = kInfinity;
   Totals best_totals_;
 };
 

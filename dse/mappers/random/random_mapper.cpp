@@ -10,6 +10,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/mapper_options.h"
 #include "dse/mappers/space.h"
 #include "flex/mapspace/random_draws.h"
@@ -103,7 +104,7 @@ class RandomMapper final : public Mapper {
     };
     while (result.ended_by == EndedBy::kNothing) {
       arena.execute([&] {
-        const double to_beat = result.mapping ? result.value : std::numeric_limits<double>::infinity();
+        const double to_beat = result.mapping ? result.value : kInfinity;
         tbb::parallel_for(std::size_t{0}, kStreams, [&](std::size_t s) { draw(space, deadline, to_beat, streams[s]); });
       });
       for (Stream& stream : streams) {

@@ -8,11 +8,13 @@ function fillIn(node, values) {
   if (typeof node === "string") {
     if (node.startsWith("#")) return onThisPage(node);
     const whole = /^\{\{(\w+)\}\}$/.exec(node);
-    if (whole && whole[1] in values) return typeof values[whole[1]] === "string" ? values[whole[1]] : fillIn(values[whole[1]], {});
+    if (whole && whole[1] in values)
+      return typeof values[whole[1]] === "string" ? values[whole[1]] : fillIn(values[whole[1]], {});
     return node.replace(/\{\{(\w+)\}\}/g, (mark, key) => (key in values ? values[key] : mark));
   }
   if (Array.isArray(node)) return node.map((child) => fillIn(child, values));
-  if (node && typeof node === "object") return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, fillIn(child, values)]));
+  if (node && typeof node === "object")
+    return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, fillIn(child, values)]));
   return node;
 }
 
@@ -43,7 +45,12 @@ async function draw(id, name, values, rows, { tip, click, description } = {}) {
   };
   const holder = element("div", {});
   const result = await window.vegaEmbed(holder, spec, {
-    ast: true, actions: false, renderer: rows.length > 1500 ? "canvas" : "svg", config: chartConfig(), tooltip: () => {}, logLevel: 1,
+    ast: true,
+    actions: false,
+    renderer: rows.length > 1500 ? "canvas" : "svg",
+    config: chartConfig(),
+    tooltip: () => {},
+    logLevel: 1,
   });
   if (drawn.get(id).ticket !== ticket) return result.finalize();
   place.replaceChildren(holder);
@@ -63,7 +70,9 @@ function showTip(event, lines) {
   const box = document.getElementById("tip");
   box.hidden = !lines;
   if (!lines) return;
-  box.replaceChildren(...lines.map(([what, value]) => element("div", {}, element("span", {}, what), element("b", {}, value))));
+  box.replaceChildren(
+    ...lines.map(([what, value]) => element("div", {}, element("span", {}, what), element("b", {}, value))),
+  );
   const right = event.clientX + 18 + box.offsetWidth > window.innerWidth;
   const below = event.clientY + 18 + box.offsetHeight > window.innerHeight;
   box.style.left = `${Math.max(4, right ? event.clientX - box.offsetWidth - 14 : event.clientX + 18)}px`;
@@ -72,7 +81,9 @@ function showTip(event, lines) {
 
 /** A Vega-Lite scale that shows the points and no more. */
 function tightScale(log, extra = {}) {
-  return log ? { type: "log", nice: false, padding: 14, ...extra } : { type: "linear", zero: false, nice: false, padding: 14, ...extra };
+  return log
+    ? { type: "log", nice: false, padding: 14, ...extra }
+    : { type: "linear", zero: false, nice: false, padding: 14, ...extra };
 }
 
 const mostPoints = 20000; // drawing more takes seconds and shows no more

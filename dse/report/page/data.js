@@ -53,23 +53,72 @@ class Details {
   layersOf(row) {
     return (this.json.rows[row] ?? []).map(([layer, task, reason]) => {
       const [, name, count, macs, dims] = this.json.layers[layer];
-      const one = { name: this.text(name), count, macs, dims: this.loops(dims), reason: reason === undefined ? "" : this.text(reason) };
+      const one = {
+        name: this.text(name),
+        count,
+        macs,
+        dims: this.loops(dims),
+        reason: reason === undefined ? "" : this.text(reason),
+      };
       return task < 0 ? one : { ...one, ...this.task(task) };
     });
   }
   task(index) {
-    const [energy, cycles, compute, utilization, bound, lower, value, gap, certified, covered, ended, mapping, memories] = this.json.tasks[index];
+    const [
+      energy,
+      cycles,
+      compute,
+      utilization,
+      bound,
+      lower,
+      value,
+      gap,
+      certified,
+      covered,
+      ended,
+      mapping,
+      memories,
+    ] = this.json.tasks[index];
     return {
-      solved: true, energy, cycles, compute, utilization, boundBy: this.text(bound), lower, value, gap, certified,
-      covered: this.text(covered), ended: this.text(ended),
+      solved: true,
+      energy,
+      cycles,
+      compute,
+      utilization,
+      boundBy: this.text(bound),
+      lower,
+      value,
+      gap,
+      certified,
+      covered: this.text(covered),
+      ended: this.text(ended),
       mapping: mapping.map(([level, temporal, rows, cols, keeps, padded]) => ({
-        level: this.text(level), temporal: this.loops(temporal), rows: this.loops(rows), cols: this.loops(cols),
-        keeps: keeps.map((k) => this.text(k)), padded: this.loops(padded),
+        level: this.text(level),
+        temporal: this.loops(temporal),
+        rows: this.loops(rows),
+        cols: this.loops(cols),
+        keeps: keeps.map((k) => this.text(k)),
+        padded: this.loops(padded),
       })),
-      memories: memories.map(([level, instances, capacity, used, readCycles, writeCycles, busCycles, leakage, tensors]) => ({
-        level: this.text(level), instances, capacity, used, readCycles, writeCycles, busCycles, leakage,
-        tensors: tensors.map(([tensor, reads, fills, updates, pj]) => ({ tensor: this.text(tensor), reads, fills, updates, energy: pj })),
-      })),
+      memories: memories.map(
+        ([level, instances, capacity, used, readCycles, writeCycles, busCycles, leakage, tensors]) => ({
+          level: this.text(level),
+          instances,
+          capacity,
+          used,
+          readCycles,
+          writeCycles,
+          busCycles,
+          leakage,
+          tensors: tensors.map(([tensor, reads, fills, updates, pj]) => ({
+            tensor: this.text(tensor),
+            reads,
+            fills,
+            updates,
+            energy: pj,
+          })),
+        }),
+      ),
     };
   }
 }

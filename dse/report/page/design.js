@@ -26,8 +26,22 @@ function drawDesignNumber() {
     event.target.setCustomValidity(`There is no design ${event.target.value} of ${shortName(filters.workload)}.`);
     event.target.reportValidity();
   };
-  document.getElementById("design-number").replaceChildren(
-    element("label", { for: "design-id" }, "Design ", element("input", { type: "number", id: "design-id", min: 0, onchange: find, oninput: (event) => event.target.setCustomValidity("") })));
+  document
+    .getElementById("design-number")
+    .replaceChildren(
+      element(
+        "label",
+        { for: "design-id" },
+        "Design ",
+        element("input", {
+          type: "number",
+          id: "design-id",
+          min: 0,
+          onchange: find,
+          oninput: (event) => event.target.setCustomValidity(""),
+        }),
+      ),
+    );
 }
 
 function drawCard() {
@@ -35,15 +49,27 @@ function drawCard() {
   const card = document.getElementById("chosen");
   if (row === null) return card.replaceChildren();
   const lines = designTip(row);
-  for (const [name, word] of [["rel_runtime", "runtime, inflexible = 1"], ["rel_energy", "energy, inflexible = 1"], ["rel_area", "area, inflexible = 1"]]) {
+  for (const [name, word] of [
+    ["rel_runtime", "runtime, inflexible = 1"],
+    ["rel_energy", "energy, inflexible = 1"],
+    ["rel_area", "area, inflexible = 1"],
+  ]) {
     if (designs.get(name, row) !== null) lines.push([word, plain(designs.get(name, row), 4)]);
   }
-  if (designs.get("w_f", row) !== null) lines.push(["W-F T O P S", ["t", "o", "p", "s"].map((a) => plain(designs.get(`w_f_${a}`, row), 2)).join("  ")]);
-  if (designs.get("status", row) !== "solved") lines.push(["status", `${designs.get("status", row)}: ${designs.get("reason", row)}`]);
+  if (designs.get("w_f", row) !== null)
+    lines.push(["W-F T O P S", ["t", "o", "p", "s"].map((a) => plain(designs.get(`w_f_${a}`, row), 2)).join("  ")]);
+  if (designs.get("status", row) !== "solved")
+    lines.push(["status", `${designs.get("status", row)}: ${designs.get("reason", row)}`]);
   card.replaceChildren(
-    element("h3", {}, `Design ${designs.get("design_id", row)}`), element("p", { class: "quiet" }, flexibleAxes(String(designs.get("label", row)))),
-    element("dl", {}, ...lines.slice(1).flatMap(([what, value]) => [element("dt", {}, what), element("dd", {}, value)])),
-    element("a", { href: "#design", class: "more" }, "Its layers and mappings ↓"));
+    element("h3", {}, `Design ${designs.get("design_id", row)}`),
+    element("p", { class: "quiet" }, flexibleAxes(String(designs.get("label", row)))),
+    element(
+      "dl",
+      {},
+      ...lines.slice(1).flatMap(([what, value]) => [element("dt", {}, what), element("dd", {}, value)]),
+    ),
+    element("a", { href: "#design", class: "more" }, "Its layers and mappings ↓"),
+  );
 }
 
 /** Sums by level and tensor over some layers, repetitions included. */
@@ -58,8 +84,15 @@ function byLevel(layers, valueOf, withCompute) {
       if (withCompute) add(memory.level, "leakage", layer.count * (memory.leakage ?? 0));
     }
     if (!withCompute) continue;
-    const inMemories = layer.memories.reduce((sum, m) => sum + (m.leakage ?? 0) + m.tensors.reduce((s, t) => s + t.energy, 0), 0);
-    add(layer.mapping[layer.mapping.length - 1].level, "compute", Math.max(0, layer.count * (layer.energy - inMemories)));
+    const inMemories = layer.memories.reduce(
+      (sum, m) => sum + (m.leakage ?? 0) + m.tensors.reduce((s, t) => s + t.energy, 0),
+      0,
+    );
+    add(
+      layer.mapping[layer.mapping.length - 1].level,
+      "compute",
+      Math.max(0, layer.count * (layer.energy - inMemories)),
+    );
   }
   return [...sums].map(([key, value]) => ({ level: JSON.parse(key)[0], tensor: JSON.parse(key)[1], value }));
 }
@@ -68,24 +101,57 @@ async function drawStacked(id, layers, valueOf, title, unit, scale, withCompute)
   const rows = byLevel(layers, valueOf, withCompute);
   const tensors = [...new Set(rows.map((r) => r.tensor))];
   const total = rows.reduce((sum, r) => sum + r.value, 0);
-  await draw(id, "stacked", { width: Math.max(180, widthOf(id) - 210), x_title: title, tensors, colours: tensors.map((t, i) => (t === "compute" ? "#8c8c8c" : t === "leakage" ? "#D55E00" : report.measures.colours[i % 5])) },
+  await draw(
+    id,
+    "stacked",
+    {
+      width: Math.max(180, widthOf(id) - 210),
+      x_title: title,
+      tensors,
+      colours: tensors.map((t, i) =>
+        t === "compute" ? "#8c8c8c" : t === "leakage" ? "#D55E00" : report.measures.colours[i % 5],
+      ),
+    },
     rows.map((r) => ({ ...r, value: r.value * scale, order: tensors.indexOf(r.tensor) })),
-    { tip: (d) => (d.tensor === undefined ? null : [["memory", d.level], ["tensor", d.tensor], [unit === "J" ? "energy" : "words", unit === "J" ? si(d.value, "J", 5) : plain(d.value, 7)], ["share", percent(d.value / scale / total)]]) });
+    {
+      tip: (d) =>
+        d.tensor === undefined
+          ? null
+          : [
+              ["memory", d.level],
+              ["tensor", d.tensor],
+              [unit === "J" ? "energy" : "words", unit === "J" ? si(d.value, "J", 5) : plain(d.value, 7)],
+              ["share", percent(d.value / scale / total)],
+            ],
+    },
+  );
 }
 
 function boundColours(layers) {
-  const bounds = [...new Set(layers.map((l) => l.boundBy))].sort((a, b) => (a === "compute" ? -1 : b === "compute" ? 1 : a < b ? -1 : 1));
+  const bounds = [...new Set(layers.map((l) => l.boundBy))].sort((a, b) =>
+    a === "compute" ? -1 : b === "compute" ? 1 : a < b ? -1 : 1,
+  );
   return { bounds, colours: bounds.map((_, i) => report.measures.colours[i % 8]) };
 }
 
 /** A memory whose reads and writes share one bus. */
 const hasBus = (layer) => (layer?.memories[0]?.busCycles ?? 0) > 0;
 
-/** Points of layers, the compute roof, and a slanted roof where the outermost memory bounds reading, or all on its bus. */
+/** Points of layers, the compute roof, and a slanted roof where the outermost memory limits reading or its bus. */
 function rooflineRows(layers, units) {
   const words = (t) => (hasBus(layers[0]) ? t.reads + t.fills + t.updates : t.reads);
   const moved = (layer) => layer.memories[0].tensors.reduce((sum, t) => sum + words(t), 0);
-  const points = layers.filter((l) => moved(l) > 0).map((l) => ({ kind: "layer", name: l.name, x: l.macs / moved(l), y: l.macs / l.cycles, bound_by: l.boundBy, chosen: l === layers.chosen, index: l.index }));
+  const points = layers
+    .filter((l) => moved(l) > 0)
+    .map((l) => ({
+      kind: "layer",
+      name: l.name,
+      x: l.macs / moved(l),
+      y: l.macs / l.cycles,
+      bound_by: l.boundBy,
+      chosen: l === layers.chosen,
+      index: l.index,
+    }));
   if (!points.length) return { rows: [], bandwidth: null, domain: [1, 2] };
   // A port's cycles are its words over its bandwidth, so the layers tell the bandwidth.
   let bandwidth = null;
@@ -93,11 +159,17 @@ function rooflineRows(layers, units) {
     const cycles = (hasBus(layer) ? layer.memories[0].busCycles : layer.memories[0].readCycles) ?? 0;
     if (cycles > 0) bandwidth = Math.max(bandwidth ?? 0, moved(layer) / cycles);
   }
-  const low = Math.min(...points.map((p) => p.x)), high = Math.max(...points.map((p) => p.x));
-  const left = Math.min(low / 2, bandwidth ? units / bandwidth / 4 : Infinity), right = Math.max(high * 2, bandwidth ? (units / bandwidth) * 4 : 0);
+  const low = Math.min(...points.map((p) => p.x)),
+    high = Math.max(...points.map((p) => p.x));
+  const left = Math.min(low / 2, bandwidth ? units / bandwidth / 4 : Infinity),
+    right = Math.max(high * 2, bandwidth ? (units / bandwidth) * 4 : 0);
   const ridge = bandwidth ? units / bandwidth : left;
   const roof = (name, x, y, labelled) => ({ kind: "roof", name, x, y, labelled, bound_by: "" });
-  const rows = [...points, roof(`${plain(units)} MAC units`, Math.max(left, ridge), units, false), roof(`${plain(units)} MAC units`, right, units, true)];
+  const rows = [
+    ...points,
+    roof(`${plain(units)} MAC units`, Math.max(left, ridge), units, false),
+    roof(`${plain(units)} MAC units`, right, units, true),
+  ];
   const slope = `${plain(bandwidth ?? 0, 3)} words ${hasBus(layers[0]) ? "moved" : "read"} per cycle`;
   if (bandwidth) rows.push(roof(slope, left, left * bandwidth, false), roof(slope, ridge, units, false));
   return { rows, bandwidth, domain: [rows.reduce((low, r) => Math.min(low, r.y), units) / 2, units * 1.6] };
@@ -105,8 +177,14 @@ function rooflineRows(layers, units) {
 
 async function drawDesign() {
   const row = chosen.row;
-  const note = document.getElementById("design-note"), charts = document.getElementById("design-charts");
-  document.getElementById("design-name").textContent = row === null ? "" : `${designs.get("design_id", row)} on ${shortName(designs.get("workload", row))}: ${designWords(row).map(([what, value]) => `${what} ${value}`).join(", ")}`;
+  const note = document.getElementById("design-note"),
+    charts = document.getElementById("design-charts");
+  document.getElementById("design-name").textContent =
+    row === null
+      ? ""
+      : `${designs.get("design_id", row)} on ${shortName(designs.get("workload", row))}: ${designWords(row)
+          .map(([what, value]) => `${what} ${value}`)
+          .join(", ")}`;
   charts.hidden = row === null || !details?.has(row);
   document.getElementById("design-controls").hidden = charts.hidden;
   if (row === null) {
@@ -118,37 +196,103 @@ async function drawDesign() {
     return;
   }
   if (!details.has(row)) {
-    note.textContent = `The layers of this design did not come along: the file holds those of ${report.details.designs} of ${designs.rows} rows, frontiers first. ` +
-      "`pliant report --layers N` takes more along; they are all in the dataset.";
+    note.textContent =
+      "This file does not hold the layers of this design: " +
+      `it holds those of ${report.details.designs} of ${designs.rows} rows, frontiers first. ` +
+      "`pliant report --layers N` includes more; all of them are in the dataset.";
     return;
   }
   const all = details.layersOf(row).map((layer, index) => ({ ...layer, index }));
   const layers = all.filter((l) => l.solved);
-  note.textContent = all.length > layers.length ? `${all.length - layers.length} of ${all.length} layers have no mapping; the table says why.` : "";
-  chosen.layer ??= layers.length ? layers.reduce((a, b) => (a.count * a.energy >= b.count * b.energy ? a : b)).index : 0;
+  note.textContent =
+    all.length > layers.length
+      ? `${all.length - layers.length} of ${all.length} layers have no mapping; the table says why.`
+      : "";
+  chosen.layer ??= layers.length
+    ? layers.reduce((a, b) => (a.count * a.energy >= b.count * b.energy ? a : b)).index
+    : 0;
   document.getElementById("design-controls").replaceChildren(
-    choice("Energy and traffic of", "design-scope", [["all", "the whole workload"], ["one", "the chosen layer"]], chosen.scope, (value) => {
-      chosen.scope = value;
-      drawDesign();
-    }),
-    choice("Layer", "design-layer", all.map((l) => [String(l.index), l.name]), String(chosen.layer), (value) => chooseLayer(Number(value))));
+    choice(
+      "Energy and traffic of",
+      "design-scope",
+      [
+        ["all", "the whole workload"],
+        ["one", "the chosen layer"],
+      ],
+      chosen.scope,
+      (value) => {
+        chosen.scope = value;
+        drawDesign();
+      },
+    ),
+    choice(
+      "Layer",
+      "design-layer",
+      all.map((l) => [String(l.index), l.name]),
+      String(chosen.layer),
+      (value) => chooseLayer(Number(value)),
+    ),
+  );
   drawLayerTable(all);
   drawMapping(all[chosen.layer]);
   const shown = chosen.scope === "all" ? layers : layers.filter((l) => l.index === chosen.layer);
   await drawStacked("chart-energy", shown, (t) => t.energy, "energy (J)", "J", 1e-12, true);
-  await drawStacked("chart-traffic", shown, (t) => t.reads + t.fills + t.updates, "words read and written", "words", 1, false);
+  await drawStacked(
+    "chart-traffic",
+    shown,
+    (t) => t.reads + t.fills + t.updates,
+    "words read and written",
+    "words",
+    1,
+    false,
+  );
   const bound = boundColours(layers);
   const click = (d) => d.index !== undefined && chooseLayer(d.index);
-  const layerTip = (l) => [["layer", l.name], ["utilization", percent(l.utilization)], ["bound by", l.boundBy], ["runtime", `${plain(l.cycles, 7)} cycles`], ["energy", si(l.energy * 1e-12, "J")], ["repeated", `${l.count} ×`]];
-  await draw("chart-utilization", "utilization", { width: Math.max(200, widthOf("chart-utilization") - 180), ...bound },
-    layers.map((l) => ({ layer: `${l.index + 1} ${l.name}`, utilization: l.utilization, bound_by: l.boundBy, index: l.index, chosen: l.index === chosen.layer })),
-    { tip: (d) => (d.index === undefined ? null : layerTip(all[d.index])), click });
+  const layerTip = (l) => [
+    ["layer", l.name],
+    ["utilization", percent(l.utilization)],
+    ["bound by", l.boundBy],
+    ["runtime", `${plain(l.cycles, 7)} cycles`],
+    ["energy", si(l.energy * 1e-12, "J")],
+    ["repeated", `${l.count} ×`],
+  ];
+  await draw(
+    "chart-utilization",
+    "utilization",
+    { width: Math.max(200, widthOf("chart-utilization") - 180), ...bound },
+    layers.map((l) => ({
+      layer: `${l.index + 1} ${l.name}`,
+      utilization: l.utilization,
+      bound_by: l.boundBy,
+      index: l.index,
+      chosen: l.index === chosen.layer,
+    })),
+    { tip: (d) => (d.index === undefined ? null : layerTip(all[d.index])), click },
+  );
   layers.chosen = all[chosen.layer];
   const { rows, bandwidth, domain } = rooflineRows(layers, designs.get("compute_units", row));
-  const memory = layers[0]?.memories[0]?.level ?? "", moved = hasBus(layers[0]) ? "moved at" : "read from";
-  document.getElementById("roofline-caption").textContent = bandwidth ? "" : `${memory} has no limit of bandwidth in this design, so there is only the roof of the MAC units.`;
-  await draw("chart-roofline", "roofline", { width: Math.max(200, widthOf("chart-roofline") - 180), memory, moved, y_domain: domain, ...bound }, rows,
-    { tip: (d) => (d.index === undefined ? null : [...layerTip(all[d.index]), [`MACs per word ${moved} ${memory}`, plain(d.x, 4)], ["MACs per cycle", plain(d.y, 4)]]), click });
+  const memory = layers[0]?.memories[0]?.level ?? "",
+    moved = hasBus(layers[0]) ? "moved at" : "read from";
+  document.getElementById("roofline-caption").textContent = bandwidth
+    ? ""
+    : `${memory} has no limit of bandwidth in this design, so there is only the roof of the MAC units.`;
+  await draw(
+    "chart-roofline",
+    "roofline",
+    { width: Math.max(200, widthOf("chart-roofline") - 180), memory, moved, y_domain: domain, ...bound },
+    rows,
+    {
+      tip: (d) =>
+        d.index === undefined
+          ? null
+          : [
+              ...layerTip(all[d.index]),
+              [`MACs per word ${moved} ${memory}`, plain(d.x, 4)],
+              ["MACs per cycle", plain(d.y, 4)],
+            ],
+      click,
+    },
+  );
 }
 
 function chooseLayer(index) {
@@ -157,13 +301,32 @@ function chooseLayer(index) {
 }
 
 function drawLayerTable(all) {
-  const header = [{ title: "layer" }, { title: "shape" }, { title: "×", number: true, meaning: "repetitions" }, { title: "MACs", number: true }, { title: "energy", number: true }, { title: "cycles", number: true },
-    { title: "utilization", number: true }, { title: "bound by" }, { title: "proof" }];
+  const header = [
+    { title: "layer" },
+    { title: "shape" },
+    { title: "×", number: true, meaning: "repetitions" },
+    { title: "MACs", number: true },
+    { title: "energy", number: true },
+    { title: "cycles", number: true },
+    { title: "utilization", number: true },
+    { title: "bound by" },
+    { title: "proof" },
+  ];
   const rows = all.map((l) => ({
     "aria-current": l.index === chosen.layer,
     cells: [
-      element("button", { type: "button", class: "link", "data-layer": l.index, onclick: () => chooseLayer(l.index) }, l.name), l.dims.map((d) => `${d.dim}${d.bound}`).join(" "), plain(l.count), si(l.macs, "", 4),
-      l.solved ? si(l.energy * 1e-12, "J", 5) : "–", l.solved ? plain(l.cycles, 7) : "–", l.solved ? percent(l.utilization, 4) : "–", l.solved ? l.boundBy : "–",
+      element(
+        "button",
+        { type: "button", class: "link", "data-layer": l.index, onclick: () => chooseLayer(l.index) },
+        l.name,
+      ),
+      l.dims.map((d) => `${d.dim}${d.bound}`).join(" "),
+      plain(l.count),
+      si(l.macs, "", 4),
+      l.solved ? si(l.energy * 1e-12, "J", 5) : "–",
+      l.solved ? plain(l.cycles, 7) : "–",
+      l.solved ? percent(l.utilization, 4) : "–",
+      l.solved ? l.boundBy : "–",
       l.solved ? (l.certified ? "optimal" : `gap ${percent(l.gap)}`) : l.reason,
     ],
   }));
@@ -172,23 +335,49 @@ function drawLayerTable(all) {
 
 /** The best mapping as the loops it is, outermost first, one colour for each level. */
 function drawMapping(layer) {
-  const place = document.getElementById("mapping"), title = document.getElementById("mapping-title");
-  title.textContent = layer.solved ? `Best mapping of ${shortName(layer.name)}` : `${shortName(layer.name)} has no mapping`;
+  const place = document.getElementById("mapping"),
+    title = document.getElementById("mapping-title");
+  title.textContent = layer.solved
+    ? `Best mapping of ${shortName(layer.name)}`
+    : `${shortName(layer.name)} has no mapping`;
   if (!layer.solved) return place.replaceChildren(element("p", { class: "quiet" }, layer.reason));
   let depth = 0;
   const blocks = layer.mapping.map((level, i) => {
-    const loop = (words, { dim, bound }, side) => element("li", { style: `--depth:${depth++}` }, element("i", {}, words), " ", element("b", {}, dim), ` in 0 … ${bound - 1}`, side ? element("span", { class: "quiet" }, `  ${side}`) : null);
+    const loop = (words, { dim, bound }, side) =>
+      element(
+        "li",
+        { style: `--depth:${depth++}` },
+        element("i", {}, words),
+        " ",
+        element("b", {}, dim),
+        ` in 0 … ${bound - 1}`,
+        side ? element("span", { class: "quiet" }, `  ${side}`) : null,
+      );
     const memory = layer.memories.find((m) => m.level === level.level);
     const full = memory && memory.capacity ? `, ${percent(memory.used / memory.capacity)} full` : "";
-    const padded = level.padded.length ? `; padded to ${level.padded.map((p) => `${p.dim} ${p.bound}`).join(", ")}` : "";
+    const padded = level.padded.length
+      ? `; padded to ${level.padded.map((p) => `${p.dim} ${p.bound}`).join(", ")}`
+      : "";
     const keeps = level.keeps.length ? `keeps ${level.keeps.join(", ")}${full}${padded}` : "";
-    const items = [...level.temporal.map((l) => loop("for", l)), ...level.rows.map((l) => loop("parallel", l, "rows")), ...level.cols.map((l) => loop("parallel", l, "columns"))];
+    const items = [
+      ...level.temporal.map((l) => loop("for", l)),
+      ...level.rows.map((l) => loop("parallel", l, "rows")),
+      ...level.cols.map((l) => loop("parallel", l, "columns")),
+    ];
     const last = i === layer.mapping.length - 1;
     if (last) items.push(element("li", { style: `--depth:${depth}` }, element("i", {}, "multiply-accumulate")));
-    return element("div", { class: "level", style: `--level:${onThisPage(report.measures.colours[i % 8])}` }, element("p", {}, element("b", {}, level.level), element("span", { class: "quiet" }, ` ${keeps}`)), element("ol", { class: "mono" }, ...items));
+    return element(
+      "div",
+      { class: "level", style: `--level:${onThisPage(report.measures.colours[i % 8])}` },
+      element("p", {}, element("b", {}, level.level), element("span", { class: "quiet" }, ` ${keeps}`)),
+      element("ol", { class: "mono" }, ...items),
+    );
   });
+  const large = (layer.covered ?? "").length > 15;
+  const covered = large ? `10^${layer.covered.length - 1}` : Number(layer.covered).toLocaleString("en-US");
   const proof = layer.certified
-    ? `Proven optimal${layer.covered ? ` among ${layer.covered.length > 15 ? `10^${layer.covered.length - 1}` : Number(layer.covered).toLocaleString("en-US")} mappings` : ""}.`
-    : `Not proven optimal: lower bound ${plain(layer.lower, 5)}, value ${plain(layer.value, 5)}, gap ${percent(layer.gap)} (ended by ${layer.ended}).`;
+    ? `Proven optimal${layer.covered ? ` among ${covered} mappings` : ""}.`
+    : `Not proven optimal: lower bound ${plain(layer.lower, 5)}, value ${plain(layer.value, 5)}, ` +
+      `gap ${percent(layer.gap)} (ended by ${layer.ended}).`;
   place.replaceChildren(element("p", { class: "quiet" }, proof), element("div", { class: "nest" }, ...blocks));
 }

@@ -13,7 +13,11 @@ function csvOf(rows) {
     const text = value === null || value === undefined ? "" : String(value);
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  return [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  return (
+    [columns, ...rows.map((row) => columns.map((column) => row[column]))]
+      .map((line) => line.map(cell).join(","))
+      .join("\n") + "\n"
+  );
 }
 
 /** Buttons below a chart. */
@@ -23,8 +27,26 @@ function offerFiles(place, name, spec, rows, view) {
   const buttons = [
     ["SVG", async () => save(`${file}.svg`, "image/svg+xml", await view.toSVG())],
     ["CSV", () => save(`${file}.csv`, "text/csv", csvOf(rows))],
-    ["Vega-Lite", () => save(`${file}.vl.json`, "application/json", JSON.stringify({ ...spec, config: isDark() ? { ...chartConfig(), background: palette().paper } : report.theme }, null, 1))],
-  ].map(([words, make]) => element("button", { type: "button", class: "link", "data-save": words, onclick: make, "aria-label": `Save this chart as ${words}` }, words));
+    [
+      "Vega-Lite",
+      () =>
+        save(
+          `${file}.vl.json`,
+          "application/json",
+          JSON.stringify(
+            { ...spec, config: isDark() ? { ...chartConfig(), background: palette().paper } : report.theme },
+            null,
+            1,
+          ),
+        ),
+    ],
+  ].map(([words, make]) =>
+    element(
+      "button",
+      { type: "button", class: "link", "data-save": words, onclick: make, "aria-label": `Save this chart as ${words}` },
+      words,
+    ),
+  );
   figure.querySelector(".save")?.remove();
   figure.append(element("p", { class: "save quiet" }, "Save: ", ...buttons));
 }

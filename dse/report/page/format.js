@@ -12,7 +12,18 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
+const prefixes = [
+  [1e15, "P"],
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+  [1e-3, "m"],
+  [1e-6, "µ"],
+  [1e-9, "n"],
+  [1e-12, "p"],
+];
 
 /** 36.88 mJ, 7.051 M */
 function si(value, unit = "", digits = 4) {
@@ -27,7 +38,9 @@ function plain(value, digits = 6) {
   if (typeof value !== "number") return String(value);
   if (Number.isInteger(value) && Math.abs(value) < 1e9) return value.toLocaleString("en-US");
   const shown = Number(value.toPrecision(digits));
-  return Math.abs(shown) >= 1e9 || Math.abs(shown) < 1e-3 && shown !== 0 ? shown.toExponential().replace("e+", "e") : String(shown);
+  return Math.abs(shown) >= 1e9 || (Math.abs(shown) < 1e-3 && shown !== 0)
+    ? shown.toExponential().replace("e+", "e")
+    : String(shown);
 }
 
 function percent(value, digits = 3) {
@@ -57,18 +70,35 @@ function shortName(text, most = 48) {
 
 /** Rows of cells as a table; a cell is a text, a node, or {value, number: true}. */
 function table(header, rows, attributes = {}) {
-  const head = header.map((h) => element("th", { scope: "col", class: h.number ? "number" : "", title: h.meaning }, h.title));
+  const head = header.map((h) =>
+    element("th", { scope: "col", class: h.number ? "number" : "", title: h.meaning }, h.title),
+  );
   const body = rows.map(({ cells, ...rest }) =>
-    element("tr", rest, ...cells.map((cell, i) => element("td", { class: header[i].number ? "number" : header[i].mono ? "mono" : "" }, cell))));
+    element(
+      "tr",
+      rest,
+      ...cells.map((cell, i) =>
+        element("td", { class: header[i].number ? "number" : header[i].mono ? "mono" : "" }, cell),
+      ),
+    ),
+  );
   return element("table", attributes, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
 }
 
 /** A labelled choice. `options`: [value, words]. */
 function choice(label, id, options, value, changed) {
-  const select = element("select", { id, onchange: (event) => changed(event.target.value) },
-    ...options.map(([v, words]) => element("option", { value: v, selected: v === value }, words)));
+  const select = element(
+    "select",
+    { id, onchange: (event) => changed(event.target.value) },
+    ...options.map(([v, words]) => element("option", { value: v, selected: v === value }, words)),
+  );
   return element("label", { for: id }, `${label} `, select);
 }
 function toggle(label, id, value, changed) {
-  return element("label", { for: id, class: "toggle" }, element("input", { type: "checkbox", id, checked: value, onchange: (event) => changed(event.target.checked) }), ` ${label}`);
+  return element(
+    "label",
+    { for: id, class: "toggle" },
+    element("input", { type: "checkbox", id, checked: value, onchange: (event) => changed(event.target.checked) }),
+    ` ${label}`,
+  );
 }

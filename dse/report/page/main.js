@@ -5,28 +5,40 @@ let report = null;
 let designs = null;
 
 function drawHeader() {
-  const p = report.provenance, c = report.certificates;
+  const p = report.provenance,
+    c = report.certificates;
   document.getElementById("name").textContent = p.sweep ?? "Dataset";
   const workloads = designs.distinct("workload");
-  document.getElementById("summary").textContent = `${workloads.length} workload${workloads.length > 1 ? "s" : ""}: ${workloads.slice(0, 8).map((name) => shortName(name)).join(", ")}${workloads.length > 8 ? ", …" : ""}`;
+  document.getElementById("summary").textContent =
+    `${workloads.length} workload${workloads.length > 1 ? "s" : ""}: ${workloads
+      .slice(0, 8)
+      .map((name) => shortName(name))
+      .join(", ")}${workloads.length > 8 ? ", …" : ""}`;
   const best = (name) => {
     const values = (designs.columns.get(name) ?? []).filter((v) => v > 0);
     return values.length ? values.reduce((a, b) => Math.min(a, b)) : null;
   };
   const tiles = [
-    ["designs", plain(designs.distinct("design_id").length)], ["layers mapped", plain(c.solved)], ["proven optimal", c.solved ? percent(c.certified / c.solved) : "–"], ["largest gap", percent(c.max_gap)],
+    ["designs", plain(designs.distinct("design_id").length)],
+    ["layers mapped", plain(c.solved)],
+    ["proven optimal", c.solved ? percent(c.certified / c.solved) : "–"],
+    ["largest gap", percent(c.max_gap)],
   ];
   const gain = best("rel_runtime");
   if (gain !== null) tiles.push(["most that flexibility gains", `${plain(1 / gain, 3)} × runtime`]);
   if (c.layers > c.solved) tiles.push(["layers without a mapping", plain(c.layers - c.solved)]);
-  document.getElementById("tiles").replaceChildren(...tiles.map(([what, value]) => element("div", {}, element("dt", {}, what), element("dd", {}, value))));
+  document
+    .getElementById("tiles")
+    .replaceChildren(
+      ...tiles.map(([what, value]) => element("div", {}, element("dt", {}, what), element("dd", {}, value))),
+    );
 }
 
 /** The knee of the frontier, or any design of the workload. */
 function chooseFirst() {
   const { points, kept } = frontierPoints();
   const all = filtered({ labels: false });
-  chosen.row = kept.length ? kneeOf(kept).row : points[0]?.row ?? all[0] ?? null;
+  chosen.row = kept.length ? kneeOf(kept).row : (points[0]?.row ?? all[0] ?? null);
   chosen.layer = null;
   chosen.scope = "all";
 }
@@ -50,7 +62,10 @@ async function redraw() {
 }
 
 async function start() {
-  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it cannot unpack the data (Chrome 111, Firefox 113, Safari 16.4 or newer can)");
+  if (typeof DecompressionStream === "undefined")
+    throw new Error(
+      "this browser is too old: it cannot unpack the data (Chrome 111, Firefox 113, Safari 16.4 or newer can)",
+    );
   report = await unpack("data-designs");
   designs = new Designs(report.designs);
   applyTheme();
@@ -61,7 +76,9 @@ async function start() {
   drawHardwareControls();
   drawDesignNumber();
   drawProvenance();
-  document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
+  document
+    .querySelectorAll("form")
+    .forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
   const themed = (wish) => {
     theme.wish = wish;
     applyTheme();
@@ -75,7 +92,8 @@ async function start() {
     window.print();
     await themed(before);
   });
-  let waiting = 0, wide = document.documentElement.clientWidth;
+  let waiting = 0,
+    wide = document.documentElement.clientWidth;
   window.addEventListener("resize", () => {
     if (document.documentElement.clientWidth === wide) return;
     wide = document.documentElement.clientWidth;

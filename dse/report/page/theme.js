@@ -32,5 +32,5 @@ function chartConfig() {
 
 /** Dark blue and green do not show on a dark page. */
 function onThisPage(colour) {
-  return isDark() ? report.measures.on_dark[colour] ?? colour : colour;
+  return isDark() ? (report.measures.on_dark[colour] ?? colour) : colour;
 }

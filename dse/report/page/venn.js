@@ -13,32 +13,80 @@ const smallest = 2.2; // radius in pixels of a set that would be too small to se
 
 function vennPanel(panel, title, unit, id) {
   const [c, a, w, aw, , hf, wf, cr, wx, wr, ax, ar] = panel;
-  const width = 240, height = 190;
-  const left = Math.min(-cr, wx - wr, ax - ar), right = Math.max(cr, wx + wr, ax + ar), tall = Math.max(cr, wr, ar);
+  const width = 240,
+    height = 190;
+  const left = Math.min(-cr, wx - wr, ax - ar),
+    right = Math.max(cr, wx + wr, ax + ar),
+    tall = Math.max(cr, wr, ar);
   const scale = Math.min((width - 16) / (right - left), (height - 16) / (2 * tall));
   const at = (x) => width / 2 + scale * (x - (left + right) / 2);
   const r = (radius) => Math.max(smallest, radius * scale).toFixed(2);
-  const circle = (x, radius, cls, extra = {}) => shape("circle", { cx: at(x).toFixed(2), cy: height / 2, r: r(radius), class: cls, ...extra });
+  const circle = (x, radius, cls, extra = {}) =>
+    shape("circle", { cx: at(x).toFixed(2), cy: height / 2, r: r(radius), class: cls, ...extra });
   const clip = shape("clipPath", { id }, shape("circle", { cx: at(wx).toFixed(2), cy: height / 2, r: r(wr) }));
   const both = circle(ax, ar, "set-both");
   both.setAttribute("clip-path", `url(#${id})`);
-  const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}: C ${plain(c, 4)}, W ${plain(w, 4)}, A ${plain(a, 4)}, A and W ${plain(aw, 4)}` },
-    shape("defs", {}, clip), circle(0, cr, "set-c"), circle(wx, wr, "set-w"), circle(ax, ar, "set-a"), both, circle(0, cr, "ring-c"), circle(wx, wr, "ring-w"));
-  const line = (cls, words, value) => [element("dt", {}, element("span", { class: `swatch ${cls}` }), words), element("dd", {}, plain(value, 4))];
+  const svg = shape(
+    "svg",
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": `${title}: C ${plain(c, 4)}, W ${plain(w, 4)}, A ${plain(a, 4)}, A and W ${plain(aw, 4)}`,
+    },
+    shape("defs", {}, clip),
+    circle(0, cr, "set-c"),
+    circle(wx, wr, "set-w"),
+    circle(ax, ar, "set-a"),
+    both,
+    circle(0, cr, "ring-c"),
+    circle(wx, wr, "ring-w"),
+  );
+  const line = (cls, words, value) => [
+    element("dt", {}, element("span", { class: `swatch ${cls}` }), words),
+    element("dd", {}, plain(value, 4)),
+  ];
   const tiny = ar * scale < smallest ? element("p", { class: "quiet" }, "A is drawn larger than it is.") : null;
-  return element("figure", { class: "venn-panel" }, element("h4", {}, title), svg,
-    element("dl", {}, ...line("c", `C, the hardware's ${unit}`, c), ...line("w", "W, the workload's", w), ...line("a", "A, this design's", a), ...line("both", "A and W, usable", aw)),
-    element("p", { class: "flexions" }, element("b", {}, `H-F ${plain(hf, 3)}`), element("b", {}, `W-F ${plain(wf, 3)}`)), tiny);
+  return element(
+    "figure",
+    { class: "venn-panel" },
+    element("h4", {}, title),
+    svg,
+    element(
+      "dl",
+      {},
+      ...line("c", `C, the hardware's ${unit}`, c),
+      ...line("w", "W, the workload's", w),
+      ...line("a", "A, this design's", a),
+      ...line("both", "A and W, usable", aw),
+    ),
+    element(
+      "p",
+      { class: "flexions" },
+      element("b", {}, `H-F ${plain(hf, 3)}`),
+      element("b", {}, `W-F ${plain(wf, 3)}`),
+    ),
+    tiny,
+  );
 }
 
 function drawVenn() {
-  const place = document.getElementById("venn"), note = document.getElementById("venn-note");
+  const place = document.getElementById("venn"),
+    note = document.getElementById("venn-note");
   const of = chosen.row === null ? null : report.venn.of[chosen.row];
   if (!of || of.every((i) => i < 0)) {
     note.textContent = "This dataset has no flexion of the chosen design (`flexion: false` in the sweep's file).";
     return place.replaceChildren();
   }
-  note.textContent = `Design ${designs.get("design_id", chosen.row)} (${designs.get("label", chosen.row)}) on ${shortName(designs.get("workload", chosen.row))}. C: what the resources allow; A: what this design can do; W: what the layers have; means over the layers. H-F is the mean of |A| / |C|, W-F the mean of |A and W| / |W|.`;
-  const titles = ["T tile sizes", "O loop orders", "P parallel dims", "S array shapes"], units = ["tiles", "orders", "pairs of dims", "shapes"];
-  place.replaceChildren(...of.flatMap((panel, i) => (panel < 0 ? [] : [vennPanel(report.venn.panels[panel], titles[i], units[i], `clip-${i}`)])));
+  note.textContent =
+    `Design ${designs.get("design_id", chosen.row)} (${designs.get("label", chosen.row)}) ` +
+    `on ${shortName(designs.get("workload", chosen.row))}. C: what the resources allow; A: what this design can do; ` +
+    "W: what the layers have; means over the layers. " +
+    "H-F is the mean of |A| / |C|, W-F the mean of |A and W| / |W|.";
+  const titles = ["T tile sizes", "O loop orders", "P parallel dims", "S array shapes"],
+    units = ["tiles", "orders", "pairs of dims", "shapes"];
+  place.replaceChildren(
+    ...of.flatMap((panel, i) =>
+      panel < 0 ? [] : [vennPanel(report.venn.panels[panel], titles[i], units[i], `clip-${i}`)],
+    ),
+  );
 }

@@ -229,7 +229,7 @@ TEST(Report, DamagedAndMissingPartsAreNamed) {
   EXPECT_NE(answer.err.find("the answer is of the other parts only"), std::string::npos) << answer.err;
   EXPECT_NE(answer.err.find("1 of 3 parts are not there yet"), std::string::npos) << answer.err;
   EXPECT_GT(text_of(page).size(), 900'000U);
-  // Nothing but damage is no dataset.
+  // Parts that are all damaged are not a dataset.
   std::ofstream(part_path(copy, TableKind::kDesigns, 0), std::ios::binary) << "no Parquet";
   const Ran nothing = pliant_report({copy.string(), "-o", page});
   EXPECT_EQ(nothing.code, 2);

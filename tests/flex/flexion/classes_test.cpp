@@ -56,7 +56,7 @@ TEST(Classes, AllSixteenLoadInEveryDegree) {
     EXPECT_EQ(class_of(full, full.flexibility).bits(), bits);
     EXPECT_EQ(class_of(part, part.flexibility).bits(), bits);
     EXPECT_EQ(class_of(none, none.flexibility).bits(), "0000");
-    // What is no axis stays.
+    // What is not an axis stays.
     EXPECT_EQ(full.flexibility.levels[3].loops, reference().flexibility.levels[3].loops);
     EXPECT_EQ(part.flexibility.levels[2].parallel.max_dims_per_side, 1);
   }

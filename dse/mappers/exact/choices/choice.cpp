@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/arithmetic.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
 
@@ -21,6 +22,10 @@ void smallest_bounds(Count n, Count most, std::set<Count>& found) {
     b = ceil_div(n, left - 1);
   }
 }
+
+/// Different numbers of iterations left that are looked at one by one. Beyond, every factor counts: a longer list of
+/// choices, but no list of sizes that outgrows it.
+constexpr std::size_t kMostLookedAt = 5000;
 
 /// Which spatial bounds of a dim are worth trying, fanout by fanout from the inside out. With perfect factors the
 /// divisors. With remainders any bound may do, but along a dim that moves no window the counts depend on the iterations
@@ -109,7 +114,7 @@ class SpatialBounds {
     left_ = std::move(after);
     limit();
   }
-  void limit() { smallest_only_ &= left_.size() <= 5000; }
+  void limit() { smallest_only_ &= left_.size() <= kMostLookedAt; }
 
   Factorization rule_;
   Count size_;
@@ -300,7 +305,7 @@ void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLim
       index_.insert(index_.end(), at.begin(), at.end());
       double steps = problem.cycles_per_mac;
       for (int d = 0; d < problem.dims; ++d)
-        steps *= static_cast<double>((task.layer.dims[d].size + parallel[d] - 1) / parallel[d]);
+        steps *= static_cast<double>(ceil_div(task.layer.dims[d].size, parallel[d]));
       steps_.push_back(steps);
       return;
     }
@@ -315,7 +320,7 @@ void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLim
         factors[d] *= factor;
         for (const Count b : {unrolling.cols[d], unrolling.rows[d]}) {
           fits &= b <= after[d];
-          after[d] = (after[d] + b - 1) / b;
+          after[d] = ceil_div(after[d], b);
         }
       }
       if (!fits) continue;

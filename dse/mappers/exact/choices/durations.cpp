@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/arithmetic.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -30,7 +31,7 @@ const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d)
       bool fits = true;
       for (const Count b : {spatial.unrolling[l]->cols[d], spatial.unrolling[l]->rows[d]}) {
         fits &= b <= after;
-        after = (after + b - 1) / b;
+        after = ceil_div(after, b);
       }
       if (fits) next.emplace(after, steps);
     }

@@ -71,7 +71,7 @@ class Costs {
 /// Share of the operands along affine ranks that fanouts ask for once for several units.
 double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair);
 
-/// Words between the innermost keeper of a tensor and the compute units when every step asks anew, except along some
+/// Words between the innermost keeper of a tensor and the compute units when every step asks again, except along some
 /// dims that the tensor does not use.
 double compute_words(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair, DimSet except = 0);
 

@@ -49,7 +49,7 @@ class Lattice {
 
   /// What follows build() needs the lattice itself. False: nothing fits, or too_large().
   bool build();
-  /// Tables that were begun are worthless then.
+  /// Tables that were begun hold nothing valid then.
   bool too_large() const { return too_large_; }
   double steps() const { return costs_.steps(); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
-#include <limits>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/charges.h"
 #include "dse/mappers/exact/lattice/lattice.h"
 
@@ -139,7 +139,7 @@ class StepSearch {
     if (d == p_.dims) {
       const double value = arrays_[0][node];
       if (!(value < query_.limit)) return;
-      if (++looked_ % 256 == 0 && lattice_.limits().expired()) query_.limit = -std::numeric_limits<double>::infinity();
+      if (++looked_ % 256 == 0 && lattice_.limits().expired()) query_.limit = -kInfinity;
       if (query_.worth) {
         for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
         if (!query_.worth(values_.data())) return;
@@ -282,7 +282,7 @@ double Lattice::finish(const Functional& functional, double limit, const Tables&
     if (fresh) entry->second = pending_at_end(status, functional);
     return entry->second;
   });
-  return best < query.limit ? best + functional.constant : std::numeric_limits<double>::infinity();
+  return best < query.limit ? best + functional.constant : kInfinity;
 }
 
 void Lattice::steps_into(const StepQuery& query, std::vector<Step>& found) const {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <span>
 
 #include "core/affine.h"
+#include "core/arithmetic.h"
 
 namespace pliant::exact {
 
@@ -87,7 +87,7 @@ double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& 
     if (spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1) > 1) spread.push_back(d);
   }
   if (spread.size() < 2) return windows(spatial, rank, network, below, true);
-  double fewest = std::numeric_limits<double>::infinity();
+  double fewest = kInfinity;
   const auto choose = [&](auto&& self, std::size_t i) -> void {
     if (i == spread.size()) {
       fewest = std::min(fewest, windows(spatial, rank, network, below, true));

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "dse/audit/certificate.h"
 #include "dse/mappers/exact/choices/choice.h"
 
@@ -29,8 +29,6 @@ class ProofRecord {
                                  std::size_t keep_choices, double value) const;
 
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
   struct Closed {
     audit::ClosedBy by = audit::ClosedBy::kFloor;
     double lower_bound = kInfinity;

@@ -369,7 +369,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
       for (int l = 0; l < problem.levels; ++l) spread *= spatial.factor[l][d];
       const Count size = task.layer.dims[d].size;
       fits &= spread <= size;
-      sizes.push_back((size + spread - 1) / spread * spread);
+      sizes.push_back(ceil_div(size, spread) * spread);
     }
     if (!fits) continue;
     Padded& group = groups[sizes];

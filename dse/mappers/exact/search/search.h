@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/bound.h"
 #include "dse/mappers/exact/lattice/lattice.h"
 #include "dse/mappers/exact/search_limits.h"
@@ -16,7 +17,7 @@ inline constexpr double kRounding = 1e-11;
 struct Incumbent {
   std::optional<Mapping> mapping;
   Totals totals;
-  double value = std::numeric_limits<double>::infinity();
+  double value = kInfinity;
 };
 
 /// Bounds one choice by its tables and tries the mappings that are best in one of them. A choice whose bound stays
