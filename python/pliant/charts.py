@@ -34,7 +34,7 @@ class Chart:
         """The same as a chart of altair, which must be installed."""
         import altair
 
-        return altair.Chart.from_dict(self.spec, validate=False)
+        return altair.Chart.from_dict(self.spec)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes ``.vl.json``, which opens in any Vega editor; other endings (``.png``, ``.svg``, ``.html``) need
@@ -45,11 +45,7 @@ class Chart:
             self.altair().save(os.fspath(path))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        try:
-            bundle = self.altair()._repr_mimebundle_()
-        except ImportError:
-            return {_MIME: self.spec, "text/plain": repr(self)}
-        return dict(bundle[0] if isinstance(bundle, tuple) else bundle)
+        return {_MIME: self.spec, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         title = self.spec.get("title", "")
