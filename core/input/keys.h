@@ -17,8 +17,8 @@ using Keys = std::span<const std::string_view>;
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 14> kAccelerator{
-    "pliant",     "include", "name", "description", "word_bits", "conventions", "technology",
+inline constexpr std::array<std::string_view, 15> kAccelerator{
+    "pliant",     "include", "name", "description", "word_bits", "conventions", "technology", "clock",
     "parameters", "levels",  "area", "flexibility", "baseline",  "partial",     "hints"};
 inline constexpr std::array<std::string_view, 15> kMemory{
     "memory",   "capacity",          "keeps",     "may_bypass",     "read_pj",
@@ -54,7 +54,8 @@ inline constexpr std::array<std::string_view, 6> kLayer{"pliant", "layer", "conv
 inline constexpr std::array<std::string_view, 6> kWorkloadEntry{"layer",     "count", "conv",
                                                                 "depthwise", "gemm",  "einsum"};
 inline constexpr std::array<std::string_view, 4> kOperations{"conv", "depthwise", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 5> kWorkload{"pliant", "name", "description", "layers", "table"};
+inline constexpr std::array<std::string_view, 7> kWorkload{"pliant", "name",       "description", "layers",
+                                                           "table",  "inferences", "tokens"};
 inline constexpr std::array<std::string_view, 19> kConv{
     "B", "M",      "C",        "P",        "Q",        "R",          "S",          "N",      "K",         "Y",
     "X", "stride", "stride_p", "stride_q", "dilation", "dilation_r", "dilation_s", "groups", "transposed"};

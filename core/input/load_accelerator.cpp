@@ -41,6 +41,7 @@ class AcceleratorReader {
     if (const auto c = root_.find("description")) result_.description = c->text().value_or("");
     if (const auto c = root_.find("word_bits")) word_bits_ = static_cast<int>(c->count(1, kMaxWordBits).value_or(16));
     if (const auto c = root_.find("technology")) technology_ = c->text("a technology table's name").value_or("");
+    if (const auto c = root_.find("clock")) clock(*c);
     if (const auto c = root_.find("conventions")) conventions(*c);
     if (const auto c = root_.require("levels", "a list of memories, fanouts and one compute level, outermost first")) {
       levels(*c);
@@ -62,6 +63,17 @@ class AcceleratorReader {
   }
 
  private:
+  void clock(const Cursor& c) {
+    const auto text = c.text("a frequency such as 1 GHz");
+    if (!text) return;
+    const Parsed<double> value = parse_hertz(*text);
+    if (const auto* error = std::get_if<UnitError>(&value)) {
+      c.problem(error->what, error->expected, error->did_you_mean);
+    } else {
+      result_.clock_hz = std::get<double>(value);
+    }
+  }
+
   void conventions(const Cursor& c) {
     const std::vector<std::string> presets = Conventions::preset_names();
     const auto preset = [&](const Cursor& value) {
@@ -191,7 +203,7 @@ class AcceleratorReader {
   std::optional<double> bandwidth(const Cursor& c, int word_bits) {
     const auto text = c.text("words per cycle such as 4, 4 words/cycle or 16 bytes/cycle");
     if (!text) return std::nullopt;
-    const Parsed<double> value = parse_words_per_cycle(*text, word_bits);
+    const Parsed<double> value = parse_words_per_cycle(*text, word_bits, result_.clock_hz);
     if (const auto* error = std::get_if<UnitError>(&value)) {
       c.problem(error->what, error->expected, error->did_you_mean);
       return std::nullopt;

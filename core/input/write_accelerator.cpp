@@ -228,7 +228,9 @@ std::string classes(const Accelerator& accelerator) {
 std::string write_accelerator(const Accelerator& a) {
   std::string text = fmt::format("pliant: accelerator\nname: {}\n", yaml_text(a.name));
   if (!a.description.empty()) text += fmt::format("description: {}\n", yaml_text(a.description));
-  text += fmt::format("conventions: {}\nlevels:\n", conventions(a.conventions));
+  text += fmt::format("conventions: {}\n", conventions(a.conventions));
+  if (a.clock_hz) text += fmt::format("clock: {} Hz\n", yaml_number(*a.clock_hz));
+  text += "levels:\n";
   for (const Level& level : a.levels) {
     if (level.is_memory()) text += memory(level.name, level.memory());
     if (level.is_fanout()) text += fanout(level.name, level.fanout());

@@ -10,6 +10,7 @@
 
 #include "core/legality.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/task_options.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/enumerate.h"
@@ -78,7 +79,7 @@ class CountCommand {
 
   ordered_json head(std::string_view what, const BigCount& count) const {
     ordered_json json;
-    json["schema"] = 1;
+    json["schema"] = kJsonSchema;
     json["what"] = what;
     json["count"] = count.str();
     json["layer"] = layer_.written_as.empty() ? layer_.name : layer_.written_as;
@@ -193,7 +194,7 @@ class CountCommand {
          {"distinct", "each mapping once (pfm, ruby-s: 9 PEs; ruby-t, ruby: any spatial factor)", ruby_table_distinct},
          {"distinct_within_pes", "each mapping once, all on 9 PEs", ruby_table_distinct_within_pes}}};
     ordered_json json;
-    json["schema"] = 1;
+    json["schema"] = kJsonSchema;
     json["what"] = "ruby-table-1";
     json["sizes"] = kSizes;
     for (const Section& section : kSections) {

@@ -12,6 +12,7 @@
 
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/task_options.h"
 #include "dse/cli/text_table.h"
@@ -224,7 +225,7 @@ class FlexionCommand {
 
   ordered_json json() const {
     ordered_json root;
-    root["schema"] = 1;
+    root["schema"] = kJsonSchema;
     root["accelerator"] = designs_[0].accelerator.name;
     root["workload"] = workload_.name;
     root["designs"] = ordered_json::array();

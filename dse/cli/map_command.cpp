@@ -12,6 +12,8 @@
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
+#include "dse/cli/network_totals.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
 #include "dse/mappers/frontier.h"
@@ -74,11 +76,11 @@ class MapCommand {
     if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
     if (arguments_.has("certificate")) write_proof(layers.front());
     if (arguments_.has("json")) {
-      print_json(words, layers, one);
+      print_json(words, layers, one, tasks.front().pass);
     } else if (one) {
       print_layer(layers.front());
     } else {
-      print_workload(layers, tasks.size());
+      print_workload(layers, tasks.size(), tasks.front().pass);
     }
     if (interrupt.asked() && !layers.back().result.mapping) return 130;
     for (const SearchedLayer& searched : layers)
@@ -130,7 +132,7 @@ class MapCommand {
       return interrupt.asked() ? 130 : 3;
     }
     if (arguments_.has("json")) {
-      nlohmann::ordered_json json{{"schema", 1}, {"task", words.json()}, {"certified", found.certified}};
+      nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}, {"certified", found.certified}};
       json["objectives"] = nlohmann::ordered_json::array();
       for (const Objective objective : objectives) json["objectives"].push_back(to_string(objective));
       json["frontier"] = nlohmann::ordered_json::array();
@@ -188,8 +190,9 @@ class MapCommand {
       throw arguments_.bad("--certificate", fmt::format("cannot write `{}`", file), "a file that can be written");
   }
 
-  void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one) const {
-    nlohmann::ordered_json json{{"schema", 1}, {"task", words.json()}};
+  void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one,
+                  const Workload::Pass& pass) const {
+    nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}};
     if (one) {
       json.update(search_json(layers.front(), mapper_name_));
     } else {
@@ -200,7 +203,7 @@ class MapCommand {
         item.update(search_json(searched, mapper_name_));
         json["layers"].push_back(std::move(item));
       }
-      json["total"] = totals_json(layers);
+      json["total"] = totals_json(layers, pass);
     }
     out_ << json.dump(2) << "\n";
   }
@@ -216,8 +219,8 @@ class MapCommand {
     }
   }
 
-  void print_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted) const {
-    out_ << workload_text(layers, mapper_name_);
+  void print_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted, const Workload::Pass& pass) const {
+    out_ << layers_text(layers) << "\n" << totals_text(layers, pass, mapper_name_, arguments_.has("ascii"));
     if (layers.size() < wanted) out_ << fmt::format("interrupted: {} of {} layers searched\n", layers.size(), wanted);
     for (const SearchedLayer& searched : layers)
       if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);

@@ -98,6 +98,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"table", kText, "designs", "pareto query", "designs or layers"},
     {"columns", kText, "", "pareto", "further columns to show"},
     {"where", kTexts, "", "query", "a condition; may be given several times"},
+    {"where", kTexts, "", "pareto",
+     "a condition such as latency_s <= 0.033 that every design compared must meet; may be given several times"},
     {"select", kText, "", "query", "columns, comma-separated; all = every one"},
     {"sort", kText, "", "query", "columns, comma-separated; a - before a column sorts it downwards"},
     {"group-by", kText, "", "query", "columns, comma-separated; --limit then holds for each group"},
@@ -133,7 +135,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
     {"json", kFlag, "", "show map eval flexion count validate sweep study pareto query audit verify",
-     "print JSON (schema 1)"},
+     "print JSON (schema 2)"},
     {"ascii", kFlag, "", "show map eval", "draw with ASCII characters only"},
 });
 

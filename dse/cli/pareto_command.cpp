@@ -15,8 +15,11 @@
 #include "core/input/diagnostics.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
+#include "dse/cli/json_schema.h"
+#include "dse/cli/row_filter.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/columns.h"
 #include "dse/results/data_table.h"
 #include "dse/results/pareto.h"
 
@@ -32,6 +35,7 @@ to 0..1 over the frontier. DIR is what `pliant sweep` wrote, or one Parquet file
 examples:
   pliant pareto results/demo --minimize area_um2,edp_pj_cycles
   pliant pareto results/demo --minimize runtime_cycles --maximize w_f --group-by workload,class
+  pliant pareto results/demo --minimize area_um2,energy_mj --where 'latency_s <= 0.033' --where 'power_w <= 2'
   pliant pareto results/demo --minimize area_um2,edp_pj_cycles -o frontier.csv
 
 )";
@@ -87,11 +91,37 @@ class ParetoCommand {
     const std::filesystem::path dataset = dataset_of(arguments_);
     const TableKind kind = table_of(arguments_);
     std::vector<std::string> damaged;
-    table_ = read_table(dataset, kind, damaged);
+    std::vector<RowFilter> filters;
+    if (arguments_.has("where")) {
+      const std::vector<ColumnKind> known = table_columns(dataset, kind);
+      for (const std::string& text : arguments_.texts("where")) filters.emplace_back(text, known);
+    }
+    TableChoice choice;
+    choice.keep = [&](const DataTable& part, std::size_t row) {
+      const DataColumn* status = part.find("status");
+      const bool over = status != nullptr && to_text(status->cells[row]) == kOverLimit;
+      const bool passes =
+          !over && std::ranges::all_of(filters, [&](const RowFilter& filter) { return filter.passes(part, row); });
+      over_limit_ += over ? 1 : 0;
+      filtered_ += !over && !passes ? 1 : 0;
+      return passes;
+    };
+    table_ = read_table(dataset, kind, damaged, choice);
     complete_ = tell_if_incomplete(dataset, kind, damaged, err_);
     if (table_.columns.empty())
       throw arguments_.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(kind)),
                            "the folder that `pliant sweep` wrote");
+    if (table_.rows() == 0 && over_limit_ + filtered_ > 0)
+      throw arguments_.bad(filtered_ > 0 ? "--where" : "", "no design is left: " + left_out(),
+                           "conditions that leave designs; `pliant query` shows what there is");
+  }
+
+  /// "12 rows break a limit of the sweep, 3 rows do not meet --where".
+  std::string left_out() const {
+    std::string text;
+    if (over_limit_ > 0) text = fmt::format("{} rows break a constraint of the sweep", over_limit_);
+    if (filtered_ > 0) text += fmt::format("{}{} rows do not meet --where", text.empty() ? "" : ", ", filtered_);
+    return text;
   }
 
   const DataColumn& column(const std::string& name, const char* option = "") const {
@@ -222,6 +252,7 @@ class ParetoCommand {
   void print_text() {
     const std::vector<std::string> names = shown_columns();
     const std::size_t limit = *arguments_.whole("limit");
+    if (over_limit_ + filtered_ > 0) out_ << fmt::format("left out: {}\n\n", left_out());
     bool first = true;
     for (const Group& group : groups_) {
       if (!std::exchange(first, false)) out_ << "\n";
@@ -258,7 +289,9 @@ class ParetoCommand {
   }
 
   void print_json() {
-    nlohmann::ordered_json all = {{"schema", 1}, {"complete", complete_}};
+    nlohmann::ordered_json all = {{"schema", kJsonSchema}, {"complete", complete_}};
+    all["over_limit"] = over_limit_;
+    all["filtered"] = filtered_;
     for (const Goal& goal : goals_) all[goal.sign > 0 ? "minimize" : "maximize"].push_back(goal.column);
     all["groups"] = nlohmann::ordered_json::array();
     for (const Group& group : groups_) {
@@ -302,6 +335,7 @@ class ParetoCommand {
   std::ostream& err_;
   DataTable table_;
   bool complete_ = true;
+  std::size_t over_limit_ = 0, filtered_ = 0;  ///< rows left out: by the sweep's constraints on results, by --where
   std::vector<Goal> goals_;
   std::vector<std::string> group_by_;
   std::vector<Group> groups_;

@@ -6,6 +6,7 @@
 #include "core/big_count.h"
 #include "costmodel/report.h"
 #include "dse/cli/render_cost.h"
+#include "dse/cli/render_physical.h"
 #include "dse/cli/text_table.h"
 
 namespace pliant {
@@ -23,10 +24,6 @@ std::string_view unit_of(Objective objective) {
     case Objective::kEdpOverUtilization: return "pJ x cycles";
   }
   return "";
-}
-
-std::string readable_seconds(double seconds) {
-  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
 /// "57456 mappings", "1.08e+24 mappings".
@@ -64,6 +61,10 @@ PricedMapping priced_mapping(const SearchedLayer& searched, const CostReport& re
 }
 
 }  // namespace
+
+std::string readable_seconds(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
 
 ordered_json search_json(const SearchedLayer& searched, std::string_view mapper) {
   const SearchResult& result = searched.result;
@@ -107,23 +108,20 @@ std::string search_text(const SearchedLayer& searched, std::string_view mapper, 
   return proof(searched, mapper) + "\n\n" + cost_text(priced_mapping(searched, report), ascii);
 }
 
-std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_view mapper) {
-  TextTable table({"layer", "times", "energy uJ", "cycles", "EDP", "used", "bound by<", "proof<", "time"});
-  double energy = 0, cycles = 0, seconds = 0;
-  bool complete = true;
+std::string layers_text(const std::vector<SearchedLayer>& layers) {
+  const auto clock_hz = layers.front().task->accelerator.clock_hz;
+  TextTable table({"layer", "times", "energy uJ", "cycles", "EDP", "used", "bound by<", "proof<", "time",
+                   clock_hz ? "latency" : "", clock_hz ? "W" : "", clock_hz ? "TOPS/W" : ""});
   for (const SearchedLayer& searched : layers) {
     const SearchResult& result = searched.result;
-    seconds += result.seconds;
     if (!result.mapping) {
-      complete = false;
       table.add({searched.task->layer.name, std::to_string(searched.count), "-", "-", "-", "-", "",
-                 result.infeasible || searched.why ? "nothing fits" : "nothing found",
-                 readable_seconds(result.seconds)});
+                 result.infeasible || searched.why ? "nothing fits" : "nothing found", readable_seconds(result.seconds),
+                 "", "", ""});
       continue;
     }
-    const auto count = static_cast<double>(searched.count);
-    energy += count * result.totals.energy_pj;
-    cycles += count * result.totals.cycles;
+    const auto figures = physical(clock_hz, result.totals.energy_pj, result.totals.cycles,
+                                  static_cast<double>(searched.task->layer.macs()));
     table.add({searched.task->layer.name, std::to_string(searched.count),
                fmt::format("{:.4g}", result.totals.energy_pj * 1e-6), fmt::format("{:.0f}", result.totals.cycles),
                fmt::format("{:.4g}", result.totals.edp()), fmt::format("{:.1f} %", 100 * result.totals.utilization),
@@ -131,12 +129,11 @@ std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_
                result.certified         ? "optimal"
                : result.lower_bound > 0 ? fmt::format("gap {:.2g} %", 100 * result.gap())
                                         : "none",
-               readable_seconds(result.seconds)});
+               readable_seconds(result.seconds), figures ? readable_latency(figures->latency_s) : "",
+               figures ? fmt::format("{:.3g}", figures->power_w) : "",
+               figures ? fmt::format("{:.3g}", figures->tops_per_w) : ""});
   }
-  return table.text("") +
-         fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
-                     complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles, energy * cycles, mapper,
-                     readable_seconds(seconds));
+  return table.text("");
 }
 
 std::string frontier_text(const std::vector<SearchedLayer>& points, bool certified, std::string_view mapper) {
@@ -154,26 +151,6 @@ std::string frontier_text(const std::vector<SearchedLayer>& points, bool certifi
                      points.size() == 1 ? "" : "s",
                      certified ? "proven complete" : "not proven complete: others may lie between or below", mapper,
                      readable_seconds(seconds));
-}
-
-ordered_json totals_json(const std::vector<SearchedLayer>& layers) {
-  double energy = 0, cycles = 0, seconds = 0;
-  bool certified = true, complete = true;
-  for (const SearchedLayer& searched : layers) {
-    const SearchResult& result = searched.result;
-    seconds += result.seconds;
-    complete &= result.mapping.has_value();
-    if (!result.mapping) continue;
-    energy += static_cast<double>(searched.count) * result.totals.energy_pj;
-    cycles += static_cast<double>(searched.count) * result.totals.cycles;
-    certified &= result.certified;
-  }
-  return {{"energy_pj", energy},
-          {"runtime_cycles", cycles},
-          {"edp_pj_cycles", energy * cycles},
-          {"certified", certified && complete},
-          {"complete", complete},
-          {"solve_seconds", seconds}};
 }
 
 std::string infeasible_text(const Task& task, const Infeasibility& why) {

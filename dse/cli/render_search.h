@@ -28,11 +28,13 @@ nlohmann::ordered_json search_json(const SearchedLayer& searched, std::string_vi
 /// The proof in a sentence or two, then cost and loop nest.
 std::string search_text(const SearchedLayer& searched, std::string_view mapper, bool ascii);
 
-/// A line per layer and the totals.
-std::string workload_text(const std::vector<SearchedLayer>& layers, std::string_view mapper);
+/// A line per layer.
+std::string layers_text(const std::vector<SearchedLayer>& layers);
 /// The mappings of one layer that none beats in all objectives, a line each, fastest first.
 std::string frontier_text(const std::vector<SearchedLayer>& points, bool certified, std::string_view mapper);
-nlohmann::ordered_json totals_json(const std::vector<SearchedLayer>& layers);
+
+/// Time of a search: "12.3 ms", "4.5 s".
+std::string readable_seconds(double seconds);
 
 /// Conflicting limits and nearest miss.
 std::string infeasible_text(const Task& task, const Infeasibility& why);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/cli/show_json.h"
+#include "dse/cli/json_schema.h"
 
 #include <array>
 
@@ -141,7 +142,7 @@ ordered_json layer_fields(const Layer& layer) {
 
 ordered_json show_json(const Accelerator& a) {
   ordered_json json;
-  json["schema"] = 1;
+  json["schema"] = kJsonSchema;
   json["kind"] = "accelerator";
   json["name"] = a.name;
   json["description"] = a.description;
@@ -165,7 +166,7 @@ ordered_json show_json(const Accelerator& a) {
 
 ordered_json show_json(const Workload& workload) {
   ordered_json json;
-  json["schema"] = 1;
+  json["schema"] = kJsonSchema;
   json["kind"] = "workload";
   json["name"] = workload.name;
   json["description"] = workload.description;
@@ -180,7 +181,7 @@ ordered_json show_json(const Workload& workload) {
 
 ordered_json show_json(const Layer& layer) {
   ordered_json json;
-  json["schema"] = 1;
+  json["schema"] = kJsonSchema;
   json["kind"] = "layer";
   json.update(layer_fields(layer));
   return json;

@@ -16,6 +16,7 @@
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_certificates.h"
 #include "dse/cli/sweep_progress.h"
@@ -109,7 +110,7 @@ class SweepCommand {
       throw arguments_.bad("", fmt::format("{} is not a dataset", dataset.string()), "a folder with a manifest.json");
     const Manifest& m = found->manifest;
     if (arguments_.has("json")) {
-      out_ << nlohmann::ordered_json{{"schema", 1},
+      out_ << nlohmann::ordered_json{{"schema", kJsonSchema},
                                      {"sweep", m.sweep_name},
                                      {"parts", m.parts},
                                      {"parts_done", found->parts_done},
@@ -145,7 +146,7 @@ class SweepCommand {
       return 130;
     }
     if (arguments_.has("json")) {
-      out_ << nlohmann::ordered_json{{"schema", 1},
+      out_ << nlohmann::ordered_json{{"schema", kJsonSchema},
                                      {"designs_in_product", e.designs_raw},
                                      {"designs", e.designs},
                                      {"layers_per_design", e.layers},
@@ -233,7 +234,7 @@ class SweepCommand {
   void summary(const Sweep& sweep, const SweepOutcome& outcome) {
     const SweepProgress& p = outcome.progress;
     if (arguments_.has("json")) {
-      nlohmann::ordered_json all = {{"schema", 1},
+      nlohmann::ordered_json all = {{"schema", kJsonSchema},
                                     {"sweep", sweep.name},
                                     {"dataset", run_.dataset.string()},
                                     {"interrupted", outcome.interrupted},

@@ -30,6 +30,7 @@ struct TaskWords {
 struct ReadTask {
   Task task;
   Count count = 1;
+  Workload::Pass pass{};  ///< of the whole workload
 };
 
 /// The rules `pfm`, `ruby-s`, ... by name; InputError otherwise.

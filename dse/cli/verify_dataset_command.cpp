@@ -11,6 +11,7 @@
 
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/manifest.h"
@@ -83,7 +84,7 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
   if (terminal) err << "\r" << std::string(60, ' ') << "\r";
 
   if (arguments.has("json")) {
-    out << nlohmann::ordered_json{{"schema", 1},
+    out << nlohmann::ordered_json{{"schema", kJsonSchema},
                                   {"dataset", dataset.string()},
                                   {"verified", verdict.good()},
                                   {"interrupted", verdict.interrupted},
