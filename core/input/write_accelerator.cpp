@@ -240,8 +240,10 @@ std::string write_accelerator(const Accelerator& a) {
   for (std::size_t i = 0; i < keys::kAxes.size(); ++i) {
     overheads.push_back(fmt::format("{}: {}", keys::kAxes[i], yaml_number(a.flexibility_area_um2[i])));
   }
-  text +=
-      fmt::format("area: {{base_um2: {}, flexibility_um2: {}}}\n", yaml_number(a.base_area_um2), yaml_map(overheads));
+  const std::string from =
+      a.flexibility_area_from.empty() ? "" : fmt::format(", flexibility_from: {}", yaml_text(a.flexibility_area_from));
+  text += fmt::format("area: {{base_um2: {}, flexibility_um2: {}{}}}\n", yaml_number(a.base_area_um2),
+                      yaml_map(overheads), from);
   text += classes(a);
   const std::string rules = flexibility(a, "  ");
   if (!rules.empty()) text += "flexibility:\n" + rules;

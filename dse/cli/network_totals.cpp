@@ -7,6 +7,7 @@
 
 #include "core/input/keys.h"
 #include "costmodel/report.h"
+#include "dse/cli/render_cost.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/text_table.h"
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -16,6 +17,7 @@
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/pareto_sensitivity.h"
 #include "dse/cli/row_filter.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
@@ -37,6 +39,7 @@ examples:
   pliant pareto results/demo --minimize runtime_cycles --maximize w_f --group-by workload,class
   pliant pareto results/demo --minimize area_um2,energy_mj --where 'latency_s <= 0.033' --where 'power_w <= 2'
   pliant pareto results/demo --minimize area_um2,edp_pj_cycles -o frontier.csv
+  pliant pareto results/demo --uncertain 'DRAM.read_pj 30%, Buffer.* 20%'
 
 )";
 
@@ -52,10 +55,7 @@ std::optional<double> as_real(const Cell& cell) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-struct Goal {
-  std::string column;
-  double sign = 1;  ///< -1 when maximised
-};
+using Goal = ParetoGoal;
 
 struct Group {
   std::vector<std::string> names;     ///< values of the group-by columns
@@ -64,7 +64,8 @@ struct Group {
   std::vector<std::size_t> frontier;  ///< rows of the table
   Point reference;                    ///< as written, not signed
   double volume = 0;
-  std::optional<std::size_t> knee;  ///< in frontier
+  std::optional<std::size_t> knee;                 ///< in frontier
+  std::vector<ParetoSensitivity::Design> designs;  ///< with --uncertain
 };
 
 class ParetoCommand {
@@ -77,6 +78,7 @@ class ParetoCommand {
     choose_goals();
     group_rows();
     for (Group& group : groups_) analyse(group);
+    look_around();
     if (arguments_.has("output")) write();
     if (arguments_.has("json")) {
       print_json();
@@ -166,7 +168,7 @@ class ParetoCommand {
       std::vector<std::string> names;
       for (const DataColumn* one : by) names.push_back(to_text(one->cells[row]));
       const auto [place, is_new] = known.try_emplace(names, groups_.size());
-      if (is_new) groups_.push_back({names, {}, 0, {}, {}, 0, {}});
+      if (is_new) groups_.push_back({names, {}, 0, {}, {}, 0, {}, {}});
       Group& group = groups_[place->second];
       const bool whole =
           std::ranges::all_of(goals, [&](const DataColumn* goal) { return as_real(goal->cells[row]).has_value(); });
@@ -211,6 +213,18 @@ class ParetoCommand {
     }
     group.volume = hypervolume(frontier, reference);
     group.knee = knee(frontier);
+  }
+
+  /// --uncertain: the frontiers at the ends of what is known.
+  void look_around() {
+    if (!arguments_.has("uncertain")) {
+      if (arguments_.has("remap")) throw arguments_.bad("--remap", "without --uncertain", "--uncertain FIGURES");
+      return;
+    }
+    if (table_of(arguments_) != TableKind::kDesigns)
+      throw arguments_.bad("--uncertain", "of a table of layers", "--table designs");
+    sensitivity_ = std::make_unique<ParetoSensitivity>(arguments_, dataset_of(arguments_), table_, goals_);
+    for (Group& group : groups_) group.designs = sensitivity_->designs(group.rows, group.frontier);
   }
 
   /// Where the design stands, the goals, and what was asked for besides.
@@ -285,7 +299,35 @@ class ParetoCommand {
       for (std::size_t g = 0; g < goals_.size(); ++g)
         reference += fmt::format("{}{} {:.6g}", g == 0 ? "" : ", ", goals_[g].column, group.reference[g]);
       out_ << fmt::format("\n  hypervolume {:.6g} up to {}\n", group.volume, reference);
+      print_sensitivity(group, names);
     }
+  }
+
+  void print_sensitivity(const Group& group, const std::vector<std::string>& names) {
+    if (!sensitivity_) return;
+    const auto stay = std::ranges::count_if(group.designs, [&](const ParetoSensitivity::Design& design) {
+      return design.now && design.corners == sensitivity_->corners();
+    });
+    const auto others =
+        std::ranges::count_if(group.designs, [](const ParetoSensitivity::Design& design) { return !design.now; });
+    out_ << fmt::format(
+        "\n  uncertain: {} ({}, {} combinations of ends)\n  {} of {} designs stay on the frontier in all of them; {} "
+        "others are on it in some\n\n",
+        *arguments_.text("uncertain"), sensitivity_->searched_again() ? "searched again" : "mappings kept",
+        sensitivity_->corners(), stay, group.frontier.size(), others);
+    std::vector<std::string> header;
+    for (const std::string& name : names)
+      header.push_back(name + (std::holds_alternative<std::string>(column(name).cells.front()) ? "<" : ""));
+    header.insert(header.end(), {"now<", "stays"});
+    TextTable table(header);
+    for (const ParetoSensitivity::Design& design : group.designs) {
+      std::vector<std::string> row;
+      for (const std::string& name : names) row.push_back(shown(column(name).cells[design.row]));
+      row.emplace_back(design.now ? "on it" : "enters");
+      row.push_back(fmt::format("{} of {}", design.corners, sensitivity_->corners()));
+      table.add(std::move(row));
+    }
+    out_ << table.text("  ");
   }
 
   void print_json() {
@@ -307,6 +349,16 @@ class ParetoCommand {
         nlohmann::ordered_json design;
         for (const DataColumn& data : table_.columns) design[data.name] = to_json(data.cells[row]);
         one["frontier"].push_back(std::move(design));
+      }
+      if (sensitivity_) {
+        one["uncertain"] = {{"figures", *arguments_.text("uncertain")},
+                            {"searched_again", sensitivity_->searched_again()},
+                            {"combinations", sensitivity_->corners()},
+                            {"designs", nlohmann::ordered_json::array()}};
+        for (const ParetoSensitivity::Design& design : group.designs)
+          one["uncertain"]["designs"].push_back({{"design_id", to_json(column("design_id").cells[design.row])},
+                                                 {"on_frontier", design.now},
+                                                 {"stays_in", design.corners}});
       }
       all["groups"].push_back(std::move(one));
     }
@@ -339,6 +391,7 @@ class ParetoCommand {
   std::vector<Goal> goals_;
   std::vector<std::string> group_by_;
   std::vector<Group> groups_;
+  std::unique_ptr<ParetoSensitivity> sensitivity_;  ///< with --uncertain
 };
 
 }  // namespace

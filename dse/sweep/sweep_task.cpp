@@ -31,6 +31,7 @@ std::string essential(const Accelerator& accelerator, const Layer& layer) {
   plain.partial.clear();
   plain.base_area_um2 = 0;
   plain.flexibility_area_um2 = {};
+  plain.flexibility_area_from.clear();
   for (std::size_t l = 0; l < plain.levels.size(); ++l) {
     Level& level = plain.levels[l];
     if (level.is_memory()) {
