@@ -41,12 +41,12 @@ void add_layer(NetworkTotals& all, const SearchedLayer& searched) {
   bound->cycles += count * searched.result.totals.cycles;
 }
 
-std::optional<Physical> in_time(const Accelerator& accelerator, const NetworkTotals& totals) {
+std::optional<Physical> totals_in_time(const Accelerator& accelerator, const NetworkTotals& totals) {
   if (totals.cycles <= 0) return std::nullopt;
   return physical(accelerator.clock_hz, totals.energy_pj, totals.cycles, totals.macs);
 }
 
-std::string energy_table(const NetworkTotals& totals, const std::optional<Physical>& figures, bool ascii) {
+std::string network_energy(const NetworkTotals& totals, const std::optional<Physical>& figures, bool ascii) {
   TextTable table(
       {"level", "inputs", "weights", "outputs", "MACs", "leakage", "energy", "share", "<", figures ? "GB/s" : ""});
   const auto cell = [](double pj) { return pj > 0 ? readable_energy(pj) : "-"; };
@@ -60,7 +60,7 @@ std::string energy_table(const NetworkTotals& totals, const std::optional<Physic
   return table.text("  ");
 }
 
-std::string time_table(const NetworkTotals& totals, bool ascii) {
+std::string network_time(const NetworkTotals& totals, bool ascii) {
   TextTable table({"bound by", "layers", "cycles", "of runtime", "<"});
   for (const NetworkTotals::Bound& bound : totals.bounds) {
     const double share = bound.cycles / totals.cycles;
@@ -91,21 +91,21 @@ std::string totals_text(const std::vector<SearchedLayer>& layers, const Workload
                         bool ascii) {
   const Accelerator& accelerator = layers.front().task->accelerator;
   const NetworkTotals all = network_totals(layers);
-  const auto figures = in_time(accelerator, all);
+  const auto figures = totals_in_time(accelerator, all);
   std::string text =
       fmt::format("{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
                   all.complete ? "total: " : "total of what fits: ", all.energy_pj * 1e-6, all.cycles,
                   all.energy_pj * all.cycles, mapper, readable_seconds(all.solve_seconds));
   if (figures) text += physical_text(accelerator, figures, &pass) + "\n";
   if (all.bounds.empty()) return text;
-  text += "\nwhere the network's energy goes\n" + energy_table(all, figures, ascii);
-  return text + "\nwhat bounds its time\n" + time_table(all, ascii);
+  text += "\nwhere the network's energy goes\n" + network_energy(all, figures, ascii);
+  return text + "\nwhat bounds its time\n" + network_time(all, ascii);
 }
 
 ordered_json totals_json(const std::vector<SearchedLayer>& layers, const Workload::Pass& pass) {
   const Accelerator& accelerator = layers.front().task->accelerator;
   const NetworkTotals all = network_totals(layers);
-  const auto figures = in_time(accelerator, all);
+  const auto figures = totals_in_time(accelerator, all);
   ordered_json json{{"energy_pj", all.energy_pj},
                     {"runtime_cycles", all.cycles},
                     {"edp_pj_cycles", all.energy_pj * all.cycles},

@@ -13,7 +13,7 @@
 namespace pliant {
 namespace {
 
-double number(const DataTable& table, const std::string& column, std::size_t row) {
+double column_number(const DataTable& table, const std::string& column, std::size_t row) {
   const DataColumn* found = table.find(column);
   if (found == nullptr) return 0;
   if (const auto* real = std::get_if<double>(&found->cells[row])) return *real;
@@ -42,7 +42,8 @@ ParetoSensitivity::ParetoSensitivity(const Arguments& arguments, const std::file
 }
 
 Repricing::Row ParetoSensitivity::name_of(std::size_t row) const {
-  return {static_cast<std::int64_t>(number(table_, "design_id", row)), to_text(table_.find("workload")->cells[row])};
+  return {static_cast<std::int64_t>(column_number(table_, "design_id", row)),
+          to_text(table_.find("workload")->cells[row])};
 }
 
 double ParetoSensitivity::value(const std::string& column, std::size_t row, const FigureCosts& costs) const {
@@ -53,9 +54,9 @@ double ParetoSensitivity::value(const std::string& column, std::size_t row, cons
   if (column == "sum_layer_edp_pj_cycles") return costs.sum_layer_edp_pj_cycles;
   if (column == "area_um2") return costs.area_um2;
   // Of what has a clock, by the ratio to what the table says.
-  const double stored = number(table_, column, row);
-  const double energy = costs.energy_pj / number(table_, "energy_pj", row);
-  const double time = costs.runtime_cycles / number(table_, "runtime_cycles", row);
+  const double stored = column_number(table_, column, row);
+  const double energy = costs.energy_pj / column_number(table_, "energy_pj", row);
+  const double time = costs.runtime_cycles / column_number(table_, "runtime_cycles", row);
   if (column == "latency_s") return stored * time;
   if (column == "power_w") return stored * energy / time;
   if (column == "tops_per_w") return stored / energy;

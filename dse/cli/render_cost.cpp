@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "costmodel/area.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/text_table.h"
 
@@ -22,6 +24,11 @@ ordered_json number(double value) {
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+double flexibility_um2(const Accelerator& accelerator) {
+  const Area area = area_um2(accelerator);
+  return std::accumulate(area.flexibility.begin(), area.flexibility.end(), 0.0);
+}
 
 std::optional<Physical> in_time(const PricedMapping& priced) {
   const Totals& totals = priced.report.totals;
@@ -99,6 +106,13 @@ std::string buffer_table(const PricedMapping& priced, bool ascii) {
   return table.text("  ");
 }
 
+/// "flexibility 0.002735 mm2 of it (the accelerator's file)".
+std::string flexibility_words(const Accelerator& accelerator) {
+  if (accelerator.flexibility_area_from.empty()) return "flexibility included";
+  return fmt::format("flexibility {:.4g} mm2 of it ({})", flexibility_um2(accelerator) / 1e6,
+                     accelerator.flexibility_area_from);
+}
+
 std::string headline(const PricedMapping& priced) {
   const CostReport& report = priced.report;
   const Totals& totals = report.totals;
@@ -120,7 +134,7 @@ std::string headline(const PricedMapping& priced) {
                fmt::format("of {:.4g} at its peak; {:.4g} TOPS/W", peak, figures->tops_per_w)});
   }
   if (report.area_um2 > 0)
-    table.add({"area", fmt::format("{:.4g} mm2", report.area_um2 / 1e6), "flexibility included"});
+    table.add({"area", fmt::format("{:.4g} mm2", report.area_um2 / 1e6), flexibility_words(priced.accelerator)});
   return table.text("  ");
 }
 
@@ -184,6 +198,8 @@ ordered_json cost_json(const PricedMapping& priced) {
   json["runtime_cycles"] = number(report.totals.cycles);
   json["edp_pj_cycles"] = number(report.totals.edp());
   json["area_um2"] = number(report.area_um2);
+  json["flexibility_area_um2"] = number(flexibility_um2(priced.accelerator));
+  json["flexibility_area_from"] = priced.accelerator.flexibility_area_from;
   json["utilization"] = report.totals.utilization;
   json["bound_by"] = report.bound_by;
   json["macs"] = number(report.macs);

@@ -397,6 +397,9 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   const auto hardware = [](const DesignRow& row) { return row.hardware ? &*row.hardware : nullptr; };
   all.real_of("area_um2", hardware, [](const DesignRow::Hardware& h) { return h.area_um2; });
   all.real_of("flexibility_area_um2", hardware, [](const DesignRow::Hardware& h) { return h.flexibility_area_um2; });
+  all.optional_text("flexibility_area_from", [](const DesignRow& row) {
+    return row.hardware ? row.hardware->flexibility_area_from : std::string();
+  });
   const auto whole = [&](const char* name, std::int64_t DesignRow::Hardware::*member) {
     all.add<arrow::Int64Builder>(name, arrow::int64(), rows, [&](arrow::Int64Builder& b, const DesignRow& row) {
       must(row.hardware ? b.Append((*row.hardware).*member) : b.AppendNull());

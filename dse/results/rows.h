@@ -76,6 +76,7 @@ struct DesignRow {
   /// Only when the design is valid.
   struct Hardware {
     double area_um2 = 0, flexibility_area_um2 = 0;
+    std::string flexibility_area_from;
     std::int64_t array_rows = 1, array_cols = 1;  ///< products over the fanouts
     std::int64_t compute_units = 0;
     double buffer_bits = 0;  ///< all bounded memories on the chip, all instances

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/input/source_text.h"
 #include "costmodel/area.h"
 #include "costmodel/report.h"
 #include "dse/results/part_file.h"

@@ -253,6 +253,7 @@ DesignRow summarize(const DesignPoint& design, const Workload& workload, const L
     }
     hardware.compute_units = design.accelerator->macs_units();
     hardware.buffer_bits = buffer_bits(*design.accelerator);
+    hardware.flexibility_area_from = design.accelerator->flexibility_area_from;
     hardware.clock_hz = design.accelerator->clock_hz;
     hardware.peak_tops = peak_tops(hardware.clock_hz, design.accelerator->peak_macs_per_cycle());
     all.hardware = hardware;
