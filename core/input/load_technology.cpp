@@ -83,7 +83,7 @@ void read_off_chip(const Cursor& root, const Cursor& block, Technology& table) {
   constexpr std::string_view kExpected = "{pj_per_bit, pj_per_bit_from, gb_per_s}";
   for (const std::string_view key : {"word_bits", "energy", "area", "leakage", "compute"}) {
     if (const auto other = root.find(key))
-      other->problem("off_chip beside " + std::string(key), "an off-chip memory has only its device's figures");
+      other->problem("off_chip beside " + std::string(key), "only off_chip: a device has no other figures");
   }
   if (!block.only_keys(keys::kTechnologyOffChip, kExpected)) return;
   Technology::OffChip& device = table.off_chip.emplace();

@@ -103,6 +103,47 @@ TEST_F(Seconds, NetworkTotalsAddUp) {
     EXPECT_NE(text.out.find(words), std::string::npos) << words;
 }
 
+/// The NPU of docs/formats.md: 25 lines that answer in ms, W and TOPS/W.
+TEST_F(Seconds, TheNpuOfTheDocs) {
+  std::ifstream stream(PLIANT_SOURCE_DIR "/docs/formats.md");
+  std::string listing;
+  int lines = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (line == "```") {
+      if (listing.find("name: my_npu") != std::string::npos) break;
+      listing.clear();
+    } else if (line == "```yaml") {
+      listing.clear();
+      lines = 0;
+    } else {
+      listing += line + "\n";
+      ++lines;
+    }
+  }
+  ASSERT_NE(listing.find("name: my_npu"), std::string::npos);
+  EXPECT_LE(lines, 25);
+  write("npu.yaml", listing);
+  struct Network {
+    const char* name;
+    double macs;
+    double weights;
+  };
+  for (const Network& network : {Network{"mobilenet_v2", 300.8e6, 3.47e6}, Network{"bert_base_seq512", 48.32e9, 0}}) {
+    const json total = answer(
+        {"map", "--accelerator", path("npu.yaml"), "--workload", network.name, "--budget", "500ms", "--json"})["total"];
+    EXPECT_EQ(total["complete"], true) << network.name;
+    // 1024 units at 1 GHz; every weight is read once at 25.6 GB/s.
+    EXPECT_GE(total["latency_s"].get<double>(), 0.999 * network.macs / 1024e9) << network.name;
+    EXPECT_GE(total["latency_s"].get<double>(), network.weights / 25.6e9) << network.name;
+    EXPECT_LE(total["tops"].get<double>(), 2.048) << network.name;
+    // At least the MACs' own 0.1 pJ each; at most what every operand from DRAM at 5.6 pJ/bit would cost.
+    EXPECT_GE(total["energy_mj"].get<double>(), 0.999 * network.macs * 0.1e-9) << network.name;
+    EXPECT_LE(total["energy_mj"].get<double>(), network.macs * 4 * 44.8e-9) << network.name;
+    EXPECT_GT(total["power_w"].get<double>(), 0) << network.name;
+    EXPECT_GT(total["tops_per_w"].get<double>(), 0) << network.name;
+  }
+}
+
 TEST_F(Seconds, ConstraintsOnResultsFilterRowsAndFrontiers) {
   write("open.yaml", kSweep);
   ASSERT_EQ(run({"sweep", path("open.yaml"), "-o", path("open"), "--progress", "none"}).code, 0);
