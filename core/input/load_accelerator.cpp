@@ -326,12 +326,13 @@ class AcceleratorReader {
     const auto from = c ? c->find("flexibility_from") : std::nullopt;
     if (from && !axes) from->problem("flexibility_from without flexibility_um2", "the areas it is about");
     if (axes && axes->only_keys(keys::kAxes, "{T: um2, O: um2, P: um2, S: um2}")) {
-      result_.flexibility_area_from = from ? from->text().value_or("") : "the accelerator's file";
       for (std::size_t axis = 0; axis < keys::kAxes.size(); ++axis) {
         if (const auto value = axes->find(keys::kAxes[axis]))
           result_.flexibility_area_um2[axis] = value->real().value_or(0) * growth_since(value->node().stage, axis) *
                                                logic_.area_since(*value, technology_);
       }
+      if (result_.flexibility_area_um2 != std::array<double, 4>{})
+        result_.flexibility_area_from = from ? from->text().value_or("") : "the accelerator's file";
     } else if (!axes && chain_known_ && has_area()) {
       result_.flexibility_area_um2 =
           logic_.default_flexibility_area(root_, result_, technology_, result_.flexibility_area_from);
