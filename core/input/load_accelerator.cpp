@@ -254,7 +254,7 @@ class AcceleratorReader {
     const Technology* table = named_.get(c, m.technology);
     if (table == nullptr) return;
     const double bytes_per_cycle = table->off_chip->gb_per_s * 1e9 / *result_.clock_hz;
-    m.read_words_per_cycle = m.write_words_per_cycle = bytes_per_cycle * 8 / m.word_bits / 2;
+    m.bus_words_per_cycle = bytes_per_cycle * 8 / m.word_bits;
   }
 
   Fanout fanout(const Cursor& c) {

@@ -63,10 +63,10 @@ std::shared_ptr<arrow::DataType> memories_type() {
   const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
   const auto tensor =
       arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"), real("energy_pj")});
-  return arrow::list(arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"),
-                                     real("used_words"), real("read_cycles"), real("write_cycles"), real("bus_cycles"),
-                                     real("leakage_pj"), real("gb_per_s"),
-                                     arrow::field("tensors", arrow::list(tensor))}));
+  return arrow::list(
+      arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"), real("used_words"),
+                      real("read_cycles"), real("write_cycles"), real("bus_cycles"), real("leakage_pj"),
+                      real("gb_per_s"), arrow::field("tensors", arrow::list(tensor))}));
 }
 
 std::shared_ptr<arrow::DataType> sets_type() {
@@ -302,9 +302,9 @@ void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
   for (const TaskResult::Memory& m : row.result->memories) {
     must(entry.Append());
     must(child<arrow::StringBuilder>(entry, 0).Append(row.accelerator->levels[m.level].name));
-    append_reals(
-        entry, 1,
-        {m.instances, m.capacity_words, m.used_words, m.read_cycles, m.write_cycles, m.bus_cycles, m.leakage_pj, gb_per_s(row, m)});
+    append_reals(entry, 1,
+                 {m.instances, m.capacity_words, m.used_words, m.read_cycles, m.write_cycles, m.bus_cycles,
+                  m.leakage_pj, gb_per_s(row, m)});
     auto& tensors = child<arrow::ListBuilder>(entry, 9);
     must(tensors.Append());
     auto& item = static_cast<arrow::StructBuilder&>(*tensors.value_builder());

@@ -23,7 +23,7 @@ layers:
 
 constexpr const char* kSweep = R"(name: limited
 accelerator: flexref
-set: {clock: 500 MHz, DRAM.read_bandwidth: 1 GB/s, DRAM.write_bandwidth: 1 GB/s}
+set: {clock: 500 MHz, DRAM.bandwidth: 1 GB/s}
 workloads: steps.yaml
 vary: {rows: [2, 4, 8]}
 flexibility: ["1111"]
