@@ -22,6 +22,10 @@ Count Accelerator::instances(int level) const {
 
 Count Accelerator::macs_units() const { return instances(static_cast<int>(levels.size())); }
 
+double Accelerator::peak_macs_per_cycle() const {
+  return static_cast<double>(macs_units()) / levels.back().compute().cycles_per_mac;
+}
+
 const Flexibility& Accelerator::flexibility_of(const Layer& layer) const { return flexibility_of(layer.operation); }
 
 const Flexibility& Accelerator::flexibility_of(Operation operation) const {
@@ -34,7 +38,7 @@ std::array<double, 4> flexibility_growth(const Accelerator& accelerator) {
   std::array<double, 4> growth{};
   for (std::size_t k = 0; k < accelerator.levels.size(); ++k) {
     const Level& level = accelerator.levels[k];
-    if (level.is_memory() && level.memory().capacity_words) {
+    if (level.is_memory() && level.memory().capacity_words && !level.memory().off_chip) {
       growth[0] += std::ceil(std::log2(static_cast<double>(*level.memory().capacity_words)));
       growth[1] += 1;
     } else if (level.is_fanout()) {

@@ -37,6 +37,7 @@ struct Memory {
   /// When set, energy and area follow the named technology table at this capacity (see docs/model.md); the fields
   /// above then hold the values already resolved for the present capacity.
   std::string technology{};
+  bool off_chip = false;  ///< its technology is a part bought and soldered beside the chip: no area, no on-chip buffer
   bool operator==(const Memory&) const = default;
 };
 
@@ -85,6 +86,7 @@ struct Accelerator {
   std::string description;
   std::vector<Level> levels;  ///< outermost first; the last, and only the last, is compute
   Conventions conventions;
+  std::optional<double> clock_hz;  ///< without one, time is cycles and nothing has watts
   /// Flexibility by layer family: `flexibility` for all, overridden where an entry exists.
   Flexibility flexibility;
   std::map<Operation, Flexibility> flexibility_for;
@@ -97,11 +99,13 @@ struct Accelerator {
   /// Area of full flexibility on each axis T, O, P, S (um2) of this design; the reader has scaled what the file says of
   /// the design it describes to the one that --set made of it.
   std::array<double, 4> flexibility_area_um2{};
+  std::string flexibility_area_from;  ///< where those figures come from, for people; empty = nobody gave any
   Hints hints;
 
   int find_level(std::string_view name) const;  ///< -1 when unknown
   Count macs_units() const;                     ///< compute units: product of all fanouts
   Count instances(int level) const;             ///< product of the fanouts outside a level
+  double peak_macs_per_cycle() const;           ///< every unit busy
   const Flexibility& flexibility_of(const Layer& layer) const;
   const Flexibility& flexibility_of(Operation operation) const;
   bool operator==(const Accelerator&) const = default;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,13 @@ struct Workload {
   std::string name;
   std::string description;
   std::vector<Entry> layers;
+  /// What one pass through all layers is worth: so many inferences, and of language models so many tokens.
+  struct Pass {
+    Count inferences = 1;
+    std::optional<Count> tokens{};
+    bool operator==(const Pass&) const = default;
+  };
+  Pass pass{};
 
   const Entry* find(std::string_view layer_name) const;
   bool operator==(const Workload&) const = default;

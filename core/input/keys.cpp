@@ -37,6 +37,8 @@ const std::vector<KeyTable>& known_keys() {
       {"technology.json", "/$defs/point", keys::kTechnologyPoint},
       {"technology.json", "/properties/area", keys::kTechnologyArea},
       {"technology.json", "/properties/leakage", keys::kTechnologyLeakage},
+      {"technology.json", "/$defs/mac", keys::kTechnologyCompute},
+      {"technology.json", "/properties/off_chip", keys::kTechnologyOffChip},
   };
   return tables;
 }

@@ -17,8 +17,8 @@ using Keys = std::span<const std::string_view>;
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 14> kAccelerator{
-    "pliant",     "include", "name", "description", "word_bits", "conventions", "technology",
+inline constexpr std::array<std::string_view, 15> kAccelerator{
+    "pliant",     "include", "name", "description", "word_bits", "conventions", "technology", "clock",
     "parameters", "levels",  "area", "flexibility", "baseline",  "partial",     "hints"};
 inline constexpr std::array<std::string_view, 15> kMemory{
     "memory",   "capacity",          "keeps",     "may_bypass",     "read_pj",
@@ -26,9 +26,9 @@ inline constexpr std::array<std::string_view, 15> kMemory{
     "buffers",  "leak_pj_per_cycle", "area_um2",  "word_bits",      "technology"};
 inline constexpr std::array<std::string_view, 7> kFanout{
     "fanout", "rows", "cols", "multicast", "reduction", "partial_multicast", "area_um2"};
-inline constexpr std::array<std::string_view, 5> kCompute{"compute", "mac_pj", "cycles_per_mac", "leak_pj_per_cycle",
-                                                          "area_um2"};
-inline constexpr std::array<std::string_view, 2> kArea{"base_um2", "flexibility_um2"};
+inline constexpr std::array<std::string_view, 7> kCompute{
+    "compute", "mac_pj", "cycles_per_mac", "leak_pj_per_cycle", "area_um2", "operation", "technology"};
+inline constexpr std::array<std::string_view, 3> kArea{"base_um2", "flexibility_um2", "flexibility_from"};
 inline constexpr std::array<std::string_view, 4> kAxes{"T", "O", "P", "S"};
 inline constexpr std::array<std::string_view, 1> kHints{"min_utilization"};
 using pliant::kRoleNames;
@@ -54,7 +54,8 @@ inline constexpr std::array<std::string_view, 6> kLayer{"pliant", "layer", "conv
 inline constexpr std::array<std::string_view, 6> kWorkloadEntry{"layer",     "count", "conv",
                                                                 "depthwise", "gemm",  "einsum"};
 inline constexpr std::array<std::string_view, 4> kOperations{"conv", "depthwise", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 5> kWorkload{"pliant", "name", "description", "layers", "table"};
+inline constexpr std::array<std::string_view, 7> kWorkload{"pliant", "name",       "description", "layers",
+                                                           "table",  "inferences", "tokens"};
 inline constexpr std::array<std::string_view, 19> kConv{
     "B", "M",      "C",        "P",        "Q",        "R",          "S",          "N",      "K",         "Y",
     "X", "stride", "stride_p", "stride_q", "dilation", "dilation_r", "dilation_s", "groups", "transposed"};
@@ -69,11 +70,14 @@ inline constexpr std::array<std::string_view, 7> kMapping{"pliant", "accelerator
                                                           "levels", "padded",      "description"};
 inline constexpr std::array<std::string_view, 5> kMappingLevel{"level", "temporal", "rows", "cols", "keeps"};
 
-inline constexpr std::array<std::string_view, 7> kTechnology{"pliant", "name", "description", "word_bits",
-                                                             "energy", "area", "leakage"};
-inline constexpr std::array<std::string_view, 3> kTechnologyPoint{"capacity", "read_pj", "write_pj"};
-inline constexpr std::array<std::string_view, 2> kTechnologyArea{"overhead_um2", "um2_per_bit"};
-inline constexpr std::array<std::string_view, 1> kTechnologyLeakage{"pj_per_cycle_per_bit"};
+inline constexpr std::array<std::string_view, 9> kTechnology{"pliant", "name",    "description", "word_bits", "energy",
+                                                             "area",   "leakage", "compute",     "off_chip"};
+inline constexpr std::array<std::string_view, 4> kTechnologyPoint{"capacity", "read_pj", "write_pj", "from"};
+inline constexpr std::array<std::string_view, 3> kTechnologyArea{"overhead_um2", "um2_per_bit", "from"};
+inline constexpr std::array<std::string_view, 3> kTechnologyLeakage{"nw_per_um2", "pj_per_cycle_per_bit", "from"};
+inline constexpr std::array<std::string_view, 5> kTechnologyCompute{"operation", "mac_pj", "mac_pj_from", "area_um2",
+                                                                    "area_um2_from"};
+inline constexpr std::array<std::string_view, 3> kTechnologyOffChip{"pj_per_bit", "pj_per_bit_from", "gb_per_s"};
 
 }  // namespace keys
 

@@ -9,9 +9,9 @@
 #include "core/input/load_flexibility.h"   // IWYU pragma: export
 #include "core/input/load_layer.h"         // IWYU pragma: export
 #include "core/input/load_mapping.h"       // IWYU pragma: export
+#include "core/input/load_technology.h"    // IWYU pragma: export
 #include "core/input/load_workload.h"      // IWYU pragma: export
 #include "core/input/settings.h"           // IWYU pragma: export
-#include "core/input/technology.h"         // IWYU pragma: export
 #include "core/input/write_accelerator.h"  // IWYU pragma: export
 #include "core/input/write_layer.h"        // IWYU pragma: export
 #include "core/input/write_mapping.h"      // IWYU pragma: export

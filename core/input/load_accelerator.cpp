@@ -14,9 +14,10 @@
 #include "core/input/cursor.h"
 #include "core/input/flexibility_block.h"
 #include "core/input/keys.h"
+#include "core/input/load_technology.h"
+#include "core/input/logic_scaling.h"
 #include "core/input/memory_scaling.h"
 #include "core/input/source_text.h"
-#include "core/input/technology.h"
 #include "core/input/units.h"
 
 namespace pliant {
@@ -31,7 +32,9 @@ class AcceleratorReader {
       : tables_(tables),
         tree_(tree),
         root_(tree.stages.back(), "", problems),
-        scaling_(tables, tree),
+        named_(tables),
+        scaling_(named_, tree),
+        logic_(named_, tree),
         problems_(problems) {}
 
   Accelerator read() {
@@ -41,11 +44,12 @@ class AcceleratorReader {
     if (const auto c = root_.find("description")) result_.description = c->text().value_or("");
     if (const auto c = root_.find("word_bits")) word_bits_ = static_cast<int>(c->count(1, kMaxWordBits).value_or(16));
     if (const auto c = root_.find("technology")) technology_ = c->text("a technology table's name").value_or("");
+    if (const auto c = root_.find("clock")) clock(*c);
     if (const auto c = root_.find("conventions")) conventions(*c);
     if (const auto c = root_.require("levels", "a list of memories, fanouts and one compute level, outermost first")) {
       levels(*c);
     }
-    if (const auto c = root_.find("area")) area(*c);
+    area();
     if (const auto c = root_.find("hints"); c && c->only_keys(keys::kHints)) {
       if (const auto value = c->find("min_utilization")) {
         result_.hints.min_utilization = value->real().value_or(0);
@@ -62,6 +66,17 @@ class AcceleratorReader {
   }
 
  private:
+  void clock(const Cursor& c) {
+    const auto text = c.text("a frequency such as 1 GHz");
+    if (!text) return;
+    const Parsed<double> value = parse_hertz(*text);
+    if (const auto* error = std::get_if<UnitError>(&value)) {
+      c.problem(error->what, error->expected, error->did_you_mean);
+    } else {
+      result_.clock_hz = std::get<double>(value);
+    }
+  }
+
   void conventions(const Cursor& c) {
     const std::vector<std::string> presets = Conventions::preset_names();
     const auto preset = [&](const Cursor& value) {
@@ -135,7 +150,7 @@ class AcceleratorReader {
     } else if (given[0] == "fanout") {
       level.part = fanout(item);
     } else {
-      level.part = compute(item);
+      level.part = logic_.read_compute(item, technology_, word_bits_, result_.clock_hz);
     }
     result_.levels.push_back(std::move(level));
   }
@@ -172,7 +187,8 @@ class AcceleratorReader {
       }
     }
     bandwidths(c, m);
-    scaling_.read_costs(c, name, m);
+    scaling_.read_costs(c, name, result_.clock_hz, m);
+    if (m.off_chip && result_.clock_hz) device_bandwidth(c, m);
     return m;
   }
 
@@ -191,7 +207,7 @@ class AcceleratorReader {
   std::optional<double> bandwidth(const Cursor& c, int word_bits) {
     const auto text = c.text("words per cycle such as 4, 4 words/cycle or 16 bytes/cycle");
     if (!text) return std::nullopt;
-    const Parsed<double> value = parse_words_per_cycle(*text, word_bits);
+    const Parsed<double> value = parse_words_per_cycle(*text, word_bits, result_.clock_hz);
     if (const auto* error = std::get_if<UnitError>(&value)) {
       c.problem(error->what, error->expected, error->did_you_mean);
       return std::nullopt;
@@ -231,7 +247,17 @@ class AcceleratorReader {
     if (write) ports(*write, m, m.write_words_per_cycle, &Bandwidth::write);
   }
 
-  static Fanout fanout(const Cursor& c) {
+  /// A memory device has the bandwidth of one device unless the file says otherwise.
+  void device_bandwidth(const Cursor& c, Memory& m) {
+    for (const char* key : {"bandwidth", "read_bandwidth", "write_bandwidth"})
+      if (c.find(key)) return;
+    const Technology* table = named_.get(c, m.technology);
+    if (table == nullptr) return;
+    const double bytes_per_cycle = table->off_chip->gb_per_s * 1e9 / *result_.clock_hz;
+    m.bus_words_per_cycle = bytes_per_cycle * 8 / m.word_bits;
+  }
+
+  Fanout fanout(const Cursor& c) {
     c.only_keys(keys::kFanout);
     Fanout f;
     if (const auto value = c.find("rows")) f.rows = value->count(1, kMaxUnits).value_or(1);
@@ -248,18 +274,9 @@ class AcceleratorReader {
       f.partial_multicast = value->flag().value_or(false);
       if (f.partial_multicast && !f.multicast) value->problem("partial_multicast without multicast", "multicast: true");
     }
-    if (const auto value = c.find("area_um2")) f.area_um2 = value->real().value_or(0);
+    if (const auto value = c.find("area_um2"))
+      f.area_um2 = value->real().value_or(0) * logic_.area_since(*value, technology_);
     return f;
-  }
-
-  static Compute compute(const Cursor& c) {
-    c.only_keys(keys::kCompute);
-    Compute unit;
-    if (const auto value = c.require("mac_pj", "pJ per multiply-accumulate")) unit.mac_pj = value->real().value_or(0);
-    if (const auto value = c.find("cycles_per_mac")) unit.cycles_per_mac = value->positive_real().value_or(1);
-    if (const auto value = c.find("leak_pj_per_cycle")) unit.leak_pj_per_cycle = value->real().value_or(0);
-    if (const auto value = c.find("area_um2")) unit.area_um2 = value->real().value_or(0);
-    return unit;
   }
 
   void check_chain(const Cursor& list, const std::vector<Cursor>& items, bool levels_are_good) {
@@ -298,15 +315,36 @@ class AcceleratorReader {
     }
   }
 
-  void area(const Cursor& c) {
-    if (!c.only_keys(keys::kArea)) return;
-    if (const auto value = c.find("base_um2")) result_.base_area_um2 = value->real().value_or(0);
-    const auto axes = c.find("flexibility_um2");
-    if (!axes || !axes->only_keys(keys::kAxes, "{T: um2, O: um2, P: um2, S: um2}")) return;
-    for (std::size_t axis = 0; axis < keys::kAxes.size(); ++axis) {
-      if (const auto value = axes->find(keys::kAxes[axis]))
-        result_.flexibility_area_um2[axis] = value->real().value_or(0) * growth_since(value->node().stage, axis);
+  /// Area that no level owns, and area of flexibility: from the file, else Table 3 of the flexibility paper scaled to
+  /// this design. An accelerator without any area has none for flexibility either: nothing could be compared with it.
+  void area() {
+    const auto c = root_.find("area");
+    if (c && !c->only_keys(keys::kArea)) return;
+    if (const auto value = c ? c->find("base_um2") : std::nullopt)
+      result_.base_area_um2 = value->real().value_or(0) * logic_.area_since(*value, technology_);
+    const auto axes = c ? c->find("flexibility_um2") : std::nullopt;
+    const auto from = c ? c->find("flexibility_from") : std::nullopt;
+    if (from && !axes) from->problem("flexibility_from without flexibility_um2", "the areas it is about");
+    if (axes && axes->only_keys(keys::kAxes, "{T: um2, O: um2, P: um2, S: um2}")) {
+      for (std::size_t axis = 0; axis < keys::kAxes.size(); ++axis) {
+        if (const auto value = axes->find(keys::kAxes[axis]))
+          result_.flexibility_area_um2[axis] = value->real().value_or(0) * growth_since(value->node().stage, axis) *
+                                               logic_.area_since(*value, technology_);
+      }
+      if (result_.flexibility_area_um2 != std::array<double, 4>{})
+        result_.flexibility_area_from = from ? from->text().value_or("") : "the accelerator's file";
+    } else if (!axes && chain_known_ && has_area()) {
+      result_.flexibility_area_um2 =
+          logic_.default_flexibility_area(root_, result_, technology_, result_.flexibility_area_from);
     }
+  }
+
+  bool has_area() const {
+    return result_.base_area_um2 > 0 || std::ranges::any_of(result_.levels, [](const Level& level) {
+             return (level.is_memory()   ? level.memory().area_um2
+                     : level.is_fanout() ? level.fanout().area_um2
+                                         : level.compute().area_um2) > 0;
+           });
   }
 
   /// How much larger this design is than the one a stage described, in what the axis' area grows with.
@@ -327,7 +365,9 @@ class AcceleratorReader {
   TechnologyTables& tables_;
   const AcceleratorTree& tree_;
   Cursor root_;
+  NamedTables named_;
   MemoryScaling scaling_;
+  LogicScaling logic_;
   Diagnostics& problems_;
   Accelerator result_;
   int word_bits_ = 16;

@@ -15,6 +15,9 @@
 namespace pliant {
 namespace {
 
+/// Inferences or tokens of one pass; sweeps multiply them by a batch.
+constexpr Count kMostPerPass = Count{1} << 40;
+
 /// Names are unique, and all MACs of the network together still fit a Count.
 void check_layers(const std::vector<Workload::Entry>& layers, const Diagnostics& problems,
                   const std::function<void(std::size_t, std::string, std::string)>& problem) {
@@ -89,6 +92,8 @@ Workload read_workload(std::string_view text, std::string_view file) {
     check_kind(root, "workload");
     if (const auto c = root.require("name", "the workload's name")) workload.name = c->name().value_or("");
     if (const auto c = root.find("description")) workload.description = c->text().value_or("");
+    if (const auto c = root.find("inferences")) workload.pass.inferences = c->count(1, kMostPerPass).value_or(1);
+    if (const auto c = root.find("tokens")) workload.pass.tokens = c->count(1, kMostPerPass);
     const auto layers = root.find("layers"), table = root.find("table");
     if (layers && table) {
       table->problem("both layers and table", "one of them");

@@ -259,27 +259,76 @@ Parsed<Count> parse_bytes(std::string_view text) {
   return parse_words(text, 8);
 }
 
-Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits) {
-  constexpr std::string_view kExpected = "words per cycle such as 4, 4 words/cycle or 16 bytes/cycle";
+namespace {
+
+/// The number in front of a unit, and the unit.
+Parsed<double> leading_real(std::string_view& text, const UnitError& otherwise) {
   text = trim(text);
   const std::size_t length = number_length(text);
-  if (length == 0) {
-    return UnitError{fmt::format("`{}` is not a bandwidth", shorten(text, kShown)), std::string(kExpected), ""};
-  }
+  if (length == 0) return otherwise;
   const Parsed<double> number = parse_real(text.substr(0, length));
+  text = trim(text.substr(length));
+  return number;
+}
+
+/// Bits of `GB/s`, `MiB/s`, `Gbits/s`, ... without the number; 0 when it is no such unit.
+double bits_per_second(std::string_view unit) {
+  constexpr std::string_view kPerSecond = "/s";
+  if (!unit.ends_with(kPerSecond)) return 0;
+  unit.remove_suffix(kPerSecond.size());
+  // Multiples as sizes have them; the number is ours to multiply.
+  std::string_view number, size;
+  Count factor = 1;
+  const std::string one = fmt::format("1{}", unit);
+  if (!split(one, number, factor, size)) return 0;
+  const SizeUnit* known = find_unit(size);
+  return known == nullptr || known->bits == 0 ? 0 : static_cast<double>(factor) * known->bits;
+}
+
+}  // namespace
+
+Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits, std::optional<double> clock_hz) {
+  const std::string whole = shorten(text, kShown);
+  const std::string expected = clock_hz ? "words per cycle such as 4, 16 bytes/cycle or 25.6 GB/s"
+                                        : "words per cycle such as 4, 4 words/cycle or 16 bytes/cycle";
+  std::string_view unit = text;
+  const Parsed<double> number = leading_real(unit, {fmt::format("`{}` is not a bandwidth", whole), expected, ""});
   if (std::holds_alternative<UnitError>(number)) return number;
   const double value = std::get<double>(number);
-  std::string_view unit = trim(text.substr(length));
   if (unit.empty()) return value;
   constexpr std::string_view kPerCycle = "/cycle";
-  const SizeUnit* known = nullptr;
-  if (unit.size() > kPerCycle.size() && unit.substr(unit.size() - kPerCycle.size()) == kPerCycle) {
-    known = find_unit(unit.substr(0, unit.size() - kPerCycle.size()));
+  if (unit.size() > kPerCycle.size() && unit.ends_with(kPerCycle)) {
+    const SizeUnit* known = find_unit(unit.substr(0, unit.size() - kPerCycle.size()));
+    if (known != nullptr) return known->bits == 0 ? value : value * known->bits / word_bits;
   }
-  if (known == nullptr) {
-    return UnitError{fmt::format("`{}` has an unknown unit", shorten(text, kShown)), std::string(kExpected), ""};
+  if (const double bits = bits_per_second(unit); bits > 0) {
+    if (clock_hz) return value * bits / *clock_hz / word_bits;
+    return UnitError{fmt::format("`{}` is per second, and the accelerator has no clock", whole),
+                     "`clock: 1 GHz` on the accelerator, or a bandwidth per cycle such as 16 bytes/cycle", ""};
   }
-  return known->bits == 0 ? value : value * known->bits / word_bits;
+  return UnitError{fmt::format("`{}` has an unknown unit", whole), expected, ""};
+}
+
+Parsed<double> parse_hertz(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
+      {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}}};
+  const std::string whole = shorten(text, kShown);
+  constexpr std::string_view kExpected = "a frequency such as 1 GHz or 800 MHz";
+  std::string_view unit = text;
+  const Parsed<double> number =
+      leading_real(unit, {fmt::format("`{}` is not a frequency", whole), std::string(kExpected), ""});
+  if (std::holds_alternative<UnitError>(number)) return number;
+  const double value = std::get<double>(number);
+  for (const auto& [name, factor] : kUnits) {
+    if (unit != name) continue;
+    if (value > 0 && std::isfinite(value * factor)) return value * factor;
+    return UnitError{fmt::format("`{}` is too small or too large", whole), "a frequency above 0", ""};
+  }
+  std::vector<std::string> known;
+  for (const auto& [name, factor] : kUnits) known.emplace_back(name);
+  const std::string near = unit.empty() ? "" : nearest(std::string(unit), known);
+  return UnitError{fmt::format("`{}` has {}", whole, unit.empty() ? "no unit" : "an unknown unit"),
+                   std::string(kExpected), near.empty() ? "" : fmt::format("{:g} {}", value, near)};
 }
 
 }  // namespace pliant

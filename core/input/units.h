@@ -37,8 +37,12 @@ Parsed<Count> parse_words(std::string_view text, int word_bits);
 /// Bytes: a size with its unit (`128KiB`, `64 KB`, `24 bytes`, `512 bits`), a whole number of bytes.
 Parsed<Count> parse_bytes(std::string_view text);
 
-/// Words per cycle: a number, or with `words/cycle`, `bytes/cycle` (`B/cycle`), `bits/cycle`.
-Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits);
+/// Words per cycle: a number, or with `words/cycle`, `bytes/cycle` (`B/cycle`), `bits/cycle`; with a clock also bytes
+/// or bits per second (`25.6 GB/s`, `200 Gbits/s`).
+Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits, std::optional<double> clock_hz = {});
+
+/// A frequency above 0 with its unit: `1 GHz`, `800 MHz`, `32 kHz`, `5e8 Hz`.
+Parsed<double> parse_hertz(std::string_view text);
 
 /// a * b, or nothing when it does not fit.
 std::optional<Count> checked_multiply(Count a, Count b);

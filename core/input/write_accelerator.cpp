@@ -228,7 +228,9 @@ std::string classes(const Accelerator& accelerator) {
 std::string write_accelerator(const Accelerator& a) {
   std::string text = fmt::format("pliant: accelerator\nname: {}\n", yaml_text(a.name));
   if (!a.description.empty()) text += fmt::format("description: {}\n", yaml_text(a.description));
-  text += fmt::format("conventions: {}\nlevels:\n", conventions(a.conventions));
+  text += fmt::format("conventions: {}\n", conventions(a.conventions));
+  if (a.clock_hz) text += fmt::format("clock: {} Hz\n", yaml_number(*a.clock_hz));
+  text += "levels:\n";
   for (const Level& level : a.levels) {
     if (level.is_memory()) text += memory(level.name, level.memory());
     if (level.is_fanout()) text += fanout(level.name, level.fanout());
@@ -238,8 +240,10 @@ std::string write_accelerator(const Accelerator& a) {
   for (std::size_t i = 0; i < keys::kAxes.size(); ++i) {
     overheads.push_back(fmt::format("{}: {}", keys::kAxes[i], yaml_number(a.flexibility_area_um2[i])));
   }
-  text +=
-      fmt::format("area: {{base_um2: {}, flexibility_um2: {}}}\n", yaml_number(a.base_area_um2), yaml_map(overheads));
+  const std::string from =
+      a.flexibility_area_from.empty() ? "" : fmt::format(", flexibility_from: {}", yaml_text(a.flexibility_area_from));
+  text += fmt::format("area: {{base_um2: {}, flexibility_um2: {}{}}}\n", yaml_number(a.base_area_um2),
+                      yaml_map(overheads), from);
   text += classes(a);
   const std::string rules = flexibility(a, "  ");
   if (!rules.empty()) text += "flexibility:\n" + rules;

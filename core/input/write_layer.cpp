@@ -61,6 +61,8 @@ std::string write_layer(const Layer& layer) {
 std::string write_workload(const Workload& workload) {
   std::string text = fmt::format("pliant: workload\nname: {}\n", yaml_text(workload.name));
   if (!workload.description.empty()) text += fmt::format("description: {}\n", yaml_text(workload.description));
+  if (workload.pass.inferences != 1) text += fmt::format("inferences: {}\n", workload.pass.inferences);
+  if (workload.pass.tokens) text += fmt::format("tokens: {}\n", *workload.pass.tokens);
   text += "layers:\n";
   for (const auto& [layer, count] : workload.layers) {
     text += fmt::format("  - layer: {}\n", yaml_text(layer.name));

@@ -15,6 +15,7 @@
 #include "dse/audit/audit.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 
 namespace pliant {
@@ -172,7 +173,7 @@ class AuditCommand {
   int audit_file(const std::filesystem::path& file) const {
     const Audited one = audited(file);
     if (arguments_.has("json")) {
-      nlohmann::ordered_json json{{"schema", 1}};
+      nlohmann::ordered_json json{{"schema", kJsonSchema}};
       json.update(report_json(file.string(), one.certificate, one.report, one.verdict));
       out_ << json.dump(2) << "\n";
     } else {
@@ -207,7 +208,7 @@ class AuditCommand {
       for (const std::string& what : one.report.undecided) out_ << "UNDECIDED  " << what << "\n";
     }
     if (arguments_.has("json"))
-      out_ << nlohmann::ordered_json{{"schema", 1},
+      out_ << nlohmann::ordered_json{{"schema", kJsonSchema},
                                      {"folder", folder.string()},
                                      {"certificates", files.size()},
                                      {"confirmed", confirmed},

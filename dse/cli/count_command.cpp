@@ -116,7 +116,7 @@ class CountCommand {
          {"distinct", "each mapping once (pfm, ruby-s: 9 PEs; ruby-t, ruby: any spatial factor)", ruby_table_distinct},
          {"distinct_within_pes", "each mapping once, all on 9 PEs", ruby_table_distinct_within_pes}}};
     ordered_json json;
-    json["schema"] = 1;
+    json["schema"] = kJsonSchema;
     json["what"] = "ruby-table-1";
     json["sizes"] = kSizes;
     for (const Section& section : kSections) {

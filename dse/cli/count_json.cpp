@@ -6,6 +6,7 @@
 #include "core/big_count.h"
 #include "core/legality.h"
 #include "dse/cli/arguments.h"
+#include "dse/cli/json_schema.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/enumerate.h"
 #include "flex/mapspace/legal_count.h"
@@ -25,7 +26,7 @@ const Flexibility& flexibility_of(const CountedMapSpace& space) {
 
 ordered_json head(const CountedMapSpace& space, std::string_view what, const BigCount& count) {
   ordered_json json;
-  json["schema"] = 1;
+  json["schema"] = kJsonSchema;
   json["what"] = what;
   json["count"] = count.str();
   json["layer"] = space.layer.written_as.empty() ? space.layer.name : space.layer.written_as;

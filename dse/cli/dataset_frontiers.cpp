@@ -9,6 +9,7 @@
 #include <map>
 
 #include "dse/cli/dataset_options.h"
+#include "dse/cli/json_schema.h"
 
 namespace pliant {
 namespace {
@@ -132,7 +133,7 @@ DatasetFrontiers find_frontiers(DataTable table, const FrontierQuestion& questio
 }
 
 nlohmann::ordered_json DatasetFrontiers::json(bool complete) const {
-  nlohmann::ordered_json all = {{"schema", 1}, {"complete", complete}};
+  nlohmann::ordered_json all = {{"schema", kJsonSchema}, {"complete", complete}};
   for (const Goal& goal : goals) all[goal.sign > 0 ? "minimize" : "maximize"].push_back(goal.column);
   all["groups"] = nlohmann::ordered_json::array();
   for (const Group& group : groups) {

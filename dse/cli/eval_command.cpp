@@ -9,6 +9,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/task_options.h"
 
@@ -44,7 +45,7 @@ class EvalCommand {
     const CostReport report = price(layer, accelerator, file.mapping);
     const PricedMapping priced{layer, accelerator, file.mapping, file.factorization, report};
     if (arguments_.has("json")) {
-      nlohmann::ordered_json json{{"schema", 1}};
+      nlohmann::ordered_json json{{"schema", kJsonSchema}};
       json.update(cost_json(priced));
       out_ << json.dump(2) << "\n";
     } else {
@@ -56,7 +57,8 @@ class EvalCommand {
  private:
   int refuse(const std::vector<Violation>& violations) {
     if (arguments_.has("json")) {
-      nlohmann::ordered_json json{{"schema", 1}, {"legal", false}, {"violations", violations_json(violations)}};
+      nlohmann::ordered_json json{
+          {"schema", kJsonSchema}, {"legal", false}, {"violations", violations_json(violations)}};
       out_ << json.dump(2) << "\n";
     } else {
       err_ << fmt::format("pliant eval: the mapping is not legal, {} limit{} violated\n", violations.size(),

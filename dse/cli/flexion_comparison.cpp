@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/cli/flexion_comparison.h"
 
+#include "dse/cli/json_schema.h"
+
 namespace pliant {
 
 namespace {
@@ -95,7 +97,7 @@ std::pair<double, double> class_means(const FlexionComparison::Design& design) {
 
 ordered_json FlexionComparison::json() const {
   ordered_json root;
-  root["schema"] = 1;
+  root["schema"] = kJsonSchema;
   root["accelerator"] = designs[0].accelerator.name;
   root["workload"] = workload.name;
   root["designs"] = ordered_json::array();

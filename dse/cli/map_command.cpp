@@ -13,7 +13,9 @@
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/map_progress.h"
+#include "dse/cli/network_totals.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
 #include "dse/mappers/frontier.h"
@@ -71,11 +73,11 @@ class MapCommand {
     if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
     if (arguments_.has("certificate")) write_proof(layers.front());
     if (arguments_.has("json")) {
-      print_json(words, layers, one);
+      print_json(words, layers, one, tasks.front().pass);
     } else if (one) {
       print_layer(layers.front());
     } else {
-      print_end_of_workload(layers, tasks.size());
+      print_end_of_workload(layers, tasks.size(), tasks.front().pass);
     }
     if (interrupt.asked()) return 130;
     for (const SearchedLayer& searched : layers)
@@ -88,7 +90,7 @@ class MapCommand {
                                         const Interrupt& interrupt, bool print_rows) const {
     std::size_t longest = 0;
     for (const ReadTask& read : tasks) longest = std::max(longest, text_width(read.task.layer.name));
-    const WorkloadTable table(longest);
+    const WorkloadTable table(longest, tasks.front().task.accelerator.clock_hz.has_value());
     if (print_rows) out_ << table.header() << std::flush;
     MapProgress progress(err_, tasks.size());
     search.on_progress = [&progress](const Progress& now) { progress.tell(now); };
@@ -150,7 +152,7 @@ class MapCommand {
       return interrupt.asked() ? 130 : 3;
     }
     if (arguments_.has("json")) {
-      nlohmann::ordered_json json{{"schema", 1}, {"task", words.json()}, {"certified", found.certified}};
+      nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}, {"certified", found.certified}};
       json["objectives"] = nlohmann::ordered_json::array();
       for (const Objective objective : objectives) json["objectives"].push_back(to_string(objective));
       json["frontier"] = nlohmann::ordered_json::array();
@@ -209,8 +211,9 @@ class MapCommand {
       throw arguments_.bad("--certificate", fmt::format("cannot write `{}`", file), "a file that can be written");
   }
 
-  void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one) const {
-    nlohmann::ordered_json json{{"schema", 1}, {"task", words.json()}};
+  void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one,
+                  const Workload::Pass& pass) const {
+    nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}};
     if (one) {
       json.update(search_json(layers.front(), mapper_name_));
     } else {
@@ -221,7 +224,7 @@ class MapCommand {
         item.update(search_json(searched, mapper_name_));
         json["layers"].push_back(std::move(item));
       }
-      json["total"] = totals_json(layers);
+      json["total"] = totals_json(layers, pass);
     }
     out_ << json.dump(2) << "\n";
   }
@@ -237,8 +240,9 @@ class MapCommand {
     }
   }
 
-  void print_end_of_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted) const {
-    out_ << WorkloadTable::totals(layers, mapper_name_);
+  void print_end_of_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted,
+                             const Workload::Pass& pass) const {
+    out_ << "\n" << totals_text(layers, pass, mapper_name_, arguments_.has("ascii"));
     if (layers.size() < wanted) out_ << fmt::format("interrupted: {} of {} layers searched\n", layers.size(), wanted);
     for (const SearchedLayer& searched : layers)
       if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);

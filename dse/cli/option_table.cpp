@@ -42,6 +42,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"set", kTexts, "", "sweep", "KEY=VALUE for every design, as in `set:`", "set"},
     {"set", kTexts, "", "import", "NAME=VALUE of a name that a template leaves open, such as BATCH_SIZE=1"},
     {"set", kTexts, "", "verify", "of a dataset: KEY=VALUE as the sweep had it"},
+    {"set", kTexts, "", "pareto", "with --uncertain: KEY=VALUE as the sweep had it"},
     // How it searches.
     {"mapper", kText, "exact", "map", "exact, local, genetic, random, exhaustive or goma"},
     {"mapper", kText, "", "sweep", "instead of the file's", "mapper"},
@@ -102,7 +103,13 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "reference point of the hypervolume, one number per column (the worst of each column in the group)"},
     {"table", kText, "designs", "pareto query", "designs or layers"},
     {"columns", kText, "", "pareto", "further columns to show"},
+    {"uncertain", kText, "", "pareto",
+     "figures known only roughly, such as 'DRAM.read_pj 30%, Buffer.* 20%': which designs stay on the frontier, priced "
+     "again with their mappings"},
+    {"remap", kFlag, "", "pareto", "with --uncertain: search the designs on a frontier again instead"},
     {"where", kTexts, "", "query", "a condition; may be given several times"},
+    {"where", kTexts, "", "pareto",
+     "a condition such as latency_s <= 0.033 that every design compared must meet; may be given several times"},
     {"select", kText, "", "query", "columns, comma-separated; all = every one"},
     {"sort", kText, "", "query", "columns, comma-separated; a - before a column sorts it downwards"},
     {"group-by", kText, "", "query", "columns, comma-separated; --limit then holds for each group"},
@@ -127,6 +134,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // verify
     {"limit", kWhole, "2000000", "verify", "enumerate spaces of at most this many mappings"},
     {"sweep", kText, "", "verify", "of a dataset: the sweep file (the shipped sweep of its name)"},
+    {"sweep", kText, "", "pareto", "with --uncertain: the sweep file (the shipped sweep of the dataset's name)"},
     {"prove", kText, "10", "verify", "of a dataset: how many rows to prove again, evenly spread, or all"},
     // import and export
     {"output", kText, "", "import", "folder for the files written; without it nothing is written", "", 'o'},
@@ -138,7 +146,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
     {"json", kFlag, "", "show map eval flexion count validate sweep study pareto query audit verify",
-     "print JSON (schema 1)"},
+     "print JSON (schema 2)"},
     {"ascii", kFlag, "", "show map eval", "draw with ASCII characters only"},
 });
 

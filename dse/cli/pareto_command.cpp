@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <ostream>
 
 #include "core/input/diagnostics.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_frontiers.h"
 #include "dse/cli/dataset_options.h"
+#include "dse/cli/pareto_sensitivity.h"
+#include "dse/cli/row_filter.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/columns.h"
 #include "dse/results/data_table.h"
 
 namespace pliant {
@@ -27,7 +31,9 @@ to 0..1 over the frontier. DIR is what `pliant sweep` wrote, or one Parquet file
 examples:
   pliant pareto results/demo --minimize area_um2,edp_pj_cycles
   pliant pareto results/demo --minimize runtime_cycles --maximize w_f --group-by workload,class
+  pliant pareto results/demo --minimize area_um2,energy_mj --where 'latency_s <= 0.033' --where 'power_w <= 2'
   pliant pareto results/demo --minimize area_um2,edp_pj_cycles -o frontier.csv
+  pliant pareto results/demo --uncertain 'DRAM.read_pj 30%, Buffer.* 20%'
 
 )";
 
@@ -43,9 +49,10 @@ class ParetoCommand {
     if (const std::string text = *arguments_.text("group-by"); text != "none") question.group_by = split_names(text);
     if (arguments_.has("reference")) question.reference = split_names(*arguments_.text("reference"));
     found_ = find_frontiers(read(), question);
+    look_around();
     if (arguments_.has("output")) write_table(found_.rows(), *arguments_.text("output"));
     if (arguments_.has("json")) {
-      out_ << found_.json(complete_).dump(2) << "\n";
+      print_json();
     } else {
       print_text();
     }
@@ -57,12 +64,51 @@ class ParetoCommand {
     const std::filesystem::path dataset = dataset_of(arguments_);
     const TableKind kind = table_of(arguments_);
     std::vector<std::string> damaged;
-    DataTable table = read_table(dataset, kind, damaged);
+    std::vector<RowFilter> filters;
+    if (arguments_.has("where")) {
+      const std::vector<ColumnKind> known = table_columns(dataset, kind);
+      for (const std::string& text : arguments_.texts("where")) filters.emplace_back(text, known);
+    }
+    TableChoice choice;
+    choice.keep = [&](const DataTable& part, std::size_t row) {
+      const DataColumn* status = part.find("status");
+      const bool over = status != nullptr && to_text(status->cells[row]) == kOverLimit;
+      const bool passes =
+          !over && std::ranges::all_of(filters, [&](const RowFilter& filter) { return filter.passes(part, row); });
+      over_limit_ += over ? 1 : 0;
+      filtered_ += !over && !passes ? 1 : 0;
+      return passes;
+    };
+    DataTable table = read_table(dataset, kind, damaged, choice);
     complete_ = tell_if_incomplete(dataset, kind, damaged, err_);
     if (table.columns.empty())
       throw arguments_.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(kind)),
                            "the folder that `pliant sweep` wrote");
+    if (table.rows() == 0 && over_limit_ + filtered_ > 0)
+      throw arguments_.bad(filtered_ > 0 ? "--where" : "", "no design is left: " + left_out(),
+                           "conditions that leave designs; `pliant query` shows what there is");
     return table;
+  }
+
+  /// "12 rows break a constraint of the sweep, 3 rows do not meet --where".
+  std::string left_out() const {
+    std::string text;
+    if (over_limit_ > 0) text = fmt::format("{} rows break a constraint of the sweep", over_limit_);
+    if (filtered_ > 0) text += fmt::format("{}{} rows do not meet --where", text.empty() ? "" : ", ", filtered_);
+    return text;
+  }
+
+  /// --uncertain: the frontiers at the ends of what is known.
+  void look_around() {
+    if (!arguments_.has("uncertain")) {
+      if (arguments_.has("remap")) throw arguments_.bad("--remap", "without --uncertain", "--uncertain FIGURES");
+      return;
+    }
+    if (table_of(arguments_) != TableKind::kDesigns)
+      throw arguments_.bad("--uncertain", "of a table of layers", "--table designs");
+    sensitivity_ = std::make_unique<ParetoSensitivity>(arguments_, dataset_of(arguments_), found_.table, found_.goals);
+    for (const DatasetFrontiers::Group& group : found_.groups)
+      around_.push_back(sensitivity_->designs(group.rows, group.frontier));
   }
 
   const DataColumn& column(const std::string& name, const char* option = "") const {
@@ -108,8 +154,10 @@ class ParetoCommand {
   void print_text() {
     const std::vector<std::string> names = shown_columns();
     const std::size_t limit = *arguments_.whole("limit");
+    if (over_limit_ + filtered_ > 0) out_ << fmt::format("left out: {}\n\n", left_out());
     bool first = true;
-    for (const DatasetFrontiers::Group& group : found_.groups) {
+    for (std::size_t g = 0; g < found_.groups.size(); ++g) {
+      const DatasetFrontiers::Group& group = found_.groups[g];
       if (!std::exchange(first, false)) out_ << "\n";
       out_ << fmt::format("{}: {} of {} designs are not dominated", title(group), group.frontier.size(),
                           group.rows.size());
@@ -137,10 +185,56 @@ class ParetoCommand {
       if (limit > 0 && group.frontier.size() > limit)
         out_ << fmt::format("  ... {} more (--limit 0 shows all)\n", group.frontier.size() - limit);
       std::string reference;
-      for (std::size_t g = 0; g < found_.goals.size(); ++g)
-        reference += fmt::format("{}{} {:.6g}", g == 0 ? "" : ", ", found_.goals[g].column, group.reference[g]);
+      for (std::size_t i = 0; i < found_.goals.size(); ++i)
+        reference += fmt::format("{}{} {:.6g}", i == 0 ? "" : ", ", found_.goals[i].column, group.reference[i]);
       out_ << fmt::format("\n  hypervolume {:.6g} up to {}\n", group.volume, reference);
+      if (sensitivity_) print_sensitivity(group, around_[g], names);
     }
+  }
+
+  void print_sensitivity(const DatasetFrontiers::Group& group, const std::vector<ParetoSensitivity::Design>& designs,
+                         const std::vector<std::string>& names) {
+    const auto stay = std::ranges::count_if(designs, [&](const ParetoSensitivity::Design& design) {
+      return design.now && design.corners == sensitivity_->corners();
+    });
+    const auto others =
+        std::ranges::count_if(designs, [](const ParetoSensitivity::Design& design) { return !design.now; });
+    out_ << fmt::format(
+        "\n  uncertain: {} ({}, {} combinations of ends)\n  {} of {} designs stay on the frontier in all of them; {} "
+        "others are on it in some\n\n",
+        *arguments_.text("uncertain"), sensitivity_->searched_again() ? "searched again" : "mappings kept",
+        sensitivity_->corners(), stay, group.frontier.size(), others);
+    std::vector<std::string> header;
+    for (const std::string& name : names)
+      header.push_back(name + (std::holds_alternative<std::string>(column(name).cells.front()) ? "<" : ""));
+    header.insert(header.end(), {"now<", "stays"});
+    TextTable table(header);
+    for (const ParetoSensitivity::Design& design : designs) {
+      std::vector<std::string> row;
+      for (const std::string& name : names) row.push_back(shown(column(name).cells[design.row]));
+      row.emplace_back(design.now ? "on it" : "enters");
+      row.push_back(fmt::format("{} of {}", design.corners, sensitivity_->corners()));
+      table.add(std::move(row));
+    }
+    out_ << table.text("  ");
+  }
+
+  void print_json() {
+    nlohmann::ordered_json all = found_.json(complete_);
+    all["over_limit"] = over_limit_;
+    all["filtered"] = filtered_;
+    for (std::size_t g = 0; g < around_.size(); ++g) {
+      nlohmann::ordered_json& uncertain = all["groups"][g]["uncertain"];
+      uncertain = {{"figures", *arguments_.text("uncertain")},
+                   {"searched_again", sensitivity_->searched_again()},
+                   {"combinations", sensitivity_->corners()},
+                   {"designs", nlohmann::ordered_json::array()}};
+      for (const ParetoSensitivity::Design& design : around_[g])
+        uncertain["designs"].push_back({{"design_id", to_json(column("design_id").cells[design.row])},
+                                        {"on_frontier", design.now},
+                                        {"stays_in", design.corners}});
+    }
+    out_ << all.dump(2) << "\n";
   }
 
   const Arguments& arguments_;
@@ -148,6 +242,9 @@ class ParetoCommand {
   std::ostream& err_;
   DatasetFrontiers found_;
   bool complete_ = true;
+  std::size_t over_limit_ = 0, filtered_ = 0;  ///< rows left out: by the sweep's constraints on results, by --where
+  std::unique_ptr<ParetoSensitivity> sensitivity_;              ///< with --uncertain
+  std::vector<std::vector<ParetoSensitivity::Design>> around_;  ///< by group, with --uncertain
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/row_filter.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/aggregate.h"
@@ -115,6 +116,10 @@ class QueryCommand {
     for (const char* name : {"flexibility", "factorization", "objective", "workload", "layer", "energy_pj",
                              "runtime_cycles", "edp_pj_cycles", "utilization", "area_um2"})
       add(name);
+    for (const char* name : {"latency_s", "power_w", "tops_per_w"}) {
+      add(name);
+      if (known(name)) seconds_.emplace_back(name);
+    }
     for (const RowFilter& filter : filters_)
       for (const std::string& name : filter.names()) add(name);
     for (const auto& [name, down] : sort_) add(name);
@@ -132,13 +137,46 @@ class QueryCommand {
     for (const Aggregate& one : aggregates_) want(one.column);
     for (const auto& [name, down] : sort_) want(name);
     want("design_id");
+    // Rows over a limit are shown to those who ask for a status.
+    const bool asks_status = std::ranges::any_of(filters_, [](const RowFilter& filter) {
+      return std::ranges::find(filter.names(), "status") != filter.names().end();
+    });
+    if (!asks_status) want("status");
+    std::size_t over_limit = 0;
     choice.keep = [&](const DataTable& part, std::size_t row) {
-      return std::ranges::all_of(filters_, [&](const RowFilter& filter) { return filter.passes(part, row); });
+      const DataColumn* status = asks_status ? nullptr : part.find("status");
+      if (!std::ranges::all_of(filters_, [&](const RowFilter& filter) { return filter.passes(part, row); }))
+        return false;
+      const bool over = status != nullptr && to_text(status->cells[row]) == kOverLimit;
+      over_limit += over ? 1 : 0;
+      return !over;
     };
     std::vector<std::string> damaged;
     DataTable found = read_table(dataset_, kind_, damaged, choice);
+    drop_empty_seconds(found);
+    if (over_limit > 0)
+      err_ << fmt::format(
+          "{} more rows break a constraint of the sweep on results; --where 'status == over_limit' shows them\n",
+          over_limit);
     complete_ = tell_if_incomplete(dataset_, kind_, damaged, err_);
     return found;
+  }
+
+  /// Nobody asked for the columns of seconds; without a clock they say nothing.
+  void drop_empty_seconds(const DataTable& found) {
+    for (const std::string& name : seconds_) {
+      const DataColumn* column = found.find(name);
+      const bool empty = column == nullptr || std::ranges::all_of(column->cells, [](const Cell& cell) {
+                           return std::holds_alternative<std::monostate>(cell);
+                         });
+      const auto named = [&](const std::vector<std::string>& names) {
+        return std::ranges::find(names, name) != names.end();
+      };
+      const bool asked = named(group_by_) ||
+                         std::ranges::any_of(filters_, [&](const RowFilter& f) { return named(f.names()); }) ||
+                         std::ranges::any_of(sort_, [&](const auto& by) { return by.first == name; });
+      if (empty && !asked) std::erase(selected_, name);
+    }
   }
 
   std::vector<std::size_t> sorted(const DataTable& table) const {
@@ -203,8 +241,10 @@ class QueryCommand {
       }
     }
     if (arguments_.has("json")) {
-      nlohmann::ordered_json all = {
-          {"schema", 1}, {"complete", complete_}, {"matched", total_}, {"rows", nlohmann::ordered_json::array()}};
+      nlohmann::ordered_json all = {{"schema", kJsonSchema},
+                                    {"complete", complete_},
+                                    {"matched", total_},
+                                    {"rows", nlohmann::ordered_json::array()}};
       for (std::size_t row = 0; row < answer.rows(); ++row) {
         nlohmann::ordered_json one;
         for (const DataColumn& data : answer.columns) one[data.name] = to_json(data.cells[row]);
@@ -242,6 +282,7 @@ class QueryCommand {
   std::vector<ColumnKind> known_;
   std::vector<RowFilter> filters_;
   std::vector<std::string> group_by_, selected_;
+  std::vector<std::string> seconds_;  ///< of selected_, those that were only offered
   std::vector<Aggregate> aggregates_;
   std::vector<std::pair<std::string, bool>> sort_;  ///< column, downwards
   std::size_t total_ = 0;                           ///< rows before --limit

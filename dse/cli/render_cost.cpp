@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "costmodel/area.h"
+#include "dse/cli/render_physical.h"
 #include "dse/cli/text_table.h"
 
 namespace pliant {
@@ -20,25 +23,25 @@ ordered_json number(double value) {
   return value;
 }
 
-std::string bar(double share, bool ascii) {
-  constexpr int kWidth = 24;
-  const int cells = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kWidth));
-  std::string text;
-  for (int i = 0; i < cells; ++i) text += ascii ? "#" : "█";
-  return text;
-}
-
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// 57.21 uJ: the largest unit that keeps the number above 1.
-std::string readable_energy(double pj) {
-  static constexpr const char* kUnits[] = {"pJ", "nJ", "uJ", "mJ", "J"};
-  std::size_t unit = 0;
-  while (pj >= 1000 && unit + 1 < std::size(kUnits)) {
-    pj /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.4g} {}", pj, kUnits[unit]);
+double flexibility_um2(const Accelerator& accelerator) {
+  const Area area = area_um2(accelerator);
+  return std::accumulate(area.flexibility.begin(), area.flexibility.end(), 0.0);
+}
+
+std::optional<Physical> in_time(const PricedMapping& priced) {
+  const Totals& totals = priced.report.totals;
+  return physical(priced.accelerator.clock_hz, totals.energy_pj, totals.cycles,
+                  static_cast<double>(priced.layer.macs()));
+}
+
+/// Bytes per second through a memory's ports; empty without a clock.
+std::optional<double> gb_per_s(const PricedMapping& priced, std::size_t level) {
+  const auto figures = in_time(priced);
+  if (!figures) return std::nullopt;
+  return gigabytes_per_second(traffic_bits(priced.report.levels[level], priced.accelerator.levels[level].memory()),
+                              figures->latency_s);
 }
 
 std::string words(double count) { return count == 0 ? "-" : readable_count(count); }
@@ -50,7 +53,7 @@ std::string energy_table(const PricedMapping& priced, bool ascii) {
   const auto row = [&](std::string level, std::string what, std::string reads, std::string fills, std::string updates,
                        double energy) {
     table.add({std::move(level), std::move(what), std::move(reads), std::move(fills), std::move(updates),
-               readable_energy(energy), percent(energy / total), bar(energy / total, ascii)});
+               readable_energy(energy), percent(energy / total), share_bar(energy / total, ascii)});
   };
   for (const LevelCost& level : report.levels) {
     if (!level.memory) continue;
@@ -74,7 +77,7 @@ std::string time_table(const PricedMapping& priced, bool ascii) {
   TextTable table({"what", "cycles", "of runtime", "<"});
   const auto row = [&](const std::string& what, double cycles) {
     const double share = cycles / report.totals.cycles;
-    table.add({what, fmt::format("{:.0f}", cycles), percent(share), bar(share, ascii)});
+    table.add({what, fmt::format("{:.0f}", cycles), percent(share), share_bar(share, ascii)});
   };
   row(priced.accelerator.levels.back().name + " steps", report.totals.steps);
   for (const LevelCost& level : report.levels) {
@@ -87,17 +90,27 @@ std::string time_table(const PricedMapping& priced, bool ascii) {
 }
 
 std::string buffer_table(const PricedMapping& priced, bool ascii) {
-  TextTable table({"memory", "copies used", "built", "words used", "of", "full", "<"});
-  for (const LevelCost& level : priced.report.levels) {
+  const bool clocked = priced.accelerator.clock_hz.has_value();
+  TextTable table({"memory", "copies used", "built", "words used", "of", "full", "<", clocked ? "GB/s" : ""});
+  for (std::size_t l = 0; l < priced.report.levels.size(); ++l) {
+    const LevelCost& level = priced.report.levels[l];
     if (!level.memory) continue;
+    const auto traffic = gb_per_s(priced, l);
     const bool bounded = std::isfinite(level.capacity_words);
     const double full = bounded ? level.used_words / level.capacity_words : 0;
     table.add({level.name, fmt::format("{:.4g}", level.instances_average), fmt::format("{:.0f}", level.instances_built),
                fmt::format("{:.0f}", level.used_words),
                bounded ? fmt::format("{:.0f}", level.capacity_words) : "unbounded", bounded ? percent(full) : "",
-               bar(full, ascii)});
+               share_bar(full, ascii), traffic ? fmt::format("{:.4g}", *traffic) : ""});
   }
   return table.text("  ");
+}
+
+/// "flexibility 0.002735 mm2 of it (the accelerator's file)".
+std::string flexibility_words(const Accelerator& accelerator) {
+  if (accelerator.flexibility_area_from.empty()) return "flexibility included";
+  return fmt::format("flexibility {:.4g} mm2 of it ({})", flexibility_um2(accelerator) / 1e6,
+                     accelerator.flexibility_area_from);
 }
 
 std::string headline(const PricedMapping& priced) {
@@ -112,8 +125,16 @@ std::string headline(const PricedMapping& priced) {
   table.add({"EDP", fmt::format("{:.5g}", totals.edp()), "pJ x cycles"});
   table.add({"utilization", percent(totals.utilization),
              fmt::format("of {:.0f} MAC units over the whole runtime", report.units)});
+  if (const auto figures = in_time(priced)) {
+    const double peak = *peak_tops(priced.accelerator.clock_hz, priced.accelerator.peak_macs_per_cycle());
+    table.add({"latency", readable_latency(figures->latency_s),
+               fmt::format("at {}", readable_clock(*priced.accelerator.clock_hz))});
+    table.add({"power", fmt::format("{:.4g} W", figures->power_w), "average over the runtime"});
+    table.add({"throughput", fmt::format("{:.4g} TOPS", figures->tops),
+               fmt::format("of {:.4g} at its peak; {:.4g} TOPS/W", peak, figures->tops_per_w)});
+  }
   if (report.area_um2 > 0)
-    table.add({"area", fmt::format("{:.4g} mm2", report.area_um2 / 1e6), "flexibility included"});
+    table.add({"area", fmt::format("{:.4g} mm2", report.area_um2 / 1e6), flexibility_words(priced.accelerator)});
   return table.text("  ");
 }
 
@@ -127,6 +148,14 @@ std::string indented(const std::string& text) {
 }
 
 }  // namespace
+
+std::string share_bar(double share, bool ascii) {
+  constexpr int kWidth = 24;
+  const int cells = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kWidth));
+  std::string text;
+  for (int i = 0; i < cells; ++i) text += ascii ? "#" : "█";
+  return text;
+}
 
 ordered_json mapping_json(const PricedMapping& priced) {
   const Layer& layer = priced.layer;
@@ -169,10 +198,13 @@ ordered_json cost_json(const PricedMapping& priced) {
   json["runtime_cycles"] = number(report.totals.cycles);
   json["edp_pj_cycles"] = number(report.totals.edp());
   json["area_um2"] = number(report.area_um2);
+  json["flexibility_area_um2"] = number(flexibility_um2(priced.accelerator));
+  json["flexibility_area_from"] = priced.accelerator.flexibility_area_from;
   json["utilization"] = report.totals.utilization;
   json["bound_by"] = report.bound_by;
   json["macs"] = number(report.macs);
   json["compute_steps"] = number(report.totals.steps);
+  json.update(physical_json(priced.accelerator, in_time(priced), nullptr));
   json["levels"] = ordered_json::array();
   for (std::size_t l = 0; l < report.levels.size(); ++l) {
     const LevelCost& level = report.levels[l];
@@ -190,6 +222,8 @@ ordered_json cost_json(const PricedMapping& priced) {
       item["bus_cycles"] = number(level.bus_cycles);
       item["energy_pj"] = number(level.energy_pj);
       item["leakage_pj"] = number(level.leakage_pj);
+      const auto traffic = gb_per_s(priced, l);
+      item["gb_per_s"] = traffic ? ordered_json(*traffic) : ordered_json();
       item["tensors"] = ordered_json::object();
       for (std::size_t x = 0; x < level.tensors.size(); ++x) {
         const TensorCost& tensor = level.tensors[x];
@@ -216,7 +250,10 @@ std::string cost_text(const PricedMapping& priced, bool ascii) {
   text += headline(priced);
   text += "\nwhere energy goes (words, all copies together)\n" + energy_table(priced, ascii);
   text += "\nwhere time goes (all of these overlap; the longest is the runtime)\n" + time_table(priced, ascii);
-  text += "\nhow full the buffers are (per copy)\n" + buffer_table(priced, ascii);
+  text += std::string(priced.accelerator.clock_hz
+                          ? "\nhow full the buffers are (per copy), and what passes them (all copies)\n"
+                          : "\nhow full the buffers are (per copy)\n") +
+          buffer_table(priced, ascii);
   text += "\nloop nest\n" + indented(to_loop_nest(priced.layer, priced.accelerator, priced.mapping));
   return text;
 }

@@ -33,6 +33,9 @@ nlohmann::ordered_json mapping_json(const PricedMapping& priced);
 /// Where energy and time go, how full the buffers are, the loop nest. `ascii` uses no character beyond ASCII.
 std::string cost_text(const PricedMapping& priced, bool ascii);
 
+/// A bar of up to 24 characters.
+std::string share_bar(double share, bool ascii);
+
 /// One line per violated limit.
 std::string violations_text(const std::vector<Violation>& violations);
 nlohmann::ordered_json violations_json(const std::vector<Violation>& violations);

@@ -8,6 +8,8 @@
 #include "core/big_count.h"
 #include "costmodel/report.h"
 #include "dse/cli/render_cost.h"
+#include "dse/cli/render_physical.h"
+#include "dse/cli/text_table.h"
 
 namespace pliant {
 namespace {
@@ -24,10 +26,6 @@ std::string_view unit_of(Objective objective) {
     case Objective::kEdpOverUtilization: return "pJ x cycles";
   }
   return "";
-}
-
-std::string readable_seconds(double seconds) {
-  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
 /// "57456 mappings", "1.08e+24 mappings".
@@ -55,7 +53,7 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
     text = "best found: " + text + ", nothing proven about it";
   }
   return text + fmt::format("\nmapper {}, {} priced, {}, ended by {}", mapper, result.evaluations,
-                            readable_seconds(result.seconds), to_string(result.ended_by));
+                            readable_search_time(result.seconds), to_string(result.ended_by));
 }
 
 std::string bound_by(const SearchedLayer& searched) {
@@ -68,6 +66,10 @@ PricedMapping priced_mapping(const SearchedLayer& searched, const CostReport& re
 }
 
 }  // namespace
+
+std::string readable_search_time(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
 
 ordered_json search_json(const SearchedLayer& searched, std::string_view mapper) {
   const SearchResult& result = searched.result;
@@ -111,20 +113,23 @@ std::string search_text(const SearchedLayer& searched, std::string_view mapper, 
   return proof(searched, mapper) + "\n\n" + cost_text(priced_mapping(searched, report), ascii);
 }
 
-WorkloadTable::WorkloadTable(std::size_t longest_name)
-    : table_({"layer", "times", "energy uJ", "cycles", "EDP", "used", "bound by<", "proof<", "time"}),
+WorkloadTable::WorkloadTable(std::size_t longest_name, bool has_clock)
+    : table_({"layer", "times", "energy uJ", "cycles", "EDP", "used", "bound by<", "proof<", "time",
+              has_clock ? "latency" : "", has_clock ? "W" : "", has_clock ? "TOPS/W" : ""}),
       // Rows are printed one by one, so the widths are those that cells seldom exceed.
-      widths_{std::max<std::size_t>(longest_name, 5), 5, 9, 10, 9, 7, 12, 13, 8} {}
+      widths_{std::max<std::size_t>(longest_name, 5), 5, 9, 10, 9, 7, 12, 13, 8, 9, 6, 6} {}
 
 std::string WorkloadTable::header() const { return table_.line(table_.header(), widths_); }
 
 std::string WorkloadTable::row(const SearchedLayer& searched) const {
   const SearchResult& result = searched.result;
   if (!result.mapping)
-    return table_.line(
-        {searched.task->layer.name, std::to_string(searched.count), "-", "-", "-", "-", "",
-         result.infeasible || searched.why ? "nothing fits" : "nothing found", readable_seconds(result.seconds)},
-        widths_);
+    return table_.line({searched.task->layer.name, std::to_string(searched.count), "-", "-", "-", "-", "",
+                        result.infeasible || searched.why ? "nothing fits" : "nothing found",
+                        readable_search_time(result.seconds), "", "", ""},
+                       widths_);
+  const auto figures = physical(searched.task->accelerator.clock_hz, result.totals.energy_pj, result.totals.cycles,
+                                static_cast<double>(searched.task->layer.macs()));
   return table_.line(
       {searched.task->layer.name, std::to_string(searched.count), fmt::format("{:.4g}", result.totals.energy_pj * 1e-6),
        fmt::format("{:.0f}", result.totals.cycles), fmt::format("{:.4g}", result.totals.edp()),
@@ -133,23 +138,10 @@ std::string WorkloadTable::row(const SearchedLayer& searched) const {
        : result.ended_by == EndedBy::kProofWithinGap ? fmt::format("within {:.2g} %", 100 * result.gap())
        : result.lower_bound > 0                      ? fmt::format("gap {:.2g} %", 100 * result.gap())
                                                      : "none",
-       readable_seconds(result.seconds)},
+       readable_search_time(result.seconds), figures ? readable_latency(figures->latency_s) : "",
+       figures ? fmt::format("{:.3g}", figures->power_w) : "",
+       figures ? fmt::format("{:.3g}", figures->tops_per_w) : ""},
       widths_);
-}
-
-std::string WorkloadTable::totals(const std::vector<SearchedLayer>& layers, std::string_view mapper) {
-  double energy = 0, cycles = 0, seconds = 0;
-  bool complete = true;
-  for (const SearchedLayer& searched : layers) {
-    seconds += searched.result.seconds;
-    complete &= searched.result.mapping.has_value();
-    if (!searched.result.mapping) continue;
-    energy += static_cast<double>(searched.count) * searched.result.totals.energy_pj;
-    cycles += static_cast<double>(searched.count) * searched.result.totals.cycles;
-  }
-  return fmt::format("\n{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
-                     complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles, energy * cycles, mapper,
-                     readable_seconds(seconds));
 }
 
 std::string frontier_text(const std::vector<SearchedLayer>& points, bool certified, std::string_view mapper) {
@@ -166,27 +158,7 @@ std::string frontier_text(const std::vector<SearchedLayer>& points, bool certifi
          fmt::format("\n{} mapping{} that none beats in every objective; {}; mapper {}, {}\n", points.size(),
                      points.size() == 1 ? "" : "s",
                      certified ? "proven complete" : "not proven complete: others may lie between or below", mapper,
-                     readable_seconds(seconds));
-}
-
-ordered_json totals_json(const std::vector<SearchedLayer>& layers) {
-  double energy = 0, cycles = 0, seconds = 0;
-  bool certified = true, complete = true;
-  for (const SearchedLayer& searched : layers) {
-    const SearchResult& result = searched.result;
-    seconds += result.seconds;
-    complete &= result.mapping.has_value();
-    if (!result.mapping) continue;
-    energy += static_cast<double>(searched.count) * result.totals.energy_pj;
-    cycles += static_cast<double>(searched.count) * result.totals.cycles;
-    certified &= result.certified;
-  }
-  return {{"energy_pj", energy},
-          {"runtime_cycles", cycles},
-          {"edp_pj_cycles", energy * cycles},
-          {"certified", certified && complete},
-          {"complete", complete},
-          {"solve_seconds", seconds}};
+                     readable_search_time(seconds));
 }
 
 std::string infeasible_text(const Task& task, const Infeasibility& why) {

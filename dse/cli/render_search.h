@@ -32,10 +32,10 @@ std::string search_text(const SearchedLayer& searched, std::string_view mapper, 
 /// The layers of a workload, a line each, printed as they are done.
 class WorkloadTable {
  public:
-  explicit WorkloadTable(std::size_t longest_name);
+  /// `has_clock`: rows also have latency, power and TOPS/W.
+  WorkloadTable(std::size_t longest_name, bool has_clock);
   std::string header() const;
   std::string row(const SearchedLayer& searched) const;
-  static std::string totals(const std::vector<SearchedLayer>& layers, std::string_view mapper);
 
  private:
   TextTable table_;
@@ -43,7 +43,9 @@ class WorkloadTable {
 };
 /// The mappings of one layer that none beats in all objectives, a line each, fastest first.
 std::string frontier_text(const std::vector<SearchedLayer>& points, bool certified, std::string_view mapper);
-nlohmann::ordered_json totals_json(const std::vector<SearchedLayer>& layers);
+
+/// Time of a search: "12.3 ms", "4.5 s".
+std::string readable_search_time(double seconds);
 
 /// Conflicting limits and nearest miss.
 std::string infeasible_text(const Task& task, const Infeasibility& why);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/cli/show_json.h"
+#include "dse/cli/json_schema.h"
 
 #include <array>
 
@@ -141,7 +142,7 @@ ordered_json layer_fields(const Layer& layer) {
 
 ordered_json show_json(const Accelerator& a) {
   ordered_json json;
-  json["schema"] = 1;
+  json["schema"] = kJsonSchema;
   json["kind"] = "accelerator";
   json["name"] = a.name;
   json["description"] = a.description;
@@ -153,8 +154,10 @@ ordered_json show_json(const Accelerator& a) {
   json["mac_units"] = a.macs_units();
   json["levels"] = ordered_json::array();
   for (std::size_t k = 0; k < a.levels.size(); ++k) json["levels"].push_back(level_json(a, k));
+  json["clock_hz"] = a.clock_hz ? ordered_json(*a.clock_hz) : ordered_json();
   json["base_area_um2"] = a.base_area_um2;
   for (std::size_t i = 0; i < kAxes.size(); ++i) json["flexibility_area_um2"][kAxes[i]] = a.flexibility_area_um2[i];
+  json["flexibility_area_from"] = a.flexibility_area_from;
   json["flexibility"] = flexibility_json(a, a.flexibility);
   for (const auto& [operation, own] : a.flexibility_for) {
     json["flexibility_for"][std::string(to_string(operation))] = flexibility_json(a, own);
@@ -165,7 +168,7 @@ ordered_json show_json(const Accelerator& a) {
 
 ordered_json show_json(const Workload& workload) {
   ordered_json json;
-  json["schema"] = 1;
+  json["schema"] = kJsonSchema;
   json["kind"] = "workload";
   json["name"] = workload.name;
   json["description"] = workload.description;
@@ -180,7 +183,7 @@ ordered_json show_json(const Workload& workload) {
 
 ordered_json show_json(const Layer& layer) {
   ordered_json json;
-  json["schema"] = 1;
+  json["schema"] = kJsonSchema;
   json["kind"] = "layer";
   json.update(layer_fields(layer));
   return json;

@@ -6,7 +6,9 @@
 #include <array>
 
 #include "core/input/load.h"
+#include "costmodel/physical.h"
 #include "dse/cli/draw_chain.h"
+#include "dse/cli/render_physical.h"
 #include "dse/cli/text_table.h"
 
 namespace pliant {
@@ -34,6 +36,13 @@ std::string capacity(const Memory& m) {
   if (!m.capacity_words) return "unbounded";
   return fmt::format("{} ({})", *m.capacity_words,
                      readable_bytes(static_cast<double>(*m.capacity_words) * m.word_bits / 8));
+}
+
+/// ", clock 1 GHz, peak 2.048 TOPS"
+std::string clock_words(const Accelerator& a) {
+  if (!a.clock_hz) return "";
+  return fmt::format(", clock {}, peak {:.4g} TOPS", readable_clock(*a.clock_hz),
+                     *peak_tops(a.clock_hz, a.peak_macs_per_cycle()));
 }
 
 std::string memory_table(const Accelerator& a) {
@@ -127,14 +136,14 @@ std::string sizes(const Layer& layer) {
 std::string show_text(const Accelerator& a, bool ascii) {
   std::string text = fmt::format("accelerator {}\n", a.name);
   if (!a.description.empty()) text += fmt::format("  {}\n", a.description);
-  text += fmt::format("  {} MAC units, conventions {}\n", a.macs_units(), a.conventions.name());
+  text += fmt::format("  {} MAC units, conventions {}{}\n", a.macs_units(), a.conventions.name(), clock_words(a));
   text += "\n" + draw_chain(a, ascii) + "\n" + memory_table(a) +
           "  (I inputs, W weights, O outputs; in parentheses: a mapping may leave it out)\n\n" + other_levels(a);
   if (a.base_area_um2 > 0) text += fmt::format("\nbase area {} um2\n", number(a.base_area_um2));
   if (a.flexibility_area_um2 != std::array<double, 4>{}) {
     const auto& o = a.flexibility_area_um2;
-    text += fmt::format("\narea of flexibility, um2: T {}, O {}, P {}, S {}\n", number(o[0]), number(o[1]),
-                        number(o[2]), number(o[3]));
+    text += fmt::format("\narea of flexibility, um2: T {}, O {}, P {}, S {}\n  ({})\n", number(o[0]), number(o[1]),
+                        number(o[2]), number(o[3]), a.flexibility_area_from);
   }
   text += "\nflexibility (what a mapping may do)\n" + flexibility(a);
   if (a.hints.min_utilization > 0) {

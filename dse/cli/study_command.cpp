@@ -13,6 +13,7 @@
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/cli/text_table.h"
@@ -110,7 +111,8 @@ class StudyCommand {
       else
         print(*study, done, study_options.output);
     }
-    if (arguments_.has("json")) out_ << nlohmann::ordered_json{{"schema", 1}, {"studies", all}}.dump(2) << "\n";
+    if (arguments_.has("json"))
+      out_ << nlohmann::ordered_json{{"schema", kJsonSchema}, {"studies", all}}.dump(2) << "\n";
     return 0;
   }
 

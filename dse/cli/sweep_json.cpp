@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/cli/sweep_json.h"
 
+#include "dse/cli/json_schema.h"
+
 namespace pliant {
 
 nlohmann::ordered_json outcome_json(const Sweep& sweep, const std::filesystem::path& dataset,
                                     const SweepOutcome& outcome) {
   const SweepProgress& p = outcome.progress;
-  return {{"schema", 1},
+  return {{"schema", kJsonSchema},
           {"sweep", sweep.name},
           {"dataset", dataset.string()},
           {"interrupted", outcome.interrupted},
@@ -24,7 +26,7 @@ nlohmann::ordered_json outcome_json(const Sweep& sweep, const std::filesystem::p
 
 nlohmann::ordered_json status_json(const DatasetStatus& status) {
   const Manifest& m = status.manifest;
-  return nlohmann::ordered_json{{"schema", 1},
+  return nlohmann::ordered_json{{"schema", kJsonSchema},
                                 {"sweep", m.sweep_name},
                                 {"parts", m.parts},
                                 {"parts_done", status.parts_done},
@@ -39,7 +41,7 @@ nlohmann::ordered_json status_json(const DatasetStatus& status) {
 }
 
 nlohmann::ordered_json estimate_json(const SweepEstimate& e) {
-  return nlohmann::ordered_json{{"schema", 1},
+  return nlohmann::ordered_json{{"schema", kJsonSchema},
                                 {"designs_in_product", e.designs_raw},
                                 {"designs", e.designs},
                                 {"layers_per_design", e.layers},

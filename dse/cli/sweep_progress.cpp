@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "dse/cli/json_schema.h"
+
 namespace pliant {
 namespace {
 
@@ -70,7 +72,7 @@ void SweepProgressView::show(const SweepProgress& p) {
   const double left = rate > 0 ? static_cast<double>(p.total - p.done) / rate : -1;
   if (style_ == Style::kJson) {
     nlohmann::ordered_json all = {{"event", "progress"},
-                                  {"schema", 1},
+                                  {"schema", kJsonSchema},
                                   {"done", p.done},
                                   {"total", p.total},
                                   {"solved", p.solved},
@@ -124,7 +126,7 @@ void SweepProgressView::show(const PhaseProgress& p) {
   phase_shown_ = now;
   if (style_ == Style::kJson) {
     out_ << nlohmann::ordered_json{{"event", "phase"},
-                                   {"schema", 1},
+                                   {"schema", kJsonSchema},
                                    {"what", p.what},
                                    {"done", p.done},
                                    {"total", p.total}}

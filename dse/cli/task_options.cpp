@@ -152,7 +152,7 @@ std::vector<ReadTask> read_tasks(const TaskWords& words) {
     Task task = base;
     task.layer = layer;
     task.flexibility = task.accelerator.flexibility_of(layer);
-    tasks.push_back({std::move(task), count});
+    tasks.push_back({std::move(task), count, workload ? workload->pass : Workload::Pass{}});
   };
   if (words.layer) {
     add(resolve_layer(*words.layer, workload ? &*workload : nullptr), 1);

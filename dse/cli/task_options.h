@@ -30,6 +30,7 @@ struct TaskWords {
 struct ReadTask {
   Task task;
   Count count = 1;
+  Workload::Pass pass{};  ///< of the whole workload
 };
 
 /// The accelerator with the flexibility and the conventions that were chosen instead of its own, where any were.

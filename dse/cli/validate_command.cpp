@@ -10,6 +10,7 @@
 
 #include "core/input/diagnostics.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/text_table.h"
 #include "dse/validation/vectors.h"
@@ -49,7 +50,7 @@ ordered_json differences_json(const std::vector<Mismatch>& differences) {
 }
 
 void print_json(const ValidationResult& result, bool excused, std::ostream& out) {
-  ordered_json json{{"schema", 1},
+  ordered_json json{{"schema", kJsonSchema},
                     {"vectors", result.vectors},
                     {"mismatches", result.mismatched_vectors},
                     {"excused", result.excused_vectors},

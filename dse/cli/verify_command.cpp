@@ -12,6 +12,7 @@
 #include "core/input/load.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/task_options.h"
 #include "dse/cli/verify_dataset_command.h"
 #include "dse/mappers/claim.h"
@@ -70,8 +71,8 @@ class VerifyCommand {
     } catch (const json::parse_error& error) {
       throw bad_option(file_, "", fmt::format("is not JSON: {}", error.what()), "what `pliant map --json` wrote");
     }
-    if (!saved.is_object() || saved.value("schema", 0) != 1)
-      throw bad_option(file_, "schema", "is not 1", "what `pliant map --json` wrote");
+    if (!saved.is_object() || (saved.value("schema", 0) != kJsonSchema && saved.value("schema", 0) != 1))
+      throw bad_option(file_, "schema", fmt::format("is not {}", kJsonSchema), "what `pliant map --json` wrote");
     const TaskWords words = TaskWords::from_json(saved.value("task", json()), file_, file_);
     std::vector<ReadTask> tasks = read_tasks(words);
     std::vector<json> claims;
@@ -139,7 +140,8 @@ class VerifyCommand {
 
   int tell(const std::vector<Verdict>& verdicts, std::size_t wanted) const {
     std::size_t bad = 0;
-    nlohmann::ordered_json report{{"schema", 1}, {"file", file_}, {"layers", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json report{
+        {"schema", kJsonSchema}, {"file", file_}, {"layers", nlohmann::ordered_json::array()}};
     for (const Verdict& verdict : verdicts) {
       bad += verdict.wrong.empty() ? 0 : 1;
       report["layers"].push_back({{"layer", verdict.layer},

@@ -9,8 +9,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "dse/cli/dataset_options.h"
+#include "dse/cli/dataset_sweep.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/manifest.h"
@@ -18,19 +19,6 @@
 
 namespace pliant {
 namespace {
-
-/// The sweep as it was run: mapper, budget, gap and seed are in the manifest.
-SweepOverrides overrides_of(const Manifest& manifest, const Arguments& arguments) {
-  SweepOverrides overrides;
-  for (const auto& [key, value] : manifest.options) {
-    if (key == "mapper") overrides.mapper = value;
-    if (key == "budget_seconds") overrides.budget_seconds = std::stod(value);
-    if (key == "gap") overrides.gap = std::stod(value);
-  }
-  overrides.seed = manifest.seed;
-  overrides.settings = arguments.settings();
-  return overrides;
-}
 
 std::optional<std::int64_t> rows_to_prove(const Arguments& arguments) {
   const std::string word = *arguments.text("prove");
@@ -56,16 +44,7 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
   }
   if (!manifest)
     throw arguments.bad("", fmt::format("{} is not a dataset", dataset.string()), "a folder that `pliant sweep` wrote");
-  const std::string name = arguments.text("sweep").value_or(manifest->sweep_name);
-  std::filesystem::path file;
-  try {
-    file = find_sweep(library, name);
-  } catch (const InputError&) {
-    if (arguments.has("sweep")) throw;
-    throw arguments.bad("--sweep", fmt::format("the sweep {} is not among the shipped ones", name),
-                        "--sweep FILE, the file that the dataset was made from");
-  }
-  const Sweep sweep = load_sweep(library, file, overrides_of(*manifest, arguments));
+  const Sweep sweep = sweep_of_dataset(library, *manifest, arguments);
 
   DatasetProofs proofs;
   proofs.rows = rows_to_prove(arguments);
@@ -84,7 +63,7 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
   if (terminal) err << "\r" << std::string(60, ' ') << "\r";
 
   if (arguments.has("json")) {
-    out << nlohmann::ordered_json{{"schema", 1},
+    out << nlohmann::ordered_json{{"schema", kJsonSchema},
                                   {"dataset", dataset.string()},
                                   {"verified", verdict.good()},
                                   {"interrupted", verdict.interrupted},

@@ -73,6 +73,7 @@ ordered_json provenance_json(const ReportData& data) {
   json["report_by"] = version();
   json["damaged"] = data.damaged;
   json["parts_missing"] = data.parts_missing;
+  if (data.over_limit > 0) json["over_limit"] = data.over_limit;
   if (!data.manifest) return json;
   const Manifest& m = *data.manifest;
   json["sweep"] = m.sweep_name;

@@ -58,9 +58,17 @@ class Reader {
                                      ? "holds no part yet: the sweep has been started, but nothing is finished"
                                      : "holds no dataset");
     data_.manifest = read_manifest(dataset_);
-    data_.designs = read_table(dataset_, TableKind::kDesigns, data_.damaged);
+    TableChoice within_limits;
+    within_limits.keep = [&](const DataTable& part, std::size_t row) {
+      const DataColumn* status = part.find("status");
+      const bool over = status != nullptr && to_text(status->cells[row]) == kOverLimit;
+      data_.over_limit += over ? 1 : 0;
+      return !over;
+    };
+    data_.designs = read_table(dataset_, TableKind::kDesigns, data_.damaged, within_limits);
     if (data_.designs.rows() == 0) {
-      std::string why = "holds no design";
+      std::string why =
+          data_.over_limit > 0 ? "holds no design that meets the sweep's constraints on results" : "holds no design";
       for (const std::string& damage : data_.damaged) why += "; " + damage;
       throw no_dataset(dataset_, why);
     }

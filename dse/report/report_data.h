@@ -48,6 +48,7 @@ struct ReportData {
   CertificateSummary certificates;
   std::vector<std::string> damaged;         ///< parts that could not be read, and why
   std::int64_t parts_missing = 0;           ///< of those that the manifest announces
+  std::int64_t over_limit = 0;              ///< rows left out: their results break a constraint of the sweep
   std::vector<VennPanel> sets;              ///< the different sets of flexion there are
   std::vector<std::array<int, 4>> sets_of;  ///< by row: T, O, P, S; -1 without flexion
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -62,9 +63,10 @@ std::shared_ptr<arrow::DataType> memories_type() {
   const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
   const auto tensor =
       arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"), real("energy_pj")});
-  return arrow::list(arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"),
-                                     real("used_words"), real("read_cycles"), real("write_cycles"), real("bus_cycles"),
-                                     real("leakage_pj"), arrow::field("tensors", arrow::list(tensor))}));
+  return arrow::list(
+      arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"), real("used_words"),
+                      real("read_cycles"), real("write_cycles"), real("bus_cycles"), real("leakage_pj"),
+                      real("gb_per_s"), arrow::field("tensors", arrow::list(tensor))}));
 }
 
 std::shared_ptr<arrow::DataType> sets_type() {
@@ -146,8 +148,8 @@ class RowColumns : public Columns {
   template <class Holder, class Get>
   void real_of(const std::string& name, Holder holder, Get get) {
     add<arrow::DoubleBuilder>(name, arrow::float64(), rows_, [&](arrow::DoubleBuilder& b, const Row& row) {
-      const auto* held = holder(row);
-      must(held == nullptr ? b.AppendNull() : b.Append(get(*held)));
+      const auto held = holder(row);
+      must(held ? b.Append(get(*held)) : b.AppendNull());
     });
   }
 
@@ -195,6 +197,12 @@ class RowColumns : public Columns {
 
 const TaskResult* solved(const LayerRow& row) {
   return row.result->status == TaskStatus::kSolved ? row.result.get() : nullptr;
+}
+
+std::optional<Physical> in_time(const LayerRow& row) {
+  if (solved(row) == nullptr || row.accelerator == nullptr) return std::nullopt;
+  return physical(row.accelerator->clock_hz, row.result->energy_pj, row.result->runtime_cycles,
+                  static_cast<double>(row.layer->macs()));
 }
 
 void append_loop(arrow::ListBuilder& list, const std::string& dim, Count bound) {
@@ -277,6 +285,16 @@ void append_reals(arrow::StructBuilder& entry, int first, std::initializer_list<
   }
 }
 
+/// Not a number without a clock.
+double gb_per_s(const LayerRow& row, const TaskResult::Memory& memory) {
+  const auto time = in_time(row);
+  if (!time) return std::numeric_limits<double>::quiet_NaN();
+  const int word_bits = row.accelerator->levels[static_cast<std::size_t>(memory.level)].memory().word_bits;
+  double words = 0;
+  for (const TaskResult::Memory::Traffic& t : memory.tensors) words += t.reads + t.fills + t.updates;
+  return gigabytes_per_second(words * word_bits, time->latency_s);
+}
+
 void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
   if (solved(row) == nullptr) return must(list.AppendNull());
   must(list.Append());
@@ -284,10 +302,10 @@ void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
   for (const TaskResult::Memory& m : row.result->memories) {
     must(entry.Append());
     must(child<arrow::StringBuilder>(entry, 0).Append(row.accelerator->levels[m.level].name));
-    append_reals(
-        entry, 1,
-        {m.instances, m.capacity_words, m.used_words, m.read_cycles, m.write_cycles, m.bus_cycles, m.leakage_pj});
-    auto& tensors = child<arrow::ListBuilder>(entry, 8);
+    append_reals(entry, 1,
+                 {m.instances, m.capacity_words, m.used_words, m.read_cycles, m.write_cycles, m.bus_cycles,
+                  m.leakage_pj, gb_per_s(row, m)});
+    auto& tensors = child<arrow::ListBuilder>(entry, 9);
     must(tensors.Append());
     auto& item = static_cast<arrow::StructBuilder&>(*tensors.value_builder());
     for (const TaskResult::Memory::Traffic& t : m.tensors) {
@@ -330,6 +348,11 @@ std::shared_ptr<arrow::Table> layers_table(const Provenance& provenance, const s
   all.real_of("compute_cycles", solved, [](const TaskResult& r) { return r.compute_cycles; });
   all.real_of("edp_pj_cycles", solved, [](const TaskResult& r) { return r.energy_pj * r.runtime_cycles; });
   all.real_of("utilization", solved, [](const TaskResult& r) { return r.utilization; });
+  all.real_of("latency_s", in_time, [](const Physical& p) { return p.latency_s; });
+  all.real_of("energy_mj", in_time, [](const Physical& p) { return p.energy_mj; });
+  all.real_of("power_w", in_time, [](const Physical& p) { return p.power_w; });
+  all.real_of("tops", in_time, [](const Physical& p) { return p.tops; });
+  all.real_of("tops_per_w", in_time, [](const Physical& p) { return p.tops_per_w; });
   all.optional_text("bound_by", [](const LayerRow& row) { return row.result->bound_by; });
   all.add<arrow::ListBuilder>("energy_by_level", energies_type(), rows, append_energies);
   all.add<arrow::ListBuilder>("memories", memories_type(), rows, append_memories);
@@ -354,6 +377,18 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   all.real_of("edp_pj_cycles", cost, [](const Cost& c) { return c.edp_pj_cycles; });
   all.real_of("sum_layer_edp_pj_cycles", cost, [](const Cost& c) { return c.sum_layer_edp_pj_cycles; });
   all.real_of("utilization", cost, [](const Cost& c) { return c.utilization; });
+  const auto in_time = [](const DesignRow& row) { return row.in_time ? &*row.in_time : nullptr; };
+  using InTime = DesignRow::InTime;
+  all.real_of("latency_s", in_time, [](const InTime& t) { return t.physical.latency_s; });
+  all.real_of("energy_mj", in_time, [](const InTime& t) { return t.physical.energy_mj; });
+  all.real_of("power_w", in_time, [](const InTime& t) { return t.physical.power_w; });
+  all.real_of("tops", in_time, [](const InTime& t) { return t.physical.tops; });
+  all.real_of("tops_per_w", in_time, [](const InTime& t) { return t.physical.tops_per_w; });
+  all.real_of("inferences_per_s", in_time, [](const InTime& t) { return t.inferences_per_s; });
+  const auto tokens = [](const DesignRow& row) {
+    return row.in_time && row.in_time->tokens_per_s ? &*row.in_time->tokens_per_s : nullptr;
+  };
+  all.real_of("tokens_per_s", tokens, [](double t) { return t; });
   all.add<arrow::BooleanBuilder>("certified", arrow::boolean(), rows,
                                  [](arrow::BooleanBuilder& b, const DesignRow& row) {
                                    must(row.cost ? b.Append(row.cost->certified) : b.AppendNull());
@@ -362,6 +397,9 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   const auto hardware = [](const DesignRow& row) { return row.hardware ? &*row.hardware : nullptr; };
   all.real_of("area_um2", hardware, [](const DesignRow::Hardware& h) { return h.area_um2; });
   all.real_of("flexibility_area_um2", hardware, [](const DesignRow::Hardware& h) { return h.flexibility_area_um2; });
+  all.optional_text("flexibility_area_from", [](const DesignRow& row) {
+    return row.hardware ? row.hardware->flexibility_area_from : std::string();
+  });
   const auto whole = [&](const char* name, std::int64_t DesignRow::Hardware::*member) {
     all.add<arrow::Int64Builder>(name, arrow::int64(), rows, [&](arrow::Int64Builder& b, const DesignRow& row) {
       must(row.hardware ? b.Append((*row.hardware).*member) : b.AppendNull());
@@ -371,6 +409,11 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   whole("array_cols", &DesignRow::Hardware::array_cols);
   whole("compute_units", &DesignRow::Hardware::compute_units);
   all.real_of("buffer_bits", hardware, [](const DesignRow::Hardware& h) { return h.buffer_bits; });
+  const auto clocked = [](const DesignRow& row) {
+    return row.hardware && row.hardware->clock_hz ? &*row.hardware : nullptr;
+  };
+  all.real_of("clock_hz", clocked, [](const DesignRow::Hardware& h) { return *h.clock_hz; });
+  all.real_of("peak_tops", clocked, [](const DesignRow::Hardware& h) { return *h.peak_tops; });
   const auto flexion = [](const DesignRow& row) { return row.flexion ? &*row.flexion : nullptr; };
   constexpr std::array<const char*, 5> kSuffix = {"_t", "_o", "_p", "_s", ""};
   for (std::size_t i = 0; i < kSuffix.size(); ++i)

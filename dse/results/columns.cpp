@@ -6,7 +6,7 @@
 namespace pliant {
 namespace {
 
-constexpr std::array<ColumnInfo, 25> kLayers = {{
+constexpr std::array<ColumnInfo, 30> kLayers = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -26,12 +26,18 @@ constexpr std::array<ColumnInfo, 25> kLayers = {{
     {"compute_cycles", "cycles", "cycles if bandwidth were unlimited"},
     {"edp_pj_cycles", "pJ*cycles", "energy_pj * runtime_cycles"},
     {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
+    {"latency_s", "s", "runtime_cycles / clock; empty without a clock, as the next four"},
+    {"energy_mj", "mJ", "energy of one repetition"},
+    {"power_w", "W", "average power: energy / latency"},
+    {"tops", "TOPS", "achieved, 1e12 operations per second; a MAC is two"},
+    {"tops_per_w", "TOPS/W", "useful operations per pJ"},
     {"bound_by", "", "what limits the runtime: compute, or a memory's port"},
     {"energy_by_level", "pJ", "energy of every level, leakage included; the last is the compute level"},
     {"memories", "",
      "by memory, outermost first: instances, capacity_words and used_words of one, read_cycles, write_cycles, "
      "bus_cycles, "
-     "leakage_pj, and by tensor reads, fills and updates (words, all instances) and energy_pj"},
+     "leakage_pj, gb_per_s (both directions, all instances; empty without a clock), and by tensor reads, fills and "
+     "updates (words, all instances) and energy_pj"},
     {"certificate", "",
      "value and lower_bound (of the objective), gap, certified, mappings_covered, evaluations, ended_by"},
     {"mapping", "",
@@ -39,7 +45,7 @@ constexpr std::array<ColumnInfo, 25> kLayers = {{
     {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
 }};
 
-constexpr std::array<ColumnInfo, 36> kDesigns = {{
+constexpr std::array<ColumnInfo, 46> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -50,21 +56,33 @@ constexpr std::array<ColumnInfo, 36> kDesigns = {{
     {"layers", "1", "layers of the workload in this sweep"},
     {"layers_without_mapping", "1", "layers for which no mapping was found"},
     {"macs", "1", "multiply-accumulates of the workload, repetitions included"},
-    {"status", "", "solved; else the status of the first layer without a mapping"},
-    {"reason", "", "that layer and why"},
-    {"energy_pj", "pJ", "sum over layers and repetitions; empty when a layer has no mapping, as the next six"},
+    {"status", "",
+     "solved; over_limit when the results break a constraint of the sweep; else the status of the first layer without "
+     "a mapping"},
+    {"reason", "", "the constraint, or that layer and why"},
+    {"energy_pj", "pJ", "sum over layers and repetitions; empty when a layer has no mapping, as all up to max_gap"},
     {"runtime_cycles", "cycles", "sum over layers and repetitions"},
     {"edp_pj_cycles", "pJ*cycles", "energy_pj * runtime_cycles of the whole workload"},
     {"sum_layer_edp_pj_cycles", "pJ*cycles", "sum over layers and repetitions of each layer's own product"},
     {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
+    {"latency_s", "s", "of one pass through the workload; empty without a clock, as the next six"},
+    {"energy_mj", "mJ", "of one pass"},
+    {"power_w", "W", "average power: energy / latency"},
+    {"tops", "TOPS", "achieved, 1e12 operations per second; a MAC is two"},
+    {"tops_per_w", "TOPS/W", "useful operations per pJ"},
+    {"inferences_per_s", "1/s", "inferences of a pass (1 unless the workload says more, times the batch) / latency"},
+    {"tokens_per_s", "1/s", "tokens of a pass / latency; empty where the workload does not say how many"},
     {"certified", "", "every layer's mapping is proven optimal"},
     {"max_gap", "1", "largest gap of a layer between value and proven lower bound, as a share of the value"},
     {"area_um2", "um2", "area of the design, flexibility included"},
     {"flexibility_area_um2", "um2", "the part of area_um2 that flexibility adds"},
+    {"flexibility_area_from", "", "where the areas of flexibility come from; empty when nothing has an area"},
     {"array_rows", "1", "rows of the array; of several fanouts the product"},
     {"array_cols", "1", "columns of the array; of several fanouts the product"},
     {"compute_units", "1", "MAC units"},
     {"buffer_bits", "bit", "capacity of all on-chip memories, all instances"},
+    {"clock_hz", "Hz", "of the accelerator; empty when it has none"},
+    {"peak_tops", "TOPS", "every unit busy in every cycle"},
     {"h_f_t", "1", "hardware flexion of tile sizes (by volume), mean over layers and repetitions"},
     {"h_f_o", "1", "hardware flexion of loop orders"},
     {"h_f_p", "1", "hardware flexion of parallel dims"},

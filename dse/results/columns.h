@@ -11,6 +11,10 @@ namespace pliant {
 /// Raised whenever a column changes its name, type or meaning.
 inline constexpr int kTableSchema = 3;
 
+/// The status of a design whose results break a constraint of the sweep. Its numbers stay in the table; frontiers, best
+/// designs and the report pass it by.
+inline constexpr std::string_view kOverLimit = "over_limit";
+
 enum class TableKind { kLayers, kDesigns };
 std::string_view to_string(TableKind table);  ///< "layers", "designs"
 

@@ -13,6 +13,7 @@
 
 #include "core/accelerator.h"
 #include "core/layer.h"
+#include "costmodel/physical.h"
 #include "dse/results/task_result.h"
 #include "dse/results/task_store.h"
 
@@ -65,12 +66,21 @@ struct DesignRow {
     double max_gap = 0;
   };
   std::optional<Cost> cost;
+  /// Only when there is a cost and a clock.
+  struct InTime {
+    Physical physical;
+    double inferences_per_s = 0;
+    std::optional<double> tokens_per_s;  ///< when the workload says how many tokens a pass is
+  };
+  std::optional<InTime> in_time;
   /// Only when the design is valid.
   struct Hardware {
     double area_um2 = 0, flexibility_area_um2 = 0;
+    std::string flexibility_area_from;
     std::int64_t array_rows = 1, array_cols = 1;  ///< products over the fanouts
     std::int64_t compute_units = 0;
-    double buffer_bits = 0;  ///< all bounded memories, all instances
+    double buffer_bits = 0;  ///< all bounded memories on the chip, all instances
+    std::optional<double> clock_hz, peak_tops;
   };
   std::optional<Hardware> hardware;
   /// Means over the layers as often as they are repeated; H-F and W-F of T, O, P, S and of all four.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dse/results/data_table.h"
+#include "dse/sweep/result_limits.h"
 
 namespace pliant {
 
@@ -46,7 +47,7 @@ void BestDesigns::add(std::int64_t design_id, std::string_view objective, std::s
 
 void BestDesigns::add(const DesignRow& row) {
   std::optional<double> value;
-  if (row.cost)
+  if (row.cost && row.status != kOverLimit)
     value = column() == "runtime_cycles" ? row.cost->runtime_cycles
             : column() == "energy_pj"    ? row.cost->energy_pj
                                          : row.cost->edp_pj_cycles;
@@ -57,17 +58,18 @@ bool BestDesigns::add_file(const std::filesystem::path& file) {
   const std::string name(column());
   std::vector<std::string> damaged;
   const DataTable rows =
-      read_table(file, TableKind::kDesigns, damaged, {{"design_id", "objective", "workload", name}, {}});
+      read_table(file, TableKind::kDesigns, damaged, {{"design_id", "objective", "workload", "status", name}, {}});
   const DataColumn *ids = rows.find("design_id"), *objectives = rows.find("objective"),
-                   *workloads = rows.find("workload"), *values = rows.find(name);
-  if (!damaged.empty() || ids == nullptr || objectives == nullptr || workloads == nullptr || values == nullptr)
+                   *workloads = rows.find("workload"), *statuses = rows.find("status"), *values = rows.find(name);
+  if (!damaged.empty() || ids == nullptr || objectives == nullptr || workloads == nullptr || statuses == nullptr ||
+      values == nullptr)
     return false;
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const auto* id = std::get_if<std::int64_t>(&ids->cells[i]);
     const auto* value = std::get_if<double>(&values->cells[i]);
     if (id != nullptr)
       add(*id, to_text(objectives->cells[i]), to_text(workloads->cells[i]),
-          value != nullptr ? std::optional(*value) : std::nullopt);
+          value != nullptr && to_text(statuses->cells[i]) != kOverLimit ? std::optional(*value) : std::nullopt);
   }
   return true;
 }

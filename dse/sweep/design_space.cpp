@@ -59,7 +59,7 @@ double buffer_bits(const Accelerator& accelerator) {
   double bits = 0;
   for (std::size_t l = 0; l < accelerator.levels.size(); ++l) {
     const Level& level = accelerator.levels[l];
-    if (!level.is_memory() || !level.memory().capacity_words) continue;
+    if (!level.is_memory() || !level.memory().capacity_words || level.memory().off_chip) continue;
     bits += static_cast<double>(*level.memory().capacity_words) * level.memory().word_bits *
             static_cast<double>(accelerator.instances(static_cast<int>(l)));
   }

@@ -116,6 +116,7 @@ void note_sweep(SweepReading& reading) {
   for (const std::string& flexibility : sweep.flexibilities)
     text += fmt::format("flexibility {}\n", fs::path(flexibility).filename().string());
   for (const Constraint& constraint : sweep.constraints) text += fmt::format("constraint {}\n", constraint.text());
+  for (const Constraint& limit : sweep.result_limits) text += fmt::format("constraint {}\n", limit.text());
   for (const auto& [key, value] : sweep.options()) text += fmt::format("{}={}\n", key, value);
   sweep.inputs.insert(sweep.inputs.begin(), {"sweep", fs::path(reading.file).filename().string(), sha256(text)});
 }

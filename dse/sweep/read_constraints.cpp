@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/input/source_text.h"
+#include "dse/sweep/result_limits.h"
 #include "dse/sweep/sweep_reading.h"
 
 namespace pliant {
@@ -23,6 +24,7 @@ std::vector<std::string> names_of(const SweepReading& reading, std::size_t accel
   for (const auto& [parameter, value] : reading.sweep.parameters[accelerator])
     if (!reading.varied.contains(parameter)) known.push_back(parameter);
   known.insert(known.end(), kDerived.begin(), kDerived.end());
+  known.insert(known.end(), result_names().begin(), result_names().end());
   for (const Level& level : reading.bases[accelerator].accelerator.levels) {
     for (const std::string_view number : kLevelNumbers) {
       const bool of_memory = number.starts_with("capacity");
@@ -44,6 +46,27 @@ bool check_name(const SweepReading& reading, const Cursor& at, const std::string
   return true;
 }
 
+bool names_result(const Constraint& constraint) {
+  return std::ranges::any_of(constraint.names(), [](const std::string& name) {
+    return std::ranges::find(result_names(), name) != result_names().end();
+  });
+}
+
+/// Seconds and watts need a clock, of every accelerator.
+bool check_clock(const SweepReading& reading, const Cursor& at, const Constraint& constraint) {
+  if (reading.varied.contains("clock")) return true;
+  for (const std::string& name : constraint.names()) {
+    if (!needs_clock(name)) continue;
+    for (const auto& base : reading.bases) {
+      if (base.accelerator.clock_hz) continue;
+      at.problem(fmt::format("{} has no value: the accelerator {} has no clock", name, base.accelerator.name),
+                 "`clock: 1 GHz` on the accelerator, or `set: {clock: 1 GHz}` here");
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void read_constraints(SweepReading& reading, const Cursor& constraints) {
@@ -58,7 +81,8 @@ void read_constraints(SweepReading& reading, const Cursor& constraints) {
     const Constraint& constraint = std::get<Constraint>(parsed);
     bool good = true;
     for (const std::string& name : constraint.names()) good = check_name(reading, item, name) && good;
-    if (good) reading.sweep.constraints.push_back(constraint);
+    if (!good || !check_clock(reading, item, constraint)) continue;
+    (names_result(constraint) ? reading.sweep.result_limits : reading.sweep.constraints).push_back(constraint);
   }
 }
 

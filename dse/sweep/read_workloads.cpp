@@ -96,6 +96,8 @@ std::vector<Workload> with_batches(const Cursor& batch, const Workload& workload
     if (!size) return {};
     Workload grown = workload;
     grown.name = fmt::format("{}_batch{}", workload.name, *size);
+    grown.pass.inferences *= *size;
+    if (grown.pass.tokens) *grown.pass.tokens *= *size;
     for (Workload::Entry& entry : grown.layers) {
       try {
         const auto layer = with_batch(entry.layer, *size);
@@ -124,7 +126,7 @@ std::vector<Workload> read_workload(SweepReading& reading, const Cursor& item) {
   const auto named = item.find("workload");
   const auto layers = item.find("layers");
   if (!named && !layers) return item.require("workload", "a shipped name or a file"), std::vector<Workload>{};
-  std::optional<Workload> workload = named ? find_workload(reading, *named) : Workload{"layers", "", {}};
+  std::optional<Workload> workload = named ? find_workload(reading, *named) : Workload{"layers", "", {}, {}};
   if (!workload) return {};
   if (layers) {
     if (!layers->expect_list("a list of layers")) return {};

@@ -18,6 +18,7 @@
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/grace_timer.h"
 #include "dse/sweep/part_writer.h"
+#include "dse/sweep/result_limits.h"
 #include "dse/sweep/sweep_dataset.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -317,6 +318,9 @@ class SweepRun {
         summarize(*token.design, *token.workload, part_layers_.data() + (part_layers_.size() - layers), layers);
     row.flexion = token.flexion;
     if (sweep_->flexion && !token.flexion && token.design->accelerator) part_given_up_ = true;
+    const std::int64_t id = row.design->design_id;
+    apply_limits(
+        sweep_->result_limits, [&](const std::string& name) { return describer_.value(id, name); }, row);
     best_.add(row);
     part_designs_.push_back(std::move(row));
   }

@@ -47,6 +47,7 @@ struct Sweep {
   std::uint64_t seed = 1;
   bool flexion = true;
   std::vector<Constraint> constraints;
+  std::vector<Constraint> result_limits;  ///< those that name a result: rows that break one are marked, not left out
   std::vector<std::map<std::string, std::string>> parameters;  ///< of each accelerator, with the values of `set:`
 
   std::vector<Manifest::Input> inputs;

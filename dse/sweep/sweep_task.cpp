@@ -23,6 +23,7 @@ std::string essential(const Accelerator& accelerator, const Layer& layer) {
   Accelerator plain = accelerator;
   plain.name = "a";
   plain.description.clear();
+  plain.clock_hz.reset();  // bandwidths and leakage per cycle are resolved; seconds come after the answer
   plain.flexibility = accelerator.flexibility_of(layer);
   plain.flexibility.name.clear();
   plain.flexibility_for.clear();
@@ -30,6 +31,7 @@ std::string essential(const Accelerator& accelerator, const Layer& layer) {
   plain.partial.clear();
   plain.base_area_um2 = 0;
   plain.flexibility_area_um2 = {};
+  plain.flexibility_area_from.clear();
   for (std::size_t l = 0; l < plain.levels.size(); ++l) {
     Level& level = plain.levels[l];
     if (level.is_memory()) {
@@ -192,6 +194,20 @@ std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const
   return flexion;
 }
 
+namespace {
+
+void add_seconds(DesignRow& row, const DesignPoint& design, const Workload::Pass& pass) {
+  const auto figures = physical(design.accelerator->clock_hz, row.cost->energy_pj, row.cost->runtime_cycles,
+                                static_cast<double>(row.macs));
+  if (!figures) return;
+  DesignRow::InTime& in_time = row.in_time.emplace();
+  in_time.physical = *figures;
+  in_time.inferences_per_s = static_cast<double>(pass.inferences) / figures->latency_s;
+  if (pass.tokens) in_time.tokens_per_s = static_cast<double>(*pass.tokens) / figures->latency_s;
+}
+
+}  // namespace
+
 DesignRow summarize(const DesignPoint& design, const Workload& workload, const LayerRow* rows, std::size_t count) {
   DesignRow all;
   all.design = design.key;
@@ -225,6 +241,7 @@ DesignRow summarize(const DesignPoint& design, const Workload& workload, const L
     cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;
     cost.utilization = busy / cost.runtime_cycles;
     all.cost = cost;
+    add_seconds(all, design, workload.pass);
   }
   if (design.accelerator) {
     const Area area = area_um2(*design.accelerator);
@@ -238,6 +255,9 @@ DesignRow summarize(const DesignPoint& design, const Workload& workload, const L
     }
     hardware.compute_units = design.accelerator->macs_units();
     hardware.buffer_bits = buffer_bits(*design.accelerator);
+    hardware.flexibility_area_from = design.accelerator->flexibility_area_from;
+    hardware.clock_hz = design.accelerator->clock_hz;
+    hardware.peak_tops = peak_tops(hardware.clock_hz, design.accelerator->peak_macs_per_cycle());
     all.hardware = hardware;
   }
   return all;

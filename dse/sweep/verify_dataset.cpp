@@ -232,6 +232,10 @@ class Verification {
     compare("runtime_cycles", of(now.cost, [](const auto& c) { return c.runtime_cycles; }));
     compare("edp_pj_cycles", of(now.cost, [](const auto& c) { return c.edp_pj_cycles; }));
     compare("sum_layer_edp_pj_cycles", of(now.cost, [](const auto& c) { return c.sum_layer_edp_pj_cycles; }));
+    compare("latency_s", of(now.in_time, [](const auto& t) { return t.physical.latency_s; }));
+    compare("power_w", of(now.in_time, [](const auto& t) { return t.physical.power_w; }));
+    compare("tops_per_w", of(now.in_time, [](const auto& t) { return t.physical.tops_per_w; }));
+    compare("inferences_per_s", of(now.in_time, [](const auto& t) { return t.inferences_per_s; }));
     compare("area_um2", of(now.hardware, [](const auto& h) { return h.area_um2; }));
     compare("compute_units", of(now.hardware, [](const auto& h) { return h.compute_units; }));
     compare("buffer_bits", of(now.hardware, [](const auto& h) { return h.buffer_bits; }));

@@ -296,7 +296,7 @@ class WorkloadResult:
             task = form.pop("task", {})
             layers.append({"count": count, **form})
         task = {key: value for key, value in task.items() if key != "layer"}
-        head: dict[str, Any] = {"schema": 1, **({"task": task, "workload": task.get("workload")} if task else {})}
+        head: dict[str, Any] = {"schema": 2, **({"task": task, "workload": task.get("workload")} if task else {})}
         return {**head, "layers": layers, "total": self.total}
 
     @cached_property
@@ -359,7 +359,7 @@ class LayerFrontier:
             form.pop("schema")
             task = form.pop("task", {})
             frontier.append(form)
-        head: dict[str, Any] = {"schema": 1, **({"task": {**task, "objective": self.objectives[0]}} if task else {})}
+        head: dict[str, Any] = {"schema": 2, **({"task": {**task, "objective": self.objectives[0]}} if task else {})}
         return {**head, "certified": self.certified, "objectives": self.objectives, "frontier": frontier}
 
     @cached_property

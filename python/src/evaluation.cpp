@@ -4,6 +4,7 @@
 
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/render_cost.h"
 #include "src/bindings.h"
 #include "src/errors.h"
@@ -21,7 +22,7 @@ struct EvaluatedMapping {
 
   PricedMapping priced() const { return {layer, accelerator, file.mapping, file.factorization, report}; }
   std::string json() const {
-    nlohmann::ordered_json json{{"schema", 1}};
+    nlohmann::ordered_json json{{"schema", kJsonSchema}};
     json.update(cost_json(priced()));
     return json.dump();
   }

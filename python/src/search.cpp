@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "costmodel/report.h"
+#include "dse/cli/json_schema.h"
+#include "dse/cli/network_totals.h"
 #include "dse/cli/render_cost.h"
+#include "dse/cli/text_table.h"
 #include "dse/mappers/frontier.h"
 #include "dse/results/pareto.h"
 #include "src/bindings.h"
@@ -101,7 +105,7 @@ std::string totals(const std::vector<const FoundMapping*>& found, const std::vec
     layers.push_back(found[i]->searched());
     layers.back().count = counts.at(i);
   }
-  return totals_json(layers).dump();
+  return layers.empty() ? "{}" : totals_json(layers, {}).dump();
 }
 
 std::string workload_table(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts) {
@@ -110,7 +114,13 @@ std::string workload_table(const std::vector<const FoundMapping*>& found, const 
     layers.push_back(found[i]->searched());
     layers.back().count = counts.at(i);
   }
-  return found.empty() ? "" : workload_text(layers, found.front()->mapper());
+  if (layers.empty()) return "";
+  std::size_t longest = 0;
+  for (const SearchedLayer& layer : layers) longest = std::max(longest, text_width(layer.task->layer.name));
+  const WorkloadTable table(longest, layers.front().task->accelerator.clock_hz.has_value());
+  std::string text = table.header();
+  for (const SearchedLayer& layer : layers) text += table.row(layer);
+  return text + "\n" + totals_text(layers, {}, found.front()->mapper(), false);
 }
 
 std::string frontier_table(const std::vector<const FoundMapping*>& found, bool certified) {
@@ -136,7 +146,7 @@ double total(const FoundMapping& found) {
 }  // namespace
 
 ordered_json FoundMapping::json() const {
-  ordered_json json{{"schema", 1}};
+  ordered_json json{{"schema", kJsonSchema}};
   if (words_) json["task"] = words_->json();
   json.update(search_json(searched_, mapper_));
   return json;

@@ -52,7 +52,10 @@ class Products {
   /// Only the last token of each sequence is projected to the vocabulary.
   void vocabulary(Count sequences) { add("lm_head", sequences, model_.vocabulary, model_.hidden, 1); }
 
-  Workload take() { return std::move(workload_); }
+  Workload take(const Workload::Pass& pass) {
+    workload_.pass = pass;
+    return std::move(workload_);
+  }
 
  private:
   void two_or_three(const std::string& name, Count tokens, Count width, Count count) {
@@ -79,7 +82,7 @@ Workload prefill_workload(const LanguageModel& m, std::string name, Count tokens
   products.output(all);
   products.feed_forward(all);
   products.vocabulary(batch);
-  return products.take();
+  return products.take({batch, all});
 }
 
 Workload decode_workload(const LanguageModel& m, std::string name, Count cached, Count batch) {
@@ -101,7 +104,7 @@ Workload decode_workload(const LanguageModel& m, std::string name, Count cached,
   products.output(batch);
   products.feed_forward(batch);
   products.vocabulary(batch);
-  return products.take();
+  return products.take({batch, batch});
 }
 
 }  // namespace pliant

@@ -56,6 +56,8 @@ function drawCard() {
   ]) {
     if (designs.get(name, row) !== null) lines.push([word, plain(designs.get(name, row), 4)]);
   }
+  if (designs.get("flexibility_area_from", row))
+    lines.push(["area of flexibility from", designs.get("flexibility_area_from", row)]);
   if (designs.get("w_f", row) !== null)
     lines.push(["W-F T O P S", ["t", "o", "p", "s"].map((a) => plain(designs.get(`w_f_${a}`, row), 2)).join("  ")]);
   if (designs.get("status", row) !== "solved")

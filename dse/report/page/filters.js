@@ -141,11 +141,17 @@ function designWords(row) {
   for (const column of filterColumns()) if (column !== "array") words.push([columnTitle(column), plain(designs.get(column, row))]);
   return words;
 }
+/** Columns of seconds and watts; none when no design has a clock. */
+function inSeconds() {
+  const names = ["latency_s", "power_w", "tops_per_w", "inferences_per_s", "tokens_per_s"];
+  return names.filter((name) => designs.has(name) && designs.distinct(name).length > 0);
+}
+
 function designTip(row) {
   const lines = [["design", String(designs.get("design_id", row))], ["workload", String(designs.get("workload", row))], ...designWords(row)];
-  for (const name of ["area_um2", "energy_pj", "runtime_cycles", "edp_pj_cycles", "utilization"]) {
+  for (const name of ["area_um2", "energy_pj", "runtime_cycles", ...inSeconds(), "edp_pj_cycles", "utilization"]) {
     const value = designs.get(name, row);
-    if (value !== null) lines.push([metric(name).title, shown(name, value)]);
+    if (value !== null && value !== undefined) lines.push([metric(name).title, shown(name, value)]);
   }
   if (designs.get("certified", row) !== null) lines.push(["proven optimal", designs.get("certified", row) ? "every layer" : `gap up to ${percent(designs.get("max_gap", row))}`]);
   return lines;

@@ -97,7 +97,7 @@ async function drawFrontier() {
 }
 
 function drawFrontierList(kept) {
-  const columns = [...new Set(["area_um2", frontier.x, frontier.y, "energy_pj", "runtime_cycles", "edp_pj_cycles", "utilization"])];
+  const columns = [...new Set(["area_um2", frontier.x, frontier.y, "energy_pj", "runtime_cycles", ...inSeconds(), "edp_pj_cycles", "utilization"])];
   const words = kept.length ? designWords(kept[0].row).map(([what]) => what) : [];
   const header = [{ title: "design" }, ...words.map((title) => ({ title, mono: title === "class" })), ...columns.map((name) => ({ title: metric(name).title, number: true }))];
   const knee = kept.length >= 3 ? kneeOf(kept).row : null;

@@ -26,6 +26,7 @@ function drawProvenance() {
   if (p.versions?.length) parts.push(element("h3", {}, "Versions"), pairs([...p.versions, ["report by", p.report_by]]));
   const left = [];
   if (p.parts_missing) left.push(`${p.parts_missing} of ${p.parts} parts of the dataset were not there: the sweep had not ended.`);
+  if (p.over_limit) left.push(`${plain(p.over_limit)} rows whose results break a constraint of the sweep are left out; the dataset has them.`);
   p.damaged.forEach((what) => left.push(`Left out as damaged: ${what}`));
   left.push(report.details.designs < designs.rows
     ? `Mappings and costs of layers are here for ${plain(report.details.designs)} of ${plain(designs.rows)} rows (${plain(report.details.layer_rows)} layers), those on frontiers first. The others are in the dataset; --layers N takes more along.`

@@ -69,6 +69,21 @@ TEST(Units, BandwidthsAndNumbers) {
   for (const char* wrong : {"nan", "inf", "1e999", "1 pJ", "", "1,5"}) EXPECT_FALSE(value(parse_real(wrong))) << wrong;
 }
 
+TEST(Units, FrequenciesAndBandwidthsPerSecond) {
+  EXPECT_EQ(value(parse_hertz("1 GHz")), 1e9);
+  EXPECT_EQ(value(parse_hertz("800MHz")), 8e8);
+  EXPECT_EQ(value(parse_hertz("5e8 Hz")), 5e8);
+  for (const char* wrong : {"", "1", "1 ghz", "-1 GHz", "0 Hz", "1e300 GHz", "GHz", "1 G"})
+    EXPECT_FALSE(value(parse_hertz(wrong))) << wrong;
+  // 25.6e9 bytes in 1e9 cycles are 25.6 bytes a cycle, of 8-bit words as many words; at half the clock twice as many.
+  EXPECT_DOUBLE_EQ(*value(parse_words_per_cycle("25.6 GB/s", 8, 1e9)), 25.6);
+  EXPECT_DOUBLE_EQ(*value(parse_words_per_cycle("25.6 GB/s", 16, 5e8)), 25.6);
+  EXPECT_DOUBLE_EQ(*value(parse_words_per_cycle("1 GiB/s", 8, 1e9)), 1.073741824);
+  EXPECT_DOUBLE_EQ(*value(parse_words_per_cycle("204.8 Gbits/s", 8, 1e9)), 25.6);
+  EXPECT_FALSE(value(parse_words_per_cycle("25.6 Gwords/s", 8, 1e9)));
+  EXPECT_FALSE(value(parse_words_per_cycle("25.6 GB/s", 8)));
+}
+
 TEST(Units, CheckedArithmetic) {
   EXPECT_EQ(checked_multiply(3'000'000'000, 3'000'000'000), 9'000'000'000'000'000'000);
   EXPECT_EQ(checked_multiply(4'000'000'000, 4'000'000'000), std::nullopt);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/sweep/result_limits.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace pliant {
+namespace {
+
+struct ResultName {
+  std::string_view name;
+  bool needs_clock = false;
+  std::optional<double> (*value)(const DesignRow&) = nullptr;
+};
+
+template <double DesignRow::Cost::*member>
+std::optional<double> cost(const DesignRow& row) {
+  return row.cost ? std::optional((*row.cost).*member) : std::nullopt;
+}
+
+template <double Physical::*member>
+std::optional<double> in_time(const DesignRow& row) {
+  return row.in_time ? std::optional(row.in_time->physical.*member) : std::nullopt;
+}
+
+using Cost = DesignRow::Cost;
+constexpr std::array<ResultName, 12> kResults{{
+    {"energy_pj", false, cost<&Cost::energy_pj>},
+    {"runtime_cycles", false, cost<&Cost::runtime_cycles>},
+    {"edp_pj_cycles", false, cost<&Cost::edp_pj_cycles>},
+    {"sum_layer_edp_pj_cycles", false, cost<&Cost::sum_layer_edp_pj_cycles>},
+    {"utilization", false, cost<&Cost::utilization>},
+    {"latency_s", true, in_time<&Physical::latency_s>},
+    {"energy_mj", true, in_time<&Physical::energy_mj>},
+    {"power_w", true, in_time<&Physical::power_w>},
+    {"tops", true, in_time<&Physical::tops>},
+    {"tops_per_w", true, in_time<&Physical::tops_per_w>},
+    {"inferences_per_s", true,
+     [](const DesignRow& row) { return row.in_time ? std::optional(row.in_time->inferences_per_s) : std::nullopt; }},
+    {"tokens_per_s", true, [](const DesignRow& row) { return row.in_time ? row.in_time->tokens_per_s : std::nullopt; }},
+}};
+
+const ResultName* find_result(std::string_view name) {
+  for (const ResultName& one : kResults)
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<std::string>& result_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const ResultName& one : kResults) all.emplace_back(one.name);
+    return all;
+  }();
+  return names;
+}
+
+bool needs_clock(std::string_view result_name) {
+  const ResultName* found = find_result(result_name);
+  return found != nullptr && found->needs_clock;
+}
+
+std::optional<double> result_value(const DesignRow& row, std::string_view name) {
+  const ResultName* found = find_result(name);
+  return found == nullptr ? std::nullopt : found->value(row);
+}
+
+void apply_limits(const std::vector<Constraint>& limits, const Constraint::Lookup& lookup, DesignRow& row) {
+  if (!row.cost) return;
+  for (const Constraint& limit : limits) {
+    const auto value = [&](const std::string& name) {
+      return find_result(name) != nullptr ? result_value(row, name) : lookup(name);
+    };
+    if (limit.holds(value) != false) continue;
+    row.status = kOverLimit;
+    row.reason = fmt::format("{} does not hold:", limit.text());
+    for (const std::string& name : limit.names()) row.reason += fmt::format(" {} {:.6g}", name, value(name).value());
+    return;
+  }
+}
+
+}  // namespace pliant
