@@ -116,7 +116,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"aggregate", kText, "", "query",
      "one row per group: count, min(COLUMN), max(COLUMN), mean(COLUMN), sum(COLUMN), comma-separated"},
     {"partial", kFlag, "", "pareto query report",
-     "exit code 0 also for a dataset that is not finished or damaged: the answer is about what there is"},
+     "a dataset that is not finished, or damaged, is no failure: exit code 0, for what there is"},
     {"output", kText, "", "pareto", "write the frontiers to a .parquet or .csv file", "", 'o'},
     {"output", kText, "", "query", "write the rows to a .parquet or .csv file", "", 'o'},
     {"limit", kWhole, "40", "pareto", "rows shown of each group; 0 = all"},
