@@ -129,6 +129,18 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
     result.means = Means::kNotDecided;
     return result;
   }
+  by_tiles(transfers, unrolling, kept, least, target, result);
+  if (closed() || p_.affine_dims[p_.output] == 0) return result;
+  by_tiles(ChoiceTransfers(p_, measures_, unrolling, kept, false, true), unrolling, kept, least, target, result);
+  return result;
+}
+
+void ChoiceBound::by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept,
+                           std::vector<double> least, double target, Result& result) const {
+  const double enough = target * (1 - kRounding), compute = p_.macs * p_.mac_pj, steps = least_steps(task_, unrolling);
+  const auto closed = [&] { return result.lower_bound >= enough; };
+  double cycles = steps;
+  for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, whole_cycles(least[m], steps));
   result.means = Means::kTiles;
   NestedTiles tiles(rules_, measures_, transfers, kept);
   const auto raise = [&](std::size_t m) {
@@ -139,16 +151,15 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
     result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, least[0], cycles, steps));
   };
   for (std::size_t m = 0; m < least.size() && !closed(); ++m) raise(m);
-  if (closed()) return result;
+  if (closed()) return;
   // 3. Energy and the cycles of one port together.
   result.means = Means::kLines;
   for (std::size_t port = 1; port < least.size() && !closed() && target < kInfinity; ++port)
     result.lower_bound = std::max(result.lower_bound, by_lines(tiles, least[0], cycles, steps, port, target));
-  if (closed()) return result;
+  if (closed()) return;
   result.means = Means::kNotDecided;
   const double value = attained(tiles, unrolling, kept, least[0], cycles);
   if (value < enough) result.attained = value;
-  return result;
 }
 
 double ChoiceBound::by_ends(const ChoiceTransfers& transfers, const Kept& kept, const std::vector<double>& least,

@@ -20,8 +20,11 @@ void Measures::charge(std::vector<double>& per_word, int tensor, int level, bool
 }
 
 ChoiceTransfers::ChoiceTransfers(const Problem& problem, const Measures& measures, const Factors& unrolling,
-                                 const Kept& kept, bool remainders)
-    : p_(problem), remainders_(remainders), transfers_(static_cast<std::size_t>(problem.tensors)) {
+                                 const Kept& kept, bool remainders, bool differences)
+    : p_(problem),
+      remainders_(remainders),
+      differences_(differences),
+      transfers_(static_cast<std::size_t>(problem.tensors)) {
   spread(unrolling);
   for (int x = 0; x < p_.tensors; ++x) {
     int child = p_.levels;
@@ -175,7 +178,7 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
   // then none is read back for certain.
   const bool counts_first = !remainders_ && !(windows && per_sweep);
   charge(t.served, t.parent, true, p_.update_pj[t.parent], 1, 0);
-  if (counts_first && !(windows && first_parent > t.least_served))
+  if (counts_first && !(windows && !differences_ && first_parent > t.least_served))
     charge(t.served, t.parent, false, p_.read_pj[t.parent], 1, first_parent);
   if (remainders_ && !windows) {
     t.most_first_parent = first_parent;
@@ -188,7 +191,7 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
         t.constant[m] += t.read_back[m] * std::max(0.0, t.least_served - first_parent);
   }
   if (t.child == p_.levels) return;
-  if (counts_first && !(windows && first_child > t.least_delivered))
+  if (counts_first && !(windows && !differences_ && first_child > t.least_delivered))
     charge(t.delivered, t.child, true, p_.write_pj[t.child], 1, first_child);
   if (p_.conventions.drain == Conventions::Drain::kFree) return;
   charge(t.delivered, t.child, false, p_.read_pj[t.child], 1, 0);

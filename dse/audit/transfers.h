@@ -41,9 +41,11 @@ struct Transfer {
 /// The spatial side of a choice, and its transfers.
 class ChoiceTransfers {
  public:
-  /// With remainders, units may be idle: only what needs no count of copies is certain then.
+  /// With remainders, units may be idle: only what needs no count of copies is certain then. Of outputs whose windows
+  /// overlap, max(0, arrivals - most first arrivals) is read back: at least 0, and at least the difference. Neither is
+  /// always the better bound; `differences` takes the second one everywhere.
   ChoiceTransfers(const Problem& problem, const Measures& measures, const Factors& unrolling, const Kept& kept,
-                  bool remainders);
+                  bool remainders, bool differences = false);
 
   const Problem& problem() const { return p_; }
   Count factor(int level, int dim) const { return factor_[level][dim]; }  ///< 1 at memories
@@ -80,7 +82,7 @@ class ChoiceTransfers {
   void least_towards_compute(Transfer& transfer) const;
 
   const Problem& p_;
-  const bool remainders_;
+  const bool remainders_, differences_;
   std::array<std::array<Count, kMaxDims>, kMaxLevels + 1> factor_{}, inside_{};
   std::array<Count, kMaxDims> left_{};
   std::array<double, kMaxLevels + 1> copies_{};
