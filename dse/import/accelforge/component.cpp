@@ -138,7 +138,7 @@ void ComponentContext::set_clock(const Cursor& compute) {
 void ComponentContext::set_bandwidth(const Cursor& node, const std::map<std::string, Action>& all, Memory& memory) {
   bool separate = false;
   const auto seconds = seconds_per_action(node, separate);
-  bool limited = false;
+  bool limited = false;  // by something that a clock would turn into words per cycle
   const auto words_per_cycle = [&](const char* name) -> std::optional<double> {
     const auto found = all.find(name);
     const double bits = found == all.end() ? 1 : found->second.bits;
@@ -147,16 +147,23 @@ void ComponentContext::set_bandwidth(const Cursor& node, const std::map<std::str
                                                 : found->second.per_second.value_or(HUGE_VAL);
     if (!std::isfinite(rate) || rate <= 0) return std::nullopt;
     limited = true;
-    return clock_ > 0 ? std::optional(rate * bits / memory.word_bits / clock_ / (separate ? 1 : 2)) : std::nullopt;
+    return clock_ > 0 ? std::optional(rate * bits / memory.word_bits / clock_) : std::nullopt;
   };
-  memory.read_words_per_cycle = words_per_cycle("read");
-  memory.write_words_per_cycle = words_per_cycle("write");
+  const auto read = words_per_cycle("read"), write = words_per_cycle("write");
   if (limited && clock_ == 0) {
     log_->unsupported(node.node().at, node.path(), "a throughput per second, but the compute says no clock",
                       "a throughput of the compute");
-  } else if (limited && !separate) {
-    log_->choice(node.node().at, node.path(), "reads and writes take turns: half of the throughput for each");
   }
+  // The time of all actions adds up unless the file says otherwise: one bus, if reads and writes are equally fast.
+  if (!separate && read && write && *read == *write) {
+    memory.bus_words_per_cycle = read;
+    return;
+  }
+  if (!separate && read && write) {
+    log_->unsupported(node.node().at, node.path(), "reads and writes that take turns at different speeds");
+  }
+  memory.read_words_per_cycle = read;
+  memory.write_words_per_cycle = write;
 }
 
 void ComponentContext::set_tensors(const Cursor& node, const std::string& name, Memory& memory) {

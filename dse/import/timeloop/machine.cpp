@@ -69,10 +69,7 @@ Memory build_memory(const Component& component, ImportLog& log, bool& stated) {
   }
   memory.read_words_per_cycle = attributes.number({"read_bandwidth"});
   memory.write_words_per_cycle = attributes.number({"write_bandwidth"});
-  if (const auto shared = attributes.number({"shared_bandwidth", "bandwidth"})) {
-    log.unsupported(component.at, component.name, fmt::format("a bandwidth of {} shared by reads and writes", *shared),
-                    "read_bandwidth and write_bandwidth");
-  }
+  memory.bus_words_per_cycle = attributes.number({"shared_bandwidth", "rw_bandwidth", "bandwidth"});
   stated = !component.energy_pj.empty();
   const auto energy = [&](const char* action, double otherwise) {
     const auto found = component.energy_pj.find(action);

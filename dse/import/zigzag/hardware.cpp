@@ -97,7 +97,7 @@ class HardwareReader {
   /// Costs are those of an access as wide as the port.
   void read_ports(const Cursor& cursor, ZigzagMemory& own) {
     double read_bits = 0, write_bits = 0;
-    bool shared = false;
+    bool shared = false, apart = false;  // ports for both, ports for one
     const auto ports = cursor.find("ports");
     if (ports && ports->node().is_sequence()) {
       for (const Cursor& port : ports->items()) {
@@ -108,13 +108,20 @@ class HardwareReader {
         if (type == "read" || type == "read_write") read_bits += type == "read" ? bits : bits / 2;
         if (type == "write" || type == "read_write") write_bits += type == "write" ? bits : bits / 2;
         shared |= type == "read_write";
+        apart |= type == "read" || type == "write";
         widest_[own.name] = std::max(widest_[own.name], bits);
       }
     }
     const double word = own.memory.word_bits;
-    if (read_bits > 0) own.memory.read_words_per_cycle = read_bits / word;
-    if (write_bits > 0) own.memory.write_words_per_cycle = write_bits / word;
-    if (shared) log_.choice(own.at, own.name, "a port for reads and writes: half of its bandwidth for each");
+    if (shared && !apart) {
+      own.memory.bus_words_per_cycle = (read_bits + write_bits) / word;
+    } else {
+      if (read_bits > 0) own.memory.read_words_per_cycle = read_bits / word;
+      if (write_bits > 0) own.memory.write_words_per_cycle = write_bits / word;
+    }
+    if (shared && apart) {
+      log_.choice(own.at, own.name, "a port for reads and writes beside others: half of its bandwidth for each");
+    }
     const auto read = cursor.find("r_cost"), write = cursor.find("w_cost");
     const double wide = std::max(widest_[own.name], word);
     own.stated = read && write && !read->node().is_null() && !write->node().is_null();

@@ -60,7 +60,8 @@ TEST(AccelForge, AnArchitectureIsAChainWithBitsJoulesAndSeconds) {
   EXPECT_FALSE(main.capacity_words.has_value());
   EXPECT_DOUBLE_EQ(main.read_pj, 64);  // 8 pJ for each of 8 bits
   // 16e9 words of 8 bits a second at 1 GHz are 16 a cycle; reads and writes take turns.
-  EXPECT_DOUBLE_EQ(*main.read_words_per_cycle, 8);
+  EXPECT_DOUBLE_EQ(main.bus_words_per_cycle.value_or(0), 16);
+  EXPECT_FALSE(main.read_words_per_cycle.has_value());
   const Memory& buffer = chip.levels[1].memory();
   EXPECT_EQ(buffer.capacity_words, 4096);
   EXPECT_DOUBLE_EQ(buffer.read_pj, 2);  // 16 pJ for 8 words
