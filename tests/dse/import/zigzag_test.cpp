@@ -91,7 +91,8 @@ TEST(ZigZag, HardwareIsAChainOfMemories) {
       parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"), imported.accelerators.at(0).yaml, "a");
   ASSERT_EQ(a.levels.size(), 6u);
   EXPECT_FALSE(a.levels[0].memory().capacity_words);
-  EXPECT_EQ(a.levels[0].memory().read_words_per_cycle, 4.0);  // 64 bits for both directions, words of 8
+  EXPECT_EQ(a.levels[0].memory().bus_words_per_cycle, 8.0);  // 64 bits for both directions, words of 8
+  EXPECT_FALSE(a.levels[0].memory().read_words_per_cycle);
   EXPECT_EQ(a.levels[1].memory().capacity_words, 8192);
   EXPECT_EQ(a.levels[1].memory().read_pj, 2);  // 32 pJ for 128 bits
   EXPECT_FALSE(a.levels[1].memory().may_keep[static_cast<std::size_t>(Role::kWeight)]);
