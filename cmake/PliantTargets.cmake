@@ -93,15 +93,17 @@ function(pliant_add_benchmarks folder)
   endforeach()
 endfunction()
 
-# Every fuzz/*.cpp defines LLVMFuzzerTestOneInput and becomes a program of the same name.
+# Every fuzz/*.cpp defines LLVMFuzzerTestOneInput and becomes a program of the same name. The preset builds only these.
 function(pliant_add_fuzzers folder)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "The fuzz targets need clang; use the preset `fuzz`.")
   endif()
+  add_custom_target(fuzzers)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} "${source}")
+    add_dependencies(fuzzers ${name})
     target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
     target_link_libraries(${name} PRIVATE pliant_dse_import pliant_options)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
