@@ -10,6 +10,8 @@
 
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/row_filter.h"
+#include "dse/results/columns.h"
 
 namespace pliant {
 namespace {
@@ -117,6 +119,28 @@ void analyse(const DatasetFrontiers& all, const FrontierQuestion& question, Grou
 }
 
 }  // namespace
+
+CountingRows read_counting_rows(const std::filesystem::path& dataset, TableKind kind,
+                                const std::vector<std::string>& where, std::vector<std::string>& damaged) {
+  CountingRows read;
+  std::vector<RowFilter> filters;
+  if (!where.empty()) {
+    const std::vector<ColumnKind> known = table_columns(dataset, kind);
+    for (const std::string& text : where) filters.emplace_back(text, known);
+  }
+  TableChoice choice;
+  choice.keep = [&](const DataTable& part, std::size_t row) {
+    const DataColumn* status = part.find("status");
+    const bool over = status != nullptr && to_text(status->cells[row]) == kOverLimit;
+    const bool passes =
+        !over && std::ranges::all_of(filters, [&](const RowFilter& filter) { return filter.passes(part, row); });
+    read.over_limit += over ? 1 : 0;
+    read.filtered += !over && !passes ? 1 : 0;
+    return passes;
+  };
+  read.table = read_table(dataset, kind, damaged, choice);
+  return read;
+}
 
 const DataColumn& DatasetFrontiers::column(const std::string& name, const std::string& command,
                                            const std::string& option) const {

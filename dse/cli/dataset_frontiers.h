@@ -2,6 +2,7 @@
 // The frontiers of a table, one for each group of rows: what `pliant pareto` and the Python package answer.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +20,15 @@ struct FrontierQuestion {
   std::vector<std::string> group_by;
   std::vector<std::string> reference;  ///< of the hypervolume, a number per column; empty: the worst of each group
 };
+
+/// The rows of a table that count: those that meet the conditions and break no constraint of their sweep on results.
+struct CountingRows {
+  DataTable table;
+  std::size_t over_limit = 0, filtered = 0;  ///< left out: by the sweep's constraints on results, by the conditions
+};
+/// `where`: conditions as --where takes them. Parts that cannot be read are described in `damaged`.
+CountingRows read_counting_rows(const std::filesystem::path& dataset, TableKind kind,
+                                const std::vector<std::string>& where, std::vector<std::string>& damaged);
 
 struct DatasetFrontiers {
   struct Goal {

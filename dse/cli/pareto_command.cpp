@@ -13,10 +13,8 @@
 #include "dse/cli/dataset_frontiers.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/pareto_sensitivity.h"
-#include "dse/cli/row_filter.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
-#include "dse/results/columns.h"
 #include "dse/results/data_table.h"
 
 namespace pliant {
@@ -64,22 +62,10 @@ class ParetoCommand {
     const std::filesystem::path dataset = dataset_of(arguments_);
     const TableKind kind = table_of(arguments_);
     std::vector<std::string> damaged;
-    std::vector<RowFilter> filters;
-    if (arguments_.has("where")) {
-      const std::vector<ColumnKind> known = table_columns(dataset, kind);
-      for (const std::string& text : arguments_.texts("where")) filters.emplace_back(text, known);
-    }
-    TableChoice choice;
-    choice.keep = [&](const DataTable& part, std::size_t row) {
-      const DataColumn* status = part.find("status");
-      const bool over = status != nullptr && to_text(status->cells[row]) == kOverLimit;
-      const bool passes =
-          !over && std::ranges::all_of(filters, [&](const RowFilter& filter) { return filter.passes(part, row); });
-      over_limit_ += over ? 1 : 0;
-      filtered_ += !over && !passes ? 1 : 0;
-      return passes;
-    };
-    DataTable table = read_table(dataset, kind, damaged, choice);
+    CountingRows counting = read_counting_rows(dataset, kind, arguments_.texts("where"), damaged);
+    over_limit_ = counting.over_limit;
+    filtered_ = counting.filtered;
+    DataTable table = std::move(counting.table);
     complete_ = tell_if_incomplete(dataset, kind, damaged, err_);
     if (table.columns.empty())
       throw arguments_.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(kind)),

@@ -63,6 +63,7 @@ def load_sweep(
     settings: Mapping[str, Setting] | None = None,
     mapper: str | None = None,
     budget: Seconds | None = None,
+    gap: float | None = None,
     seed: int | None = None,
 ) -> Sweep:
     """A sweep by its shipped name, from a file, or from a dict in the form of such a file (docs/sweeps.md). The other
@@ -71,7 +72,7 @@ def load_sweep(
         return source
     pairs = [(key, _setting(value)) for key, value in (settings or {}).items()]
     seconds = None if budget is None else seconds_of(budget)
-    return Sweep(_core.load_sweep(*words_of(source), pairs, mapper, seconds, seed))
+    return Sweep(_core.load_sweep(*words_of(source), pairs, mapper, seconds, gap, seed))
 
 
 class Dataset:
@@ -153,6 +154,7 @@ def sweep(
     settings: Mapping[str, Setting] | None = None,
     mapper: str | None = None,
     budget: Seconds | None = None,
+    gap: float | None = None,
     seed: int | None = None,
     threads: int = 0,
     shard: tuple[int, int] = (0, 1),
@@ -178,7 +180,7 @@ def sweep(
         ChangedInputs: the dataset was made from other inputs.
         StorageError: the disk refuses; what is finished is kept.
     """
-    loaded = load_sweep(source, settings=settings, mapper=mapper, budget=budget, seed=seed)
+    loaded = load_sweep(source, settings=settings, mapper=mapper, budget=budget, gap=gap, seed=seed)
     kept = None
     if dataset is None:
         kept = tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True)
@@ -302,6 +304,7 @@ def frontier(
     *,
     group_by: Sequence[str] = ("workload",),
     reference: Sequence[float] = (),
+    where: Sequence[str] = (),
     table: str = "designs",
 ) -> DatasetFrontier:
     """The designs that no other of their group is better than in every column named; without names, area and EDP.
@@ -309,11 +312,12 @@ def frontier(
     Args:
         group_by: each group has a frontier of its own; empty for one group.
         reference: reference point of the hypervolume, a number per column; else the worst of each column in the group.
+        where: conditions that a row must meet, such as ``latency_s <= 0.033``; as ``--where`` takes them.
         table: ``designs`` or ``layers``.
     """
     opened = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
     point = [repr(float(number)) for number in reference]
-    rows, form = _core.frontier(opened.path, table, list(minimize), list(maximize), list(group_by), point)
+    rows, form = _core.frontier(opened.path, table, list(minimize), list(maximize), list(group_by), point, list(where))
     return DatasetFrontier(Table(rows), json.loads(form), opened)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 from pliant import _core
 from pliant._html import cost_html, rows_html
-from pliant._inputs import preformatted
+from pliant._inputs import Workload, preformatted
 from pliant._tables import Table
 
 _Priced = Union[_core.FoundMapping, _core.EvaluatedMapping]
@@ -258,15 +258,15 @@ class LayerResult(Cost):
 class WorkloadResult:
     """Every layer of a workload mapped. Iterating gives the layers' results; as an Arrow table, one row each."""
 
-    def __init__(self, workload: str, layers: list[LayerResult], counts: list[int], wanted: int) -> None:
-        self.workload = workload
+    def __init__(self, workload: Workload, layers: list[LayerResult]) -> None:
+        self.workload = workload.name
         self.layers = layers
-        self.counts = counts
-        #: fewer when the search was interrupted
-        self.complete = len(layers) == wanted
-        cores = [one._core for one in layers]
-        self.total: dict[str, Any] = json.loads(_core.workload_totals(cores, counts))
-        self.total["complete"] = self.total["complete"] and self.complete
+        self.counts = workload.counts
+        self._network = workload._core
+        self.total: dict[str, Any] = json.loads(_core.workload_totals(self._cores(), self.counts, self._network))
+
+    def _cores(self) -> list[_core.FoundMapping]:
+        return [one._core for one in self.layers]
 
     @property
     def energy_pj(self) -> float:
@@ -284,7 +284,7 @@ class WorkloadResult:
     @property
     def certified(self) -> bool:
         """Every layer has a mapping that is proven to be the best."""
-        return bool(self.total["certified"]) and self.complete
+        return bool(self.total["certified"])
 
     def to_dict(self) -> dict[str, Any]:
         """As ``pliant map --workload --json`` prints it."""
@@ -296,7 +296,10 @@ class WorkloadResult:
             task = form.pop("task", {})
             layers.append({"count": count, **form})
         task = {key: value for key, value in task.items() if key != "layer"}
-        head: dict[str, Any] = {"schema": 2, **({"task": task, "workload": task.get("workload")} if task else {})}
+        head: dict[str, Any] = {
+            "schema": _core.json_schema,
+            **({"task": task, "workload": task.get("workload")} if task else {}),
+        }
         return {**head, "layers": layers, "total": self.total}
 
     @cached_property
@@ -329,7 +332,7 @@ class WorkloadResult:
         raise KeyError(layer)
 
     def __str__(self) -> str:
-        return _core.workload_text([one._core for one in self.layers], self.counts)
+        return _core.workload_text(self._cores(), self.counts, self._network)
 
     def __repr__(self) -> str:
         return (
@@ -359,7 +362,10 @@ class LayerFrontier:
             form.pop("schema")
             task = form.pop("task", {})
             frontier.append(form)
-        head: dict[str, Any] = {"schema": 2, **({"task": {**task, "objective": self.objectives[0]}} if task else {})}
+        head: dict[str, Any] = {
+            "schema": _core.json_schema,
+            **({"task": {**task, "objective": self.objectives[0]}} if task else {}),
+        }
         return {**head, "certified": self.certified, "objectives": self.objectives, "frontier": frontier}
 
     @cached_property

@@ -36,13 +36,14 @@ def _request(
     mapper: str,
     budget: Seconds | None,
     evaluations: int,
+    gap: float,
     seed: int,
     threads: int,
     mapper_options: Dict[str, Any] | None,
 ) -> _core.Request:
     options = [(name, str(value)) for name, value in (mapper_options or {}).items()]
     cores = threads if threads > 0 else os.cpu_count() or 1
-    return _core.Request(objective, factorization, mapper, seconds_of(budget), evaluations, seed, cores, options)
+    return _core.Request(objective, factorization, mapper, seconds_of(budget), evaluations, gap, seed, cores, options)
 
 
 def map(
@@ -57,6 +58,7 @@ def map(
     mapper: str = "exact",
     budget: Seconds | None = None,
     evaluations: int = 0,
+    gap: float = 0,
     seed: int = 1,
     threads: int = 1,
     mapper_options: Dict[str, Any] | None = None,
@@ -77,6 +79,7 @@ def map(
         mapper: one of :data:`pliant.mappers`; ``exact`` proves.
         budget: seconds, or a text such as ``"250ms"``; the best found by then counts.
         evaluations: how many mappings may be priced, for mappers that draw; 0 is the mapper's own default.
+        gap: a share of the value, such as 0.01: the search ends when no mapping can be better by more (``exact`` only).
         seed: of the mappers that draw random numbers.
         threads: 0 is all cores; results do not depend on it.
         mapper_options: options of the mapper by name.
@@ -88,7 +91,7 @@ def map(
         layer = load_layer(layer, workload)
     if flexibility is not None or conventions is not None or not isinstance(accelerator, Accelerator):
         accelerator = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
-    request = _request(objective, factorization, mapper, budget, evaluations, seed, threads, mapper_options)
+    request = _request(objective, factorization, mapper, budget, evaluations, gap, seed, threads, mapper_options)
     return LayerResult(_core.map_layer(layer._core, accelerator._core, request, _on_main_thread()))
 
 
@@ -103,6 +106,7 @@ def map_workload(
     mapper: str = "exact",
     budget: Seconds | None = None,
     evaluations: int = 0,
+    gap: float = 0,
     seed: int = 1,
     threads: int = 1,
     mapper_options: Dict[str, Any] | None = None,
@@ -111,13 +115,13 @@ def map_workload(
     """The best mapping of every layer of a workload. Arguments as for :func:`map`; ``budget`` is for one layer."""
     network = load_workload(workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
-    request = _request(objective, factorization, mapper, budget, evaluations, seed, threads, mapper_options)
+    request = _request(objective, factorization, mapper, budget, evaluations, gap, seed, threads, mapper_options)
     found = []
     with Bar(network.name, len(network), "layers", progress) as bar:
         for layer in network:
             found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, _on_main_thread())))
             bar.show(len(found))
-    return WorkloadResult(network.name, found, network.counts, len(network))
+    return WorkloadResult(network, found)
 
 
 def map_frontier(
@@ -138,7 +142,7 @@ def map_frontier(
     the whole frontier."""
     asked = load_layer(layer, workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
-    request = _request("energy", factorization, mapper, budget, 0, seed, threads, None)
+    request = _request("energy", factorization, mapper, budget, 0, 0, seed, threads, None)
     points, certified = _core.map_frontier(asked._core, chosen._core, request, list(objectives), _on_main_thread())
     return LayerFrontier([LayerResult(point) for point in points], list(objectives), certified)
 

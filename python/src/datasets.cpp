@@ -22,17 +22,22 @@ namespace fs = std::filesystem;
 /// The frontiers of all groups as one table, and as JSON.
 std::pair<ArrowTable, std::string> frontier(const fs::path& dataset, const std::string& table,
                                             std::vector<std::string> minimize, std::vector<std::string> maximize,
-                                            std::vector<std::string> group_by, std::vector<std::string> reference) {
+                                            std::vector<std::string> group_by, std::vector<std::string> reference,
+                                            const std::vector<std::string>& where) {
   const TableKind kind = table == "layers" ? TableKind::kLayers : TableKind::kDesigns;
   std::vector<std::string> damaged;
-  DataTable rows = read_table(dataset, kind, damaged);
-  if (rows.columns.empty())
+  CountingRows counting = read_counting_rows(dataset, kind, where, damaged);
+  if (counting.table.columns.empty())
     throw bad_option("pliant", "--dataset", dataset.string() + " holds no such table", "the folder of a sweep");
   std::ostringstream unheard;
   const bool complete = tell_if_incomplete(dataset, kind, damaged, unheard);
-  const DatasetFrontiers found = find_frontiers(
-      std::move(rows), {"pliant", std::move(minimize), std::move(maximize), std::move(group_by), std::move(reference)});
-  return {ArrowTable{arrow_table(found.rows())}, found.json(complete).dump()};
+  const DatasetFrontiers found =
+      find_frontiers(std::move(counting.table),
+                     {"pliant", std::move(minimize), std::move(maximize), std::move(group_by), std::move(reference)});
+  nlohmann::ordered_json json = found.json(complete);
+  json["over_limit"] = counting.over_limit;
+  json["filtered"] = counting.filtered;
+  return {ArrowTable{arrow_table(found.rows())}, json.dump()};
 }
 
 std::string report(const fs::path& dataset, std::size_t most_layers) {
@@ -55,7 +60,7 @@ void bind_datasets(nb::module_& module) {
   using namespace nb::literals;
   const nb::call_guard<nb::gil_scoped_release> unlocked;
   module.def("frontier", &frontier, "dataset"_a, "table"_a, "minimize"_a, "maximize"_a, "group_by"_a, "reference"_a,
-             unlocked);
+             "where"_a, unlocked);
   module.def("report", &report, "dataset"_a, "most_layers"_a, unlocked);
   module.def("charts", &charts, "dataset"_a, unlocked);
   module.def(

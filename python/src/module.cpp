@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/version.h"
+#include "dse/cli/json_schema.h"
 #include "src/bindings.h"
 
 NB_MODULE(_core, module) {
   module.doc() = "The C++ core of pliant; use the package, not this module.";
   module.attr("version") = std::string(pliant::version());
+  module.attr("json_schema") = pliant::kJsonSchema;
   pliant::python::bind_errors(module);
   pliant::python::bind_inputs(module);
   pliant::python::bind_search(module);

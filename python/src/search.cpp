@@ -34,6 +34,7 @@ SearchOptions options_of(const Request& request, std::stop_token stop) {
   SearchOptions options;
   options.budget.seconds = request.budget_seconds;
   options.budget.evaluations = request.evaluations;
+  options.gap = request.gap;
   options.seed = request.seed;
   options.threads = request.threads;
   options.extra = request.mapper_options;
@@ -99,16 +100,18 @@ std::pair<std::vector<FoundMapping>, bool> map_frontier(const LoadedLayer& layer
 }
 
 /// The sums of a workload's layers, each as often as it is repeated.
-std::string totals(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts) {
+std::string totals(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts,
+                   const LoadedWorkload& workload) {
   std::vector<SearchedLayer> layers;
   for (std::size_t i = 0; i < found.size(); ++i) {
     layers.push_back(found[i]->searched());
     layers.back().count = counts.at(i);
   }
-  return layers.empty() ? "{}" : totals_json(layers, {}).dump();
+  return layers.empty() ? "{}" : totals_json(layers, workload.workload.pass).dump();
 }
 
-std::string workload_table(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts) {
+std::string workload_table(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts,
+                           const LoadedWorkload& workload) {
   std::vector<SearchedLayer> layers;
   for (std::size_t i = 0; i < found.size(); ++i) {
     layers.push_back(found[i]->searched());
@@ -120,7 +123,7 @@ std::string workload_table(const std::vector<const FoundMapping*>& found, const 
   const WorkloadTable table(longest, layers.front().task->accelerator.clock_hz.has_value());
   std::string text = table.header();
   for (const SearchedLayer& layer : layers) text += table.row(layer);
-  return text + "\n" + totals_text(layers, {}, found.front()->mapper(), false);
+  return text + "\n" + totals_text(layers, workload.workload.pass, found.front()->mapper(), false);
 }
 
 std::string frontier_table(const std::vector<const FoundMapping*>& found, bool certified) {
@@ -193,19 +196,20 @@ void bind_search(nb::module_& module) {
       .def(
           "__init__",
           [](Request* made, std::string objective, std::string factorization, std::string mapper, double budget_seconds,
-             std::uint64_t evaluations, std::uint64_t seed, int threads,
+             std::uint64_t evaluations, double gap, std::uint64_t seed, int threads,
              std::vector<std::pair<std::string, std::string>> mapper_options) {
             new (made) Request{std::move(objective),
                                std::move(factorization),
                                std::move(mapper),
                                budget_seconds,
                                evaluations,
+                               gap,
                                seed,
                                threads,
                                std::move(mapper_options)};
           },
-          "objective"_a, "factorization"_a, "mapper"_a, "budget_seconds"_a, "evaluations"_a, "seed"_a, "threads"_a,
-          "mapper_options"_a);
+          "objective"_a, "factorization"_a, "mapper"_a, "budget_seconds"_a, "evaluations"_a, "gap"_a, "seed"_a,
+          "threads"_a, "mapper_options"_a);
 
   nb::class_<FoundMapping>(module, "FoundMapping")
       .def_prop_ro("feasible", [](const FoundMapping& f) { return f.result().mapping.has_value(); })
@@ -240,8 +244,8 @@ void bind_search(nb::module_& module) {
   module.def("map_layer", &map_layer, "layer"_a, "accelerator"_a, "request"_a, "interruptible"_a, unlocked);
   module.def("map_frontier", &map_frontier, "layer"_a, "accelerator"_a, "request"_a, "objectives"_a, "interruptible"_a,
              unlocked);
-  module.def("workload_totals", &totals, "found"_a, "counts"_a);
-  module.def("workload_text", &workload_table, "found"_a, "counts"_a);
+  module.def("workload_totals", &totals, "found"_a, "counts"_a, "workload"_a);
+  module.def("workload_text", &workload_table, "found"_a, "counts"_a, "workload"_a);
   module.def("frontier_text", &frontier_table, "found"_a, "certified"_a);
 }
 

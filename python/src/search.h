@@ -16,7 +16,9 @@ namespace pliant::python {
 struct Request {
   std::string objective = "edp", factorization = "pfm", mapper = "exact";
   double budget_seconds = 0;
-  std::uint64_t evaluations = 0, seed = 1;
+  std::uint64_t evaluations = 0;
+  double gap = 0;
+  std::uint64_t seed = 1;
   int threads = 1;
   std::vector<std::pair<std::string, std::string>> mapper_options;
 };

@@ -13,11 +13,12 @@ namespace pliant::python {
 namespace {
 
 Sweep load(const std::string& source, bool in_memory, const std::vector<Setting>& settings,
-           const std::optional<std::string>& mapper, std::optional<double> budget_seconds,
+           const std::optional<std::string>& mapper, std::optional<double> budget_seconds, std::optional<double> gap,
            std::optional<std::uint64_t> seed) {
   SweepOverrides overrides;
   overrides.mapper = mapper;
   overrides.budget_seconds = budget_seconds;
+  overrides.gap = gap;
   overrides.seed = seed;
   overrides.settings = settings;
   if (in_memory) return parse_sweep_text(library(), source, kInMemory, overrides);
@@ -115,7 +116,7 @@ void bind_sweeps(nb::module_& module) {
       .def("progress", &SweepRun::progress)
       .def("notes", &SweepRun::notes);
   module.def("load_sweep", &load, "source"_a, "in_memory"_a, "settings"_a, "mapper"_a.none(), "budget_seconds"_a.none(),
-             "seed"_a.none(), unlocked);
+             "gap"_a.none(), "seed"_a.none(), unlocked);
   module.def("dataset_status", &status, "dataset"_a, unlocked);
 }
 

@@ -75,6 +75,14 @@ def test_a_workload_and_a_frontier(cli: Callable[..., Any]) -> None:
     assert timeless(frontier.to_dict()) == timeless(theirs)
 
 
+def test_a_gap_that_is_good_enough(cli: Callable[..., Any]) -> None:
+    ours = pliant.map(CONV, "simba", gap=0.2)
+    assert ours.gap <= 0.2
+    assert ours.value >= pliant.map(CONV, "simba").value >= ours.lower_bound
+    theirs = cli("map", "--accelerator", "simba", "--layer", CONV, "--gap", "20%")
+    assert timeless(ours.to_dict()) == timeless(theirs)
+
+
 def test_flexion_of_a_workload_and_a_class(cli: Callable[..., Any]) -> None:
     ours = pliant.flexion("flexref", "flexpaper_ncf", tile_tuples=False)
     words = ["flexion", "--accelerator", "flexref", "--workload", "flexpaper_ncf", "--no-tuples"]

@@ -80,6 +80,8 @@ def test_frontiers_are_those_of_the_command_line(dataset: Any, cli: Callable[...
         "pareto", str(dataset.path), "--minimize", "runtime_cycles", "--maximize", "utilization", "--group-by", "none",
         "--reference", "1000000000000.0,0.0",
     )  # fmt: skip
+    narrow = pliant.frontier(dataset, where=["class == 1*"])
+    assert narrow.to_dict() == cli("pareto", str(dataset.path), "--where", "class == 1*")
     assert "edp_pj_cycles" in str(found)
     with pytest.raises(pliant.InputError) as raised:
         pliant.frontier(dataset, ["energy"])
