@@ -10,6 +10,7 @@
 
 #include "dse/cli/command_line.h"
 #include "dse/cli/count_json.h"
+#include "dse/cli/json_schema.h"
 #include "dse/cli/task_options.h"
 #include "flex/mapspace/ruby_table.h"
 

@@ -15,7 +15,6 @@
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_certificates.h"
 #include "dse/cli/sweep_json.h"
