@@ -22,10 +22,12 @@ function kneeOf(points) {
   if (points.length < 3) return points[0];
   const range = (key) => {
     const values = points.map((p) => p[key]);
-    const low = Math.min(...values), high = Math.max(...values);
+    const low = Math.min(...values),
+      high = Math.max(...values);
     return (v) => (high > low ? (v - low) / (high - low) : 0);
   };
-  const sx = range("x"), sy = range("y");
+  const sx = range("x"),
+    sy = range("y");
   return points.reduce((best, p) => (sx(p.x) + sy(p.y) < sx(best.x) + sy(best.y) ? p : best), points[0]);
 }
 
@@ -33,10 +35,12 @@ function kneeOf(points) {
 function labelledPoints(points, kept, xLog, yLog, wide, high) {
   const place = (key, log, size) => {
     const value = (p) => (log ? Math.log(p[key]) : p[key]);
-    const low = points.reduce((a, p) => Math.min(a, value(p)), Infinity), top = points.reduce((a, p) => Math.max(a, value(p)), -Infinity);
+    const low = points.reduce((a, p) => Math.min(a, value(p)), Infinity),
+      top = points.reduce((a, p) => Math.max(a, value(p)), -Infinity);
     return (p) => (top > low ? ((value(p) - low) / (top - low)) * size : 0);
   };
-  const x = place("x", xLog, wide), y = place("y", yLog, high);
+  const x = place("x", xLog, wide),
+    y = place("y", yLog, high);
   const placed = [];
   for (const p of [...kept].reverse()) {
     if (placed.every((q) => Math.abs(x(p) - x(q)) > 46 || Math.abs(y(p) - y(q)) > 13)) placed.push(p);
@@ -47,7 +51,8 @@ function labelledPoints(points, kept, xLog, yLog, wide, high) {
 function frontierPoints() {
   const points = [];
   for (const row of filtered()) {
-    const x = designs.get(frontier.x, row), y = designs.get(frontier.y, row);
+    const x = designs.get(frontier.x, row),
+      y = designs.get(frontier.y, row);
     if (x !== null && y !== null && x !== undefined && y !== undefined) points.push({ row, x, y });
   }
   const sign = (name) => (metric(name).more_is_better ? -1 : 1);
@@ -55,57 +60,108 @@ function frontierPoints() {
 }
 
 function drawFrontierControls() {
-  const there = report.measures.metrics.filter((m) => designs.has(m.name) && designs.distinct(m.name).length > 0).map((m) => [m.name, metricTitle(m)]);
+  const there = report.measures.metrics
+    .filter((m) => designs.has(m.name) && designs.distinct(m.name).length > 0)
+    .map((m) => [m.name, metricTitle(m)]);
   const set = (key) => (value) => {
     frontier[key] = value;
     drawFrontier();
   };
   frontier.colour = colouringChoices()[0][0];
-  document.getElementById("frontier-controls").replaceChildren(
-    choice("Across", "axis-x", there, frontier.x, set("x")), toggle("log", "log-x", frontier.xLog, set("xLog")),
-    choice("Up", "axis-y", there, frontier.y, set("y")), toggle("log", "log-y", frontier.yLog, set("yLog")),
-    choice("Colour", "colour", colouringChoices(), frontier.colour, set("colour")));
+  document
+    .getElementById("frontier-controls")
+    .replaceChildren(
+      choice("Across", "axis-x", there, frontier.x, set("x")),
+      toggle("log", "log-x", frontier.xLog, set("xLog")),
+      choice("Up", "axis-y", there, frontier.y, set("y")),
+      toggle("log", "log-y", frontier.yLog, set("yLog")),
+      choice("Colour", "colour", colouringChoices(), frontier.colour, set("colour")),
+    );
 }
 
 async function drawFrontier() {
   const { points, kept } = frontierPoints();
-  const mx = metric(frontier.x), my = metric(frontier.y);
+  const mx = metric(frontier.x),
+    my = metric(frontier.y);
   const colour = colouring(frontier.colour);
   const on = new Set(kept.map((p) => p.row));
   const positive = (key) => points.every((p) => p[key] > 0);
-  const xLog = frontier.xLog && positive("x"), yLog = frontier.yLog && positive("y");
-  const wide = Math.max(260, widthOf("chart-frontier") - 190), high = Math.min(460, Math.max(320, wide * 0.62));
+  const xLog = frontier.xLog && positive("x"),
+    yLog = frontier.yLog && positive("y");
+  const wide = Math.max(260, widthOf("chart-frontier") - 190),
+    high = Math.min(460, Math.max(320, wide * 0.62));
   const labelled = labelledPoints(points, kept, xLog, yLog, wide, high);
   const rows = points.map(({ row, x, y }) => ({
-    row, x: x * mx.scale, y: y * my.scale, group: colour.of(row), frontier: on.has(row), chosen: row === chosen.row,
+    row,
+    x: x * mx.scale,
+    y: y * my.scale,
+    group: colour.of(row),
+    frontier: on.has(row),
+    chosen: row === chosen.row,
     label: labelled.has(row) ? pointLabel(row) : "",
   }));
   const shownRows = thinned(rows, (r) => r.frontier || r.chosen);
-  const left = shownRows.length < rows.length ? ` Of the dominated designs only ${plain(shownRows.length)} are drawn.` : "";
+  const left =
+    shownRows.length < rows.length ? ` Of the dominated designs only ${plain(shownRows.length)} are drawn.` : "";
   document.getElementById("frontier-caption").textContent = points.length
-    ? `${points.length} designs on ${shortName(filters.workload)}; ${kept.length} that no other beats on both axes are drawn in full, the others dimmed. Point at a design to read it, click to open it.${left}`
+    ? `${points.length} designs on ${shortName(filters.workload)}; ${kept.length} that no other beats on both axes ` +
+      `are drawn in full, the others dimmed. Point at a design to read it, click to open it.${left}`
     : "";
   drawFrontierList(kept);
-  await draw("chart-frontier", "frontier", {
-    width: wide, height: high,
-    x_title: metricTitle(mx), y_title: metricTitle(my), x_format: mx.format, y_format: my.format,
-    x_scale: tightScale(xLog), y_scale: tightScale(yLog), ...colourValues(colour),
-  }, shownRows, {
-    tip: (datum) => (datum.row === undefined ? null : designTip(datum.row)), click: (datum) => datum.row !== undefined && choose(datum.row),
-    description: `${my.title} against ${mx.title} of ${points.length} designs; the list below holds the frontier`,
-  });
+  await draw(
+    "chart-frontier",
+    "frontier",
+    {
+      width: wide,
+      height: high,
+      x_title: metricTitle(mx),
+      y_title: metricTitle(my),
+      x_format: mx.format,
+      y_format: my.format,
+      x_scale: tightScale(xLog),
+      y_scale: tightScale(yLog),
+      ...colourValues(colour),
+    },
+    shownRows,
+    {
+      tip: (datum) => (datum.row === undefined ? null : designTip(datum.row)),
+      click: (datum) => datum.row !== undefined && choose(datum.row),
+      description: `${my.title} against ${mx.title} of ${points.length} designs; the list below holds the frontier`,
+    },
+  );
 }
 
 function drawFrontierList(kept) {
-  const columns = [...new Set(["area_um2", frontier.x, frontier.y, "energy_pj", "runtime_cycles", ...inSeconds(), "edp_pj_cycles", "utilization"])];
+  const columns = [
+    ...new Set([
+      "area_um2",
+      frontier.x,
+      frontier.y,
+      "energy_pj",
+      "runtime_cycles",
+      ...inSeconds(),
+      "edp_pj_cycles",
+      "utilization",
+    ]),
+  ];
   const words = kept.length ? designWords(kept[0].row).map(([what]) => what) : [];
-  const header = [{ title: "design" }, ...words.map((title) => ({ title, mono: title === "class" })), ...columns.map((name) => ({ title: metric(name).title, number: true }))];
+  const header = [
+    { title: "design" },
+    ...words.map((title) => ({ title, mono: title === "class" })),
+    ...columns.map((name) => ({ title: metric(name).title, number: true })),
+  ];
   const knee = kept.length >= 3 ? kneeOf(kept).row : null;
   const rows = kept.map(({ row }) => ({
-    "data-row": row, "aria-current": row === chosen.row,
+    "data-row": row,
+    "aria-current": row === chosen.row,
     cells: [
-      element("button", { type: "button", class: "link", "data-row": row, onclick: () => choose(row, true) }, `${designs.get("design_id", row)}${row === knee ? " (knee)" : ""}`),
-      ...designWords(row).map(([, value]) => value), ...columns.map((name) => shown(name, designs.get(name, row))),
+      element(
+        "button",
+        { type: "button", class: "link", "data-row": row, onclick: () => choose(row, true) },
+        `${designs.get("design_id", row)}${row === knee ? " (knee)" : ""}`,
+      ),
+      ...designWords(row).map(([, value]) => value),
+      ...columns.map((name) => shown(name, designs.get(name, row))),
     ],
   }));
   document.getElementById("frontier-list-title").textContent = `The frontier's ${kept.length} designs`;
