@@ -401,23 +401,34 @@ class Bookkeeping {
   void charge_memory(int m) {
     const Memory& memory = nest_.accelerator->levels[nest_.levels[m]].memory();
     double read_demand = 0, write_demand = 0;
+    std::array<double, kRoles> reads_of{}, writes_of{};  // ports of one role serve its tensors alone
     for (int x = 0; x < tensors_; ++x) {
       if ((nest_.keeps[m] >> x & 1U) == 0) continue;
       const ReferenceCounts& counts = result_.counts[m][x];
       const double active = counts.instances / counts.instances_max;
       const auto scaled = [active](double words) { return active == 1 ? words : std::ceil(words * active); };
-      read_demand += scaled(counts.reads) / result_.compute_cycles;
-      write_demand += (scaled(counts.fills) + scaled(counts.updates)) / result_.compute_cycles;
+      const double read = scaled(counts.reads) / result_.compute_cycles;
+      const double written = (scaled(counts.fills) + scaled(counts.updates)) / result_.compute_cycles;
+      const auto role = static_cast<std::size_t>(layer_.tensors[static_cast<std::size_t>(x)].role);
+      read_demand += read;
+      write_demand += written;
+      reads_of[role] += read;
+      writes_of[role] += written;
       result_.level_energy_pj[m] += counts.instances * (counts.reads * memory.read_pj + counts.fills * memory.write_pj +
                                                         counts.updates * memory.update_pj);
     }
     double slowdown = 1;
-    if (memory.read_words_per_cycle && read_demand > *memory.read_words_per_cycle)
-      slowdown = std::min(slowdown, *memory.read_words_per_cycle / read_demand);
-    if (memory.write_words_per_cycle && write_demand > *memory.write_words_per_cycle)
-      slowdown = std::min(slowdown, *memory.write_words_per_cycle / write_demand);
-    if (memory.bus_words_per_cycle && read_demand + write_demand > *memory.bus_words_per_cycle)
-      slowdown = std::min(slowdown, *memory.bus_words_per_cycle / (read_demand + write_demand));
+    const auto limit = [&](const std::optional<double>& words_per_cycle, double demand) {
+      if (words_per_cycle && demand > *words_per_cycle) slowdown = std::min(slowdown, *words_per_cycle / demand);
+    };
+    limit(memory.read_words_per_cycle, read_demand);
+    limit(memory.write_words_per_cycle, write_demand);
+    limit(memory.bus_words_per_cycle, read_demand + write_demand);
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      limit(memory.bandwidth_of[r].read, reads_of[r]);
+      limit(memory.bandwidth_of[r].write, writes_of[r]);
+      limit(memory.bandwidth_of[r].bus, reads_of[r] + writes_of[r]);
+    }
     result_.cycles = std::max(result_.cycles, std::ceil(result_.compute_cycles / slowdown));
     result_.energy_pj += result_.level_energy_pj[m];
   }

@@ -29,7 +29,8 @@ json map(std::vector<std::string> args) {
 TEST(Chips, Eyeriss) {
   double chip_pj = 0, cycles = 0;
   json any;
-  for (const json& layer : map({"--accelerator", "chip_eyeriss", "--workload", "alexnet"})["layers"]) {
+  const json all = map({"--accelerator", "chip_eyeriss", "--workload", "alexnet"});
+  for (const json& layer : all["layers"]) {
     if (!layer["layer"].get<std::string>().starts_with("conv")) continue;
     const double count = layer["count"];
     chip_pj += count * (layer["energy_pj"].get<double>() - layer["levels"][0]["energy_pj"].get<double>());

@@ -67,7 +67,9 @@ TEST_F(Sensitivity, EveryDesignOfTheFrontierIsCounted) {
   // The least area stays the least, whatever energies are: Buffer.* moves all buffers by the same factor.
   const json& least = found["frontier"][0];
   for (const json& design : uncertain["designs"])
-    if (design["design_id"] == least["design_id"]) EXPECT_EQ(design["stays_in"], 4);
+    if (design["design_id"] == least["design_id"]) {
+      EXPECT_EQ(design["stays_in"], 4);
+    }
 }
 
 /// Searched again, the frontier at an end is the frontier of a sweep with the figures of that end.

@@ -52,7 +52,7 @@ struct SearchState {
   bool out_of_effort = false;
   ProofRecord* record = nullptr;  // where a certificate is wanted
 
-  bool hopeless(double bound) const { return bound >= limits.enough(incumbent.value) * (1 - kRounding); }
+  bool hopeless(double bound) const { return no_better(bound, limits.enough(incumbent.value)); }
   /// The same for what ends here if it is.
   bool close(double bound) {
     const bool ends = hopeless(bound);
@@ -70,7 +70,7 @@ struct SearchState {
 SearchResult result_of(SearchState state, SearchLimits& limits) {
   SearchResult result;
   const bool decided = state.undecided == kInfinity || state.close(state.undecided);
-  const bool optimal = decided && state.closed >= state.incumbent.value * (1 - kRounding);
+  const bool optimal = decided && no_better(state.closed, state.incumbent.value);
   result.evaluations = limits.priced;
   result.seconds = limits.seconds();
   result.certified = optimal && state.incumbent.mapping;

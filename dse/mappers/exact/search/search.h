@@ -14,6 +14,9 @@ namespace pliant::exact {
 /// Lower bounds and prices are sums of the same products in different orders; below this they are the same number.
 inline constexpr double kRounding = 1e-11;
 
+/// Nothing with this lower bound is better than the value.
+inline bool no_better(double bound, double value) { return bound >= value * (1 - kRounding); }
+
 struct Incumbent {
   std::optional<Mapping> mapping;
   Totals totals;
