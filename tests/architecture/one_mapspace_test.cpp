@@ -59,7 +59,7 @@ TEST(OneMapSpace, SharedFormulasStandOnce) {
       {"ceil_div", std::regex(R"(\bceil_div\([a-z:_0-9]+ \w+,)"), {"core/arithmetic.h"}},
       {"rounding of a ratio upwards by hand", std::regex(R"(\+ [^()]+ - 1\) / )"), {"core/legality_levels.cpp"}},
       {"no better than the incumbent",
-       std::regex(R"(value \* \(1 - kRounding\))"),
+       std::regex(R"(enough\(.*\) \* \(1 - kRounding\))"),
        {"dse/mappers/exact/search/search.h"}},
   };
   for (const Formula& formula : formulas) {

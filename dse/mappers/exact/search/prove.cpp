@@ -52,7 +52,7 @@ struct SearchState {
   bool out_of_effort = false;
   ProofRecord* record = nullptr;  // where a certificate is wanted
 
-  bool hopeless(double bound) const { return bound >= limits.enough(incumbent.value) * (1 - kRounding); }
+  bool hopeless(double bound) const { return incumbent.excludes(bound, limits); }
   /// The same for what ends here if it is.
   bool close(double bound) {
     const bool ends = hopeless(bound);

@@ -95,7 +95,7 @@ class ChoiceSearch {
   bool gave_up() { return limits_.expired() || lattice_.too_large(); }
   /// Tables and searches are cut off here: nothing above it is certain.
   double enough() const { return limits_.enough(incumbent_.value); }
-  bool hopeless(double bound) const { return bound >= enough() * (1 - kRounding); }
+  bool hopeless(double bound) const { return incumbent_.excludes(bound, limits_); }
 
   void add_table(Functional functional, Kind kind, double slope, double limit) {
     functionals_.push_back(std::move(functional));

@@ -18,6 +18,10 @@ struct Incumbent {
   std::optional<Mapping> mapping;
   Totals totals;
   double value = kInfinity;
+  /// Nothing with this lower bound is worth a look: it is no better than the incumbent, less the gap asked for.
+  bool excludes(double bound, const SearchLimits& limits) const {
+    return bound >= limits.enough(value) * (1 - kRounding);
+  }
 };
 
 /// Bounds one choice by its tables and tries the mappings that are best in one of them. A choice whose bound stays
