@@ -55,6 +55,9 @@ class Nest {
   double instances_peak(int level) const;
   double instances_average(int level) const;
   double steps() const;
+  /// Are outputs of a memory finished when they arrive there for the last time? Not where summing dims are unrolled
+  /// outside it: other instances may have parts of the same sum.
+  bool sums_whole(int level) const;
 
  private:
   /// A transfer with all that bypass alone decides.
@@ -68,7 +71,8 @@ class Nest {
     bool may_reuse = false;     ///< quickflow, towards compute: reuse across loops outside the innermost memory
     std::uint32_t fanouts = 0;  ///< between the two; of these, those that cannot share a word between copies:
     std::uint32_t unshared = 0;
-    double served_pj = 0, read_back_pj = 0, delivered_pj = 0, drain_pj = 0;  ///< per word
+    double served_pj = 0, read_back_pj = 0, delivered_pj = 0, drain_pj = 0;  ///< per element
+    double parent_words = 1, child_words = 1;                                ///< of the memories, per element
   };
   /// The transfers of one tensor, outermost first.
   struct Chain {
@@ -84,7 +88,7 @@ class Nest {
     double merged = 1;
     int kill_level = -1, kill_dim = -1, parent = -1;
   };
-  /// What the words of one tensor cost: energy, and words at the ports of every level.
+  /// What the elements of one tensor cost: energy, and words at the ports of every level.
   struct Charge {
     double energy_pj = 0;
     PerLevel reads, writes;
@@ -115,6 +119,7 @@ class Nest {
   void count_first(PlannedTransfer& transfer, double served, double delivered, double parent_copies) const;
   void charge_tensor(int tensor);
   void charge_output();
+  void charge_finished();
   double load(const Port& port) const;
   void wait_for_ports(Totals& totals) const;
   void wait_for_demands(Totals& totals) const;

@@ -52,6 +52,20 @@ void resolve_tensor(Problem& problem, int x) {
   }
 }
 
+DimSet summing_dims(const Layer& layer) {
+  DimSet dims = (DimSet{1} << layer.dims.size()) - 1, used = 0;
+  for (const Rank& rank : layer.tensors[static_cast<std::size_t>(layer.output())].ranks)
+    for (const Term& term : rank.terms) {
+      const DimSet dim = DimSet{1} << term.dim;
+      if (rank.terms.size() == 1 && (used & dim) == 0)
+        dims &= ~dim;
+      else
+        dims |= dim;
+      used |= dim;
+    }
+  return dims;
+}
+
 /// The ports of a memory that have a limit: for all tensors, and for those of one role.
 void resolve_ports(Problem& problem, int l, const Memory& memory) {
   const auto add = [&](const Bandwidth& bandwidth, TensorSet tensors, const std::string& whose) {
@@ -79,12 +93,17 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.write_pj[l] = memory.write_pj;
   problem.update_pj[l] = memory.update_pj;
   problem.leak_pj_per_cycle[l] = memory.leak_pj_per_cycle;
+  const auto words_of = [&](int bits) { return static_cast<double>(bits) / memory.word_bits; };
   for (int x = 0; x < problem.tensors; ++x) {
     const auto role = static_cast<std::size_t>(problem.layer.tensors[x].role);
+    problem.element_words[l][x] = words_of(problem.accelerator.held_bits(l, problem.layer, x));
     if (!memory.may_keep[role]) continue;
     problem.may_keep[l] |= TensorSet{1} << x;
     if (!memory.may_bypass[role]) problem.must_keep[l] |= TensorSet{1} << x;
   }
+  problem.finished_saves[l] = problem.element_words[l][problem.output] -
+                              words_of(problem.accelerator.element_bits(l, problem.layer, problem.output));
+  problem.outputs_narrow |= problem.finished_saves[l] > 0;
   resolve_ports(problem, l, memory);
 }
 
@@ -111,6 +130,7 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
       if (affine_dims[x] >> d & 1U) windowed[d] |= TensorSet{1} << x;
     }
   }
+  summing = summing_dims(layer);
   double copies = 1;
   for (int l = 0; l < levels; ++l) {
     const Level& level = accelerator.levels[l];

@@ -67,7 +67,15 @@ struct Problem {
 
   std::array<TensorSet, kMaxLevels> may_keep{}, must_keep{};
   std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
-  std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};
+  std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};  ///< per word
+  /// Words of a memory that an element of a tensor takes; of an output, a partial sum.
+  std::array<std::array<double, kMaxTensors>, kMaxLevels> element_words{};
+  /// What a finished output takes less than a partial sum, in words of a memory.
+  std::array<double, kMaxLevels> finished_saves{};
+  bool outputs_narrow = false;  ///< finished_saves is not 0 at some memory
+  /// Dims that the output does not use, or not by one index of their own: unrolled outside a memory they may leave parts
+  /// of one sum in several of its instances, and no output is finished there.
+  DimSet summing = 0;
   std::vector<Port> ports;  ///< outermost first
   std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};
   /// Fanouts (bit l = level l) by what they do for a tensor: serve children with equal windows by one word (multicast,

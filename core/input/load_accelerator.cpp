@@ -12,6 +12,7 @@
 #include "core/flexibility_class.h"
 #include "core/input/accelerator_tree.h"
 #include "core/input/cursor.h"
+#include "core/input/element_bits.h"
 #include "core/input/flexibility_block.h"
 #include "core/input/keys.h"
 #include "core/input/memory_scaling.h"
@@ -40,6 +41,7 @@ class AcceleratorReader {
     if (const auto c = root_.require("name", "the accelerator's name")) result_.name = c->name().value_or("");
     if (const auto c = root_.find("description")) result_.description = c->text().value_or("");
     if (const auto c = root_.find("word_bits")) word_bits_ = static_cast<int>(c->count(1, kMaxWordBits).value_or(16));
+    if (const auto c = root_.find("bits")) result_.bits = read_element_bits(*c);
     if (const auto c = root_.find("technology")) technology_ = c->text("a technology table's name").value_or("");
     if (const auto c = root_.find("conventions")) conventions(*c);
     if (const auto c = root_.require("levels", "a list of memories, fanouts and one compute level, outermost first")) {
@@ -146,6 +148,7 @@ class AcceleratorReader {
     m.word_bits = word_bits_;
     if (const auto value = c.find("word_bits"))
       m.word_bits = static_cast<int>(value->count(1, kMaxWordBits).value_or(16));
+    if (const auto value = c.find("bits")) m.bits = read_element_bits(*value);
     m.technology = technology_;
     if (const auto value = c.find("technology")) m.technology = value->text("a technology table's name").value_or("");
     if (const auto value = c.require("capacity", "a size such as 128KiB or 64Ki words, or unbounded")) {

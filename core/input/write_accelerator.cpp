@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/input/element_bits.h"
 #include "core/input/keys.h"
 #include "core/input/yaml_text.h"
 
@@ -38,6 +39,7 @@ std::string memory(const std::string& name, const Memory& m) {
   };
   line("capacity", m.capacity_words ? fmt::format("{} words", *m.capacity_words) : "unbounded");
   line("word_bits", fmt::format("{}", m.word_bits));
+  if (const std::string bits = write_element_bits(m.bits); !bits.empty()) line("bits", bits);
   if (m.buffers != 1) line("buffers", fmt::format("{}", m.buffers));
   line("keeps", roles(m.may_keep));
   if (std::ranges::find(m.may_bypass, true) != m.may_bypass.end()) line("may_bypass", roles(m.may_bypass));
@@ -228,7 +230,9 @@ std::string classes(const Accelerator& accelerator) {
 std::string write_accelerator(const Accelerator& a) {
   std::string text = fmt::format("pliant: accelerator\nname: {}\n", yaml_text(a.name));
   if (!a.description.empty()) text += fmt::format("description: {}\n", yaml_text(a.description));
-  text += fmt::format("conventions: {}\nlevels:\n", conventions(a.conventions));
+  text += fmt::format("conventions: {}\n", conventions(a.conventions));
+  if (const std::string bits = write_element_bits(a.bits); !bits.empty()) text += fmt::format("bits: {}\n", bits);
+  text += "levels:\n";
   for (const Level& level : a.levels) {
     if (level.is_memory()) text += memory(level.name, level.memory());
     if (level.is_fanout()) text += fanout(level.name, level.fanout());

@@ -127,11 +127,18 @@ void ChoiceTransfers::least_towards_compute(Transfer& t) const {
 }
 
 void ChoiceTransfers::charge_input(const Measures& measures, Transfer& t) const {
-  t.served[0] = p_.read_pj[t.parent];
-  measures.charge(t.served, t.tensor, t.parent, false, 1, copies_[t.parent]);
+  const double parent_words = p_.element_words[t.parent][t.tensor];
+  t.served[0] = parent_words * p_.read_pj[t.parent];
+  measures.charge(t.served, t.tensor, t.parent, false, parent_words, copies_[t.parent]);
   if (t.child == p_.levels) return;
-  t.delivered[0] = p_.write_pj[t.child];
-  measures.charge(t.delivered, t.tensor, t.child, true, 1, copies_[t.child]);
+  const double child_words = p_.element_words[t.child][t.tensor];
+  t.delivered[0] = child_words * p_.write_pj[t.child];
+  measures.charge(t.delivered, t.tensor, t.child, true, child_words, copies_[t.child]);
+}
+
+/// What a finished output takes less than a partial sum at a memory, unless other copies may have parts of its sum.
+double ChoiceTransfers::finished_saves(int level) const {
+  return copies_outside(level, p_.summing) == 1 ? p_.finished_saves[level] : 0;
 }
 
 /// Perfect factors: what one copy of the level works on has at most one element for each of its iterations, and at most
@@ -174,14 +181,19 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
   // Units may be idle, and overlapping windows may arrive for the first time more often than they arrive for certain:
   // then none is read back for certain.
   const bool counts_first = !remainders_ && !(windows && per_sweep);
-  charge(t.served, t.parent, true, p_.update_pj[t.parent], 1, 0);
+  // An arrival that finishes an output is narrower than a partial sum, and there are as many as first arrivals. Where
+  // those are not certain, any may be finished.
+  const bool plain = !remainders_ && !windows;
+  const double sum = p_.element_words[t.parent][t.tensor], less = finished_saves(t.parent);
+  charge(t.served, t.parent, true, p_.update_pj[t.parent], plain ? sum : sum - less, plain ? first_parent * less : 0);
   if (counts_first && !(windows && first_parent > t.least_served))
-    charge(t.served, t.parent, false, p_.read_pj[t.parent], 1, first_parent);
+    charge(t.served, t.parent, false, p_.read_pj[t.parent], sum, first_parent * sum);
+  const double child_sum = t.child < p_.levels ? p_.element_words[t.child][t.tensor] : 0;
   if (remainders_ && !windows) {
     t.most_first_parent = first_parent;
     t.most_first_child = first_child;
-    charge(t.read_back, t.parent, false, p_.read_pj[t.parent], 1, 0);
-    if (t.child < p_.levels) charge(t.fill, t.child, true, p_.write_pj[t.child], 1, 0);
+    charge(t.read_back, t.parent, false, p_.read_pj[t.parent], sum, 0);
+    if (t.child < p_.levels) charge(t.fill, t.child, true, p_.write_pj[t.child], child_sum, 0);
     // Towards the compute units the words do not depend on tiles.
     if (t.child == p_.levels)
       for (std::size_t m = 0; m < measures.size(); ++m)
@@ -189,13 +201,16 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
   }
   if (t.child == p_.levels) return;
   if (counts_first && !(windows && first_child > t.least_delivered))
-    charge(t.delivered, t.child, true, p_.write_pj[t.child], 1, first_child);
+    charge(t.delivered, t.child, true, p_.write_pj[t.child], child_sum, first_child * child_sum);
   if (p_.conventions.drain == Conventions::Drain::kFree) return;
-  charge(t.delivered, t.child, false, p_.read_pj[t.child], 1, 0);
+  const double child_less = p_.conventions.drain == Conventions::Drain::kCounted ? finished_saves(t.child) : 0;
+  charge(t.delivered, t.child, false, p_.read_pj[t.child], plain ? child_sum : child_sum - child_less,
+         plain ? first_child * child_less : 0);
   if (p_.conventions.drain != Conventions::Drain::kParentWrites || windows || remainders_) return;
   // QuickFlow: fills of this child are writes there, for which the next child inside is drained once more.
   if (inner == nullptr || inner->child == p_.levels) return;
-  const double ratio = inner->delivered_words / inner->served_words;
+  const double ratio =
+      inner->delivered_words / inner->served_words * p_.element_words[inner->child][t.tensor];
   charge(t.delivered, inner->child, false, p_.read_pj[inner->child], ratio, ratio * t.delivered_words);
 }
 

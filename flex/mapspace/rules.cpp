@@ -2,6 +2,7 @@
 #include "flex/mapspace/rules.h"
 
 #include <algorithm>
+#include <numeric>
 #include <bit>
 
 namespace pliant {
@@ -53,6 +54,17 @@ void resolve_keeps(const Layer& layer, const Accelerator& accelerator, MemoryRul
   for (TensorSet& choice : rules.keeps) choice |= rules.must_keep;
 }
 
+/// How many bits are a unit, by their greatest common divisor.
+void count_units(const Layer& layer, const Accelerator& accelerator, int level, MemoryRules& rules) {
+  const int word_bits = accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
+  int unit = word_bits;
+  for (std::size_t x = 0; x < layer.tensors.size(); ++x)
+    unit = std::gcd(unit, accelerator.held_bits(level, layer, static_cast<int>(x)));
+  rules.word = word_bits / unit;
+  for (std::size_t x = 0; x < layer.tensors.size(); ++x)
+    rules.element[x] = accelerator.held_bits(level, layer, static_cast<int>(x)) / unit;
+}
+
 }  // namespace
 
 const LevelFlexibility& level_rules(const Flexibility& flexibility, std::size_t level) {
@@ -65,13 +77,15 @@ MemoryRules memory_rules(const Layer& layer, const Accelerator& accelerator, con
   const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
   MemoryRules rules;
   rules.level = level;
-  if (memory.capacity_words) rules.capacity = static_cast<double>(*memory.capacity_words / std::max(1, memory.buffers));
+  count_units(layer, accelerator, level, rules);
+  if (memory.capacity_words)
+    rules.capacity = static_cast<double>(*memory.capacity_words / std::max(1, memory.buffers)) * rules.word;
   rules.shares = written.tile.partition;
   if (rules.shares && rules.is_limited()) {
     double whole = 0;
     for (const double share : *rules.shares) whole += share;
     for (std::size_t r = 0; r < kRoles; ++r)
-      rules.share_words[r] = (whole > 0 ? (*rules.shares)[r] / whole : 0) * rules.capacity * kShareSlack;
+      rules.share_units[r] = (whole > 0 ? (*rules.shares)[r] / whole : 0) * rules.capacity * kShareSlack;
   }
   rules.burst = static_cast<double>(written.tile.burst);
   rules.has_fixed_tile = !written.tile.fixed.empty();

@@ -236,6 +236,10 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
     if (options.buses)
       for (Level& level : task.accelerator.levels)
         if (level.is_memory() && level.memory().read_words_per_cycle) share_bus(level.memory());
+    if (options.widths) {
+      for (auto& bits : task.accelerator.bits.of) bits = draw.of(std::vector<int>{4, 8, 12, 16});
+      task.accelerator.bits.partial_sums = draw.of(std::vector<int>{16, 24, 32});
+    }
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     if (options.bursts)
       for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)

@@ -25,6 +25,8 @@ struct CaseOptions {
   bool bursts = false;
   /// Where a memory has ports, one bus for both directions takes their place.
   bool buses = false;
+  /// Elements are not as wide as words, and partial sums wider than outputs.
+  bool widths = false;
 };
 
 struct RandomCase {

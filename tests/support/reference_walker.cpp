@@ -446,6 +446,25 @@ class Walk {
     return words;
   }
 
+  double words_of(int level, int bits) const {
+    return static_cast<double>(bits) / accelerator_.levels[static_cast<std::size_t>(level)].memory().word_bits;
+  }
+
+  /// May several instances of a memory have parts of the same sum? Where loops are unrolled outside it that do not move
+  /// outputs, or move them by more than one index.
+  bool shared_outside(int level) const {
+    const Tensor& output = layer_.tensors[static_cast<std::size_t>(layer_.output())];
+    for (int l = 0; l < level; ++l)
+      for (const SpatialLoop& loop : mapping_.levels[static_cast<std::size_t>(l)].spatial) {
+        int plain = 0, other = 0;
+        for (const Rank& rank : output.ranks)
+          for (const Term& term : rank.terms)
+            if (term.dim == loop.dim) ++(rank.terms.size() == 1 ? plain : other);
+        if (loop.bound > 1 && (plain != 1 || other != 0)) return true;
+      }
+    return false;
+  }
+
   /// Reads, writes, energy and cycles from the words that were moved.
   void charge(Walked& walked) const {
     walked.reads.assign(levels_, 0);
@@ -481,9 +500,21 @@ class Walk {
         }
         output_fills[w.child] = fills;
       }
+      const double wide = words_of(w.parent, accelerator_.held_bits(w.parent, layer_, w.tensor));
+      parent_reads *= wide;
+      updates *= wide;
+      if (w.tensor == layer_.output() && !shared_outside(w.parent))
+        updates -= static_cast<double>(w.first_parent) *
+                   (wide - words_of(w.parent, accelerator_.element_bits(w.parent, layer_, w.tensor)));
       access(w, w.parent, parent_reads, updates);
       walked.energy_pj += parent_reads * parent.read_pj + updates * parent.update_pj;
       if (child == nullptr) continue;
+      const double child_wide = words_of(w.child, accelerator_.held_bits(w.child, layer_, w.tensor));
+      fills *= child_wide;
+      drains *= child_wide;
+      if (w.tensor == layer_.output() && conventions_.drain == Conventions::Drain::kCounted && !shared_outside(w.child))
+        drains -= static_cast<double>(w.first_child) *
+                  (child_wide - words_of(w.child, accelerator_.element_bits(w.child, layer_, w.tensor)));
       access(w, w.child, drains, fills);
       walked.energy_pj += drains * child->read_pj + fills * child->write_pj;
     }

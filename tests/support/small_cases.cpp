@@ -150,6 +150,19 @@ Accelerator random_accelerator(Random& random, bool special_networks) {
   compute.cycles_per_mac = pace == 10 ? 2 : pace == 9 ? 0.5 : pace == 8 ? 0.75 : 1;
   compute.leak_pj_per_cycle = 0.25;
   accelerator.levels.push_back({"MAC", compute});
+  // Widths that are powers of two: shares of words stay exact.
+  const auto width = [&] { return 4 << pick(random, 0, 3); };
+  if (chance(random, 40)) {
+    for (auto& bits : accelerator.bits.of)
+      if (chance(random, 70)) bits = width();
+    if (chance(random, 70)) accelerator.bits.partial_sums = 32;
+  }
+  for (Level& level : accelerator.levels) {
+    if (!level.is_memory() || !chance(random, 20)) continue;
+    level.memory().word_bits = width();
+    level.memory().bits.of[static_cast<std::size_t>(pick(random, 0, 2))] = width();
+    if (chance(random, 50)) level.memory().bits.partial_sums = width();
+  }
   return accelerator;
 }
 

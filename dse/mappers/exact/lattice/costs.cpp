@@ -85,6 +85,11 @@ std::pair<double, double> Costs::reduced_between(int parent, int child) const {
   return {std::max(1.0, few), many};
 }
 
+double Costs::finished_saves(int level) const {
+  const Problem& p = resolved_.problem;
+  return p.finished_saves[level] > 0 && spatial_between(spatial_, p.summing, -1, level) == 1 ? p.finished_saves[level] : 0;
+}
+
 double Costs::first_arrivals(int level) const {
   // Upper bound (exact without windows): the model subtracts first arrivals.
   const Problem& p = resolved_.problem;
@@ -147,20 +152,26 @@ double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const 
     const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
     const bool to_memory = pair.child < p.levels;
-    w.served += p.read_pj[pair.parent];
-    if (to_memory) w.delivered += p.write_pj[pair.child];
+    const double at_parent = p.element_words[pair.parent][pair.tensor];
+    const double at_child = to_memory ? p.element_words[pair.child][pair.tensor] : 0;
+    w.served += at_parent * p.read_pj[pair.parent];
+    if (to_memory) w.delivered += at_child * p.write_pj[pair.child];
     if (pair.tensor != p.output) continue;
-    w.served += p.update_pj[pair.parent];
-    w.first_parent -= p.read_pj[pair.parent];
+    w.served += at_parent * p.update_pj[pair.parent];
+    w.first_parent -= at_parent * p.read_pj[pair.parent] + finished_saves(pair.parent) * p.update_pj[pair.parent];
     if (!to_memory) continue;
-    w.first_child -= p.write_pj[pair.child];
-    if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += p.read_pj[pair.child];
+    w.first_child -= at_child * p.write_pj[pair.child];
+    const double drained = at_child * p.read_pj[pair.child];
+    if (p.conventions.drain == Conventions::Drain::kCounted) {
+      w.delivered += drained;
+      w.first_child -= finished_saves(pair.child) * p.read_pj[pair.child];
+    }
     if (p.conventions.drain == Conventions::Drain::kParentWrites) {
       const auto [few, many] = reduced_between(pair.parent, pair.child);
-      w.served += few * p.read_pj[pair.child];
+      w.served += few * drained;
       if (j + 1 < pairs.size()) {  // the parent's own fills from further out
-        weights[j + 1].delivered += few * p.read_pj[pair.child];
-        weights[j + 1].first_child -= many * p.read_pj[pair.child];
+        weights[j + 1].delivered += few * drained;
+        weights[j + 1].first_child -= many * drained;
       }
     }
   }
@@ -170,22 +181,28 @@ double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const 
 double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
-  const double scale = 1 / (port.bandwidth * instances_[port.level]);
+  const double rate = 1 / (port.bandwidth * instances_[port.level]);
+  const double narrow = finished_saves(port.level) * rate;
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
     const bool output = pair.tensor == p.output;
     const bool reads = port.reads >> pair.tensor & 1U, writes = port.writes >> pair.tensor & 1U;
+    const double scale = rate * p.element_words[port.level][pair.tensor];
     if (pair.parent == port.level) {
       if (reads) w.served += scale;
       if (reads && output) w.first_parent -= scale;
       if (writes && output) w.served += scale;
+      if (writes && output) w.first_parent -= narrow;
     }
     if (pair.child != port.level) continue;
     if (writes) w.delivered += scale;
     if (writes && output) w.first_child -= scale;
     if (!reads || !output) continue;
-    if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += scale;
+    if (p.conventions.drain == Conventions::Drain::kCounted) {
+      w.delivered += scale;
+      w.first_child -= narrow;
+    }
     if (p.conventions.drain == Conventions::Drain::kParentWrites) {
       const auto [few, many] = reduced_between(pair.parent, pair.child);
       w.served += few * scale;

@@ -56,6 +56,8 @@ class Costs {
   double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
   void count_certain_copies();
   double first_arrivals(int level) const;
+  /// Words of a memory that a finished output takes less than a partial sum, if its outputs finish there.
+  double finished_saves(int level) const;
   double first_per_sweep_at_compute(const KeeperPair& pair) const;
   /// Copies of a word under the reducing fanouts between two levels: at least, at most.
   std::pair<double, double> reduced_between(int parent, int child) const;

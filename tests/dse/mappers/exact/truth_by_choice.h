@@ -125,8 +125,8 @@ class Truth {
       double words = 0;
       for (std::size_t x = 0; x < task.layer.tensors.size(); ++x) {
         const TensorCost& tensor = report.levels[static_cast<std::size_t>(port.level)].tensors[x];
-        if (port.reads >> x & 1U) words += tensor.reads;
-        if (port.writes >> x & 1U) words += tensor.fills + tensor.updates;
+        if (port.reads >> x & 1U) words += tensor.words_read;
+        if (port.writes >> x & 1U) words += tensor.words_written;
       }
       result.load.push_back(words / (port.bandwidth * nest.instances_peak(port.level)));
     }
