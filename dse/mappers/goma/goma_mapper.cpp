@@ -29,6 +29,11 @@ GomaProblem problem_of(const Task& task) {
   const std::array<int, 3> dims{layer.find_dim("M"), layer.find_dim("N"), layer.find_dim("K")};
   if (layer.dims.size() != 3 || dims[0] < 0 || dims[1] < 0 || dims[2] < 0)
     refuse("layer `" + layer.name + "` is no GEMM", "dims M, N and K");
+  for (const int memory : {0, 1, 3})
+    for (std::size_t x = 0; x < layer.tensors.size(); ++x)
+      if (accelerator.held_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits ||
+          accelerator.element_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits)
+        refuse("`" + accelerator.name + "` has elements that are not one word", "GOMA's template, which counts words");
   GomaProblem problem;
   for (std::size_t d = 0; d < 3; ++d) problem.size[d] = layer.dims[static_cast<std::size_t>(dims[d])].size;
   problem.units = level(2).fanout().rows * level(2).fanout().cols;
