@@ -33,8 +33,8 @@ struct Memory {
   std::array<Bandwidth, kRoles> bandwidth_of{};  ///< by Role: ports for the words of such tensors alone
   double leak_pj_per_cycle = 0;                  ///< of one instance
   double area_um2 = 0;                           ///< of one instance
-  int word_bits = 16;   ///< of a word: what capacity, energies and bandwidths above count
-  ElementBits bits{};   ///< where it differs from the accelerator's
+  int word_bits = 16;                            ///< of a word: what capacity, energies and bandwidths above count
+  ElementBits bits{};                            ///< where it differs from the accelerator's
   /// When set, energy and area follow the named technology table at this capacity (see docs/model.md); the fields
   /// above then hold the values already resolved for the present capacity.
   std::string technology{};

@@ -68,7 +68,8 @@ void Judge::check_capacity(int k, const LevelMapping& loops, const TileRule& rul
       unit = 1;
       unit_name = " bits";
     }
-  const Wide capacity = static_cast<Wide>(*memory.capacity_words / std::max(1, memory.buffers)) * memory.word_bits / unit;
+  const Wide capacity =
+      static_cast<Wide>(*memory.capacity_words / std::max(1, memory.buffers)) * memory.word_bits / unit;
   Wide total = 0;
   std::string parts;
   std::array<Wide, kRoles> by_role{};
@@ -77,17 +78,16 @@ void Judge::check_capacity(int k, const LevelMapping& loops, const TileRule& rul
     if ((loops.keeps >> x & 1) == 0) continue;
     const Tensor& tensor = layer_.tensors[x];
     const auto role = static_cast<std::size_t>(tensor.role);
-    const Wide held =
-        times(tile_words(tensor, accelerator_.conventions.footprint, tiles_), held_bits(k, x)) / unit;
+    const Wide held = times(tile_words(tensor, accelerator_.conventions.footprint, tiles_), held_bits(k, x)) / unit;
     total += held;
     by_role[role] += held;
     names[role] += (names[role].empty() ? "" : " + ") + tensor.name;
     parts += (parts.empty() ? "" : ", ") + tensor.name + " " + text(held);
   }
   if (total > capacity)
-    refuse(Rule::kCapacity, level.name, {}, {}, number(total), number(capacity),
-           "tiles at " + level.name + " need " + text(total) + unit_name + " (" + parts + "); it holds " +
-               text(capacity));
+    refuse(
+        Rule::kCapacity, level.name, {}, {}, number(total), number(capacity),
+        "tiles at " + level.name + " need " + text(total) + unit_name + " (" + parts + "); it holds " + text(capacity));
   if (!rule.partition) return;
   double shares = 0;
   for (const double share : *rule.partition) shares += share;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // to_loop_nest: a mapping as a person reads it.
 #include <algorithm>
-#include <cmath>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>

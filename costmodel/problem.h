@@ -73,8 +73,8 @@ struct Problem {
   /// What a finished output takes less than a partial sum, in words of a memory.
   std::array<double, kMaxLevels> finished_saves{};
   bool outputs_narrow = false;  ///< finished_saves is not 0 at some memory
-  /// Dims that the output does not use, or not by one index of their own: unrolled outside a memory they may leave parts
-  /// of one sum in several of its instances, and no output is finished there.
+  /// Dims that the output does not use, or not by one index of their own: unrolled outside a memory they may leave
+  /// parts of one sum in several of its instances, and no output is finished there.
   DimSet summing = 0;
   std::vector<Port> ports;  ///< outermost first
   std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};

@@ -18,12 +18,12 @@ using Keys = std::span<const std::string_view>;
 namespace keys {
 
 inline constexpr std::array<std::string_view, 15> kAccelerator{
-    "pliant",     "include", "name", "description", "word_bits", "bits", "conventions", "technology",
-    "parameters", "levels",  "area", "flexibility", "baseline",  "partial",     "hints"};
+    "pliant",     "include", "name", "description", "word_bits", "bits",    "conventions", "technology",
+    "parameters", "levels",  "area", "flexibility", "baseline",  "partial", "hints"};
 inline constexpr std::array<std::string_view, 16> kMemory{
-    "memory",   "capacity",          "keeps",     "may_bypass",     "read_pj",
-    "write_pj", "update_pj",         "bandwidth", "read_bandwidth", "write_bandwidth",
-    "buffers",  "leak_pj_per_cycle", "area_um2",  "word_bits",      "bits", "technology"};
+    "memory",    "capacity",  "keeps",          "may_bypass",      "read_pj", "write_pj",
+    "update_pj", "bandwidth", "read_bandwidth", "write_bandwidth", "buffers", "leak_pj_per_cycle",
+    "area_um2",  "word_bits", "bits",           "technology"};
 inline constexpr std::array<std::string_view, 7> kFanout{
     "fanout", "rows", "cols", "multicast", "reduction", "partial_multicast", "area_um2"};
 inline constexpr std::array<std::string_view, 5> kCompute{"compute", "mac_pj", "cycles_per_mac", "leak_pj_per_cycle",
@@ -51,8 +51,9 @@ inline constexpr std::array<std::string_view, 4> kParallelRule{"rows", "cols", "
 inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};
 inline constexpr std::array<std::string_view, 1> kShapeRule{"block"};
 
-inline constexpr std::array<std::string_view, 7> kLayer{"pliant", "layer", "bits", "conv", "depthwise", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 7> kWorkloadEntry{"layer",     "count", "bits", "conv",
+inline constexpr std::array<std::string_view, 7> kLayer{"pliant",    "layer", "bits",  "conv",
+                                                        "depthwise", "gemm",  "einsum"};
+inline constexpr std::array<std::string_view, 7> kWorkloadEntry{"layer",     "count", "bits",  "conv",
                                                                 "depthwise", "gemm",  "einsum"};
 inline constexpr std::array<std::string_view, 4> kOperations{"conv", "depthwise", "gemm", "einsum"};
 inline constexpr std::array<std::string_view, 5> kWorkload{"pliant", "name", "description", "layers", "table"};

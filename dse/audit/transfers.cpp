@@ -209,8 +209,7 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
   if (p_.conventions.drain != Conventions::Drain::kParentWrites || windows || remainders_) return;
   // QuickFlow: fills of this child are writes there, for which the next child inside is drained once more.
   if (inner == nullptr || inner->child == p_.levels) return;
-  const double ratio =
-      inner->delivered_words / inner->served_words * p_.element_words[inner->child][t.tensor];
+  const double ratio = inner->delivered_words / inner->served_words * p_.element_words[inner->child][t.tensor];
   charge(t.delivered, inner->child, false, p_.read_pj[inner->child], ratio, ratio * t.delivered_words);
 }
 

@@ -125,7 +125,8 @@ class Flexion {
                   .c_and_w = std::min(size, fanout.units())});
   }
 
-  // T by volume: points (inputs, weights, outputs) of tile sizes in the memory's units (words, where all are as wide); a fixed tile is one point.
+  // T by volume: points (inputs, weights, outputs) of tile sizes in the memory's units (words, where all are as wide);
+  // a fixed tile is one point.
   AxisFlexion volumes(const Layer& layer, int level, const LevelFlexibility& written) const {
     const MemoryRules rules = memory_rules(layer, accelerator_, written, level);
     const double capacity = rules.capacity;

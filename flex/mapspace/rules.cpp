@@ -2,8 +2,8 @@
 #include "flex/mapspace/rules.h"
 
 #include <algorithm>
-#include <numeric>
 #include <bit>
+#include <numeric>
 
 namespace pliant {
 

@@ -48,7 +48,8 @@ struct MemoryRules {
   bool holds_everything() const { return !is_limited() && burst == 1; }
 
   /// Do tiles of these words exceed a limit that larger tiles exceed as well? What overflows while some dims are not
-  /// placed yet, and counted as 1, overflows for good. `words(x)` are the elements of tensor x, asked of kept ones only.
+  /// placed yet, and counted as 1, overflows for good. `words(x)` are the elements of tensor x, asked of kept ones
+  /// only.
   template <typename Words>
   bool overflows(TensorSet kept, const Words& words) const {
     if (!is_limited()) return false;

@@ -452,14 +452,17 @@ TEST(Bits, ElementsTakeSharesOfWords) {
 /// K over two units, and two visits of every output: what leaves a unit is never finished, what arrives outside is the
 /// second time.
 TEST(Bits, PartialSumsAreWideUntilTheLast) {
-  Accelerator a = chain({memory("DRAM"), memory("SRAM"), array("PEs", 1, 2), memory("RF"), mac()}, Conventions::physical());
+  Accelerator a =
+      chain({memory("DRAM"), memory("SRAM"), array("PEs", 1, 2), memory("RF"), mac()}, Conventions::physical());
   for (const std::size_t l : {0U, 1U, 3U}) a.levels[l].memory().word_bits = 8;
   a.bits.of = {8, 8, 8};
   a.bits.partial_sums = 32;
   Nested nest(make_gemm("gemm", {.M = 3, .N = 1, .K = 4}), a);
   nest.temporal("DRAM", "K", 2).temporal("SRAM", "M", 3).spatial("PEs", "K", 2);
   const CostReport report = nest.priced();
-  const auto at = [&](std::size_t l) { return report.levels[l].tensors[static_cast<std::size_t>(nest.layer.output())]; };
+  const auto at = [&](std::size_t l) {
+    return report.levels[l].tensors[static_cast<std::size_t>(nest.layer.output())];
+  };
   // SRAM: 3 outputs arrive twice (reduced), first as partial sums, then finished; the old value is read back once each.
   EXPECT_EQ(at(1).updates, 6);
   EXPECT_EQ(at(1).words_written, 3 * 4 + 3 * 1);

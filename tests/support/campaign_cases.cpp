@@ -236,7 +236,8 @@ void join_ports(Draw& draw, Accelerator& accelerator) {
   }
 }
 
-/// Elements that are not as wide as words: of the accelerator, of memories and of the layer. Drawn after everything else.
+/// Elements that are not as wide as words: of the accelerator, of memories and of the layer. Drawn after everything
+/// else.
 void draw_widths(Draw& draw, Task& task) {
   if (!draw.chance(0.3)) return;
   const auto said = [&](double share) {

@@ -117,7 +117,8 @@ TEST(ExactMapper, EqualsExhaustiveWithSharedBuses) {
 // Capacities, loads and energies in bits; outputs are narrower when they are finished.
 TEST(ExactMapper, EqualsExhaustiveWithWidths) {
   const Tally tally = compare_many(
-      320, {.factorizations = {kPerfect, kRubyS, kRubyT, kRuby}, .most_mappings = 8'000, .buses = true, .widths = true});
+      320,
+      {.factorizations = {kPerfect, kRubyS, kRubyT, kRuby}, .most_mappings = 8'000, .buses = true, .widths = true});
   EXPECT_LT(tally.infeasible, tally.cases / 5);
   EXPECT_LT(tally.uncertified, tally.cases / 4);
 }

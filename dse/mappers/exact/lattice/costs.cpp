@@ -87,7 +87,8 @@ std::pair<double, double> Costs::reduced_between(int parent, int child) const {
 
 double Costs::finished_saves(int level) const {
   const Problem& p = resolved_.problem;
-  return p.finished_saves[level] > 0 && spatial_between(spatial_, p.summing, -1, level) == 1 ? p.finished_saves[level] : 0;
+  return p.finished_saves[level] > 0 && spatial_between(spatial_, p.summing, -1, level) == 1 ? p.finished_saves[level]
+                                                                                             : 0;
 }
 
 double Costs::first_arrivals(int level) const {
