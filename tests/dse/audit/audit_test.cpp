@@ -89,7 +89,9 @@ TEST(Audit, NoBoundExceedsTheTruthOfItsChoice) {
   std::uint64_t choices = 0, equal = 0, energy_choices = 0, energy_equal = 0, remainder_choices = 0,
                 remainder_equal = 0;
   for (std::uint64_t seed = 1; seed <= cases(600); ++seed) {
-    const tests::RandomCase random = tests::random_case(seed, options);
+    tests::CaseOptions drawn = options;  // every third with buses and widths
+    drawn.buses = drawn.widths = seed % 3 == 0;
+    const tests::RandomCase random = tests::random_case(seed, drawn);
     SCOPED_TRACE(random.text);
     const Problem problem(random.task.layer, random.task.accelerator);
     const MapSpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility,
