@@ -412,67 +412,6 @@ TEST(Ports, ARoleMayHaveItsOwn) {
   EXPECT_EQ(nest.priced().bound_by, "DRAM outputs bus");
 }
 
-/// Outputs of 4 x 2 words over K = 4: RF holds the whole layer, so each output leaves it once, finished.
-TEST(Bits, ElementsTakeSharesOfWords) {
-  Accelerator a = chain({memory("DRAM"), memory("RF"), mac()}, Conventions::physical());
-  a.levels[0].memory().word_bits = 16;
-  a.levels[1].memory().word_bits = 8;
-  a.bits.of = {8, 4, 8};
-  a.bits.partial_sums = 32;
-  a.levels[0].memory().bus_words_per_cycle = 0.25;
-  Nested nest(make_gemm("gemm", {.M = 4, .N = 2, .K = 4}), a);
-  nest.temporal("RF", "M", 4).temporal("RF", "N", 2).temporal("RF", "K", 4);
-  const CostReport report = nest.priced();
-  const int output = nest.layer.output();
-  // DRAM: 16 inputs of half a word, 8 weights of a quarter, 8 finished outputs of half a word.
-  double read = 0, written = 0;
-  for (const TensorCost& tensor : report.levels[0].tensors) {
-    read += tensor.words_read;
-    written += tensor.words_written;
-  }
-  EXPECT_EQ(read, 16 * 0.5 + 8 * 0.25);
-  EXPECT_EQ(written, 8 * 0.5);
-  EXPECT_EQ(report.totals.cycles, (read + written) / 0.25);
-  // RF: 32 sums arrive from the MAC, the last of each output finished; 24 old values are read, 8 outputs drained.
-  const TensorCost& sums = report.levels[1].tensors[static_cast<std::size_t>(output)];
-  EXPECT_EQ(sums.updates, 32);
-  EXPECT_EQ(sums.words_written, 24 * 4 + 8 * 1);
-  EXPECT_EQ(sums.words_read, 24 * 4 + 8 * 1);
-  // Its tile: 16 inputs of a word, 8 weights of half a word, room for 8 partial sums of four.
-  EXPECT_EQ(report.levels[1].used_words, 16 + 4 + 32);
-  // A memory that says otherwise.
-  nest.accelerator.levels[1].memory().bits.partial_sums = 8;
-  EXPECT_EQ(nest.priced().levels[1].used_words, 16 + 4 + 8);
-  // A layer that says otherwise; the memory still counts first.
-  nest.layer.bits.of[static_cast<std::size_t>(Role::kWeight)] = 16;
-  nest.layer.bits.partial_sums = 24;
-  EXPECT_EQ(nest.priced().levels[1].used_words, 16 + 16 + 8);
-}
-
-/// K over two units, and two visits of every output: what leaves a unit is never finished, what arrives outside is the
-/// second time.
-TEST(Bits, PartialSumsAreWideUntilTheLast) {
-  Accelerator a =
-      chain({memory("DRAM"), memory("SRAM"), array("PEs", 1, 2), memory("RF"), mac()}, Conventions::physical());
-  for (const std::size_t l : {0U, 1U, 3U}) a.levels[l].memory().word_bits = 8;
-  a.bits.of = {8, 8, 8};
-  a.bits.partial_sums = 32;
-  Nested nest(make_gemm("gemm", {.M = 3, .N = 1, .K = 4}), a);
-  nest.temporal("DRAM", "K", 2).temporal("SRAM", "M", 3).spatial("PEs", "K", 2);
-  const CostReport report = nest.priced();
-  const auto at = [&](std::size_t l) {
-    return report.levels[l].tensors[static_cast<std::size_t>(nest.layer.output())];
-  };
-  // SRAM: 3 outputs arrive twice (reduced), first as partial sums, then finished; the old value is read back once each.
-  EXPECT_EQ(at(1).updates, 6);
-  EXPECT_EQ(at(1).words_written, 3 * 4 + 3 * 1);
-  EXPECT_EQ(at(0).words_written, 3 * 1);  // finished when they leave for DRAM
-  // RF: a unit's outputs stay partial sums: 6 arrivals in each of 2 units, 6 drains.
-  EXPECT_EQ(at(3).updates, 12);
-  EXPECT_EQ(at(3).words_written, 12 * 4 + at(3).fills * 4);
-  EXPECT_EQ(at(3).words_read, at(3).reads * 4);
-}
-
 TEST(PartialMulticast, EqualWindowsAreStillSharedAcrossTheNetwork) {
   // p + r takes four values in six units. Uniting the three windows of the outer fanout alone would need six words.
   Nested nest(conv_1d(3, 2),
