@@ -41,12 +41,59 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       for (int l = keeper + 1; l < p_.levels; ++l)
         if (!p_.is_memory[l]) units *= static_cast<double>(p_.accelerator.levels[l].fanout().units());
       if (resolved_.compute_runs) units = kInfinity;
-      nearest = std::min(nearest, p_.macs / units * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]));
+      nearest = std::min(nearest, p_.macs / units * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]) +
+                                      energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
     floor_ += nearest;
     keep_choices_ *= patterns_[x].size();
   }
+  floor_cycles_ = cycles_outside_fanouts();
+}
+
+int ChoiceBounds::first_fanout() const {
+  int level = 0;
+  while (level < p_.levels && p_.is_memory[level]) ++level;
+  return level;
+}
+
+/// Whatever the unrolling, outside all fanouts every element of an operand leaves its keeper at least once, and arrives
+/// at the next; every result arrives. (Words towards the compute units are counted elsewhere.)
+double ChoiceBounds::energy_outside_fanouts(int x, std::span<const KeeperPair> pairs) const {
+  const int fanout = first_fanout();
+  double energy = 0;
+  for (const KeeperPair& pair : pairs) {
+    if (pair.parent >= fanout || pair.child == p_.levels) continue;
+    energy += x == p_.output ? p_.update_pj[pair.parent] : p_.read_pj[pair.parent];
+    if (x != p_.output && pair.child < fanout) energy += p_.write_pj[pair.child];
+  }
+  return energy * p_.tensor_words[x];
+}
+
+/// The load of the ports there by the same words.
+double ChoiceBounds::cycles_outside_fanouts() const {
+  const int fanout = first_fanout();
+  double cycles = 0;
+  for (const Port& port : p_.ports) {
+    if (port.level >= fanout) continue;
+    double words = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      const bool reads = port.reads >> x & 1U, writes = port.writes >> x & 1U;
+      int fewest = p_.levels;
+      for (const Pattern& pattern : patterns_[x]) {
+        int times = 0;
+        for (const KeeperPair& pair : pattern.pairs) {
+          if (pair.child == p_.levels) continue;
+          if (pair.parent == port.level) times += x == p_.output ? writes : reads;
+          if (pair.child == port.level && x != p_.output) times += writes;
+        }
+        fewest = std::min(fewest, times);
+      }
+      words += fewest * p_.tensor_words[x];
+    }
+    cycles = std::max(cycles, words / port.bandwidth);
+  }
+  return cycles;
 }
 
 Keeps ChoiceBounds::keeps(std::size_t choice) const {
@@ -63,7 +110,7 @@ double ChoiceBounds::value(double energy, double cycles, double steps) const {
   return objective_bound(p_, resolved_.task, energy, cycles, steps);
 }
 
-double ChoiceBounds::floor(double steps) const { return value(floor_, steps, steps); }
+double ChoiceBounds::floor(double steps) const { return value(floor_, std::max(steps, floor_cycles_), steps); }
 
 double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) const {
   double product = 1;
@@ -139,6 +186,20 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
       }
     }
   }
+}
+
+double ChoiceBounds::port_cycles() const {
+  double cycles = 0;
+  for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
+    double total = 0;
+    for (const std::vector<Pattern>& all : patterns_) {
+      double best = kInfinity;
+      for (const Pattern& pattern : all) best = std::min(best, pattern.least[f]);
+      total += best;
+    }
+    cycles = std::max(cycles, total);
+  }
+  return cycles;
 }
 
 double ChoiceBounds::least() const {

@@ -55,6 +55,7 @@ class Costs {
   double staying(const KeeperPair& pair, const Weights& weights, bool all_copies) const;
   double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
   void count_certain_copies();
+  void count_sums();
   double first_arrivals(int level) const;
   double first_per_sweep_at_compute(const KeeperPair& pair) const;
   /// Copies of a word under the reducing fanouts between two levels: at least, at most.
@@ -66,6 +67,7 @@ class Costs {
   std::array<double, kMaxLevels + 1> instances_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
+  std::array<double, kMaxLevels + 1> sums_at_most_;                             // copies of an output that get work
 };
 
 /// Share of the operands along affine ranks that fanouts ask for once for several units.
