@@ -16,6 +16,7 @@
 #include "dse/results/manifest.h"
 #include "dse/results/rows.h"
 #include "dse/sweep/constraint.h"
+#include "dse/sweep/design_goals.h"
 
 namespace pliant {
 
@@ -46,6 +47,7 @@ struct Sweep {
   std::uint64_t seed = 1;
   bool flexion = true;
   std::vector<Constraint> constraints;
+  std::optional<DesignGoals> goals;                            ///< of a design search; no row depends on them
   std::vector<std::map<std::string, std::string>> parameters;  ///< of each accelerator, with the values of `set:`
 
   std::vector<Manifest::Input> inputs;
@@ -58,6 +60,7 @@ struct SweepOverrides {
   std::optional<double> budget_seconds;
   std::optional<std::uint64_t> seed;
   std::vector<Setting> settings;
+  Count most_designs = 100'000'000;  ///< a bit for each fits into memory; who lists none may allow more
 };
 
 /// InputError with everything that is wrong in the file.

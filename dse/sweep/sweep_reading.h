@@ -46,6 +46,8 @@ void read_objectives(SweepReading& reading, const std::optional<Cursor>& objecti
 void read_mapper(SweepReading& reading, const std::optional<Cursor>& mapper, const SweepOverrides& overrides);
 /// After everything that a constraint may name.
 void read_constraints(SweepReading& reading, const Cursor& constraints);
+/// After the workloads.
+void read_goals(SweepReading& reading, const Cursor& root);
 
 /// Adds an axis with a column for each of its keys.
 void add_axis(SweepReading& reading, const SweepAxis& axis);
