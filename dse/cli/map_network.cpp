@@ -48,7 +48,7 @@ class NetworkTelling {
                 : fmt::format("best found for the network: {}{}, proven lower bound {:.7g}, gap {:.3g} %\n", value,
                               within, optimum_.lower_bound, 100 * optimum_.gap());
     const auto [energy, cycles] = sums_of_optima();
-    const double apart = objective_value(goal_.objective, {.energy_pj = energy, .cycles = cycles});
+    const double apart = network_value(goal_.objective, energy, cycles);
     text += fmt::format("energy {:.6g} uJ, {:.0f} cycles, EDP {:.7g} pJ x cycles\n", optimum_.energy_pj * 1e-6,
                         optimum_.cycles, optimum_.energy_pj * optimum_.cycles);
     text += fmt::format("every layer at its own optimum: {} {:.7g}, {:.0f} cycles", to_string(goal_.objective), apart,

@@ -41,6 +41,7 @@ class DesignSearch {
         found_(options.gap),
         inner_(space_.size() / space_.hardware_points()) {
     choose_searches();
+    order_layers();
     outcome_.progress.designs = space_.size();
   }
 
@@ -75,6 +76,16 @@ class DesignSearch {
       if (needed[k]) first.push_back(k);
     for (const std::size_t k : {std::size_t{1}, std::size_t{2}})
       if (needed[0] && !needed[k]) stages_.push_back({k});
+  }
+
+  /// Distinct layers, those with the most work first.
+  void order_layers() {
+    std::vector<double> work(layers_.layers.size(), 0);
+    for (const auto& uses : layers_.workloads)
+      for (const DistinctLayers::Use& use : uses)
+        work[use.layer] += static_cast<double>(use.count) * static_cast<double>(layers_.layers[use.layer]->macs());
+    for (std::size_t i = 0; i < work.size(); ++i) by_size_.push_back(i);
+    std::ranges::stable_sort(by_size_, std::greater{}, [&](std::size_t i) { return work[i]; });
   }
 
   // A node on its way: placed with what is known without a search, taken up in rounds, decided after its searches.
@@ -285,6 +296,7 @@ class DesignSearch {
                                           sweep_->factorizations.begin());
       one.bounds = node->rules[one.rule].bounds;
       one.nothing_fits = node->rules[one.rule].nothing_fits;
+      one.answers.resize(layers_.layers.size());
       if (one.design->accelerator) one.area_um2 = area_um2(*one.design->accelerator).total();
       designs.push_back(std::move(one));
     }
@@ -299,11 +311,12 @@ class DesignSearch {
   bool close_designs(SearchNode& node) {
     std::vector<PointDesign> left;
     for (PointDesign& one : *node.designs) {
-      one.least = goals_.least(one.area_um2, one.bounds);
+      const LayerBounds rows = one.of_rows();
+      one.least = goals_.least(one.area_um2, rows);
       const bool valid = one.design->accelerator != nullptr;
       if (valid && one.nothing_fits) {
         close_design(node, one, ClosedBy::kNothingFits);
-      } else if (valid && goals_.beyond_limits(one.area_um2, one.bounds)) {
+      } else if (valid && goals_.beyond_limits(one.area_um2, rows)) {
         close_design(node, one, ClosedBy::kLimits);
       } else if (const auto design = valid ? found_.beating(one.least) : std::nullopt) {
         close_design(node, one, ClosedBy::kBeaten, *design);
@@ -322,40 +335,49 @@ class DesignSearch {
     outcome_.boxes.push_back({node.box, one.design_id, 1, closed_by, one.area_um2, one.least, beaten_by});
   }
 
+  /// The next layers of the first design, the largest first: often the design is beaten before all are asked.
+  std::vector<std::size_t> next_layers(const PointDesign& one) const {
+    std::vector<std::size_t> next;
+    if (!one.design->accelerator) return next;
+    const std::size_t most = std::max<std::size_t>(4, layers_.layers.size() / 4);
+    for (const std::size_t i : by_size_)
+      if (!one.answers[i].result && next.size() < most) next.push_back(i);
+    return next;
+  }
+
   void ask_design(const SearchNode& node, std::vector<Question>& questions) const {
     const PointDesign& one = node.designs->front();
-    if (!one.design->accelerator) return;
-    for (const auto& layer : layers_.layers) questions.push_back({one.design.get(), layer.get()});
+    for (const std::size_t i : next_layers(one)) questions.push_back({one.design.get(), layers_.layers[i].get()});
   }
 
   void decide_design(NodePtr node, const std::vector<Answer>& answers, std::size_t& next) {
-    const PointDesign one = std::move(node->designs->front());
-    node->designs->erase(node->designs->begin());
-    std::vector<Answer> own(layers_.layers.size());
-    if (one.design->accelerator) {
-      std::copy_n(answers.begin() + static_cast<std::ptrdiff_t>(next), own.size(), own.begin());
-      next += own.size();
-      pass_on(one, own, *node->designs);
+    PointDesign& one = node->designs->front();
+    for (const std::size_t i : next_layers(one)) {
+      one.answers[i] = answers[next++];
+      one.nothing_fits |= one.answers[i].result->status == TaskStatus::kNoLegalMapping;
+      one.bounds[i].raise(proven_bound(one.design->objective, *one.answers[i].result));
+      pass_on(one, i, *node->designs);
     }
-    OpenedDesign opened = rows_.make(one.design, own);
-    if (opened.within_limits) found_.add(opened.design_id, opened.values);
-    ClosedBox closed{node->box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1};
-    ++outcome_.progress.decided;
-    ++outcome_.progress.opened;
-    outcome_.boxes.push_back(std::move(closed));
-    outcome_.opened.push_back(std::move(opened));
+    if (!one.design->accelerator || one.complete()) {
+      OpenedDesign opened = rows_.make(one.design, one.answers);
+      if (opened.within_limits) found_.add(opened.design_id, opened.values);
+      outcome_.boxes.push_back({node->box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1});
+      outcome_.opened.push_back(std::move(opened));
+      ++outcome_.progress.decided;
+      ++outcome_.progress.opened;
+      node->designs->erase(node->designs->begin());
+    }
     if (!node->designs->empty() && !close_designs(*node)) queue(std::move(node));
   }
 
   /// What is proven of a design holds for those that allow less.
-  static void pass_on(const PointDesign& one, const std::vector<Answer>& answers, std::vector<PointDesign>& others) {
-    for (PointDesign& other : others) {
-      if (!one.flexibility || !other.flexibility || one.rule != other.rule) continue;
+  static void pass_on(const PointDesign& one, std::size_t layer, std::vector<PointDesign>& designs) {
+    for (PointDesign& other : designs) {
+      if (&other == &one || !one.flexibility || !other.flexibility || one.rule != other.rule) continue;
       if (!contains(*one.flexibility, *other.flexibility)) continue;
-      for (std::size_t i = 0; i < answers.size(); ++i) {
-        other.nothing_fits |= answers[i].result->status == TaskStatus::kNoLegalMapping;
-        other.bounds[i].raise(proven_bound(one.design->objective, *answers[i].result));
-      }
+      const TaskResult& result = *one.answers[layer].result;
+      other.nothing_fits |= result.status == TaskStatus::kNoLegalMapping;
+      other.bounds[layer].raise(proven_bound(one.design->objective, result));
     }
   }
 
@@ -394,6 +416,7 @@ class DesignSearch {
   FoundDesigns found_;
   std::int64_t inner_;                                       ///< designs of a hardware point
   std::vector<std::vector<std::size_t>> stages_;             ///< of kBoundObjectives
+  std::vector<std::size_t> by_size_;                         ///< distinct layers
   std::map<std::pair<Point, std::int64_t>, NodePtr> queue_;  ///< the least bounds first
   std::vector<std::shared_ptr<const DesignPoint>> asked_;    ///< of this round's questions
   std::int64_t next_number_ = 0;

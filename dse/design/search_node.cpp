@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/design/search_node.h"
 
+#include <algorithm>
+
 namespace pliant {
+
+bool PointDesign::complete() const {
+  return std::ranges::all_of(answers, [](const Answer& answer) { return answer.result != nullptr; });
+}
+
+LayerBounds PointDesign::of_rows() const {
+  LayerBounds all = bounds;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto& result = answers[i].result;
+    if (!result || result->status != TaskStatus::kSolved) continue;
+    all[i] = {result->energy_pj, result->runtime_cycles, result->energy_pj * result->runtime_cycles};
+  }
+  return all;
+}
 
 bool contains(const FlexibilityClass& larger, const FlexibilityClass& smaller) {
   if (larger == smaller) return true;

@@ -11,6 +11,7 @@
 #include "core/flexibility_class.h"
 #include "dse/design/bounded_space.h"
 #include "dse/design/ideal_design.h"
+#include "dse/design/task_pool.h"
 
 namespace pliant {
 
@@ -32,9 +33,14 @@ struct PointDesign {
   std::size_t rule = 0;                         ///< factorization
   std::shared_ptr<const DesignPoint> design;
   double area_um2 = 0;
-  LayerBounds bounds;
+  LayerBounds bounds;           ///< of every mapping that it can run
+  std::vector<Answer> answers;  ///< by distinct layer; empty where it was not asked yet
   Point least;
   bool nothing_fits = false;
+
+  bool complete() const;
+  /// What its rows will say at least: of layers that were asked, the mapping found; of the others, the bounds.
+  LayerBounds of_rows() const;
 };
 
 struct SearchNode {

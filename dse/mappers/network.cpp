@@ -44,7 +44,7 @@ class NetworkSearch {
 
   double value(double energy, double cycles) const {
     if (cycles > goal_.most_cycles) return std::numeric_limits<double>::infinity();
-    return objective_value(goal_.objective, {.energy_pj = energy, .cycles = cycles});
+    return network_value(goal_.objective, energy, cycles);
   }
 
   bool add_line(double slope) {
@@ -85,7 +85,7 @@ class NetworkSearch {
   /// deadline cuts the region; its least energy is then where the highest of the lines meets the deadline.
   double corner_value(std::size_t k) const {
     const Corner corner = meet(lines_[k], lines_[k + 1]);
-    return objective_value(goal_.objective, {.energy_pj = corner.energy_pj, .cycles = corner.cycles});
+    return network_value(goal_.objective, corner.energy_pj, corner.cycles);
   }
   double energy_at_deadline() const {
     double least = 0;
@@ -157,6 +157,13 @@ class NetworkSearch {
 };
 
 }  // namespace
+
+double network_value(Objective objective, double energy_pj, double cycles) {
+  Totals sums;
+  sums.energy_pj = energy_pj;
+  sums.cycles = cycles;
+  return objective_value(objective, sums);
+}
 
 NetworkOptimum search_network(const Mapper& mapper, const std::vector<NetworkLayer>& layers, const NetworkGoal& goal,
                               const SearchOptions& options) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best mappings of a whole network: each layer gets the mapping that serves the sum. docs/network.md has the proof.
+// The best mappings of a whole network: each layer gets the mapping that serves the sum. docs/design-search.md has the
+// proof.
 #pragma once
 
 #include <limits>
@@ -20,6 +21,9 @@ struct NetworkGoal {
   Objective objective = Objective::kEdp;                         ///< runtime, energy, edp, ed2p or perf-per-watt
   double most_cycles = std::numeric_limits<double>::infinity();  ///< of the network; only beside the objective energy
 };
+
+/// objective_value of sums, which have no utilization.
+double network_value(Objective objective, double energy_pj, double cycles);
 
 /// Some repetitions of a layer with the same mapping.
 struct NetworkPart {

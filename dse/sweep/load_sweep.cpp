@@ -122,12 +122,12 @@ void note_sweep(SweepReading& reading) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> Sweep::options() const {
-  std::vector<std::string> rules, goals, extra;
+  std::vector<std::string> rules, wanted, extra;
   for (const Factorization rule : factorizations) rules.emplace_back(to_string(rule));
-  for (const Objective objective : objectives) goals.emplace_back(to_string(objective));
+  for (const Objective objective : objectives) wanted.emplace_back(to_string(objective));
   for (const auto& [key, value] : mapper_options) extra.push_back(fmt::format("{}={}", key, value));
   return {{"factorization", join(rules)},
-          {"objective", join(goals)},
+          {"objective", join(wanted)},
           {"mapper", mapper},
           {"mapper_options", join(extra)},
           {"budget_seconds", yaml_number(budget_seconds)},

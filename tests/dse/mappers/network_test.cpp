@@ -77,8 +77,7 @@ RandomNetwork random_network(std::uint64_t seed) {
 double best_of(const Pairs& all, Objective objective, double most_cycles) {
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [energy, cycles] : all)
-    if (cycles <= most_cycles)
-      best = std::min(best, objective_value(objective, {.energy_pj = energy, .cycles = cycles}));
+    if (cycles <= most_cycles) best = std::min(best, network_value(objective, energy, cycles));
   return best;
 }
 
