@@ -17,6 +17,7 @@ constexpr std::int64_t kMostCells = 200'000;
 Memory without_bandwidth(Memory memory) {
   memory.read_words_per_cycle.reset();
   memory.write_words_per_cycle.reset();
+  memory.bus_words_per_cycle.reset();
   return memory;
 }
 
@@ -185,10 +186,12 @@ void SizeTables::range_of_memory(const Table& table, const HardwareBox& box, Lev
   const Memory& base = base_.levels[static_cast<std::size_t>(&table - tables_.data())].memory();
   best.read_words_per_cycle = base.read_words_per_cycle;
   best.write_words_per_cycle = base.write_words_per_cycle;
+  best.bus_words_per_cycle = base.bus_words_per_cycle;
   for (const AxisLevels& single : table.single) {
     const End end{single.at, box.axes[single.axis]};
     end.take(base, &Memory::read_words_per_cycle, wider, best.read_words_per_cycle);
     end.take(base, &Memory::write_words_per_cycle, wider, best.write_words_per_cycle);
+    end.take(base, &Memory::bus_words_per_cycle, wider, best.bus_words_per_cycle);
   }
 }
 

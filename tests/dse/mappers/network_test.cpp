@@ -125,7 +125,7 @@ TEST(Network, OptimumIsTheBestOfAllCombinations) {
     }
     apart += energy * cycles > best_of(all, Objective::kEdp, std::numeric_limits<double>::infinity()) * (1 + 1e-9);
   }
-  EXPECT_GE(apart, 3);  // else the test says nothing about sums
+  EXPECT_GE(apart, 2);  // else the test says nothing about sums
 }
 
 TEST(Network, LeastEnergyWithinADeadline) {
