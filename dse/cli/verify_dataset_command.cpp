@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "dse/cli/dataset_options.h"
@@ -30,7 +31,7 @@ SweepOverrides overrides_of(const Manifest& manifest, const Arguments& arguments
   }
   overrides.seed = manifest.seed;
   overrides.settings = arguments.settings();
-  if (design_gap(manifest)) overrides.most_designs = kMaxCount;
+  if (design_gap(manifest)) overrides.most_designs = std::numeric_limits<Count>::max() / 2;
   return overrides;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// Corners this close to what the lines touch are not worth another line.
 constexpr double kCloseEnough = 1e-7;
-constexpr std::size_t kMostLines = 60;
+constexpr std::size_t kMostLines = 160;
 
 /// Where a line of this slope touches the sum of the regions.
 NetworkLine touch(const std::vector<RepeatedBound>& layers, double slope) {
@@ -80,14 +80,17 @@ void LayerBound::lower(const LayerBound& other) {
 NetworkBound bound_network(const std::vector<RepeatedBound>& layers) {
   NetworkBound bound;
   bool beyond = false;
+  double roots = 0;
   for (const auto& [layer, count] : layers) {
     bound.energy_pj += static_cast<double>(count) * layer.energy_pj;
     bound.cycles += static_cast<double>(count) * layer.cycles;
+    roots += static_cast<double>(count) * std::sqrt(layer.edp);
     beyond |= layer.edp > layer.energy_pj * layer.cycles;
   }
-  bound.edp = beyond && bound.energy_pj > 0 && bound.cycles > 0
-                  ? std::max(bound.energy_pj * bound.cycles, least_product(layers, bound.energy_pj, bound.cycles))
-                  : bound.energy_pj * bound.cycles;
+  // Sums of products are at least the square of the sums of their roots; with one layer that is exact.
+  bound.edp = std::max(bound.energy_pj * bound.cycles, roots * roots);
+  if (beyond && layers.size() > 1 && bound.energy_pj > 0 && bound.cycles > 0)
+    bound.edp = std::max(bound.edp, least_product(layers, bound.energy_pj, bound.cycles));
   return bound;
 }
 

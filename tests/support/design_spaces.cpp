@@ -48,10 +48,12 @@ std::string draw_accelerator(Draw& draw) {
   text +=
       "baseline:\n  tiles: {Buffer: {fixed: {M: 2, N: 2, K: 2, C: 2, P: 2}}}\n"
       "  orders: {DRAM: [[M, N, K, C, P]], Buffer: [[K, C, M, N, P]]}\n"
-      "  parallel: {PEs: {rows: [K, C], cols: [M, N]}}\n  shape: {PEs: fixed}\n"
+      "  parallel: {PEs: {rows: [C], cols: [M]}}\n  shape: {PEs: fixed}\n"
+      "  gemm: {parallel: {PEs: {rows: [K], cols: [N]}}}\n"
       "partial:\n  tiles: {Buffer: {partition: {inputs: 1, weights: 1, outputs: 1}}}\n"
       "  orders: {DRAM: [[M, N, K, C, P], [K, C, M, N, P]], Buffer: [[K, C, M, N, P], [N, M, P, K, C]]}\n"
-      "  parallel: {PEs: [{rows: [K, C], cols: [M, N]}, {rows: [P], cols: [M]}]}\n  shape: {PEs: {block: [2, 1]}}\n";
+      "  parallel: {PEs: [{rows: [C], cols: [M]}, {rows: [P], cols: [M]}]}\n  shape: {PEs: {block: [2, 1]}}\n"
+      "  gemm: {parallel: {PEs: [{rows: [K], cols: [N]}, {rows: [M], cols: [N]}]}}\n";
   return text;
 }
 
