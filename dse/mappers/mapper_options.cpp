@@ -23,8 +23,8 @@ std::int64_t now_ns() {
 void read_mapper_options(std::string_view mapper, const SearchOptions& options,
                          const std::vector<MapperOption>& known) {
   if (options.gap != 0 && mapper != "exact")
-    throw InputError(Diagnostic{
-        .file = "--gap", .what = fmt::format("mapper {} proves no gap", mapper), .expected = "the mapper exact"});
+    throw InputError(
+        Diagnostic{"--gap", 0, 0, "", fmt::format("mapper {} proves no gap", mapper), "the mapper exact", ""});
   std::vector<std::string> names;
   for (const MapperOption& option : known) names.emplace_back(option.name);
   for (const auto& [name, text] : options.extra) {
