@@ -136,7 +136,7 @@ void read_gap(SweepReading& reading, const std::optional<Cursor>& c, const Sweep
   if (overrides.gap) sweep.gap = *overrides.gap;
   if (sweep.gap > 0 && sweep.mapper != "exact")
     throw InputError(Diagnostic{overrides.gap ? "--gap" : reading.file, 0, 0, overrides.gap ? "" : "gap",
-                                fmt::format("mapper {} proves no gap", sweep.mapper), "the mapper exact"});
+                                fmt::format("mapper {} proves no gap", sweep.mapper), "the mapper exact", ""});
 }
 
 }  // namespace pliant
