@@ -14,6 +14,7 @@
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/map_network.h"
 #include "dse/cli/map_progress.h"
 #include "dse/cli/network_totals.h"
 #include "dse/cli/render_search.h"
@@ -28,14 +29,16 @@ constexpr const char* kUsage = R"(usage: pliant map --accelerator NAME|FILE --la
        pliant map --accelerator NAME|FILE --workload NAME|FILE [options]
 
 Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what limits the
-runtime. Without --layer, every layer of the workload, one line each as it is done, and the totals. When nothing fits:
-the limits that conflict and the nearest miss, exit code 3. Ctrl-C gives what is there, exit code 130.
+runtime. Without --layer, every layer of the workload, one line each as it is done, and the totals. With --network the
+sums count: each layer gets the mapping that serves the whole network, and the table says what it gave up. When nothing
+fits: the limits that conflict and the nearest miss, exit code 3. Ctrl-C gives what is there, exit code 130.
 
 examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b
   pliant map --accelerator eyeriss --workload resnet50 --objective runtime
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --objective runtime,energy
   pliant map --accelerator simba --workload mobilenet_v2 --factorization ruby-s --gap 1%
+  pliant map --accelerator eyeriss --workload resnet50 --network --objective energy --deadline 2e7
   pliant map --accelerator simba --layer gemm:M=512,N=512,K=512 --save best.yaml
   pliant map --accelerator eyeriss --layer conv:M=64,C=64,P=56,Q=56,R=3,S=3 --factorization ruby-s --json
   pliant map --accelerator tpuv1 --workload vgg16 --mapper local --mapper-option beam=64 --budget 1s
@@ -50,12 +53,14 @@ class MapCommand {
   int run() {
     // 1. Everything that can be wrong is found before the first search.
     TaskWords words = task_words(arguments_);
+    check_network_options(arguments_, words);
     const std::vector<Objective> objectives = several_objectives(words);
     mapper_name_ = *arguments_.text("mapper");
     const std::unique_ptr<Mapper> mapper = make_mapper(mapper_name_);
     if (!mapper) throw arguments_.unknown("--mapper", "mapper", mapper_name_, mapper_names());
     SearchOptions search = search_options();
     const std::vector<ReadTask> tasks = read_tasks(words);
+    if (arguments_.has("network")) return map_network(arguments_, words, *mapper, tasks, search, out_, err_);
     const bool one = words.layer.has_value();
     if (!one && arguments_.has("save")) throw arguments_.bad("--save", "of a whole workload", "a single --layer");
     if (arguments_.has("certificate")) check_certificate_option(one && objectives.empty(), tasks.front().task);

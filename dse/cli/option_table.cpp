@@ -31,6 +31,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "runtime, energy, edp, ed2p, perf-per-watt or edp-over-utilization; several (runtime,energy) for one layer give "
      "the mappings that none beats in all of them",
      "objective"},
+    {"network", kFlag, "", "map",
+     "of a whole workload: the mappings whose sums of energy and cycles are best, and what each layer gave up"},
+    {"deadline", kReal, "", "map", "with --network and --objective energy: cycles that the network may take"},
     {"factorization", kText, "pfm", "map count", kFactorizations, "factorization"},
     {"factorization", kText, "", "eval", "pfm, ruby-s, ruby-t, ruby or padding instead of the mapping's"},
     {"flexibility", kText, "", "map eval flexion count show",

@@ -38,6 +38,24 @@ TEST(MapCommand, SaysWhatIsProvenAndDrawsTheNest) {
   EXPECT_NE(ran.out.find("bound by"), std::string::npos);
 }
 
+TEST(MapCommand, ANetworkIsMappedAsAWhole) {
+  const std::vector<std::string> args = {"map", "--accelerator", "flexref", "--workload", "ncf_neumf", "--network"};
+  const Ran ran = run(with(args, {"--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto network = nlohmann::json::parse(ran.out)["network"];
+  EXPECT_TRUE(network["certified"]);
+  EXPECT_LE(network["value"].get<double>(), network["layers_alone"]["edp_pj_cycles"].get<double>() * (1 + 1e-12));
+  double energy = 0;
+  for (const auto& layer : network["layers"]) energy += layer["count"].get<double>() * layer["energy_pj"].get<double>();
+  EXPECT_NEAR(energy / network["energy_pj"].get<double>(), 1, 1e-9);
+  EXPECT_NE(run(args).out.find("certified optimum of the network"), std::string::npos);
+  const Ran late = run(with(args, {"--objective", "energy", "--deadline", "1"}));
+  EXPECT_EQ(late.code, 3);
+  EXPECT_NE(late.err.find("take at most 1 cycles; the fastest take"), std::string::npos) << late.err;
+  EXPECT_EQ(run(with(args, {"--deadline", "5"})).code, 2);
+  EXPECT_EQ(run(with(kSmall, {"--network"})).code, 2);
+}
+
 TEST(MapCommand, SeveralObjectivesGiveTheFrontier) {
   const std::vector<std::string> args = {
       "map",         "--accelerator", "eyeriss", "--layer", "conv:M=64,C=64,P=56,Q=56,R=3,S=3",

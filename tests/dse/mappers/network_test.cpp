@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimum of a network is the best of all combinations of all mappings of its layers.
+#include "dse/mappers/network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/legality.h"
+#include "costmodel/report.h"
+#include "flex/mapspace/enumerate.h"
+#include "support/random_cases.h"
+
+namespace pliant {
+namespace {
+
+using Pairs = std::vector<std::pair<double, double>>;  // energy, cycles
+
+/// What no other mapping beats; all of it when two are equal once.
+Pairs without_beaten(Pairs all) {
+  std::ranges::sort(all);
+  Pairs kept;
+  for (const auto& [energy, cycles] : all)
+    if (kept.empty() || cycles < kept.back().second) kept.emplace_back(energy, cycles);
+  return kept;
+}
+
+Pairs every_mapping(const Task& task) {
+  Pairs all;
+  for_each_mapping(task.layer, task.accelerator, task.flexibility, task.factorization, [&](const Mapping& mapping) {
+    if (!check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping).empty())
+      return true;
+    const Totals totals = price(task.layer, task.accelerator, mapping).totals;
+    all.emplace_back(totals.energy_pj, totals.cycles);
+    return true;
+  });
+  return without_beaten(std::move(all));
+}
+
+/// Every combination, a mapping for each repetition of each layer.
+Pairs every_combination(const std::vector<NetworkLayer>& layers) {
+  Pairs sums{{0, 0}};
+  for (const NetworkLayer& layer : layers) {
+    const Pairs own = every_mapping(layer.task);
+    for (Count k = 0; k < layer.count; ++k) {
+      Pairs next;
+      for (const auto& [energy, cycles] : sums)
+        for (const auto& [e, t] : own) next.emplace_back(energy + e, cycles + t);
+      sums = without_beaten(std::move(next));
+    }
+  }
+  return sums;
+}
+
+struct RandomNetwork {
+  std::vector<NetworkLayer> layers;
+  std::string text;
+};
+
+RandomNetwork random_network(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  RandomNetwork network;
+  const std::uint64_t size = 2 + random() % 3;
+  for (std::uint64_t i = 0; i < size; ++i) {
+    tests::RandomCase one = tests::random_case(
+        random() % 1'000'000,
+        {.factorizations = {Factorization::kPerfect}, .most_mappings = 1'500, .infeasible_share = 0});
+    // What a layer proves by Timeloop's halo may stay open; the networks are about sums.
+    one.task.accelerator.conventions.halo = Conventions::Halo::kRun;
+    network.text += one.text + "\n";
+    network.layers.push_back({one.task, static_cast<Count>(1 + random() % 3)});
+  }
+  return network;
+}
+
+double best_of(const Pairs& all, Objective objective, double most_cycles) {
+  double best = kInfinity;
+  for (const auto& [energy, cycles] : all)
+    if (cycles <= most_cycles) best = std::min(best, network_value(objective, energy, cycles));
+  return best;
+}
+
+/// The parts are legal, are the whole network, and cost what the sums say.
+void expect_sums(const std::vector<NetworkLayer>& layers, const NetworkOptimum& found) {
+  double energy = 0, cycles = 0;
+  std::vector<Count> times(layers.size(), 0);
+  for (const NetworkPart& part : found.parts) {
+    const Task& task = layers[part.layer].task;
+    EXPECT_TRUE(
+        check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, part.mapping).empty());
+    const Totals totals = price(task.layer, task.accelerator, part.mapping).totals;
+    energy += static_cast<double>(part.count) * totals.energy_pj;
+    cycles += static_cast<double>(part.count) * totals.cycles;
+    times[part.layer] += part.count;
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) EXPECT_EQ(times[i], layers[i].count);
+  EXPECT_NEAR(energy / found.energy_pj, 1, 1e-9);
+  EXPECT_NEAR(cycles / found.cycles, 1, 1e-9);
+}
+
+TEST(Network, OptimumIsTheBestOfAllCombinations) {
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  int apart = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const RandomNetwork network = random_network(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + network.text);
+    const Pairs all = every_combination(network.layers);
+    for (const Objective objective : {Objective::kRuntime, Objective::kEnergy, Objective::kEdp, Objective::kEd2p}) {
+      const NetworkOptimum found = search_network(*exact, network.layers, {objective}, {});
+      const double truth = best_of(all, objective, kInfinity);
+      ASSERT_TRUE(found.certified) << to_string(objective);
+      EXPECT_NEAR(found.value / truth, 1, 1e-9) << to_string(objective);
+      EXPECT_EQ(found.lower_bound, found.value);
+      expect_sums(network.layers, found);
+    }
+    // Does the network ask for other mappings than its layers do?
+    double energy = 0, cycles = 0;
+    for (const NetworkLayer& layer : network.layers) {
+      Task task = layer.task;
+      task.objective = Objective::kEdp;
+      const Totals totals = run_mapper(*exact, task, {}).totals;
+      energy += static_cast<double>(layer.count) * totals.energy_pj;
+      cycles += static_cast<double>(layer.count) * totals.cycles;
+    }
+    apart += energy * cycles > best_of(all, Objective::kEdp, kInfinity) * (1 + 1e-9);
+  }
+  EXPECT_GE(apart, 2);  // else the test says nothing about sums
+}
+
+TEST(Network, LeastEnergyWithinADeadline) {
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  int mixed = 0;
+  for (std::uint64_t seed = 101; seed <= 150; ++seed) {
+    const RandomNetwork network = random_network(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + network.text);
+    const Pairs all = every_combination(network.layers);  // least energy and slowest first
+    const double slowest = all.front().second, fastest = all.back().second;
+    for (const double share : {0.0, 0.3, 0.5, 0.9, 1.0}) {
+      const double deadline = fastest + share * (slowest - fastest);
+      const NetworkOptimum found = search_network(*exact, network.layers, {Objective::kEnergy, deadline}, {});
+      ASSERT_TRUE(found.certified);
+      EXPECT_NEAR(found.value / best_of(all, Objective::kEnergy, deadline), 1, 1e-9);
+      EXPECT_LE(found.cycles, deadline);
+      expect_sums(network.layers, found);
+      mixed += found.parts.size() > network.layers.size();
+    }
+    const NetworkOptimum never = search_network(*exact, network.layers, {Objective::kEnergy, fastest * 0.99}, {});
+    EXPECT_TRUE(never.infeasible);
+    EXPECT_TRUE(never.parts.empty());
+    EXPECT_NEAR(never.fastest_cycles / fastest, 1, 1e-9);
+  }
+  EXPECT_GE(mixed, 3);  // repetitions of one layer with different mappings
+}
+
+}  // namespace
+}  // namespace pliant
