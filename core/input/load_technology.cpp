@@ -86,10 +86,11 @@ void read_off_chip(const Cursor& root, const Cursor& block, Technology& table) {
       other->problem("off_chip beside " + std::string(key), "only off_chip: a device has no other figures");
   }
   if (!block.only_keys(keys::kTechnologyOffChip, kExpected)) return;
-  Technology::OffChip& device = table.off_chip.emplace();
+  Technology::OffChip device;
   if (const auto c = block.require("pj_per_bit", "pJ")) device.pj_per_bit = c->positive_real().value_or(1);
   if (const auto c = block.require("gb_per_s", "GB/s of one device")) device.gb_per_s = c->positive_real().value_or(1);
   check_origin(block, "pj_per_bit_from", true);
+  table.off_chip = device;
 }
 
 void read_on_chip(const Cursor& root, Technology& table) {

@@ -31,7 +31,7 @@ bool Lattice::windows_apart(int k, int tensor, int pending, int dim, const std::
   bool split = false;
   for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j) {
     const int child = pairs_[pairs_of_[tensor][j]].child;
-    if (child <= level) continue;
+    if (child <= level || child == resolved_.problem.levels) continue;  // units have no windows
     split |= spatial_between(spatial_, DimSet{1} << dim, level, child) > 1;
     bool unites = false;
     for (int l = level + 1; l < child; ++l) unites |= (resolved_.problem.uniting[tensor] >> l & 1U) != 0;

@@ -197,8 +197,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
         for (int x = 0; x < p.tensors; ++x) {
           if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
           moved |= TensorSet{1} << x;
-          const bool to_compute = towards_compute(x, status[x]);
-          if ((p.sliding[x] >> d & 1U) && !to_compute) sliding |= TensorSet{1} << x;
+          if (slides(k, x, status[x], d)) sliding |= TensorSet{1} << x;
         }
         if (sliding == 0) {
           if (std::find(plain_done.begin(), plain_done.end(), moved) != plain_done.end()) continue;
@@ -414,8 +413,13 @@ ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, c
           repetitions(tensor, pending)};
 }
 
-bool Lattice::towards_compute(int tensor, int pending) const {
-  return pairs_[pairs_of_[tensor][static_cast<std::size_t>(first_pending(pending))]].child == resolved_.problem.levels;
+bool Lattice::slides(int k, int tensor, int pending, int dim) const {
+  if (!(resolved_.problem.sliding[tensor] >> dim & 1U)) return false;
+  // The outermost pending transfer whose child lies inside this memory.
+  int child = resolved_.problem.levels;
+  for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j)
+    if (pairs_[pairs_of_[tensor][j]].child > resolved_.memories[k]) child = pairs_[pairs_of_[tensor][j]].child;
+  return child < resolved_.problem.levels;
 }
 
 double Lattice::least(const Functional& functional) const {

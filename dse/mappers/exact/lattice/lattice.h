@@ -112,7 +112,9 @@ class Lattice {
   void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
   TensorSet alive(const Status& status) const;
   Status after_boundary(int k, Status status, int node) const;
-  bool towards_compute(int tensor, int pending) const;
+  /// Does a loop over `dim` at this memory slide windows of the tensor? Units are asked word by word, so only a
+  /// transfer between memories has windows, also of an operand that stays at the units meanwhile.
+  bool slides(int k, int tensor, int pending, int dim) const;
   ChargeTables charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const;
   /// Do the windows that a loop over `dim` outside this node gives a tensor one after the other never overlap? Then the
   /// loop brings whole windows, as a loop that does not slide. Answered for dims that units split; elsewhere a slide

@@ -99,9 +99,7 @@ class StepSearch {
     return query_.cache->entries.back().tables->at(node);
   }
 
-  bool slides(int x, int d, const Status& status) const {
-    return (p_.sliding[x] >> d & 1U) != 0 && !lattice_.towards_compute(x, status[x]);
-  }
+  bool slides(int x, int d, const Status& status) const { return lattice_.slides(query_.k, x, status[x], d); }
   /// The one tensor that a loop over d slides, but in whole windows; -1 = none.
   int brings_whole_windows(int d, const Status& status, const At& node) const {
     int found = -1;

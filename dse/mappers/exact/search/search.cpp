@@ -34,8 +34,11 @@ class ChoiceSearch {
         limits_(limits),
         nest_(p_) {}
 
-  /// Search as well, with as much effort, or tables only.
-  double run(std::uint64_t effort_left) {
+  /// Search as well, with as much effort, or tables only. A lower bound on all mappings of the choice.
+  double run(std::uint64_t effort_left) { return std::min(close(effort_left), certain_); }
+
+ private:
+  double close(std::uint64_t effort_left) {
     const bool search = effort_left > 0;
     // 1. Each tensor moved once: no lattice needed.
     for (const Port& port : p_.ports) ports_.push_back({lattice_.port(port), false, 0});
@@ -80,7 +83,6 @@ class ChoiceSearch {
     }
   }
 
- private:
   enum class Kind : std::uint8_t { kEnergy, kCycles, kSum };
   /// In the order of Problem::ports.
   struct PortLoad {
@@ -93,7 +95,7 @@ class ChoiceSearch {
     return objective_bound(p_, task_, energy, cycles, lattice_.steps());
   }
   bool gave_up() { return limits_.expired() || lattice_.too_large(); }
-  /// Tables and searches are cut off here: nothing above it is certain.
+  /// Tables and searches are cut off here.
   double enough() const { return limits_.enough(incumbent_.value); }
   bool hopeless(double bound) const { return no_better(bound, enough()); }
 
@@ -101,6 +103,7 @@ class ChoiceSearch {
     functionals_.push_back(std::move(functional));
     kinds_.push_back(kind);
     slopes_.push_back(slope);
+    certain_ = std::min(certain_, enough());
     tables_.push_back(lattice_.solve(functionals_.back(), limit));
     cache_.clear();
     cache_.resize(static_cast<std::size_t>(lattice_.stages()));
@@ -353,6 +356,7 @@ class ChoiceSearch {
   Nest nest_;
   std::vector<PortLoad> ports_;
   double least_cycles_ = 0;
+  double certain_ = kInfinity;  // tables were cut off here: what they say above it holds for some mappings only
   std::vector<Functional> functionals_;
   std::vector<const Functional*> pointers_;
   std::vector<const Lattice::Tables*> table_pointers_;

@@ -10,22 +10,13 @@
 #include "dse/mappers/exact/bounds/bound.h"
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
-#include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/truth_by_choice.h"
+#include "dse/mappers/exact/search/search.h"
+#include "dse/mappers/exact/words_of_transfers.h"
 #include "support/draw.h"
 #include "support/random_cases.h"
 
 namespace pliant::exact {
 namespace {
-
-/// Everything that a test asks of one choice.
-struct Bounded {
-  Bounded(const ResolvedTask& resolved, const Choice& choice)
-      : limits(SearchOptions{}), lattice(resolved, choice.spatial, choice.keeps, store, limits) {}
-  SearchLimits limits;
-  ArrayStore store;
-  Lattice lattice;
-};
 
 /// Calls visit(functional, load of a mapping) for every port.
 template <class F>
@@ -117,43 +108,6 @@ TEST(Lemma, TablesOfEnergyAndOfEveryPort) {
   EXPECT_GT(equal, 100);
 }
 
-/// One transfer at a time: a functional that counts nothing but the words it serves, or delivers. Towards the compute
-/// units words are part of the constant, unless operands may stay there.
-void compare_words(const Truth& truth, const ResolvedTask& resolved, int& equal) {
-  for (const Choice& choice : truth.choices) {
-    Bounded bounded(resolved, choice);
-    ASSERT_TRUE(bounded.lattice.build());
-    const std::size_t count = bounded.lattice.energy().weights.size();
-    std::size_t i = 0;
-    for (int x = 0; x < truth.problem.tensors; ++x) {
-      int child = truth.problem.levels;
-      for (const int l : resolved.memories) {
-        if (!(choice.keeps[static_cast<std::size_t>(l)] >> x & 1U)) continue;
-        const std::array<int, 3> key{x, l, child};
-        // Towards the compute units words are part of the constant, unless operands may stay there.
-        const bool in_tables = child < truth.problem.levels;
-        for (const bool served : {true, false}) {
-          if (!in_tables) continue;
-          Functional words;
-          words.weights.resize(count);
-          (served ? words.weights[i].served : words.weights[i].delivered) = 1;
-          const double bound = bounded.lattice.solve(words, kInfinity).best;
-          const double least = choice.least(
-              [&](const Priced& m) { return served ? m.words.at(key).served : m.words.at(key).delivered; });
-          EXPECT_TRUE(at_most(bound, least))
-              << "tensor " << x << " from " << l << " to " << child << ": " << bound << " " << least;
-          if (resolved.perfect && truth.problem.affine[static_cast<std::size_t>(x)].empty()) {
-            ++equal;
-            EXPECT_NEAR(bound, least, kSame * least);
-          }
-        }
-        child = l;
-        ++i;
-      }
-    }
-  }
-}
-
 TEST(Lemma, WordsOfOneTransfer) {
   int equal = 0;
   for_each_task(300, [&](const Truth& truth, const ResolvedTask& resolved) { compare_words(truth, resolved, equal); });
@@ -191,6 +145,33 @@ TEST(Lemma, TablesCutOffAtALimit) {
     }
   });
   EXPECT_GT(finite, 300);
+}
+
+// What tables or a search say of a choice holds for all its mappings, wherever they were cut off: at an incumbent that
+// is better or worse than the choice, with a gap or without.
+TEST(Lemma, BoundOfAChoiceThatWasCutOff) {
+  int above = 0;
+  tests::Draw draw(5);
+  for_each_task(400, [&](const Truth& truth, const ResolvedTask& resolved) {
+    for (const Choice& choice : truth.choices) {
+      const double least = choice.least([](const Priced& m) { return m.value; });
+      SearchOptions options;
+      options.gap = draw.chance(0.3) ? 0 : 0.1 * static_cast<double>(draw.from(1, 8));
+      const double incumbent = least * 0.25 * static_cast<double>(draw.from(1, 12));
+      for (const bool search : {false, true}) {
+        Bounded bounded(resolved, choice, options);
+        Incumbent found{std::nullopt, {}, incumbent};
+        const double bound = search ? close_choice(bounded.lattice, found, bounded.limits, std::uint64_t{1} << 40)
+                                    : bound_choice(bounded.lattice, found, bounded.limits);
+        EXPECT_TRUE(at_most(bound, least)) << bound << " " << least << ", incumbent " << incumbent;
+        above += incumbent < least && bound >= incumbent * (1 - options.gap) * (1 - kSame) ? 1 : 0;
+        if (search && least < incumbent * (1 - options.gap) * (1 - kSame)) {
+          EXPECT_LT(found.value, incumbent);  // what is below the limit is not lost
+        }
+      }
+    }
+  });
+  EXPECT_GT(above, 300);
 }
 
 // With remainders not every unrolling is listed. For every mapping of one that is not, a mapping of a listed one with
