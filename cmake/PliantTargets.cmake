@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a folder becomes a target. Sources are globbed: a new file needs no edit here.
 
-# pliant_add_layer(<folder> [BELOW <folder>...] [PACKAGES <target>...] [PRIVATE <target>...] [COLD <folder>] [ALONE])
+# pliant_add_layer(<folder> [BELOW <folder>...] [PACKAGES <target>...] [PRIVATE <target>...] [COLD <folder>])
 #
 # Makes the static library pliant_<folder> (slashes become underscores) of all .cpp files in the folder except main.cpp.
 # Its only include directory holds one link, to that folder, so "core/layer.h" is found by core and by what links it,
 # and "flex/..." is not found by core.
 # BELOW and PACKAGES are passed on to dependents; PRIVATE packages are not.
-# ALONE: the sources use the same private names and are never compiled in batches.
+# Batches: private names must differ within a room.
 # COLD names the part (a folder, often all of it) whose own running time nobody notices: it is optimized less.
 function(pliant_add_layer folder)
-  cmake_parse_arguments(LAYER "ALONE" "COLD" "BELOW;PACKAGES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(LAYER "" "COLD" "BELOW;PACKAGES;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")
   set(target pliant_${name})
 
@@ -35,9 +35,6 @@ function(pliant_add_layer folder)
     list(FILTER sources EXCLUDE REGEX "^${LAYER_COLD}/")
   else()
     set(cold "")
-  endif()
-  if(LAYER_ALONE)
-    set(PLIANT_BATCHES OFF)
   endif()
   pliant_batch(compiled_hot ${name}_hot 4 ${sources})
   pliant_batch(compiled_cold ${name}_cold 6 ${cold})

@@ -21,7 +21,7 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kUsage = R"(usage: pliant audit FILE|DIR [--all | --sample N%] [options]
+constexpr const char* kAuditUsage = R"(usage: pliant audit FILE|DIR [--all | --sample N%] [options]
 
 Checks a proof that `pliant map --certificate` wrote, or all that `pliant sweep --certificates` put into a folder, with
 code that shares nothing with the mapper: the mapping is legal and has the value claimed; the parts cover the map-space,
@@ -80,8 +80,8 @@ std::string means_text(const audit::PartAudit& part) {
   return text.empty() ? "none" : text;
 }
 
-void print_text(const audit::Certificate& certificate, const audit::AuditReport& report, const std::string& verdict,
-                std::ostream& out) {
+void print_audit(const audit::Certificate& certificate, const audit::AuditReport& report, const std::string& verdict,
+                 std::ostream& out) {
   const Task& task = certificate.task;
   out << fmt::format("layer {} on {}, {}, least {}: {:.10g}\n", task.layer.name, task.accelerator.name,
                      to_string(task.factorization), to_string(task.objective), certificate.value);
@@ -130,13 +130,13 @@ nlohmann::ordered_json report_json(const std::string& file, const audit::Certifi
   return json;
 }
 
-constexpr const char* kExpected = "what `pliant map --certificate` or `pliant sweep --certificates` wrote";
+constexpr const char* kExpectedCertificate = "what `pliant map --certificate` or `pliant sweep --certificates` wrote";
 
 std::string read_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) throw bad_option(file.string(), "", "cannot be read", kExpected);
+  if (!in) throw bad_option(file.string(), "", "cannot be read", kExpectedCertificate);
   return text.str();
 }
 
@@ -146,7 +146,7 @@ class AuditCommand {
       : arguments_(arguments), out_(out), options_(audit_options(arguments)) {}
 
   int run() {
-    if (!arguments_.word()) throw arguments_.bad("", "no file named", kExpected);
+    if (!arguments_.word()) throw arguments_.bad("", "no file named", kExpectedCertificate);
     const Interrupt interrupt;
     options_.stop = interrupt.token();
     std::error_code error;
@@ -177,7 +177,7 @@ class AuditCommand {
       json.update(report_json(file.string(), one.certificate, one.report, one.verdict));
       out_ << json.dump(2) << "\n";
     } else {
-      print_text(one.certificate, one.report, one.verdict, out_);
+      print_audit(one.certificate, one.report, one.verdict, out_);
     }
     return one.exit_code();
   }
@@ -188,7 +188,7 @@ class AuditCommand {
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".json" && entry.path().filename().string().front() != '.')
         files.push_back(entry.path());
-    if (files.empty()) throw bad_option(folder.string(), "", "holds no certificate", kExpected);
+    if (files.empty()) throw bad_option(folder.string(), "", "holds no certificate", kExpectedCertificate);
     std::ranges::sort(files);
     std::size_t confirmed = 0;
     bool wrong = false;
@@ -229,7 +229,7 @@ class AuditCommand {
 }  // namespace
 
 int audit_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  return run_command({"audit", kUsage, 1}, args, out, err,
+  return run_command({"audit", kAuditUsage, 1}, args, out, err,
                      [&](const Arguments& arguments) { return AuditCommand(arguments, out).run(); });
 }
 

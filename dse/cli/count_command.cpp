@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kUsage = R"(usage: pliant count --layer LAYER --accelerator NAME|FILE [options]
+constexpr const char* kCountUsage = R"(usage: pliant count --layer LAYER --accelerator NAME|FILE [options]
        pliant count --orders --layer LAYER
        pliant count --table ruby
 
@@ -147,7 +147,7 @@ class CountCommand {
 }  // namespace
 
 int count_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"count", kUsage, 0};
+  const CommandLine line{"count", kCountUsage, 0};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return CountCommand(arguments, out).run(); });
 }

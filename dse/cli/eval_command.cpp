@@ -16,7 +16,7 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kUsage = R"(usage: pliant eval --accelerator NAME|FILE --layer LAYER --mapping FILE [options]
+constexpr const char* kEvalUsage = R"(usage: pliant eval --accelerator NAME|FILE --layer LAYER --mapping FILE [options]
 
 Prices one mapping: where energy and time go level by level, what bounds the runtime, how full each buffer is. The
 mapping is checked first; an illegal one ends with every violated limit and exit code 3.
@@ -76,7 +76,7 @@ class EvalCommand {
 }  // namespace
 
 int eval_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"eval", kUsage, 0};
+  const CommandLine line{"eval", kEvalUsage, 0};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return EvalCommand(arguments, out, err).run(); });
 }

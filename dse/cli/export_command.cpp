@@ -19,7 +19,7 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kUsage =
+constexpr const char* kExportUsage =
     R"(usage: pliant export FORMAT --accelerator NAME|FILE --layer LAYER --mapping FILE -o DIR
 
 Writes a mapping for another tool, so that an optimum can be checked there. What the tool cannot say is an error.
@@ -32,7 +32,7 @@ formats:
 )";
 
 std::string usage() {
-  std::string text = kUsage;
+  std::string text = kExportUsage;
   for (const ExportFormat& format : export_formats()) text += fmt::format("  {:<10} {}\n", format.name, format.writes);
   return text + "\n";
 }

@@ -22,7 +22,7 @@ namespace pliant {
 
 namespace {
 
-constexpr const char* kUsage =
+constexpr const char* kFlexionUsage =
     R"(usage: pliant flexion --accelerator NAME|FILE --workload NAME|FILE [--layer LAYER] [options]
 
 How flexible an accelerator is, axis by axis: hardware flexion H-F = |A| / |C| and workload flexion W-F = |A and W| / |W|,
@@ -189,7 +189,7 @@ class FlexionCommand {
 }  // namespace
 
 int flexion_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"flexion", kUsage, 0};
+  const CommandLine line{"flexion", kFlexionUsage, 0};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return FlexionCommand(arguments, out).run(); });
 }

@@ -23,7 +23,7 @@ namespace {
 /// The format and its files.
 constexpr int kMostWords = 10'000;
 
-constexpr const char* kUsage = R"(usage: pliant import FORMAT FILE... -o DIR [options]
+constexpr const char* kImportUsage = R"(usage: pliant import FORMAT FILE... -o DIR [options]
 
 Reads files of other tools and writes them in Pliant's formats, with a comment for every choice made. FORMAT is auto or
 one of the list below. What has no counterpart here is an error with its place; --lenient leaves it out and lists it.
@@ -38,7 +38,7 @@ formats:
 )";
 
 std::string usage() {
-  std::string text = kUsage;
+  std::string text = kImportUsage;
   for (const ImportFormat& format : import_formats()) text += fmt::format("  {:<12} {}\n", format.name, format.reads);
   return text + "\n";
 }

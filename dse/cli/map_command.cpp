@@ -25,7 +25,7 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kUsage = R"(usage: pliant map --accelerator NAME|FILE --layer LAYER [options]
+constexpr const char* kMapUsage = R"(usage: pliant map --accelerator NAME|FILE --layer LAYER [options]
        pliant map --accelerator NAME|FILE --workload NAME|FILE [options]
 
 Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what limits the
@@ -262,7 +262,7 @@ class MapCommand {
 }  // namespace
 
 int map_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"map", kUsage, 0};
+  const CommandLine line{"map", kMapUsage, 0};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return MapCommand(arguments, out, err).run(); });
 }

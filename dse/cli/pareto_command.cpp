@@ -20,7 +20,7 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kUsage = R"(usage: pliant pareto DIR [--minimize COLUMNS] [--maximize COLUMNS] [options]
+constexpr const char* kParetoUsage = R"(usage: pliant pareto DIR [--minimize COLUMNS] [--maximize COLUMNS] [options]
 
 The designs of a dataset that no other design of their group is better than in every column named. With each group: the
 hypervolume they dominate up to a reference point, and the knee, the design with the least sum of columns, each scaled
@@ -236,7 +236,7 @@ class ParetoCommand {
 }  // namespace
 
 int pareto_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"pareto", kUsage, 1};
+  const CommandLine line{"pareto", kParetoUsage, 1};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return ParetoCommand(arguments, out, err).run(); });
 }

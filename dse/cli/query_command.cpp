@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kShown = 40;
 
-constexpr const char* kUsage = R"(usage: pliant query DIR [--where CONDITION]... [options]
+constexpr const char* kQueryUsage = R"(usage: pliant query DIR [--where CONDITION]... [options]
 
 Rows of a dataset: filtered, sorted, grouped, without other tools. DIR is what `pliant sweep` wrote, or one Parquet
 file. A condition compares a column with a text (* stands for any characters) or calculates with columns of numbers;
@@ -291,7 +291,7 @@ class QueryCommand {
 }  // namespace
 
 int query_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"query", kUsage, 1};
+  const CommandLine line{"query", kQueryUsage, 1};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return QueryCommand(arguments, out, err).run(); });
 }

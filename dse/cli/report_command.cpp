@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kUsage = R"(usage: pliant report DATASET [-o report.html] [--png DIR]
+constexpr const char* kReportUsage = R"(usage: pliant report DATASET [-o report.html] [--png DIR]
 
 One HTML file of what a sweep found, from its dataset alone. It opens in a browser without a network:
 
@@ -72,7 +72,7 @@ int make_report(const Arguments& arguments, std::ostream& out, std::ostream& err
 }  // namespace
 
 int report_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"report", kUsage, 1};
+  const CommandLine line{"report", kReportUsage, 1};
   return run_command(line, args, out, err, [&](const Arguments& arguments) {
     try {
       return make_report(arguments, out, err);

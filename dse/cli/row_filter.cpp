@@ -12,7 +12,7 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kExpected = "a comparison such as class == 1011 or area_um2 <= 8e5";
+constexpr const char* kExpectedComparison = "a comparison such as class == 1011 or area_um2 <= 8e5";
 
 std::string trimmed(std::string text) {
   text.erase(0, text.find_first_not_of(' '));
@@ -45,7 +45,7 @@ RowFilter::RowFilter(const std::string& text, const std::vector<ColumnKind>& col
   }
   // 2. Numbers may be calculated with.
   auto parsed = Constraint::parse(text);
-  if (const auto* what = std::get_if<std::string>(&parsed)) throw refuse(*what, kExpected);
+  if (const auto* what = std::get_if<std::string>(&parsed)) throw refuse(*what, kExpectedComparison);
   numbers_.push_back(std::get<Constraint>(parsed));
   names_ = numbers_.front().names();
   std::vector<std::string> known;

@@ -16,7 +16,7 @@
 namespace pliant {
 namespace {
 
-constexpr const char* kUsage = R"(usage: pliant show accelerator|workload|layer [NAME|FILE] [options]
+constexpr const char* kShowUsage = R"(usage: pliant show accelerator|workload|layer [NAME|FILE] [options]
 
 Prints what was understood: every default filled in, every unit resolved. Without a name, lists the shipped ones.
 
@@ -97,7 +97,7 @@ class ShowCommand {
 }  // namespace
 
 int show_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"show", kUsage, 2};
+  const CommandLine line{"show", kShowUsage, 2};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return ShowCommand(arguments, out).run(); });
 }

@@ -14,7 +14,7 @@
 namespace pliant {
 namespace {
 
-std::string number(double value) {
+std::string shown_number(double value) {
   return value >= 1e5 && value < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
 }
 
@@ -22,12 +22,12 @@ std::string number(double value) {
 std::string port(const Memory& memory, const std::optional<double>& words, std::optional<double> Bandwidth::*own) {
   std::string text;
   const auto add = [&](const std::string& rate) { text += (text.empty() ? "" : ", ") + rate; };
-  if (memory.bus_words_per_cycle) add(number(*memory.bus_words_per_cycle) + " (bus)");
-  if (words) add(number(*words));
+  if (memory.bus_words_per_cycle) add(shown_number(*memory.bus_words_per_cycle) + " (bus)");
+  if (words) add(shown_number(*words));
   for (std::size_t r = 0; r < kRoles; ++r) {
     const Bandwidth& ports = memory.bandwidth_of[r];
-    if (ports.*own) add(fmt::format("{} {}", kRoleNames[r], number(*(ports.*own))));
-    if (ports.bus) add(fmt::format("{} {} (bus)", kRoleNames[r], number(*ports.bus)));
+    if (ports.*own) add(fmt::format("{} {}", kRoleNames[r], shown_number(*(ports.*own))));
+    if (ports.bus) add(fmt::format("{} {} (bus)", kRoleNames[r], shown_number(*ports.bus)));
   }
   return text.empty() ? "unlimited" : text;
 }
@@ -52,10 +52,10 @@ std::string memory_table(const Accelerator& a) {
     if (!a.levels[k].is_memory()) continue;
     const Memory& m = a.levels[k].memory();
     table.add({a.levels[k].name, fmt::format("{}", a.instances(static_cast<int>(k))), capacity(m),
-               fmt::format("{}", m.word_bits), kept_roles(m), number(m.read_pj), number(m.write_pj),
-               number(m.update_pj), port(m, m.read_words_per_cycle, &Bandwidth::read),
-               port(m, m.write_words_per_cycle, &Bandwidth::write), number(m.leak_pj_per_cycle), number(m.area_um2),
-               m.technology.empty() ? "-" : m.technology});
+               fmt::format("{}", m.word_bits), kept_roles(m), shown_number(m.read_pj), shown_number(m.write_pj),
+               shown_number(m.update_pj), port(m, m.read_words_per_cycle, &Bandwidth::read),
+               port(m, m.write_words_per_cycle, &Bandwidth::write), shown_number(m.leak_pj_per_cycle),
+               shown_number(m.area_um2), m.technology.empty() ? "-" : m.technology});
   }
   return table.text("  ");
 }
@@ -72,12 +72,12 @@ std::string other_levels(const Accelerator& a) {
       any = true;
       fanouts.add({level.name, copies, fmt::format("{}", f.rows), fmt::format("{}", f.cols),
                    !f.multicast ? "no" : (f.partial_multicast ? "partial" : "yes"), f.reduction ? "yes" : "no",
-                   number(f.area_um2)});
+                   shown_number(f.area_um2)});
     } else if (level.is_compute()) {
       const Compute& c = level.compute();
       TextTable table({"compute", "copies", "MAC pJ", "cycles/MAC", "leak pJ/cycle", "area um2"});
-      table.add({level.name, copies, number(c.mac_pj), number(c.cycles_per_mac), number(c.leak_pj_per_cycle),
-                 number(c.area_um2)});
+      table.add({level.name, copies, shown_number(c.mac_pj), shown_number(c.cycles_per_mac),
+                 shown_number(c.leak_pj_per_cycle), shown_number(c.area_um2)});
       compute = table.text("  ");
     }
   }
@@ -139,15 +139,15 @@ std::string show_text(const Accelerator& a, bool ascii) {
   text += fmt::format("  {} MAC units, conventions {}{}\n", a.macs_units(), a.conventions.name(), clock_words(a));
   text += "\n" + draw_chain(a, ascii) + "\n" + memory_table(a) +
           "  (I inputs, W weights, O outputs; in parentheses: a mapping may leave it out)\n\n" + other_levels(a);
-  if (a.base_area_um2 > 0) text += fmt::format("\nbase area {} um2\n", number(a.base_area_um2));
+  if (a.base_area_um2 > 0) text += fmt::format("\nbase area {} um2\n", shown_number(a.base_area_um2));
   if (a.flexibility_area_um2 != std::array<double, 4>{}) {
     const auto& o = a.flexibility_area_um2;
-    text += fmt::format("\narea of flexibility, um2: T {}, O {}, P {}, S {}\n  ({})\n", number(o[0]), number(o[1]),
-                        number(o[2]), number(o[3]), a.flexibility_area_from);
+    text += fmt::format("\narea of flexibility, um2: T {}, O {}, P {}, S {}\n  ({})\n", shown_number(o[0]),
+                        shown_number(o[1]), shown_number(o[2]), shown_number(o[3]), a.flexibility_area_from);
   }
   text += "\nflexibility (what a mapping may do)\n" + flexibility(a);
   if (a.hints.min_utilization > 0) {
-    text += fmt::format("\nhints (prune the search only): min_utilization {}\n", number(a.hints.min_utilization));
+    text += fmt::format("\nhints (prune the search only): min_utilization {}\n", shown_number(a.hints.min_utilization));
   }
   return text;
 }
@@ -190,7 +190,7 @@ std::string show_text(const Layer& layer, bool /*ascii*/) {
   for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
     const Count words = layer.tensor_words(static_cast<int>(x));
     tensors.add({layer.tensors[x].name, std::string(to_string(layer.tensors[x].role)), fmt::format("{}", words),
-                 number(static_cast<double>(layer.macs()) / static_cast<double>(words)),
+                 shown_number(static_cast<double>(layer.macs()) / static_cast<double>(words)),
                  projection(layer, layer.tensors[x])});
   }
   return text + dims.text("  ") + "\n" + tensors.text("  ");

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kUsage = R"(usage: pliant study list
+constexpr const char* kStudyUsage = R"(usage: pliant study list
        pliant study summary [-o DIR]
        pliant study NAME|all [--quick] [-o DIR] [options]
 
@@ -179,7 +179,7 @@ class StudyCommand {
 }  // namespace
 
 int study_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"study", kUsage, 1};
+  const CommandLine line{"study", kStudyUsage, 1};
   return run_command(line, args, out, err, [&](const Arguments& arguments) {
     try {
       return StudyCommand(arguments, out, err).run();

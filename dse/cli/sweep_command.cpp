@@ -31,7 +31,7 @@ constexpr const char* kLastWords = "\nstopped; what is finished is kept, the sam
 /// After the first Ctrl-C, for tasks in flight.
 constexpr double kPatienceSeconds = 3;
 
-constexpr const char* kUsage = R"(usage: pliant sweep FILE [-o DIR] [options]
+constexpr const char* kSweepUsage = R"(usage: pliant sweep FILE [-o DIR] [options]
        pliant sweep --status -o DIR
 
 Finds the best mapping of every layer on every design of a sweep file and writes two tables, DIR/layers and DIR/designs
@@ -239,7 +239,7 @@ class SweepCommand {
 }  // namespace
 
 int sweep_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"sweep", kUsage, 1};
+  const CommandLine line{"sweep", kSweepUsage, 1};
   return run_command(line, args, out, err,
                      [&](const Arguments& arguments) { return SweepCommand(arguments, out, err).run(); });
 }

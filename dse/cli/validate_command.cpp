@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kUsage = R"(usage: pliant validate FILE [options]
+constexpr const char* kValidateUsage = R"(usage: pliant validate FILE [options]
 
 Prices the mappings of a file of reference vectors and compares every number: Timeloop's (JSON lines, under the
 conventions `timeloop`) or those of QuickFlow's model (one JSON object, under `quickflow`). With perfect factors nothing
@@ -70,7 +70,7 @@ std::string table(const std::vector<Mismatch>& differences, std::size_t limit) {
   return rows.text("  ");
 }
 
-void print_text(const ValidationResult& result, const Arguments& arguments, std::ostream& out) {
+void print_validation(const ValidationResult& result, const Arguments& arguments, std::ostream& out) {
   const auto show = *arguments.whole("show");
   if (!result.mismatches.empty()) {
     out << fmt::format("mismatches ({} numbers, the first {})\n", result.mismatches.size(),
@@ -103,7 +103,7 @@ void print_text(const ValidationResult& result, const Arguments& arguments, std:
 }  // namespace
 
 int validate_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"validate", kUsage, 1};
+  const CommandLine line{"validate", kValidateUsage, 1};
   return run_command(line, args, out, err, [&](const Arguments& arguments) {
     const auto file = arguments.word();
     if (!file) throw arguments.bad("", "no file named", "one file");
@@ -111,7 +111,7 @@ int validate_command(const std::vector<std::string>& args, std::ostream& out, st
     if (arguments.has("json")) {
       print_json(result, arguments.has("excused"), out);
     } else {
-      print_text(result, arguments, out);
+      print_validation(result, arguments, out);
     }
     return result.mismatched_vectors == 0 ? 0 : 1;
   });

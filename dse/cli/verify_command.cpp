@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kUsage = R"(usage: pliant verify FILE [options]
+constexpr const char* kVerifyUsage = R"(usage: pliant verify FILE [options]
        pliant verify DIR [--sweep FILE] [--prove N|all] [options]
 
 Checks a result that `pliant map --json` wrote, trusting nothing in it: the mapping is judged by the legality checker
@@ -171,7 +171,7 @@ class VerifyCommand {
 }  // namespace
 
 int verify_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const CommandLine line{"verify", kUsage, 1};
+  const CommandLine line{"verify", kVerifyUsage, 1};
   return run_command(line, args, out, err, [&](const Arguments& arguments) {
     const std::string file = arguments.word().value_or("");
     std::error_code error;

@@ -9,18 +9,13 @@
 #include <utility>
 
 #include "core/input/source_text.h"
+#include "dse/import/text_forms.h"
 
 namespace pliant::accelforge {
 namespace {
 
 constexpr double kPjPerJoule = 1e12, kSquareMicronsPerSquareMetre = 1e12;
-constexpr double kMostBits = 1e15;
-
-std::string without_blanks(std::string_view text) {
-  std::string all;
-  std::ranges::copy_if(text, std::back_inserter(all), [](char c) { return c != ' ' && c != '\n'; });
-  return all;
-}
+constexpr double kUnboundedFromBits = 1e15;
 
 }  // namespace
 
@@ -210,7 +205,7 @@ Memory ComponentContext::memory(const Cursor& node, const std::string& name, boo
   }
   const auto size = node.require("size", "bits");
   const double bits = size ? number(*size).value_or(1) : 1;
-  if (std::isfinite(bits) && bits < kMostBits) {
+  if (std::isfinite(bits) && bits < kUnboundedFromBits) {
     memory.capacity_words = std::max<Count>(static_cast<Count>(bits) / memory.word_bits, 1);
   }
   const auto all = actions(node);

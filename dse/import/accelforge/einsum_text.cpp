@@ -7,29 +7,17 @@
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/accelforge/accelforge.h"
+#include "dse/import/text_forms.h"
 
 namespace pliant::accelforge {
 namespace {
 
-constexpr Count kLargest = Count{1} << 40;
-
-std::string without_blanks(std::string_view text) {
-  std::string all;
-  for (const char c : text) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) all += c;
-  }
-  return all;
-}
-
-std::string upper(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
+constexpr Count kLargestNumber = Count{1} << 40;
 
 std::optional<Count> whole(std::string_view text) {
   const auto parsed = parse_count(text);
   const Count* count = std::get_if<Count>(&parsed);
-  return count != nullptr && *count >= 0 && *count <= kLargest ? std::optional(*count) : std::nullopt;
+  return count != nullptr && *count >= 0 && *count <= kLargestNumber ? std::optional(*count) : std::nullopt;
 }
 
 /// Pieces between a separator that stands outside brackets.

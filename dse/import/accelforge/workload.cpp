@@ -14,11 +14,12 @@
 #include "dse/import/checked_layer.h"
 #include "dse/import/known_layer.h"
 #include "dse/import/templates/named_values.h"
+#include "dse/import/text_forms.h"
 
 namespace pliant::accelforge {
 namespace {
 
-constexpr Count kLargest = Count{1} << 40;
+constexpr Count kLargestSize = Count{1} << 40;
 constexpr Count kNoSize = std::numeric_limits<Count>::max();
 
 class WorkloadReader {
@@ -65,7 +66,7 @@ class WorkloadReader {
     std::string why = "not a whole number of at least 1";
     try {
       const double value = values.evaluate(text).as_number();
-      if (value >= 1 && value <= static_cast<double>(kLargest) && std::floor(value) == value)
+      if (value >= 1 && value <= static_cast<double>(kLargestSize) && std::floor(value) == value)
         return static_cast<Count>(value);
     } catch (const ExpressionError& error) {
       why = error.what();
@@ -150,11 +151,6 @@ class WorkloadReader {
       einsum.accesses.push_back(std::move(access));
     }
     return einsum;
-  }
-
-  static std::string upper(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return text;
   }
 
   void add(const Cursor& item, const Einsum& einsum) {

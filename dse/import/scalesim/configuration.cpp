@@ -11,6 +11,7 @@
 #include "core/input/units.h"
 #include "core/input/yaml_text.h"
 #include "dse/import/scalesim/scalesim.h"
+#include "dse/import/text_forms.h"
 
 namespace pliant {
 namespace {
@@ -21,26 +22,14 @@ constexpr Count kWordsPerKb = 1024;
 /// Its SRAMs are double buffered: one half works while the other is filled.
 constexpr int kBuffers = 2;
 /// SCALE-Sim states no energies. Off-chip words and MACs take these, on-chip memories the technology table.
-constexpr std::string_view kTechnology = "cmos_45nm";
+constexpr std::string_view kOnChipTechnology = "cmos_45nm";
 constexpr double kDramPjPerByte = 64;
-constexpr double kMacPj = 0.2;
+constexpr double kMacPjAssumed = 0.2;
 
 struct Value {
   std::string text;
   Position at;
 };
-
-std::string trimmed(std::string_view text) {
-  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return std::string(text);
-}
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// The dims a dataflow spreads over the array: one row of SCALE-Sim's table of Sr and Sc, for convolutions and GEMMs.
 struct Dataflow {
@@ -72,7 +61,7 @@ class ConfigurationReader {
     text = fmt::format(
         "pliant: accelerator\nname: {}\ndescription: {}x{} systolic array, {} dataflow, imported from SCALE-Sim\n"
         "word_bits: {}\ntechnology: {}\nlevels:\n  - {{memory: DRAM, capacity: unbounded, read_pj: {}}}\n",
-        accelerator.name, rows, cols, flow.name, kWordBits, kTechnology, yaml_number(kDramPjPerByte));
+        accelerator.name, rows, cols, flow.name, kWordBits, kOnChipTechnology, yaml_number(kDramPjPerByte));
     const auto sram = [&](std::string_view name, std::string_view role, Count words, std::string_view limit) {
       text += fmt::format("  - {{memory: {}, capacity: {}, keeps: [{}], buffers: {}{}}}\n", name, words, role, kBuffers,
                           limit);
@@ -84,7 +73,7 @@ class ConfigurationReader {
         "  - {{fanout: Array, rows: {}, cols: {}}}\n  - {{memory: Register, capacity: 1, keeps: [{}]}}\n"
         "  - {{compute: MAC, mac_pj: {}}}\nflexibility:\n  parallel:\n    Array: {{rows: {}, cols: {}}}\n  gemm:\n"
         "    parallel:\n      Array: {{rows: {}, cols: {}}}\n",
-        rows, cols, flow.stationary, yaml_number(kMacPj), flow.conv_rows, flow.conv_cols, flow.gemm_rows,
+        rows, cols, flow.stationary, yaml_number(kMacPjAssumed), flow.conv_rows, flow.conv_cols, flow.gemm_rows,
         flow.gemm_cols);
     return accelerator;
   }
@@ -190,7 +179,7 @@ class ConfigurationReader {
     log_.choice(
         at, "energy",
         fmt::format("SCALE-Sim states none: on-chip memories follow the table {}, a DRAM word takes {} pJ, a MAC {} pJ",
-                    kTechnology, kDramPjPerByte, kMacPj));
+                    kOnChipTechnology, kDramPjPerByte, kMacPjAssumed));
     log_.choice(at, "SRAM", "words are bytes; double buffered, so that a tile may fill half of each");
     log_.choice(at, "timing",
                 "cycles here are those of the loop nest; filling and draining the array, which SCALE-Sim adds, is not");

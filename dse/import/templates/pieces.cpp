@@ -12,7 +12,7 @@
 namespace pliant {
 namespace {
 
-std::string trimmed(std::string_view text) {
+std::string without_dashes(std::string_view text) {
   // {%- and -%} trim blanks, which never matters in these files.
   const std::size_t first = text.find_first_not_of(" \t\r\n-"), last = text.find_last_not_of(" \t\r\n-");
   return first == std::string_view::npos ? "" : std::string(text.substr(first, last - first + 1));
@@ -79,7 +79,7 @@ class Cutter {
     if (end == std::string_view::npos) {
       refuse_template(at, fmt::format("`{}` without `{}`", rest_.substr(0, 2), close), "a closed Jinja tag");
     }
-    const std::string inside = trimmed(rest_.substr(2, end - 2));
+    const std::string inside = without_dashes(rest_.substr(2, end - 2));
     const bool ends_raw = raw_ && kind == '%' && inside == "endraw";
     if (raw_ && !ends_raw) {
       text_ += rest_.front();

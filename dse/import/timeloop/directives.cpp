@@ -68,7 +68,7 @@ std::vector<std::string> words_of(const Cursor& cursor) {
   return words;
 }
 
-std::optional<Directive::Kind> kind_of(const Cursor& entry) {
+std::optional<Directive::Kind> directive_kind(const Cursor& entry) {
   const auto type = entry.find("type");
   if (!type) {
     entry.require("type", "temporal, spatial or dataspace");
@@ -125,7 +125,7 @@ std::vector<std::string> read_names(const Cursor& cursor, bool letters) {
 std::optional<Directive> read_directive(const Cursor& entry, ImportLog& log) {
   if (!entry.expect_map("a target with its type, factors and permutation")) return std::nullopt;
   const auto target = entry.require("target", "a component's name");
-  const auto kind = kind_of(entry);
+  const auto kind = directive_kind(entry);
   if (!target) return std::nullopt;
   Directive directive;
   directive.at = entry.node().at;

@@ -10,7 +10,7 @@ namespace pliant::timeloop {
 namespace {
 
 constexpr int kDefaultWordBits = 8;
-constexpr Count kMostBits = Count{1} << 50;
+constexpr Count kLargestMemoryBits = Count{1} << 50;
 
 /// Reads one component's attributes.
 class Attributes {
@@ -33,7 +33,7 @@ class Attributes {
   std::optional<Count> whole(std::initializer_list<const char*> keys) const {
     const auto value = number(keys);
     if (!value) return std::nullopt;
-    if (*value < 1 || *value > static_cast<double>(kMostBits)) {
+    if (*value < 1 || *value > static_cast<double>(kLargestMemoryBits)) {
       log_.problems().add(component_.at, fmt::format("{}.attributes.{}", component_.name, *keys.begin()),
                           fmt::format("{} is out of range", *value), "a whole number of at least 1");
       return std::nullopt;
@@ -58,7 +58,7 @@ Memory build_memory(const Component& component, ImportLog& log, bool& stated) {
   const Count block = attributes.whole({"block-size", "block_size"}).value_or(std::max<Count>(width / word_bits, 1));
   if (depth) {
     const auto words = checked_multiply(*depth, block);
-    memory.capacity_words = words.value_or(kMostBits);
+    memory.capacity_words = words.value_or(kLargestMemoryBits);
   }
   if (component.type == "DRAM" || component.type == "dram") memory.capacity_words.reset();
   const double buffering = attributes.number({"multiple_buffering", "multiple-buffering"}).value_or(1);

@@ -10,23 +10,11 @@
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/checked_layer.h"
+#include "dse/import/text_forms.h"
 #include "dse/import/zigzag/zigzag.h"
 
 namespace pliant {
 namespace {
-
-std::string without_blanks(std::string_view text) {
-  std::string all;
-  for (const char c : text) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) all += c;
-  }
-  return all;
-}
-
-std::string upper(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 /// One layer: O[b][k] += W[k][c] * I[b][c], relations ix = 2*ox + 1*fx, and a size for every loop.
 class LayerReader {

@@ -8,13 +8,13 @@
 namespace pliant {
 namespace {
 
-enum class Kind { kHardware, kWorkload, kMapping };
+enum class FileKind { kHardware, kWorkload, kMapping };
 
-std::optional<Kind> kind_of(const SourceFile& file) {
+std::optional<FileKind> file_kind(const SourceFile& file) {
   const TopLevelKeys keys(file.text);
-  if (keys.has("operational_array") && keys.has("memories")) return Kind::kHardware;
-  if (keys.has_in_list("loop_dims") && keys.has_in_list("equation")) return Kind::kWorkload;
-  if (keys.has_in_list("memory_operand_links") || keys.has_in_list("spatial_mapping")) return Kind::kMapping;
+  if (keys.has("operational_array") && keys.has("memories")) return FileKind::kHardware;
+  if (keys.has_in_list("loop_dims") && keys.has_in_list("equation")) return FileKind::kWorkload;
+  if (keys.has_in_list("memory_operand_links") || keys.has_in_list("spatial_mapping")) return FileKind::kMapping;
   return std::nullopt;
 }
 
@@ -26,7 +26,7 @@ std::string dim_from_zigzag(const std::string& name) {
   return found == ours.end() ? name : found->second;
 }
 
-bool is_zigzag(const SourceFile& file) { return kind_of(file).has_value(); }
+bool is_zigzag(const SourceFile& file) { return file_kind(file).has_value(); }
 
 void import_zigzag(const std::vector<SourceFile>& files, const ImportOptions&, ImportLog& log, Imported& imported) {
   std::vector<YamlNode> trees;
@@ -37,17 +37,17 @@ void import_zigzag(const std::vector<SourceFile>& files, const ImportOptions&, I
   }
   std::optional<Cursor> mapping;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (kind_of(files[i]) == Kind::kMapping) mapping.emplace(trees[i], "", log.problems());
+    if (file_kind(files[i]) == FileKind::kMapping) mapping.emplace(trees[i], "", log.problems());
   }
   bool hardware = false;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto kind = kind_of(files[i]);
+    const auto kind = file_kind(files[i]);
     const Cursor root(trees[i], "", log.problems());
-    if (kind == Kind::kHardware) {
+    if (kind == FileKind::kHardware) {
       hardware = true;
       if (auto read = read_zigzag_hardware(root, mapping ? &*mapping : nullptr, log))
         imported.accelerators.push_back(std::move(*read));
-    } else if (kind == Kind::kWorkload) {
+    } else if (kind == FileKind::kWorkload) {
       imported.workloads.push_back(read_zigzag_workload(root, name_of_file(files[i]), log));
     } else if (!kind) {
       root.problem("neither hardware, nor a workload, nor a mapping", "a file of ZigZag");
