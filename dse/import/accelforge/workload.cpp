@@ -19,7 +19,7 @@
 namespace pliant::accelforge {
 namespace {
 
-constexpr Count kLargestSize = Count{1} << 40;
+constexpr Count kLargestDim = Count{1} << 40;
 constexpr Count kNoSize = std::numeric_limits<Count>::max();
 
 class WorkloadReader {
@@ -66,7 +66,7 @@ class WorkloadReader {
     std::string why = "not a whole number of at least 1";
     try {
       const double value = values.evaluate(text).as_number();
-      if (value >= 1 && value <= static_cast<double>(kLargestSize) && std::floor(value) == value)
+      if (value >= 1 && value <= static_cast<double>(kLargestDim) && std::floor(value) == value)
         return static_cast<Count>(value);
     } catch (const ExpressionError& error) {
       why = error.what();

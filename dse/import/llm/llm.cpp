@@ -13,7 +13,7 @@ namespace pliant {
 namespace {
 
 /// Longer prompts and caches are refused: products of sizes must stay below 2^62.
-constexpr Count kMostTokens = Count{1} << 30;
+constexpr Count kLongestPass = Count{1} << 30;
 constexpr Count kLargestBatch = Count{1} << 20;
 
 std::string amount(Count value) {
@@ -77,9 +77,9 @@ void import_llm(const std::vector<SourceFile>& files, const ImportOptions& optio
             "config.json:prefill=4096 or config.json:decode=32768,batch=8");
       continue;
     }
-    if (options.prefill > kMostTokens || options.decode > kMostTokens || options.batch < 1 ||
+    if (options.prefill > kLongestPass || options.decode > kMostTokens || options.batch < 1 ||
         options.batch > kLargestBatch) {
-      wrong(file, "", "too many tokens or sequences", fmt::format("at most {} and {}", kMostTokens, kLargestBatch));
+      wrong(file, "", "too many tokens or sequences", fmt::format("at most {} and {}", kLongestPass, kLargestBatch));
       continue;
     }
     const auto model = read_language_model(file, log);
