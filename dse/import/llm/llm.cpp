@@ -77,7 +77,7 @@ void import_llm(const std::vector<SourceFile>& files, const ImportOptions& optio
             "config.json:prefill=4096 or config.json:decode=32768,batch=8");
       continue;
     }
-    if (options.prefill > kLongestPass || options.decode > kMostTokens || options.batch < 1 ||
+    if (options.prefill > kLongestPass || options.decode > kLongestPass || options.batch < 1 ||
         options.batch > kLargestBatch) {
       wrong(file, "", "too many tokens or sequences", fmt::format("at most {} and {}", kLongestPass, kLargestBatch));
       continue;
