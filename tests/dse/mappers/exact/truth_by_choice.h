@@ -84,7 +84,8 @@ class Truth {
     std::vector<Count> key;
     std::array<Unrolling, kMaxLevels> unrollings{};
     for (int l = 0; l < problem.levels; ++l) {
-      key.push_back(static_cast<Count>(mapping.levels[static_cast<std::size_t>(l)].keeps));
+      key.insert(key.end(),
+                 {-1, static_cast<Count>(mapping.levels[static_cast<std::size_t>(l)].keeps)});  // a new level
       unrollings[static_cast<std::size_t>(l)].rows.fill(1);
       unrollings[static_cast<std::size_t>(l)].cols.fill(1);
       for (const SpatialLoop& loop : mapping.levels[static_cast<std::size_t>(l)].spatial) {
