@@ -3,7 +3,7 @@
 """How long a proof takes on designs a user would write: time per layer over many random accelerators.
 
     bench/natural_designs.py [--pliant build/release/bin/pliant] [--designs 100] [--seed 1] [--factorization pfm]
-                             [--budget 10] [--csv FILE]
+                             [--budget 0] [--csv FILE] [--stop-after SECONDS]
 
 A design is drawn from the choices in DESIGN_CHOICES with the given seed. Each layer of ResNet-50, MobileNetV2, BERT and
 a decode step of Llama-3.2-1B is mapped with one thread. Times are CPU seconds of the search. The script prints the
@@ -18,6 +18,7 @@ import pathlib
 import random
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -96,6 +97,70 @@ def percentile(sorted_values, share):
     return sorted_values[min(len(sorted_values) - 1, math.ceil(share * len(sorted_values)) - 1)]
 
 
+def solve(pliant, file, workload, options):
+    """Rows of all layers of one workload on one design."""
+    command = [pliant, "map", "--json", "--threads", "1", "--accelerator", str(file), "--workload", workload]
+    command += ["--factorization", options.factorization, "--objective", options.objective]
+    if options.budget > 0:
+        command += ["--budget", f"{options.budget}s"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    if run.returncode not in (0, 3):
+        raise SystemExit(f"{' '.join(command)}: {run.stderr}")
+    for layer in json.loads(run.stdout)["layers"]:
+        if layer["feasible"]:
+            yield {
+                "workload": pathlib.Path(workload).stem,
+                "layer": layer["layer"],
+                "seconds": layer["solve_cpu_seconds"],
+                "certified": layer["certified"],
+                "gap": layer["gap"],
+                "priced": layer["evaluations"],
+            }
+
+
+def known_rows(path):
+    """What an earlier run has kept."""
+    if not path or not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return [
+            row | {key: float(row[key]) for key in ["seconds", "gap"]} | {"certified": row["certified"] == "True"}
+            for row in csv.DictReader(file)
+        ]
+
+
+def keep(path, rows):
+    if not path:
+        return
+    fresh = not path.exists()
+    with open(path, "a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        if fresh:
+            writer.writeheader()
+        writer.writerows(rows)
+
+
+def report(rows, options):
+    times = sorted(row["seconds"] for row in rows)
+    open_rows = [row for row in rows if not row["certified"]]
+    print(
+        f"{len({row['design'] for row in rows})} designs (seed {options.seed}), {options.factorization}, "
+        f"{options.objective}: {len(rows)} layers in {sum(times):.1f} CPU s"
+    )
+    print(
+        f"median {percentile(times, .5) * 1e3:.2f} ms, p90 {percentile(times, .9) * 1e3:.1f} ms, "
+        f"p99 {percentile(times, .99) * 1e3:.0f} ms, longest {times[-1]:.2f} s, "
+        f"{sum(t > 1 for t in times)} over 1 s, {len(open_rows)} not proven ({len(open_rows) / len(rows):.2%})"
+        + (f", largest gap {max(row['gap'] for row in open_rows):.2%}" if open_rows else "")
+    )
+    for row in sorted(rows, key=lambda row: (row["certified"], -row["seconds"]))[:40]:
+        if row["seconds"] > 1 or not row["certified"]:
+            print(
+                f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on design "
+                f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in DESIGN_CHOICES)
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
@@ -103,80 +168,29 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--factorization", default="pfm")
     parser.add_argument("--objective", default="edp")
-    parser.add_argument("--budget", type=float, default=10, help="seconds a layer may take")
-    parser.add_argument("--csv", help="every layer of every design")
+    parser.add_argument("--budget", type=float, default=0, help="seconds a layer may take; 0: it ends by itself")
+    parser.add_argument("--csv", type=pathlib.Path, help="every layer of every design; designs in it are not run again")
+    parser.add_argument("--stop-after", type=float, default=math.inf, help="begin no design after so many seconds")
     options = parser.parse_args()
 
-    rows = []
+    rows = known_rows(options.csv)
+    done, started = {int(row["design"]) for row in rows}, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         decode = pathlib.Path(folder) / "decode.csv"
         decode.write_text("name,M,N,K,B,count\n" + "".join(",".join(map(str, layer)) + "\n" for layer in DECODE))
         for number, design in enumerate(draw(options.designs, options.seed)):
+            if number in done or time.monotonic() - started > options.stop_after:
+                continue
             file = pathlib.Path(folder) / "natural.yaml"
             file.write_text(accelerator(design))
-            for workload in ["resnet50", "mobilenet_v2", "bert_base_seq512", str(decode)]:
-                run = subprocess.run(
-                    [
-                        options.pliant,
-                        "map",
-                        "--json",
-                        "--threads",
-                        "1",
-                        "--accelerator",
-                        str(file),
-                        "--workload",
-                        workload,
-                        "--factorization",
-                        options.factorization,
-                        "--objective",
-                        options.objective,
-                        "--budget",
-                        f"{options.budget}s",
-                    ],
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    cwd=ROOT,
-                )
-                if run.returncode not in (0, 3):
-                    raise SystemExit(f"design {number} {design}: {run.stderr}")
-                for layer in json.loads(run.stdout)["layers"]:
-                    if layer["feasible"]:
-                        rows.append(
-                            {
-                                "design": number,
-                                **design,
-                                "workload": pathlib.Path(workload).stem,
-                                "layer": layer["layer"],
-                                "seconds": layer["solve_cpu_seconds"],
-                                "certified": layer["certified"],
-                                "gap": layer["gap"],
-                                "priced": layer["evaluations"],
-                            }
-                        )
-    times = sorted(row["seconds"] for row in rows)
-    open_rows = [row for row in rows if not row["certified"]]
-    print(
-        f"{options.designs} designs (seed {options.seed}), {options.factorization}, {options.objective}: "
-        f"{len(rows)} layers in {sum(times):.1f} CPU s"
-    )
-    print(
-        f"median {percentile(times, .5) * 1e3:.2f} ms, p90 {percentile(times, .9) * 1e3:.1f} ms, "
-        f"p99 {percentile(times, .99) * 1e3:.0f} ms, longest {times[-1]:.2f} s, "
-        f"{sum(t > 1 for t in times)} over 1 s, {len(open_rows)} not proven within {options.budget:g} s"
-        + (f", largest gap {max(row['gap'] for row in open_rows):.2%}" if open_rows else "")
-    )
-    for row in sorted(rows, key=lambda row: -row["seconds"])[:20]:
-        if row["seconds"] > 1 or not row["certified"]:
-            print(
-                f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on design "
-                f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in DESIGN_CHOICES)
-            )
-    if options.csv:
-        with open(options.csv, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, rows[0].keys())
-            writer.writeheader()
-            writer.writerows(rows)
+            found = [
+                {"design": number, **design} | row
+                for workload in ["resnet50", "mobilenet_v2", "bert_base_seq512", str(decode)]
+                for row in solve(options.pliant, file, workload, options)
+            ]
+            keep(options.csv, found)
+            rows += found
+    report(rows, options)
 
 
 if __name__ == "__main__":

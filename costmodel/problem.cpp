@@ -2,6 +2,7 @@
 #include "costmodel/problem.h"
 
 #include <numeric>
+#include <utility>
 
 #include "core/arithmetic.h"
 
@@ -23,15 +24,27 @@ Problem::AffineRank resolve_rank(const Rank& rank) {
   return affine;
 }
 
+/// Without the dims of one iteration: they move nothing, so a 1x1 kernel has plain indices and no windows. Where words
+/// are distinct values and runs of loops slide, that changes no count. Boxes and remembered displacements are counted
+/// by rules of their own, which see every term.
+std::vector<Rank> moving_ranks(const Problem& problem, std::vector<Rank> ranks) {
+  const Conventions& by = problem.conventions;
+  const bool all = by.footprint == Conventions::Footprint::kBoundingBox ||
+                   by.halo == Conventions::Halo::kDisplacement || by.halo == Conventions::Halo::kTwoIterations;
+  for (Rank& rank : ranks)
+    if (!all) std::erase_if(rank.terms, [&](const Term& term) { return problem.size[term.dim] == 1; });
+  return ranks;
+}
+
 void resolve_tensor(Problem& problem, int x) {
   const bool box = problem.conventions.footprint == Conventions::Footprint::kBoundingBox;
-  const Tensor& tensor = problem.layer.tensors[x];
   problem.coupled[x] = problem.layer.coupled(x);
+  const std::vector<Rank> ranks = moving_ranks(problem, problem.layer.tensors[x].ranks);
   std::array<int, kMaxDims> uses{};
-  for (const Rank& rank : tensor.ranks)
+  for (const Rank& rank : ranks)
     for (const Term& term : rank.terms) ++uses[term.dim];
   problem.simple_words[x] = 1;
-  for (const Rank& rank : problem.layer.independent_ranks(x)) {
+  for (const Rank& rank : moving_ranks(problem, problem.layer.independent_ranks(x))) {
     if (rank.terms.empty()) continue;
     const Term& first = rank.terms.front();
     if (rank.terms.size() == 1 && !(box && (first.coefficient != 1 || uses[first.dim] > 1))) {
@@ -43,7 +56,7 @@ void resolve_tensor(Problem& problem, int x) {
     problem.affine_dims[x] |= problem.windows[x].back().dims;
   }
   if (!box) problem.affine[x] = problem.windows[x];
-  for (const Rank& rank : tensor.ranks) {
+  for (const Rank& rank : ranks) {
     const Problem::AffineRank affine = resolve_rank(rank);
     if (box && (affine.dims & problem.affine_dims[x]) != 0) problem.affine[x].push_back(affine);
     if (affine.terms < 2) continue;

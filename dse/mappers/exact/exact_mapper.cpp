@@ -13,8 +13,9 @@ namespace pliant {
 
 namespace {
 
-/// Nodes, a few seconds: without a budget a proof that may never end ends after so many, always at the same place.
-constexpr std::uint64_t kEffortWithoutBudget = std::uint64_t{1} << 26;
+/// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
+/// a few seconds.
+constexpr std::uint64_t kEffort = 2'000'000'000;
 
 class ExactMapper final : public Mapper {
  public:
@@ -22,7 +23,7 @@ class ExactMapper final : public Mapper {
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
-    return prove_best(task, options);
+    return prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort);
   }
 
  private:
@@ -43,7 +44,7 @@ class ExactMapper final : public Mapper {
     return left;
   }
 
-  static SearchResult prove_best(const Task& task, const SearchOptions& options) {
+  static SearchResult prove_best(const Task& task, const SearchOptions& options, std::uint64_t effort) {
     const auto started = Clock::now();
     const Problem problem(task.layer, task.accelerator);
     // Where the proof may be out of reach, an easier task gives a good mapping first; then the proof goes as far as the
@@ -56,14 +57,14 @@ class ExactMapper final : public Mapper {
       case Factorization::kPadding: easier.factorization = Factorization::kPerfect; break;
       case Factorization::kPerfect:
         // Timeloop's memory of windows: the run rule's words are never fewer.
-        if (!exact::displacement_walks(problem)) return exact::prove(task, problem, options, {});
+        if (!exact::displacement_walks(problem)) return exact::prove(task, problem, options, {}, effort);
         easier.accelerator.conventions.halo = Conventions::Halo::kRun;
     }
     SearchOptions limited = options;
     limited.budget.seconds /= 2;
     limited.record_parts = false;
     limited.on_progress = {};
-    const SearchResult first = prove_best(easier, limited);
+    const SearchResult first = prove_best(easier, limited, effort / 2);
     exact::Incumbent incumbent;
     // Fixed tiles are rounded to divisors where the factors must be perfect, so it need not be legal here.
     if (first.mapping &&
@@ -73,10 +74,8 @@ class ExactMapper final : public Mapper {
       incumbent = {first.mapping, nest.price(), 0};
       incumbent.value = task_value(task, incumbent.totals);
     }
-    const bool ends = task.factorization == Factorization::kRubyS && !exact::displacement_walks(problem);
-    const std::uint64_t effort = ends || options.budget.seconds > 0 ? 0 : kEffortWithoutBudget;
     limited = left_of(options, started);
-    SearchResult result = prove(task, problem, limited, std::move(incumbent), effort);
+    SearchResult result = prove(task, problem, limited, std::move(incumbent), effort / 4 * 3);
     result.seconds += first.seconds;
     result.evaluations += first.evaluations;
     return result;

@@ -41,7 +41,7 @@ class SearchLimits {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
 
   std::atomic<std::uint64_t> priced{0};
-  /// Nodes of lattices walked and of searches expanded, for limits that do not depend on the clock.
+  /// Work done, in units of about a nanosecond, for limits that do not depend on the clock.
   std::atomic<std::uint64_t> effort{0};
 
  private:

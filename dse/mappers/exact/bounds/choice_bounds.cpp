@@ -41,12 +41,59 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       for (int l = keeper + 1; l < p_.levels; ++l)
         if (!p_.is_memory[l]) units *= static_cast<double>(p_.accelerator.levels[l].fanout().units());
       if (resolved_.compute_runs) units = kInfinity;
-      nearest = std::min(nearest, p_.macs / units * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]));
+      nearest = std::min(nearest, p_.macs / units * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]) +
+                                      energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
     floor_ += nearest;
     keep_choices_ *= patterns_[x].size();
   }
+  floor_cycles_ = cycles_outside_fanouts();
+}
+
+int ChoiceBounds::first_fanout() const {
+  int level = 0;
+  while (level < p_.levels && p_.is_memory[level]) ++level;
+  return level;
+}
+
+/// Whatever the unrolling, outside all fanouts every element of an operand leaves its keeper at least once, and arrives
+/// at the next; every result arrives. (Words towards the compute units are counted elsewhere.)
+double ChoiceBounds::energy_outside_fanouts(int x, std::span<const KeeperPair> pairs) const {
+  const int fanout = first_fanout();
+  double energy = 0;
+  for (const KeeperPair& pair : pairs) {
+    if (pair.parent >= fanout || pair.child == p_.levels) continue;
+    energy += x == p_.output ? p_.update_pj[pair.parent] : p_.read_pj[pair.parent];
+    if (x != p_.output && pair.child < fanout) energy += p_.write_pj[pair.child];
+  }
+  return energy * p_.tensor_words[x];
+}
+
+/// The load of the ports there by the same words.
+double ChoiceBounds::cycles_outside_fanouts() const {
+  const int fanout = first_fanout();
+  double cycles = 0;
+  for (const Port& port : p_.ports) {
+    if (port.level >= fanout) continue;
+    double words = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      const bool reads = port.reads >> x & 1U, writes = port.writes >> x & 1U;
+      int fewest = p_.levels;
+      for (const Pattern& pattern : patterns_[x]) {
+        int times = 0;
+        for (const KeeperPair& pair : pattern.pairs) {
+          if (pair.child == p_.levels) continue;
+          if (pair.parent == port.level) times += x == p_.output ? writes : reads;
+          if (pair.child == port.level && x != p_.output) times += writes;
+        }
+        fewest = std::min(fewest, times);
+      }
+      words += fewest * p_.tensor_words[x];
+    }
+    cycles = std::max(cycles, words / port.bandwidth);
+  }
+  return cycles;
 }
 
 Keeps ChoiceBounds::keeps(std::size_t choice) const {
@@ -63,7 +110,7 @@ double ChoiceBounds::value(double energy, double cycles, double steps) const {
   return objective_bound(p_, resolved_.task, energy, cycles, steps);
 }
 
-double ChoiceBounds::floor(double steps) const { return value(floor_, steps, steps); }
+double ChoiceBounds::floor(double steps) const { return value(floor_, std::max(steps, floor_cycles_), steps); }
 
 double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) const {
   double product = 1;
@@ -125,13 +172,16 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
   std::array<Weights, kMaxLevels> weights;
   for (int x = 0; x < p_.tensors; ++x) {
     for (Pattern& pattern : patterns_[x]) {
+      pattern.begun = 0;
       for (std::size_t f = 0; f <= p_.ports.size(); ++f) {
         double total = f == 0 ? costs.energy(pattern.pairs, weights.data())
                               : costs.port(p_.ports[f - 1], pattern.pairs, weights.data());
         for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
           const double least = costs.least(pattern.pairs[j], weights[j]);
-          total += least;
+          const double begun = costs.begun(pattern.pairs[j], weights[j]);
+          total += least + begun;
           if (f > 0) continue;
+          pattern.begun += begun;
           const bool alike = resolved_.perfect && pattern.pairs[j].child == p_.levels;
           pattern.delivery[j] = alike ? least : costs.delivery(pattern.pairs[j], weights[j]);
         }
@@ -139,6 +189,20 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
       }
     }
   }
+}
+
+double ChoiceBounds::port_cycles() const {
+  double cycles = 0;
+  for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
+    double total = 0;
+    for (const std::vector<Pattern>& all : patterns_) {
+      double best = kInfinity;
+      for (const Pattern& pattern : all) best = std::min(best, pattern.least[f]);
+      total += best;
+    }
+    cycles = std::max(cycles, total);
+  }
+  return cycles;
 }
 
 double ChoiceBounds::least() const {
@@ -188,7 +252,9 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
         cycles = std::max(cycles, load);
       }
       if (value(energy, cycles, steps_) >= limit) return;
-      energy += shared_capacity(chosen);
+      double begun = 0;
+      for (int y = 0; y < p_.tensors; ++y) begun += chosen[y]->begun;
+      energy += std::max(0.0, shared_capacity(chosen) - begun);
       visit(choice, value(energy, cycles, steps_));
       return;
     }

@@ -25,10 +25,12 @@ class ChoiceBounds {
   Keeps keeps(std::size_t choice) const;
 
   double floor(double steps) const;
+  double floor_cycles() const { return floor_cycles_; }  ///< by ports outside all fanouts, whatever the unrolling
 
   /// Everything below is about this unrolling.
   void look_at(const Spatial& spatial);
   double least() const;
+  double port_cycles() const;  ///< that every keep choice takes, whatever the steps
   /// Calls visit(keep choice, its shared_capacity bound) for every keep choice whose moved_once is below the limit,
   /// which visit may lower.
   void keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const;
@@ -39,6 +41,7 @@ class ChoiceBounds {
     std::vector<KeeperPair> pairs;  // inside out
     DimSet staying = 0;             // dims whose loops may leave the operand at the compute units
     std::vector<double> least;      // by functional: energy, then the ports
+    double begun = 0;               // of least[0]: certain for one delivery, less where there are more
     /// By pair: energy of one delivery of the whole tensor; of an operand's, staying as long as it can.
     std::vector<double> delivery;
     /// The pair that crosses the border of a memory, if the tensor comes from outside it.
@@ -53,6 +56,9 @@ class ChoiceBounds {
   };
   using Chosen = std::array<const Pattern*, kMaxTensors>;
 
+  int first_fanout() const;
+  double energy_outside_fanouts(int tensor, std::span<const KeeperPair> pairs) const;
+  double cycles_outside_fanouts() const;
   Chosen patterns(std::size_t keep_choice) const;
   double value(double energy, double cycles, double steps) const;
   bool fits(const Chosen& chosen) const;
@@ -85,7 +91,7 @@ class ChoiceBounds {
   const Problem& p_;
   std::vector<std::vector<Pattern>> patterns_;  // by tensor
   std::size_t keep_choices_ = 1;
-  double floor_ = 0;  // energy
+  double floor_ = 0, floor_cycles_ = 0;  // energy, and what ports outside all fanouts take
   /// By dim, factor that is spread and iterations in time, if those are chosen.
   std::map<std::array<Count, 3>, std::vector<Growth>> known_growths_;
   // Of the unrolling looked at:

@@ -196,15 +196,18 @@ namespace {
 /// Lists all legal unrollings of one fanout: rows first, then the columns that fit beside them.
 class Unroller {
  public:
+  /// Unrollings that take more steps are left out, however much of the rest the other fanouts take.
   Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
-           SearchLimits& limits)
+           SearchLimits& limits, double most_steps, double& slow)
       : task_(task),
         fanout_(fanout),
         values_(values),
         limits_(limits),
         dims_(static_cast<int>(task.layer.dims.size())),
         most_(std::min(fanout.max_dims_per_side, dims_)),
-        imperfect_(task.factorization != Factorization::kPerfect) {}
+        imperfect_(task.factorization != Factorization::kPerfect),
+        most_steps_(most_steps),
+        slow_(slow) {}
 
   std::vector<Unrolling> run(bool& complete) {
     for (const FanoutRules::Sides& sides : fanout_.assignments) {
@@ -249,7 +252,17 @@ class Unroller {
     if (const Count beside = fanout_.columns_beside(rows); beside > 0) place(0, Side::kCols, 1, beside, 0);
   }
 
+  bool too_slow() const {
+    if (most_steps_ == std::numeric_limits<double>::infinity()) return false;
+    double steps = 1;
+    for (int d = 0; d < dims_; ++d) steps *= static_cast<double>(ceil_div(task_.layer.dims[d].size, now_.factor(d)));
+    if (steps <= most_steps_) return false;
+    slow_ = std::min(slow_, steps);
+    return true;
+  }
+
   void keep() {
+    if (too_slow()) return;
     if (found_.size() % 1024 == 0)
       complete_ &= !limits_.expired() &&
                    !limits_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)));
@@ -262,6 +275,8 @@ class Unroller {
   SearchLimits& limits_;
   const int dims_, most_;
   const bool imperfect_;
+  const double most_steps_;
+  double& slow_;
   const FanoutRules::Sides* sides_ = nullptr;
   Unrolling now_;
   bool both_sides_ = false, complete_ = true;
@@ -270,7 +285,8 @@ class Unroller {
 
 }  // namespace
 
-SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits) {
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, double most_steps)
+    : most_steps_(most_steps) {
   const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   std::vector<SpatialBounds> bounds;
   for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, rules, d);
@@ -283,7 +299,12 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
     std::vector<std::vector<Count>> factors;
     for (SpatialBounds& dim : bounds) factors.push_back(dim.pass_fanout(fanout.units()));
     fanouts_.push_back(l);
-    unrollings_.push_back(Unroller(task, fanout, factors, limits).run(complete_));
+    // Steps of this fanout alone, the others taken to be full.
+    double others = 1 / problem.cycles_per_mac, slow = std::numeric_limits<double>::infinity();
+    for (int other = 0; other < problem.levels; ++other)
+      if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
+    unrollings_.push_back(Unroller(task, fanout, factors, limits, most_steps * others, slow).run(complete_));
+    slow_ = std::min(slow_, slow / others);
   }
   combine(task, problem, limits);
 }
@@ -302,10 +323,14 @@ void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLim
       double units = 1;
       for (int d = 0; d < problem.dims; ++d) units *= static_cast<double>(parallel[d]);
       if (units < task.accelerator.hints.min_utilization * problem.built[problem.levels]) return;
-      index_.insert(index_.end(), at.begin(), at.end());
       double steps = problem.cycles_per_mac;
       for (int d = 0; d < problem.dims; ++d)
         steps *= static_cast<double>(ceil_div(task.layer.dims[d].size, parallel[d]));
+      if (steps > most_steps_) {
+        slow_ = std::min(slow_, steps);
+        return;
+      }
+      index_.insert(index_.end(), at.begin(), at.end());
       steps_.push_back(steps);
       return;
     }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -40,10 +41,14 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 /// may be many. With perfect factors each factor vector once, for then only the product of a dim's two loops matters.
 class SpatialChoices {
  public:
-  SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits);
+  /// Those that take more steps are not listed.
+  SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits,
+                 double most_steps = std::numeric_limits<double>::infinity());
   std::size_t size() const { return steps_.size(); }
   bool complete() const { return complete_; }  ///< or did the limits end the enumeration?
   double steps(std::size_t i) const { return steps_[i]; }
+  /// At least so many steps has every one that was not listed for its steps; infinity: there is none.
+  double slow() const { return slow_; }
   void get(std::size_t i, Spatial& spatial) const;
 
  private:
@@ -54,6 +59,7 @@ class SpatialChoices {
   std::vector<std::uint32_t> index_;  // by choice and fanout
   std::vector<double> steps_;
   bool complete_ = true;
+  double most_steps_, slow_ = std::numeric_limits<double>::infinity();
 };
 
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all

@@ -45,6 +45,15 @@ const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d)
   return entry->second;
 }
 
+double DurationChoices::most_steps(const Spatial& spatial) {
+  double steps = resolved_.problem.cycles_per_mac;
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
+    const std::vector<Count>& all = of_dim(spatial, d);
+    steps *= all.empty() ? 1 : static_cast<double>(all.back());
+  }
+  return steps;
+}
+
 void DurationChoices::of(const Spatial& spatial, const std::function<bool(double steps)>& worth,
                          const std::function<void(const Durations&)>& visit) {
   Durations chosen{};

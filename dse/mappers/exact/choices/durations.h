@@ -21,6 +21,8 @@ class DurationChoices {
   /// not worth it are left out; more steps are worth no more.
   void of(const Spatial& spatial, const std::function<bool(double steps)>& worth,
           const std::function<void(const Durations&)>& visit);
+  /// Steps of the slowest of them. Where ports take as long anyway, it does not matter which is chosen.
+  double most_steps(const Spatial& spatial);
 
  private:
   const std::vector<Count>& of_dim(const Spatial& spatial, int d);

@@ -109,6 +109,21 @@ std::size_t ChargeTables::covering_repeats(const ChargePlace& place, const Fanou
   return add_repeats(std::move(covered));
 }
 
+/// words served >= sums that begin at the parent, words delivered >= sums that begin at the child, because each of
+/// these sums is one of the words. The constant of a functional saves as many as can ever begin. Where fewer words are
+/// certain, either fewer begin or there are more words: what costs less is added.
+void ChargeTables::add_begun(const ChargePlace& place, const KeeperPair& pair, const Weights& weights,
+                             const Part& part) {
+  if (!place.costs.bounds_begun(pair)) return;
+  const double elements = place.resolved.problem.simple_words[place.tensor];
+  const auto add = [&](double weight, double first, int level, std::size_t repeats) {
+    if (weight > 0 && first < 0)
+      begun_.push_back({weight, first, place.costs.first_arrivals(level), elements, repeats});
+  };
+  add(weights.served, weights.first_parent, pair.parent, part.served_repeats);
+  add(weights.delivered, weights.first_child, pair.child, part.delivered_repeats);
+}
+
 // ---- Transfers ----
 
 /// Every step asks the innermost keeper anew, unless operands may stay (quickflow): then as often as the loops outside
@@ -156,6 +171,7 @@ void ChargeTables::add_between_memories(const ChargePlace& place, const KeeperPa
     part.first_parent = weights.first_parent * (elements * parents);
     part.first_child = weights.first_child * (elements * spatial_between(place.spatial, uncoupled_, -1, pair.child));
   }
+  add_begun(place, pair, weights, part);
   if (p.affine[place.tensor].empty()) {
     add_plain(part.served, part.served_repeats);
     add_plain(part.delivered, part.delivered_repeats);
@@ -203,6 +219,8 @@ double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
   const double left = repeated(0, node);
   double total = constant_ + plain_ * left;
   for (const Plain& plain : other_plain_) total += plain.weight * repeated(plain.repeats, node);
+  for (const Begun& sums : begun_)
+    total += cost_of_begun(sums.weight, sums.first, sums.most, sums.elements * repeated(sums.repeats, node));
   if (parts_.empty()) return total;
   double affine = 1;
   for (DimSet rest = affine_; rest != 0; rest &= rest - 1) {
@@ -277,6 +295,13 @@ void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_b
   if (plain_ != 0) add_product(dims, extent_by_dim, plain_, factors(0), values.data());
   for (const Plain& plain : other_plain_)
     add_product(dims, extent_by_dim, plain.weight, factors(plain.repeats), values.data());
+  std::vector<double> words(begun_.empty() ? 0 : values.size());
+  for (const Begun& sums : begun_) {
+    std::fill(words.begin(), words.end(), 0);
+    add_product(dims, extent_by_dim, sums.elements, factors(sums.repeats), words.data());
+    for (std::size_t node = 0; node < values.size(); ++node)
+      values[node] += cost_of_begun(sums.weight, sums.first, sums.most, words[node]);
+  }
   for (const Part& part : parts_) {
     // Iterations left along an affine dim always come with its rank's table: fold them in.
     std::vector<std::vector<double>> tables;

@@ -33,6 +33,11 @@ class ChargeTables {
     double weight;
     std::size_t repeats;
   };
+  /// First arrivals of outputs, with remainders: no more than the words that repeat like this.
+  struct Begun {
+    double weight, first, most, elements;
+    std::size_t repeats;
+  };
   struct Part {                        // one pending pair
     double served = 0, delivered = 0;  // times the repeats
     std::size_t served_repeats = 0, delivered_repeats = 0;
@@ -56,6 +61,7 @@ class ChargeTables {
   std::size_t covering_repeats(const ChargePlace& place, const Fanouts& fanouts);
   void add_towards_compute(const ChargePlace& place, const KeeperPair& pair, const Weights& weights,
                            double repetitions);
+  void add_begun(const ChargePlace& place, const KeeperPair& pair, const Weights& weights, const Part& part);
   void add_between_memories(const ChargePlace& place, const KeeperPair& pair, const Weights& weights);
 
   const Repeats& repeats(std::size_t number) const { return number == 0 ? left_ : fewer_[number - 1]; }
@@ -71,6 +77,7 @@ class ChargeTables {
   std::vector<Repeats> fewer_;      // from number 1 on
   double plain_ = 0;                // pairs without affine ranks that repeat with what is left
   std::vector<Plain> other_plain_;  // and those that repeat otherwise
+  std::vector<Begun> begun_;
   std::vector<Part> parts_;
 };
 

@@ -46,8 +46,25 @@ Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial) : resolved_(r
         if (!p.is_coupled(x, d)) copies[x] *= factor;
     }
   }
+  count_sums();
   steps_ = least_steps(resolved_.task, p, spatial_);
   if (!resolved_.perfect) count_certain_copies();
+}
+
+/// With remainders the units of a dim may be more than its iterations: 24 on 23 columns and 2 rows. No more of them
+/// than iterations ever work on a sum, so no more partial sums of it arrive for the first time. (Unless shares of a box
+/// are dealt to idle units as well.)
+void Costs::count_sums() {
+  const Problem& p = resolved_.problem;
+  const int x = p.output;
+  for (int l = 0; l <= p.levels; ++l) sums_at_most_[l] = copies_[x][l];
+  if (resolved_.perfect) return;
+  if (p.conventions.footprint == Conventions::Footprint::kBoundingBox && !p.affine[x].empty()) return;
+  for (int l = 0; l <= p.levels; ++l) {
+    sums_at_most_[l] = 1;
+    for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1)
+      sums_at_most_[l] *= std::min(spatial_between(spatial_, rest & -rest, -1, l), p.size[std::countr_zero(rest)]);
+  }
 }
 
 void Costs::count_certain_copies() {
@@ -90,7 +107,7 @@ double Costs::first_arrivals(int level) const {
   const Problem& p = resolved_.problem;
   const int x = p.output;
   const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
-  double words = p.simple_words[x] * copies_[x][level];
+  double words = p.simple_words[x] * sums_at_most_[level];
   // Shares of a box go to idle units as well, but more than half of a dim's units work (see CertainCopies).
   for (DimSet rest = box && !resolved_.perfect && !p.affine[x].empty() ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
     if (spatial_between(spatial_, rest & -rest, -1, level) > 1) words *= 2;
@@ -219,6 +236,25 @@ double Costs::least(const KeeperPair& pair, const Weights& w) const {
   };
   return p.tensor_words[x] * (once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
                               once(w.delivered + (per_sweep ? w.first_child : 0), pair.child));
+}
+
+double cost_of_begun(double weight, double first, double most, double words) {
+  return std::min(weight, -first) * std::max(0.0, most - words);
+}
+
+bool Costs::bounds_begun(const KeeperPair& pair) const {
+  const Problem& p = resolved_.problem;
+  return !resolved_.perfect && pair.tensor == p.output && pair.child < p.levels && p.affine[p.output].empty() &&
+         p.conventions.first_time != Conventions::FirstTime::kPerSweep;
+}
+
+double Costs::begun(const KeeperPair& pair, const Weights& w) const {
+  if (!bounds_begun(pair)) return 0;
+  const auto at = [&](double weight, double first, int level) {
+    return cost_of_begun(weight, first, first_arrivals(level),
+                         resolved_.problem.tensor_words[pair.tensor] * certain_copies_[pair.tensor][level]);
+  };
+  return at(w.served, w.first_parent, pair.parent) + at(w.delivered, w.first_child, pair.child);
 }
 
 double Costs::staying(const KeeperPair& pair, const Weights& w, bool all_copies) const {

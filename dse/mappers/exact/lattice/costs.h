@@ -46,6 +46,13 @@ class Costs {
   double port(const Port& port, std::span<const KeeperPair> pairs, Weights* weights) const;
   /// Least cost of one of these pairs: moved once, or as long as an operand can stay at the compute units.
   double least(const KeeperPair& pair, const Weights& weights) const;
+  /// What least() leaves out where its words are fewer than the sums that first_arrivals() lets begin: a sum that has
+  /// begun at a copy crosses the pair at least once. Where more words are counted it may be less.
+  double begun(const KeeperPair& pair, const Weights& weights) const;
+  /// Are first arrivals of this pair bounded together with its words?
+  bool bounds_begun(const KeeperPair& pair) const;
+  /// At most so many partial sums of outputs ever begin at a level.
+  double first_arrivals(int level) const;
   /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others
   /// idle.
   double delivery(const KeeperPair& pair, const Weights& weights) const;
@@ -55,7 +62,7 @@ class Costs {
   double staying(const KeeperPair& pair, const Weights& weights, bool all_copies) const;
   double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
   void count_certain_copies();
-  double first_arrivals(int level) const;
+  void count_sums();
   double first_per_sweep_at_compute(const KeeperPair& pair) const;
   /// Copies of a word under the reducing fanouts between two levels: at least, at most.
   std::pair<double, double> reduced_between(int parent, int child) const;
@@ -66,7 +73,12 @@ class Costs {
   std::array<double, kMaxLevels + 1> instances_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
+  std::array<double, kMaxLevels + 1> sums_at_most_;                             // copies of an output that get work
 };
+
+/// words * weight + first * begun, less than these words counted alone, is at least this more, where at most `most`
+/// sums begin and each of them is one of the words.
+double cost_of_begun(double weight, double first, double most, double words);
 
 /// Share of the operands along affine ranks that fanouts ask for once for several units.
 double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair);

@@ -34,6 +34,9 @@ void merge(Lattice::Values& values, const Status& status, Array array) {
     min_into(entry->second.data(), array.data(), array.size());
 }
 
+/// Building the axes and boxes of a lattice; making the tables of one charge.
+constexpr std::uint64_t kEffortOfLattice = 20'000, kEffortOfTables = 2'000;
+
 /// Values and charges of one memory that are alive at the same time, about.
 constexpr double kArraysAtOnce = 24;
 
@@ -62,6 +65,7 @@ Lattice::Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Kee
 }
 
 bool Lattice::build() {
+  work(kEffortOfLattice);
   std::optional<Axes> axes = build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache);
   too_large_ = !axes;
   if (!axes || axes->empty()) return false;
@@ -143,6 +147,7 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
 
 Array Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
   const ChargeTables tables = charge_tables(k, tensor, pending, slide, functional);
+  work(kEffortOfTables + static_cast<std::uint64_t>(boxes_[k].size));
   Array values(store_, static_cast<std::size_t>(boxes_[k].size));
   tables.fill(fastest_first_, boxes_[k].extent, {values.data(), values.size()});
   return values;
@@ -152,8 +157,9 @@ void Lattice::grow(int k, DimSet dims, Array& values) const {
   const Box& box = boxes_[k];
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (box.extent[d] > 1 && !limits_.expired())
-      close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
+    if (box.extent[d] == 1 || over()) continue;
+    work(static_cast<std::uint64_t>(box.size / box.extent[d]) * axis(k, d).edges.size());
+    close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
   }
 }
 
@@ -181,7 +187,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
     for (const auto& [status, array] : values)
       if (std::popcount(alive(status)) == count) now.push_back(status);
     for (const Status& status : now) {
-      if (limits_.expired()) return;
+      if (over()) return;
       const TensorSet tensors = alive(status);
       DimSet still = group;
       for (int x = 0; x < p.tensors; ++x)
@@ -191,7 +197,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
       if (tensors == 0) continue;
       std::vector<TensorSet> plain_done;
       for (DimSet rest = group & ~still; rest != 0; rest &= rest - 1) {
-        if (limits_.expired()) return;
+        if (over()) return;
         const int d = std::countr_zero(rest);
         TensorSet moved = 0, sliding = 0;
         for (int x = 0; x < p.tensors; ++x) {
@@ -206,6 +212,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
         Status after = status;
         for (int x = 0; x < p.tensors; ++x)
           if (moved >> x & 1U) after[x] = 0;
+        this->work(2 * array.size());
         auto [entry, fresh] = values.try_emplace(after);
         if (fresh) entry->second = Array(store_, array.size(), kInfinity);
         Array& target = entry->second;
@@ -265,7 +272,9 @@ std::vector<int> Lattice::final_nodes() const {
 
 std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
   std::vector<double> least;
-  for (std::size_t i = 0; i < pairs_.size(); ++i) least.push_back(costs_.least(pairs_[i], functional.weights[i]));
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    least.push_back(costs_.least(pairs_[i], functional.weights[i]) + costs_.begun(pairs_[i], functional.weights[i]));
+  }
   return least;
 }
 
@@ -285,7 +294,7 @@ Lattice::Values Lattice::run_memory(int k, const Functional& functional, const V
   Charges charges;
   Values done;
   for (const std::vector<DimSet>& groups : resolved_.orders[k].sequences) {
-    if (limits_.expired()) break;
+    if (over()) break;
     Values values = before;
     for (const DimSet group : groups) run_group(k, group, functional, values, charges);
     for (auto& [status, array] : values) merge(done, status, std::move(array));
@@ -298,7 +307,7 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
   Values ended;
   const auto size = static_cast<std::size_t>(boxes_[k].size);
   for (auto& [status, array] : values) {
-    if (limits_.expired()) break;
+    if (over()) break;
     Status after = status;
     for (int x = 0; x < resolved_.problem.tensors && resolved_.within; ++x) {
       if (!(keeps_[resolved_.memories[k]] >> x & 1U) || status[x] == 0) continue;
@@ -331,15 +340,15 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
   const int last = stages() - 1;
   for (int k = 0; k <= last; ++k) {
     too_large_ |= limits_.too_large(static_cast<double>(store_.bytes_in_use()));
-    if (limits_.expired() || too_large_) return tables;
+    if (over() || too_large_) return tables;
     complete_box(k);
-    limits_.effort += tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
+    work(tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size));
     if (k == last && few_starts(tables.before[k])) {
       tables.best = finish(functional, limit, tables);
       return tables;
     }
     const Values ended = run_memory(k, functional, tables.before[k]);
-    if (limits_.expired()) return tables;
+    if (over()) return tables;
     if (k == last) {
       for (const auto& [status, array] : ended) {
         const double pending = pending_at_end(status, functional) + functional.constant;
@@ -348,7 +357,7 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       return tables;
     }
     for (const auto& [status, array] : ended) {
-      if (limits_.expired()) return tables;
+      if (over()) return tables;
       const double most = limit - functional.constant - still_to_pay(k, status, least);
       Array outer;
       for (std::size_t node = 0; node < array.size(); ++node) {
@@ -406,7 +415,7 @@ void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound
 }
 
 ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  return {{resolved_, spatial_, axes_, k, tensor, slide},
+  return {{resolved_, spatial_, axes_, costs_, k, tensor, slide},
           pairs_,
           pending_pairs(k, tensor, pending),
           functional,

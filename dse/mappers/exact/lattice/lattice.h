@@ -9,6 +9,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -44,6 +45,7 @@ class Lattice {
  public:
   Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Keeps& keeps, ArrayStore& store,
           SearchLimits& limits);
+  ~Lattice() { limits_.effort += effort_; }
   Lattice(const Lattice&) = delete;
   Lattice& operator=(const Lattice&) = delete;
 
@@ -51,6 +53,13 @@ class Lattice {
   bool build();
   /// Tables that were begun hold nothing valid then.
   bool too_large() const { return too_large_; }
+
+  /// Work done and work allowed, in units of about a nanosecond: a limit that ends at the same place on every machine.
+  void allow(std::uint64_t effort) { allowed_ = effort; }
+  void work(std::uint64_t effort) const { effort_ += effort; }
+  /// Time is up, somebody asked to stop, or the effort allowed is spent. Once true it stays true.
+  bool over() const { return spent() || limits_.expired(); }
+  bool spent() const { return effort_ > allowed_; }
   double steps() const { return costs_.steps(); }
 
   Functional energy() const;
@@ -105,7 +114,6 @@ class Lattice {
   int initial_node() const;
 
   // What the enumeration of steps needs.
-  SearchLimits& limits() const { return limits_; }
   const Axis& axis(int k, int d) const { return (*axes_[d])[k]; }
   int stride(int k, int d) const { return boxes_[k].stride[d]; }
   bool fits(int k, int node) const { return boxes_[k].misfit[static_cast<std::size_t>(node)] == 0; }
@@ -178,6 +186,8 @@ class Lattice {
   std::vector<int> fastest_first_;  // dims in the order of their strides
   mutable std::vector<Box> boxes_;  // filled when a search first gets there
   mutable bool too_large_ = false;
+  mutable std::uint64_t effort_ = 0;
+  std::uint64_t allowed_ = std::numeric_limits<std::uint64_t>::max();
   Status initial_{};
   mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
 };

@@ -10,6 +10,9 @@ namespace pliant::exact {
 
 namespace {
 
+/// Looking at one start; placing one loop.
+constexpr std::uint64_t kEffortOfStart = 30, kEffortOfLoop = 60;
+
 /// Enumerates the starts and orders of one memory for steps_into.
 class StepSearch {
  public:
@@ -43,7 +46,8 @@ class StepSearch {
       for (std::size_t node = 0; node < array.size(); ++node) {
         value_ = array[node];
         if (!(value_ < best)) continue;
-        if (++looked_ % 256 == 0 && lattice_.limits().expired()) return best;
+        lattice_.work(kEffortOfStart);
+        if (++looked_ % 256 == 0 && lattice_.over()) return best;
         step_.node = static_cast<int>(node);
         lattice_.unpack(query_.k, step_.node, at_);
         to_every_end(0, [&](DimSet active) {
@@ -137,7 +141,8 @@ class StepSearch {
     if (d == p_.dims) {
       const double value = arrays_[0][node];
       if (!(value < query_.limit)) return;
-      if (++looked_ % 256 == 0 && lattice_.limits().expired()) query_.limit = -kInfinity;
+      lattice_.work(kEffortOfStart);
+      if (++looked_ % 256 == 0 && lattice_.over()) query_.limit = -std::numeric_limits<double>::infinity();
       if (query_.worth) {
         for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
         if (!query_.worth(values_.data())) return;
@@ -190,6 +195,7 @@ class StepSearch {
   /// One reuse-distinct order after the other for a given start and end.
   void place(const Precedence& order, DimSet active, const Status& status, At node) {
     if (!(value_ + step_.charges[0] < query_.limit)) return;
+    lattice_.work(kEffortOfLoop);
     const int placed = step_.loops;
     const TensorSet tensors = lattice_.alive(status);
     DimSet ready = order.ready(active);

@@ -77,7 +77,9 @@ WindowWords::Words WindowWords::at(const Node& node) const {
     words.served = std::min(words.served, once);
     words.delivered = std::min(words.delivered, once);
   }
-  return {covered * words.served, covered * words.delivered};
+  words = {covered * words.served, covered * words.delivered};
+  if (together_.ranks == 1) every_value_once(node, words);
+  return words;
 }
 
 // ---- Units ----
@@ -201,11 +203,25 @@ double WindowWords::different_beyond(const Node& node, std::pair<int, int> netwo
 /// words of all iterations of all units >= values of the whole rank, because every element comes once. Timeloop's
 /// memory of displacements can find reuse anywhere along a rank of two moving dims, so nothing more is certain.
 double WindowWords::remembered_displacements(const Node& node) const {
+  return values_by_iteration(node) / spatial_between(spatial_, dim_set_, level_, pair_.child);
+}
+
+// ---- All of a rank ----
+
+/// words of all iterations of all units >= values of the whole rank, because each is needed in every iteration of the
+/// other dims. Where windows are short or fall into each other's holes this says more than their shares.
+void WindowWords::every_value_once(const Node& node, Words& words) const {
+  const double once = values_by_iteration(node);
+  words.served = std::max(words.served, once / spatial_between(spatial_, dim_set_, level_, serving_));
+  words.delivered = std::max(words.delivered, once / spatial_between(spatial_, dim_set_, level_, pair_.child));
+}
+
+double WindowWords::values_by_iteration(const Node& node) const {
   Sizes whole{};
   for (int d = 0; d < p_.dims; ++d) whole[static_cast<std::size_t>(d)] = p_.size[d];
-  double once = extent(p_, rank_, whole, true);
-  for (const int d : dims_) once /= node.left[d];
-  return once / spatial_between(spatial_, dim_set_, level_, pair_.child);
+  double values = extent(p_, rank_, whole, true);
+  for (const int d : dims_) values /= node.left[d];
+  return values;
 }
 
 }  // namespace pliant::exact

@@ -17,6 +17,7 @@ struct ChargePlace {
   const ResolvedTask& resolved;
   const Spatial& spatial;
   const Axes& axes;
+  const Costs& costs;
   int memory = 0;  ///< whose loop it is; from the inside out
   int tensor = 0;
   int slide = -1;  ///< the dim of that loop where windows overlap along it, else -1
@@ -71,6 +72,8 @@ class WindowWords {
   void divided_slide(const Node& node, Words& words) const;
   double different_beyond(const Node& node, std::pair<int, int> network) const;
   double remembered_displacements(const Node& node) const;
+  void every_value_once(const Node& node, Words& words) const;
+  double values_by_iteration(const Node& node) const;
 
   const ChargePlace& place_;
   const Problem& p_;

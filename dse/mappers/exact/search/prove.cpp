@@ -15,7 +15,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
-#include "dse/mappers/exact/search/proof_record.h"
+#include "dse/mappers/exact/search/search_state.h"
 
 namespace pliant::exact {
 
@@ -31,6 +31,13 @@ constexpr std::size_t kLargestRound = 16;
 /// in a sweep the next layer keeps them as busy.
 constexpr double kLongSearch = 0.02;
 
+/// Of a limited effort so much may go into listing choices, and so much into that and tables; the rest is for the
+/// search, which finds the better mappings. One choice may take half of what is left.
+constexpr double kShareOfListing = 0.4, kShareOfTables = 0.8, kShareOfOne = 0.5;
+
+/// Looking at one unrolling, and at one way to keep.
+constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300;
+
 /// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
 constexpr double kStepsMatter = 1.1;
 
@@ -42,53 +49,6 @@ struct Candidate {
            std::tie(other.bound, other.spatial, other.durations, other.keeps);
   }
 };
-
-/// What a search has found and what it had to leave.
-struct SearchState {
-  Incumbent incumbent;
-  const SearchLimits& limits;
-  double undecided = kInfinity;  // least bound of what was left over
-  double closed = kInfinity;     // least bound of what was closed: with a gap it may be below the value
-  bool out_of_effort = false;
-  ProofRecord* record = nullptr;  // where a certificate is wanted
-
-  bool hopeless(double bound) const { return no_better(bound, limits.enough(incumbent.value)); }
-  /// The same for what ends here if it is.
-  bool close(double bound) {
-    const bool ends = hopeless(bound);
-    if (ends) closed = std::min(closed, bound);
-    return ends;
-  }
-  void leave(double bound) { undecided = std::min(undecided, bound); }
-  /// What was not even looked at.
-  void leave_unseen(double bound) {
-    leave(bound);
-    if (record != nullptr) record->left(bound);
-  }
-};
-
-SearchResult result_of(SearchState state, SearchLimits& limits) {
-  SearchResult result;
-  const bool decided = state.undecided == kInfinity || state.close(state.undecided);
-  const bool optimal = decided && no_better(state.closed, state.incumbent.value);
-  result.evaluations = limits.priced;
-  result.seconds = limits.seconds();
-  result.certified = optimal && state.incumbent.mapping;
-  result.infeasible = decided && !state.incumbent.mapping;
-  result.value = state.incumbent.value;
-  result.lower_bound = result.certified ? result.value
-                       : decided        ? std::max(state.closed, limits.enough(result.value))
-                                        : std::min({state.undecided, state.closed, result.value});
-  result.totals = state.incumbent.totals;
-  result.mapping = std::move(state.incumbent.mapping);
-  result.ended_by = optimal               ? EndedBy::kProof
-                    : decided             ? EndedBy::kProofWithinGap
-                    : limits.stopped()    ? EndedBy::kStopped
-                    : limits.expired()    ? EndedBy::kBudget
-                    : state.out_of_effort ? EndedBy::kEffort
-                                          : EndedBy::kMemory;
-  return result;
-}
 
 /// The choices of one task, or some of them.
 class Prover {
@@ -106,7 +66,7 @@ class Prover {
         effort_(effort > 0 ? effort : kNoLimit),
         state_(state) {
     // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
-    const double steps = problem.busy_cycles;
+    const double steps = std::max(problem.busy_cycles, bounds_.floor_cycles());
     choose_durations_ =
         task.factorization == Factorization::kRubyS && bounds_.floor(2 * steps) > kStepsMatter * bounds_.floor(steps);
   }
@@ -122,12 +82,11 @@ class Prover {
     // 3. Tables of one choice after the other until the bound says the rest cannot be better; then search what the
     //    tables could not decide, for by now the incumbent is good.
     std::vector<Candidate> open =
-        in_rounds(std::move(candidates), ClosedBy::kTables,
+        in_rounds(std::move(candidates), ClosedBy::kTables, kShareOfTables,
                   [this](Lattice& lattice, Incumbent& incumbent) { return bound_choice(lattice, incumbent, limits_); });
     std::sort(open.begin(), open.end());
-    const std::uint64_t effort = effort_left();
-    open = in_rounds(std::move(open), ClosedBy::kSearch, [this, effort](Lattice& lattice, Incumbent& incumbent) {
-      return close_choice(lattice, incumbent, limits_, effort);
+    open = in_rounds(std::move(open), ClosedBy::kSearch, 1, [this](Lattice& lattice, Incumbent& incumbent) {
+      return close_choice(lattice, incumbent, limits_);
     });
     for (const Candidate& candidate : open) {
       const bool closed = state_.close(candidate.bound);
@@ -159,9 +118,17 @@ class Prover {
     if (state_.record != nullptr) state_.record->bounded(std::min(bound, state_.incumbent.value));
   }
 
-  std::uint64_t effort_left() const {
+  std::uint64_t effort_left(double share = 1) const {
+    if (effort_ == kNoLimit) return kNoLimit;
+    const auto most = static_cast<std::uint64_t>(share * static_cast<double>(effort_));
     const std::uint64_t used = limits_.effort;
-    return effort_ > used ? effort_ - used : 0;
+    return most > used ? most - used : 0;
+  }
+  /// For each of so many choices.
+  std::uint64_t allowance(std::uint64_t left, std::size_t choices) const {
+    return left == kNoLimit
+               ? kNoLimit
+               : static_cast<std::uint64_t>(kShareOfOne * static_cast<double>(left) / static_cast<double>(choices));
   }
 
   /// Of the unrollings with the fewest steps, the choice with the least bound.
@@ -170,7 +137,7 @@ class Prover {
     for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_.steps(i));
     std::vector<Candidate> group;
     for (const std::uint32_t i : mine_) {
-      if (choices_.steps(i) > fewest || limits_.expired()) continue;
+      if (choices_.steps(i) > fewest || limits_.expired() || effort_left(kShareOfListing) == 0) continue;
       look_at(i);
       group.push_back({bounds_.least(), i, 0});
     }
@@ -186,10 +153,12 @@ class Prover {
     if (best.bound == kInfinity) return;
     look_at(best.spatial);
     Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
+    lattice.allow(allowance(effort_left(), 1));
     bound_choice(lattice, state_.incumbent, limits_);
   }
 
   void look_at(std::size_t spatial, const Durations& durations = {}) {
+    limits_.effort += kEffortOfUnrolling;
     choices_.get(spatial, spatial_);
     spatial_.durations = durations;
     bounds_.look_at(spatial_);
@@ -203,7 +172,8 @@ class Prover {
         if (state_.record != nullptr) state_.record->floor(choices_.steps(i), floor);
         continue;
       }
-      if (limits_.expired()) {
+      if (limits_.expired() || effort_left(kShareOfListing) == 0) {
+        state_.out_of_effort |= !limits_.expired();
         state_.leave_unseen(floor);
         continue;
       }
@@ -224,10 +194,11 @@ class Prover {
       };
       const auto consider = [&](std::uint32_t durations) {
         bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, double bound) {
+          limits_.effort += kEffortOfKeeps;
           if (!closed_by(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
         });
       };
-      if (!choose_durations_) {
+      if (!choose_durations_ || bounds_.port_cycles() >= duration_choices_.most_steps(spatial_)) {
         consider(0);
         continue;
       }
@@ -252,7 +223,7 @@ class Prover {
   }
 
   /// Closes candidates, best bound first, and returns those that stay undecided.
-  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, ClosedBy by, const Close& close) {
+  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, ClosedBy by, double share, const Close& close) {
     // What closes a candidate that the incumbent has overtaken before its turn.
     const ClosedBy before = by == ClosedBy::kTables ? ClosedBy::kChoiceBounds : ClosedBy::kTables;
     std::vector<Candidate> open;
@@ -261,20 +232,24 @@ class Prover {
       std::size_t last = first;
       while (last < candidates.size() && last - first < round && !state_.hopeless(candidates[last].bound)) ++last;
       if (first == last) break;
-      state_.out_of_effort |= effort_left() == 0;
-      if (limits_.expired() || state_.out_of_effort) {
+      const std::uint64_t left = effort_left(share);
+      if (limits_.expired() || left == 0) {
+        state_.out_of_effort |= left == 0;
         state_.leave(candidates[first].bound);
         break;
       }
       tell(candidates[first].bound, open);
       std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, state_.incumbent.value});
+      std::vector<char> spent(found.size());
       const auto one = [&](std::size_t i) {
         Candidate& candidate = candidates[first + i];
         Spatial spatial;
         choices_.get(candidate.spatial, spatial);
         spatial.durations = durations_[candidate.durations];
         Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
+        lattice.allow(allowance(left, found.size()));
         candidate.bound = std::max(candidate.bound, close(lattice, found[i]));
+        spent[i] = lattice.spent() ? 1 : 0;
       };
       const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
       const bool alone = threads_ == kThreadsOfCaller ? limits_.seconds() < kLongSearch : threads_ == 1;
@@ -291,6 +266,7 @@ class Prover {
           record(candidates[i], by);
         else
           open.push_back(candidates[i]);
+      state_.out_of_effort |= by == ClosedBy::kSearch && std::find(spent.begin(), spent.end(), 1) != spent.end();
       first = last;
       round = std::min(2 * round, kLargestRound);
     }
@@ -316,10 +292,25 @@ class Prover {
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 
-/// A bound for choices that could not even be listed.
-double bound_of_all(const Task& task, const Problem& problem) {
+/// A bound for choices that are not even listed, with so many steps.
+double floor_of_all(const Task& task, const Problem& problem, double steps) {
   const ResolvedTask resolved(task, problem);
-  return ChoiceBounds(resolved).floor(problem.busy_cycles);
+  return ChoiceBounds(resolved).floor(steps);
+}
+
+/// Steps from which on the floor says that nothing is better than what has been found.
+double most_steps(const Task& task, const Problem& problem, const SearchState& state) {
+  if (state.incumbent.value == kInfinity) return kInfinity;
+  const ResolvedTask resolved(task, problem);
+  const ChoiceBounds bounds(resolved);
+  double low = 0, high = 1;
+  while (!state.hopeless(bounds.floor(high)))
+    if ((high *= 16) > 1e300) return kInfinity;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = (low + high) / 2;
+    (state.hopeless(bounds.floor(middle)) ? high : low) = middle;
+  }
+  return high;
 }
 
 }  // namespace
@@ -330,8 +321,15 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   SearchState state{std::move(incumbent), limits};
   ProofRecord record;
   if (options.record_parts) state.record = &record;
-  const SpatialChoices choices(task, problem, limits);
-  if (!choices.complete()) state.leave_unseen(bound_of_all(task, problem));
+  // With remainders there may be millions of unrollings, most of them slow; an easier task has shown what is too slow.
+  const bool perfect = task.factorization == Factorization::kPerfect;
+  const SpatialChoices choices(task, problem, limits, perfect ? kInfinity : most_steps(task, problem, state));
+  if (choices.slow() < kInfinity) {
+    const double floor = floor_of_all(task, problem, choices.slow());
+    if (!state.close(floor)) state.leave_unseen(floor);
+    if (options.record_parts) record.floor(choices.slow(), floor);
+  }
+  if (!choices.complete()) state.leave_unseen(floor_of_all(task, problem, problem.busy_cycles));
   std::vector<std::uint32_t> all(choices.size());
   std::iota(all.begin(), all.end(), 0);
   Prover prover(task, problem, choices, std::move(all), limits, options, effort, state);
@@ -348,7 +346,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   SearchLimits limits(options);
   SearchState state{std::move(incumbent), limits};
   const SpatialChoices choices(task, problem, limits);
-  if (!choices.complete()) state.leave(bound_of_all(task, problem));
+  if (!choices.complete()) state.leave(floor_of_all(task, problem, problem.busy_cycles));
   // 1. Unrollings by the sizes they pad the dims to, the least work first.
   struct Padded {
     double floor = kInfinity, macs = 1;
@@ -358,7 +356,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   Spatial spatial;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     if (i % 1024 == 0 && limits.expired()) {
-      state.leave(bound_of_all(task, problem));
+      state.leave(floor_of_all(task, problem, problem.busy_cycles));
       break;
     }
     choices.get(i, spatial);

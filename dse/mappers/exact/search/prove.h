@@ -7,7 +7,7 @@
 namespace pliant::exact {
 
 /// Contract: the result does not depend on options.threads. Mappings better than `incumbent` are looked for; when there
-/// are none it is the result. A limit of effort (in nodes of lattices, 0 = none) ends the search like a budget, but
+/// are none it is the result. A limit of effort (in units of about a nanosecond, 0 = none) ends it like a budget, but
 /// always at the same place.
 SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
                    std::uint64_t effort = 0);

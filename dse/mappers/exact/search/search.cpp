@@ -11,8 +11,8 @@ namespace pliant::exact {
 
 namespace {
 
-/// In nodes of a lattice.
-constexpr std::uint64_t kEffortOfExpansion = 4096;
+/// Besides the steps that it finds; and of a complete mapping.
+constexpr std::uint64_t kEffortOfExpansion = 2'000, kEffortOfPrice = 3'000;
 
 /// What was decided outside, from the outermost memory inwards.
 struct Suffix {
@@ -34,12 +34,11 @@ class ChoiceSearch {
         limits_(limits),
         nest_(p_) {}
 
-  /// Search as well, with as much effort, or tables only. A lower bound on all mappings of the choice.
-  double run(std::uint64_t effort_left) { return std::min(close(effort_left), certain_); }
+  /// Search as well, or tables only. A lower bound on all mappings of the choice.
+  double run(bool search) { return std::min(close(search), certain_); }
 
  private:
-  double close(std::uint64_t effort_left) {
-    const bool search = effort_left > 0;
+  double close(bool search) {
     // 1. Each tensor moved once: no lattice needed.
     for (const Port& port : p_.ports) ports_.push_back({lattice_.port(port), false, 0});
     const Functional energy = lattice_.energy();
@@ -72,14 +71,10 @@ class ChoiceSearch {
       if (least_cycles_ == kInfinity) return std::max(bound, enough());
       bound = region(nullptr).least(p_, task_, lattice_.steps());
       if (hopeless(bound)) return bound;
-      const std::uint64_t allowed = std::min(patience, effort_left / kEffortOfExpansion);
-      expansions_left_ = allowed;
+      expansions_left_ = patience;
       explore();
-      effort_left -= (allowed - expansions_left_) * kEffortOfExpansion;
-      limits_.effort += (allowed - expansions_left_) * kEffortOfExpansion;
-      if (limits_.expired()) return bound;
+      if (lattice_.over()) return bound;
       if (expansions_left_ > 0) return std::max(bound, enough());
-      if (allowed < patience) return bound;
     }
   }
 
@@ -94,7 +89,7 @@ class ChoiceSearch {
   double value(double energy, double cycles) const {
     return objective_bound(p_, task_, energy, cycles, lattice_.steps());
   }
-  bool gave_up() { return limits_.expired() || lattice_.too_large(); }
+  bool gave_up() const { return lattice_.over() || lattice_.too_large(); }
   /// Tables and searches are cut off here.
   double enough() const { return limits_.enough(incumbent_.value); }
   bool hopeless(double bound) const { return no_better(bound, enough()); }
@@ -236,8 +231,9 @@ class ChoiceSearch {
 
   /// Depth first, best bound first: everything inside memory k, given what was decided outside.
   void expand(int k, int end, const Status* after, Suffix& suffix) {
-    if (expansions_left_ == 0 || limits_.expired()) return;
+    if (expansions_left_ == 0 || lattice_.over()) return;
     --expansions_left_;
+    lattice_.work(kEffortOfExpansion);
     std::array<double, kMaxFunctionals> inside{};
     Lattice::StepQuery query;
     query.k = k;
@@ -286,7 +282,7 @@ class ChoiceSearch {
       }
       suffix.loops.pop_back();
       suffix.cost = cost;
-      if (limits_.expired() || expansions_left_ == 0) return;
+      if (lattice_.over() || expansions_left_ == 0) return;
     }
   }
 
@@ -321,6 +317,7 @@ class ChoiceSearch {
 
   void price(const Suffix& suffix) {
     ++limits_.priced;
+    lattice_.work(kEffortOfPrice);
     const ResolvedTask& resolved = lattice_.resolved();
     Mapping mapping;
     mapping.levels.resize(p_.accelerator.levels.size());
@@ -371,11 +368,11 @@ class ChoiceSearch {
 }  // namespace
 
 double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits) {
-  return ChoiceSearch(lattice, incumbent, limits).run(0);
+  return ChoiceSearch(lattice, incumbent, limits).run(false);
 }
 
-double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, std::uint64_t effort) {
-  return ChoiceSearch(lattice, incumbent, limits).run(effort);
+double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits) {
+  return ChoiceSearch(lattice, incumbent, limits).run(true);
 }
 
 }  // namespace pliant::exact

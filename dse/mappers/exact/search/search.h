@@ -28,8 +28,7 @@ struct Incumbent {
 double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits);
 
 /// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
-/// at least the incumbent's value (less the gap asked for) unless the limits were reached, the lattice is too large or
-/// the effort was not enough.
-double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, std::uint64_t effort);
+/// at least the incumbent's value (less the gap asked for) unless the lattice is over() or too large.
+double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits);
 
 }  // namespace pliant::exact

@@ -161,7 +161,7 @@ TEST(Lemma, BoundOfAChoiceThatWasCutOff) {
       for (const bool search : {false, true}) {
         Bounded bounded(resolved, choice, options);
         Incumbent found{std::nullopt, {}, incumbent};
-        const double bound = search ? close_choice(bounded.lattice, found, bounded.limits, std::uint64_t{1} << 40)
+        const double bound = search ? close_choice(bounded.lattice, found, bounded.limits)
                                     : bound_choice(bounded.lattice, found, bounded.limits);
         EXPECT_TRUE(at_most(bound, least)) << bound << " " << least << ", incumbent " << incumbent;
         above += incumbent < least && bound >= incumbent * (1 - options.gap) * (1 - kSame) ? 1 : 0;
