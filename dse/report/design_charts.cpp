@@ -110,6 +110,7 @@ class Sums {
             shipped_spec("stacked", {{"width", kWidth},
                                      {"paper", "#ffffff"},
                                      {"x_title", x_title},
+                                     {"x_format", ".3~s"},
                                      {"tensors", tensors},
                                      {"colours", colours}}),
             std::move(table)};
@@ -139,7 +140,9 @@ Chart utilization(const std::vector<SolvedLayer>& layers, const std::string& tit
     table.columns[2].cells.emplace_back(layers[i].bound_by);
     table.columns[3].cells.emplace_back(false);
   }
-  return {"utilization", "Utilization, " + title, shipped_spec("utilization", bounds_of(layers)), std::move(table)};
+  ordered_json values = bounds_of(layers);
+  values["step"] = 15;
+  return {"utilization", "Utilization, " + title, shipped_spec("utilization", values), std::move(table)};
 }
 
 /// Layers as points, the roof of the compute units and, where it is bounded, the slope of the outermost memory: of

@@ -2,6 +2,7 @@
 #include "dse/report/layer_details.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -164,6 +165,35 @@ class Collector {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> known_layers_;
 };
 
+/// Rows of the designs on the frontier of all workloads together, as the page has it: area against the geometric mean
+/// of EDP divided by the best EDP of the workload.
+std::vector<std::size_t> rows_together(const ReportData& data, const std::vector<std::string>& workloads) {
+  std::map<std::int64_t, std::vector<std::size_t>> rows_of_design;
+  std::map<std::int64_t, double> logs;
+  for (const std::string& workload : workloads) {
+    const std::vector<std::size_t> rows = data.rows_of(workload, {"area_um2", "edp_pj_cycles"});
+    double best = std::numeric_limits<double>::infinity();
+    for (const std::size_t row : rows) best = std::min(best, *data.number("edp_pj_cycles", row));
+    for (const std::size_t row : rows) {
+      const auto design = static_cast<std::int64_t>(*data.number("design_id", row));
+      rows_of_design[design].push_back(row);
+      logs[design] += std::log(*data.number("edp_pj_cycles", row) / best);
+    }
+  }
+  std::vector<std::int64_t> designs;
+  std::vector<Point> points;
+  for (const auto& [design, rows] : rows_of_design) {
+    if (rows.size() != workloads.size()) continue;
+    designs.push_back(design);
+    points.push_back({*data.number("area_um2", rows.front()), logs[design]});
+  }
+  std::vector<std::size_t> found;
+  if (points.empty()) return found;
+  for (const std::size_t i : non_dominated(points))
+    found.insert(found.end(), rows_of_design[designs[i]].begin(), rows_of_design[designs[i]].end());
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::size_t> rows_by_interest(const ReportData& data) {
@@ -174,6 +204,7 @@ std::vector<std::size_t> rows_by_interest(const ReportData& data) {
     taken[row] = true;
   };
   const std::vector<std::string> workloads = data.workloads();
+  if (workloads.size() > 1) std::ranges::for_each(rows_together(data, workloads), take);
   for (const std::string& workload : workloads) {
     for (const char* column : {"edp_pj_cycles", "energy_pj", "runtime_cycles"}) {
       const std::vector<std::size_t> rows = data.rows_of(workload, {"area_um2", column});

@@ -12,8 +12,8 @@
 
 namespace pliant {
 
-/// Rows of `designs` in the order in which their layers are worth having: the frontiers of area against EDP, energy and
-/// runtime of every workload, the best of every flexibility, then the others by EDP.
+/// Rows of `designs` in the order in which their layers are worth having: the frontier of all workloads together, those
+/// of area against EDP, energy and runtime of every workload, the best of every flexibility, then the others by EDP.
 std::vector<std::size_t> rows_by_interest(const ReportData& data);
 
 struct LayerDetails {

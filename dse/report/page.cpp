@@ -22,11 +22,12 @@ using nlohmann::ordered_json;
 namespace {
 
 /// In the order in which they build on each other; one script of them all.
-constexpr const char* kScripts[] = {"data.js",    "format.js",     "theme.js",       "files.js",    "charts.js",
-                                    "filters.js", "frontier.js",   "flexibility.js", "hardware.js", "design.js",
-                                    "venn.js",    "provenance.js", "main.js"};
-constexpr const char* kSpecs[] = {"frontier", "classes", "isolation", "overhead",    "flexion",
-                                  "array",    "scaling", "stacked",   "utilization", "roofline"};
+constexpr const char* kScripts[] = {"data.js",     "format.js",     "theme.js",    "files.js",     "charts.js",
+                                    "together.js", "filters.js",    "frontier.js", "recommend.js", "flexibility.js",
+                                    "hardware.js", "design.js",     "inside.js",   "mapping.js",   "compare.js",
+                                    "venn.js",     "provenance.js", "main.js"};
+constexpr const char* kSpecs[] = {"frontier", "classes",     "isolation", "overhead", "flexion", "array",    "scaling",
+                                  "stacked",  "utilization", "roofline",  "timeline", "bars",    "layerbars"};
 
 std::string dump(const ordered_json& json) { return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
@@ -68,6 +69,17 @@ ordered_json venn_json(const ReportData& data) {
   return {{"panels", std::move(panels)}, {"of", std::move(of)}};
 }
 
+/// Each kind of design's [[component, um2], ...], and which kind every row is.
+ordered_json areas_json(const ReportData& data) {
+  ordered_json kinds = ordered_json::array();
+  for (const auto& parts : data.areas) {
+    ordered_json one = ordered_json::array();
+    for (const auto& [component, area] : parts) one.push_back(ordered_json::array({component, compact_number(area)}));
+    kinds.push_back(std::move(one));
+  }
+  return {{"kinds", std::move(kinds)}, {"of", data.areas_of}};
+}
+
 ordered_json provenance_json(const ReportData& data) {
   ordered_json json;
   json["report_by"] = version();
@@ -87,7 +99,7 @@ ordered_json provenance_json(const ReportData& data) {
   json["options"] = ordered_json::array();
   for (const auto& [key, value] : m.options) json["options"].push_back(ordered_json::array({key, value}));
   json["axes"] = ordered_json::array();
-  for (const AxisColumn& axis : m.axes) json["axes"].push_back(ordered_json::array({axis.key, axis.column}));
+  for (const AxisColumn& axis : m.axes) json["axes"].push_back(ordered_json::array({axis.key, axis.column, axis.unit}));
   json["inputs"] = ordered_json::array();
   for (const Manifest::Input& input : m.inputs)
     json["inputs"].push_back(ordered_json::array({input.what, input.name, input.sha256}));
@@ -131,6 +143,7 @@ std::string report_page(const ReportData& data, const LayerDetails& details) {
   all["designs"] = designs_json(data);
   all["varied"] = data.varied;
   all["venn"] = venn_json(data);
+  all["areas"] = areas_json(data);
   all["provenance"] = provenance_json(data);
   all["certificates"] = certificates_json(data.certificates);
   all["details"] = {{"designs", details.designs}, {"layer_rows", details.layer_rows}};

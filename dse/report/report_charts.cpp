@@ -2,10 +2,13 @@
 #include "dse/report/report_charts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "dse/report/design_charts.h"
@@ -23,14 +26,16 @@ constexpr double kWidth = 620, kHeight = 380;
 constexpr const char* kInk = "#1b1f24";
 constexpr const char* kPaper = "#ffffff";
 
+/// The four bits in a label; empty when there are none.
+std::string class_bits(const std::string& label) {
+  for (std::size_t i = 0; i + 4 <= label.size(); ++i)
+    if (std::string four = label.substr(i, 4); four.find_first_not_of("01") == std::string::npos) return four;
+  return {};
+}
+
 /// Classes as the page orders them: by the number of flexible axes, then T before O before P before S.
 bool label_before(const std::string& a, const std::string& b) {
-  const auto bits = [](const std::string& label) {
-    for (std::size_t i = 0; i + 4 <= label.size(); ++i)
-      if (const std::string four = label.substr(i, 4); four.find_first_not_of("01") == std::string::npos) return four;
-    return std::string();
-  };
-  const std::string of_a = bits(a), of_b = bits(b);
+  const std::string of_a = class_bits(a), of_b = class_bits(b);
   const auto ones_a = std::ranges::count(of_a, '1'), ones_b = std::ranges::count(of_b, '1');
   if (ones_a != ones_b) return ones_a < ones_b;
   if (of_a != of_b) return of_a > of_b;
@@ -40,6 +45,18 @@ bool label_before(const std::string& a, const std::string& b) {
 struct LabelBefore {
   bool operator()(const std::string& a, const std::string& b) const { return label_before(a, b); }
 };
+
+/// "1010 tiles, dims", as the page has it.
+std::string class_words(const std::string& label) {
+  const std::string bits = class_bits(label);
+  if (bits.empty()) return label;
+  constexpr std::array<const char*, 4> kNames{"tiles", "orders", "dims", "shape"};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kNames.size(); ++i)
+    if (bits[i] == '1') names.emplace_back(kNames[i]);
+  if (names.empty()) return label + " nothing free";
+  return names.size() == 4 ? label + " all free" : fmt::format("{} {}", label, fmt::join(names, ", "));
+}
 
 double geometric_mean(const std::vector<double>& values) {
   double sum = 0;
@@ -63,7 +80,7 @@ ordered_json axes_colours(const ReportData& data) {
     range.push_back(measures()["axes_colours"][static_cast<std::size_t>(axes)]);
     shapes.push_back(measures()["shapes"][static_cast<std::size_t>(axes)]);
   }
-  return {{"group_title", "flexible axes"}, {"group_domain", domain}, {"group_range", range}, {"group_shapes", shapes}};
+  return {{"group_title", "free axes"}, {"group_domain", domain}, {"group_range", range}, {"group_shapes", shapes}};
 }
 
 class Charts {
@@ -72,10 +89,12 @@ class Charts {
 
   std::vector<Chart> make() {
     for (const std::string& workload : workloads_) {
-      for (const char* column : {"edp_pj_cycles", "energy_pj", "runtime_cycles"}) frontier(workload, metric(column));
+      const bool clocked = !data_.rows_of(workload, {"edp_js"}).empty();
+      for (const char* column : {clocked ? "edp_js" : "edp_pj_cycles", "energy_pj", "runtime_cycles"})
+        frontier(workload, metric(column));
       flexion(workload);
       array(workload);
-      scaling(workload, "buffer", buffer_column());
+      if (const auto size = size_column()) scaling(workload, "buffer", *size);
       scaling(workload, "units", "compute_units");
     }
     for (const char* column : {"rel_runtime", "rel_energy", "rel_edp"}) classes(column);
@@ -177,8 +196,8 @@ class Charts {
       if (value && area && *area > 0) areas[data_.text("label", row)].push_back(*area);
     }
     if (groups.empty()) return;
-    DataTable means{{{"label", {}}, {"workload", {}}, {"value", {}}, {"dark", {}}}};
-    DataTable overhead{{{"label", {}}, {"area_percent", {}}, {"gain", {}}}};
+    DataTable means{{{"label", {}}, {"workload", {}}, {"value", {}}, {"dark", {}}, {"words", {}}}};
+    DataTable overhead{{{"label", {}}, {"area_percent", {}}, {"gain", {}}, {"words", {}}}};
     for (const auto& [label, of_workload] : groups) {
       std::vector<double> all;
       for (const std::string& workload : workloads_) {
@@ -188,11 +207,13 @@ class Charts {
         means.columns[0].cells.emplace_back(label);
         means.columns[1].cells.emplace_back(workload);
         means.columns[2].cells.emplace_back(all.back());
+        means.columns[4].cells.emplace_back(class_words(label));
       }
       if (label == "0000") continue;
       overhead.columns[0].cells.emplace_back(label);
       overhead.columns[1].cells.emplace_back(areas[label].empty() ? 0 : 100 * (geometric_mean(areas[label]) - 1));
       overhead.columns[2].cells.emplace_back(1 / geometric_mean(all));
+      overhead.columns[3].cells.emplace_back(class_words(label));
     }
     double low = INFINITY, high = -INFINITY;
     for (const Cell& cell : means.columns[2].cells) {
@@ -315,46 +336,68 @@ class Charts {
         std::move(table));
   }
 
-  std::string buffer_column() const {
-    std::vector<std::string> capacities;
+  /// The first capacity that varies; on-chip memory as a whole would mix the array in.
+  std::optional<std::string> size_column() const {
     for (const std::string& name : data_.varied)
-      if (name.ends_with("_capacity_words")) capacities.push_back(name);
-    return capacities.size() == 1 ? capacities.front() : "buffer_kib";
+      if (name.ends_with("_words") || in_bytes(name)) return name;
+    return std::nullopt;
+  }
+
+  const AxisColumn* axis_of(const std::string& column) const {
+    if (!data_.manifest) return nullptr;
+    const auto found = std::ranges::find(data_.manifest->axes, column, &AxisColumn::column);
+    return found == data_.manifest->axes.end() ? nullptr : &*found;
+  }
+  bool in_bytes(const std::string& column) const {
+    const AxisColumn* axis = axis_of(column);
+    return axis != nullptr && axis->unit == "B";
   }
 
   std::string column_title(const std::string& name) const {
     if (name == "compute_units") return "MAC units";
-    if (name == "buffer_kib") return "on-chip memory (KiB)";
-    for (const AxisColumn& axis : data_.manifest ? data_.manifest->axes : std::vector<AxisColumn>())
-      if (axis.column == name) return axis.key + (name.ends_with("_words") ? " (words)" : "");
-    return name;
+    const AxisColumn* axis = axis_of(name);
+    if (axis == nullptr) return name;
+    return axis->key + (name.ends_with("_words") ? " (words)" : in_bytes(name) ? " (KiB)" : "");
   }
 
   void scaling(const std::string& workload, const std::string& chart, const std::string& column) {
     const Metric& m = metric("runtime_cycles");
     const auto points =
         best<std::pair<std::string, double>>(data_.rows_of(workload, {m.name, column}), m.name, [&](std::size_t row) {
-          return std::pair{data_.text("label", row), *data_.number(column, row)};
+          return std::pair{group(row), *data_.number(column, row)};
         });
     std::set<double> sizes;
-    DataTable table{{{"label", {}}, {"x", {}}, {"value", {}}, {"w_f", {}}, {"group", {}}, {"design_id", {}}}};
+    DataTable table{
+        {{"group", {}}, {"x", {}}, {"value", {}}, {"w_f", {}}, {"class", {}}, {"design_id", {}}, {"broad", {}}}};
+    ordered_json values = axes_colours(data_);
+    // Equal lines show as stripes: the first is the broadest.
+    const auto broad = [&](const std::string& of) {
+      const ordered_json& domain = values["group_domain"];
+      return 2.0 * static_cast<double>(domain.end() - std::find(domain.begin(), domain.end(), ordered_json(of)));
+    };
+    const double scale_of_x = in_bytes(column) ? 1.0 / 1024 : 1;
     double low = INFINITY, high = 0;
     for (const auto& [key, row] : points) {
-      sizes.insert(key.second);
+      sizes.insert(key.second * scale_of_x);
       const double value = *data_.number(m.name, row) * m.scale;
       low = std::min(low, value);
       high = std::max(high, value);
       const auto flexion = data_.number("w_f_t", row);
-      const std::vector<Cell> one{
-          key.first, key.second, value, flexion ? Cell(*flexion) : Cell(), group(row), data_.text("design_id", row)};
+      const std::vector<Cell> one{key.first,
+                                  key.second * scale_of_x,
+                                  value,
+                                  flexion ? Cell(*flexion) : Cell(),
+                                  data_.text("label", row),
+                                  data_.text("design_id", row),
+                                  broad(key.first)};
       for (std::size_t c = 0; c < one.size(); ++c) table.columns[c].cells.push_back(one[c]);
     }
     if (sizes.size() < 2) return;
-    ordered_json values = axes_colours(data_);
     const ordered_json scale = low > 0 && high / low > 20
                                    ? ordered_json{{"type", "log"}, {"nice", true}}
                                    : ordered_json{{"type", "linear"}, {"zero", true}, {"nice", true}};
     values.update({{"width", kWidth},
+                   {"x_values", sizes},
                    {"x_title", column_title(column)},
                    {"y_title", m.axis()},
                    {"axis", "T"},

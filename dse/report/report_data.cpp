@@ -75,7 +75,7 @@ class Reader {
     if (data_.designs.find("flexion_sets") == nullptr && data_.designs.find("array_rows") == nullptr)
       throw no_dataset(dataset_, "was written by another version of Pliant (no column array_rows)");
     derive();
-    read_sets();
+    read_nested();
     summarize_layers();
     count_missing();
     return std::move(data_);
@@ -102,6 +102,10 @@ class Reader {
     add("buffer_kib", [&](std::size_t row) -> Cell {
       const auto bits = data_.number("buffer_bits", row);
       return bits ? Cell(*bits / 8192) : Cell();
+    });
+    add("edp_js", [&](std::size_t row) -> Cell {
+      const auto energy = data_.number("energy_pj", row), latency = data_.number("latency_s", row);
+      return energy && latency ? Cell(*energy * 1e-12 * *latency) : Cell();
     });
     for (const DataColumn& column : data_.designs.columns) {
       const bool names_design = column.name.starts_with("set_") || column.name == "factorization" ||
@@ -133,22 +137,25 @@ class Reader {
     }
   }
 
-  /// The nested column of the designs' tables; equal sets are kept once.
-  void read_sets() {
+  /// The nested columns of the designs' tables; equal ones are kept once.
+  void read_nested() {
     data_.sets_of.assign(data_.designs.rows(), {-1, -1, -1, -1});
+    data_.areas_of.assign(data_.designs.rows(), -1);
     std::map<std::vector<double>, int> known;
     std::map<std::pair<std::int64_t, std::string>, std::size_t> rows;
     for (std::size_t row = 0; row < data_.designs.rows(); ++row)
       rows[{static_cast<std::int64_t>(*data_.number("design_id", row)), data_.text("workload", row)}] = row;
     for (const std::int64_t part : list_parts(dataset_)) {
-      const auto table = part_table(TableKind::kDesigns, part, {"design_id", "workload", "flexion_sets"});
+      const auto table =
+          part_table(TableKind::kDesigns, part, {"design_id", "workload", "flexion_sets", "area_by_component"});
       if (!table) continue;
-      const ListCells lists(*table, "flexion_sets");
+      const ListCells lists(*table, "flexion_sets"), areas(*table, "area_by_component");
       const RowCells names(*table);
       for (std::int64_t i = 0; i < table->num_rows(); ++i) {
         const auto place = rows.find({names.whole("design_id", i), names.text("workload", i)});
         if (place == rows.end()) continue;
         const std::size_t row = place->second;
+        keep_area(areas, i, row);
         const auto [from, to] = lists.range(i);
         for (std::int64_t at = from; at < to && at < from + 4; ++at) {
           std::vector<double> sizes;
@@ -170,6 +177,17 @@ class Reader {
         }
       }
     }
+  }
+
+  void keep_area(const ListCells& areas, std::int64_t i, std::size_t row) {
+    std::vector<std::pair<std::string, double>> parts;
+    const auto [from, to] = areas.range(i);
+    for (std::int64_t at = from; at < to; ++at)
+      parts.emplace_back(areas.text("component", at), areas.real("area_um2", at).value_or(0));
+    if (parts.empty()) return;
+    const auto [found, is_new] = known_areas_.try_emplace(parts, static_cast<int>(data_.areas.size()));
+    if (is_new) data_.areas.push_back(std::move(parts));
+    data_.areas_of[row] = found->second;
   }
 
   /// nullptr for parts that read_table left out as well.
@@ -236,6 +254,7 @@ class Reader {
   }
 
   fs::path dataset_;
+  std::map<std::vector<std::pair<std::string, double>>, int> known_areas_;
   ReportData data_;
 };
 

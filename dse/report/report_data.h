@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dse/report/venn.h"
@@ -39,6 +40,7 @@ struct CertificateSummary {
 ///     axes        how many of T, O, P, S are flexible
 ///     array       "16 x 64"
 ///     buffer_kib  of all on-chip memories
+///     edp_js      energy x latency in J x s; empty without a clock
 ///     rel_runtime, rel_energy, rel_edp, rel_area   divided by the value of the inflexible design (class 0000) that is
 ///                 equal in everything else; empty when the sweep has none
 struct ReportData {
@@ -51,6 +53,9 @@ struct ReportData {
   std::int64_t over_limit = 0;              ///< rows left out: their results break a constraint of the sweep
   std::vector<VennPanel> sets;              ///< the different sets of flexion there are
   std::vector<std::array<int, 4>> sets_of;  ///< by row: T, O, P, S; -1 without flexion
+  /// What areas are made of, each kind of design once: component and um2.
+  std::vector<std::vector<std::pair<std::string, double>>> areas;
+  std::vector<int> areas_of;  ///< by row; -1 where nothing has an area
 
   std::optional<double> number(std::string_view column, std::size_t row) const;
   std::string text(std::string_view column, std::size_t row) const;

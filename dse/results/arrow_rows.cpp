@@ -69,6 +69,10 @@ std::shared_ptr<arrow::DataType> memories_type() {
                       real("gb_per_s"), arrow::field("tensors", arrow::list(tensor))}));
 }
 
+std::shared_ptr<arrow::DataType> areas_type() {
+  return arrow::list(arrow::struct_({arrow::field("component", kText), arrow::field("area_um2", arrow::float64())}));
+}
+
 std::shared_ptr<arrow::DataType> sets_type() {
   const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
   return arrow::list(
@@ -316,6 +320,17 @@ void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
   }
 }
 
+void append_areas(arrow::ListBuilder& list, const DesignRow& row) {
+  if (!row.hardware) return must(list.AppendNull());
+  must(list.Append());
+  auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
+  for (const auto& [component, area] : row.hardware->area_by_component) {
+    must(entry.Append());
+    must(child<arrow::StringBuilder>(entry, 0).Append(component));
+    must(child<arrow::DoubleBuilder>(entry, 1).Append(area));
+  }
+}
+
 void append_sets(arrow::ListBuilder& list, const DesignRow& row) {
   if (!row.flexion) return must(list.AppendNull());
   must(list.Append());
@@ -400,6 +415,7 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   all.optional_text("flexibility_area_from", [](const DesignRow& row) {
     return row.hardware ? row.hardware->flexibility_area_from : std::string();
   });
+  all.add<arrow::ListBuilder>("area_by_component", areas_type(), rows, append_areas);
   const auto whole = [&](const char* name, std::int64_t DesignRow::Hardware::*member) {
     all.add<arrow::Int64Builder>(name, arrow::int64(), rows, [&](arrow::Int64Builder& b, const DesignRow& row) {
       must(row.hardware ? b.Append((*row.hardware).*member) : b.AppendNull());

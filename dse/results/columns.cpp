@@ -45,7 +45,7 @@ constexpr std::array<ColumnInfo, 30> kLayers = {{
     {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
 }};
 
-constexpr std::array<ColumnInfo, 46> kDesigns = {{
+constexpr std::array<ColumnInfo, 47> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -77,6 +77,8 @@ constexpr std::array<ColumnInfo, 46> kDesigns = {{
     {"area_um2", "um2", "area of the design, flexibility included"},
     {"flexibility_area_um2", "um2", "the part of area_um2 that flexibility adds"},
     {"flexibility_area_from", "", "where the areas of flexibility come from; empty when nothing has an area"},
+    {"area_by_component", "um2",
+     "what area_um2 is made of: levels (all instances), flexibility by axis, and what belongs to no level"},
     {"array_rows", "1", "rows of the array; of several fanouts the product"},
     {"array_cols", "1", "columns of the array; of several fanouts the product"},
     {"compute_units", "1", "MAC units"},

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -77,6 +78,8 @@ struct DesignRow {
   struct Hardware {
     double area_um2 = 0, flexibility_area_um2 = 0;
     std::string flexibility_area_from;
+    /// What the area is made of: levels (all instances), flexibility by axis, the rest; only what has an area.
+    std::vector<std::pair<std::string, double>> area_by_component;
     std::int64_t array_rows = 1, array_cols = 1;  ///< products over the fanouts
     std::int64_t compute_units = 0;
     double buffer_bits = 0;  ///< all bounded memories on the chip, all instances

@@ -196,6 +196,18 @@ std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const
 
 namespace {
 
+std::vector<std::pair<std::string, double>> by_component(const Accelerator& accelerator, const Area& area) {
+  std::vector<std::pair<std::string, double>> parts;
+  const auto add = [&](std::string name, double value) {
+    if (value > 0) parts.emplace_back(std::move(name), value);
+  };
+  for (std::size_t l = 0; l < area.levels.size(); ++l) add(accelerator.levels[l].name, area.levels[l]);
+  for (std::size_t a = 0; a < area.flexibility.size(); ++a)
+    add(fmt::format("flexibility {}", "TOPS"[a]), area.flexibility[a]);
+  add("other parts", area.base);
+  return parts;
+}
+
 void add_seconds(DesignRow& row, const DesignPoint& design, const Workload::Pass& pass) {
   const auto figures = physical(design.accelerator->clock_hz, row.cost->energy_pj, row.cost->runtime_cycles,
                                 static_cast<double>(row.macs));
@@ -247,6 +259,7 @@ DesignRow summarize(const DesignPoint& design, const Workload& workload, const L
     const Area area = area_um2(*design.accelerator);
     DesignRow::Hardware hardware;
     hardware.area_um2 = area.total();
+    hardware.area_by_component = by_component(*design.accelerator, area);
     for (const double part : area.flexibility) hardware.flexibility_area_um2 += part;
     for (const Level& level : design.accelerator->levels) {
       if (!level.is_fanout()) continue;

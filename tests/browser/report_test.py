@@ -11,6 +11,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -19,17 +20,16 @@ import browser  # noqa: E402
 import hostile_dataset  # noqa: E402
 from hostile_dataset import HOSTILE, LAYER, SWEEP_NAME, run_pliant  # noqa: E402
 
-PREFIX = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
+PREFIX = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 
 
 def number(text):
-    """'2,860,000 cycles', '4.662 mJ', '0.19 mm²', '99 %' as numbers in the unit without prefix."""
-    text = text.replace(" pJ × cycles", "")
-    match = re.match(r"^([-+\d.,e]+)(?: ([kMGmµnp]?)(J)?)?", text)
+    """'2,860,000 cycles', '4.662 mJ', '1.2 MJ × cycles', '0.19 mm²', '99 %' as numbers in the unit without prefix."""
+    match = re.match(r"^([-+\d.,e]+)(?: ([kMGTPmµnp]?)(J|s|W)?(?![a-z²]))?", text)
     value = float(match[1].replace(",", ""))
     if text.endswith("%"):
         return value / 100
-    return value * PREFIX[match[2] or ""] if match[3] or match[2] in ("k", "M", "G") else value
+    return value * PREFIX[match[2] or ""] if match[3] or match[2] in ("k", "M", "G", "T", "P") else value
 
 
 def frontier(rows, x, y):
@@ -88,10 +88,17 @@ class Report(unittest.TestCase):
             if r["energy_pj"] is not None and r["workload"] == workload and all(r[k] == v for k, v in wanted.items())
         ]
 
-    def show_gemms(self):
-        self.page.choose("#filter-workload", "gemms")
-        self.page.until("return document.getElementById('frontier-caption').textContent.includes('on gemms')")
+    def show(self, workload):
+        """The page opens with all workloads together."""
+        self.page.choose("#filter-workload", workload)
+        self.page.until(
+            "return document.getElementById('frontier-caption').textContent.includes('on ' + arguments[0])",
+            workload[:20],
+        )
         self.page.settle()
+
+    def show_gemms(self):
+        self.show("gemms")
 
     def row_of(self, design):
         """The page numbers rows as the dataset orders them."""
@@ -117,13 +124,15 @@ class Report(unittest.TestCase):
     def test_hostile_names_are_text(self):
         self.assertEqual(self.page.text("#name"), SWEEP_NAME)
         self.assertEqual(self.page.js("return document.title"), SWEEP_NAME + " - Pliant")
-        self.assertEqual(self.page.text("#filter-workload option"), HOSTILE)
+        self.assertEqual(self.page.text("#filter-workload option:nth-child(2)"), HOSTILE)
+        self.show(HOSTILE)
         self.assertEqual(self.page.text("#layers tbody td"), LAYER)
         self.assertIn(HOSTILE.strip()[:40], self.page.text("#design-name"))
         wide = self.page.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
         self.assertLessEqual(wide, 0, "long names push the page wider than the window")
 
     def test_frontier_and_axes(self):
+        self.show(HOSTILE)
         self.assert_frontier(HOSTILE, "area_um2", "edp_pj_cycles")
         self.page.choose("#axis-y", "runtime_cycles")
         self.page.settle()
@@ -178,13 +187,13 @@ class Report(unittest.TestCase):
             )
         )
         self.assertEqual(tip["design"], str(design["design_id"]))
-        self.assertEqual(tip["class"], design["class"])
+        self.assertEqual(tip["class"].split(":")[0], design["class"])
         self.assertEqual(tip["array"], f"{design['set_rows']} x {design['set_cols']}")
         for words, column, scale in (
             ("area", "area_um2", 1e-6),
             ("energy", "energy_pj", 1e-12),
             ("runtime", "runtime_cycles", 1),
-            ("EDP", "edp_pj_cycles", 1),
+            ("EDP", "edp_pj_cycles", 1e-12),
             ("utilization", "utilization", 1),
         ):
             self.assert_close(number(tip[words]), design[column] * scale, words)
@@ -211,7 +220,7 @@ class Report(unittest.TestCase):
             self.assertEqual(cells[8] == "optimal", layer["certificate"]["certified"])
         # Energy and traffic by memory and tensor.
         for chart, value_of, scale in (
-            ("chart-energy", lambda t: t["energy_pj"], 1e-12),
+            ("chart-energy", lambda t: t["energy_pj"], 1e-12 / self.prefix("chart-energy", "J")),
             ("chart-traffic", lambda t: t["reads"] + t["fills"] + t["updates"], 1),
         ):
             drawn = {(d["level"], d["tensor"]): d["value"] for d in self.page.marks(chart, "rect")}
@@ -256,6 +265,14 @@ class Report(unittest.TestCase):
             [[kind, dim, int(re.search(r"… (\d+)", words)[1]) + 1] for kind, dim, words in loops[:-1]], expected
         )
 
+    def prefix(self, chart, unit):
+        """The factor of the unit in an axis' title: 1e-6 for 'energy (µJ)'."""
+        titles = self.page.js(
+            "return [...document.querySelectorAll(`#${arguments[0]} .role-axis-title text`)].map(t => t.textContent)",
+            chart,
+        )
+        return next(PREFIX[m[1]] for t in titles if (m := re.search(rf"\((.?){unit}\)", t)))
+
     def test_flexibility(self):
         """The heat map against the definition: geometric mean over the hardware of runtime over the inflexible
         one's."""
@@ -291,6 +308,7 @@ class Report(unittest.TestCase):
             ratio = math.exp(sum(math.log(a / b) for a, b in zip(areas, bases)) / len(areas))
         gains = {d["label"]: d for d in self.page.marks("chart-overhead", "rect")}
         self.assert_close(gains["1111"]["area_percent"], 100 * (ratio - 1), "area of flexibility")
+        self.show(HOSTILE)
         chosen = self.page.js("return Number(document.querySelector('#chosen h3').textContent.split(' ')[1])")
         design = self.of(HOSTILE, design_id=chosen)[0]
         panels = self.page.js(
@@ -318,14 +336,26 @@ class Report(unittest.TestCase):
         for (rows, cols), value in cells.items():
             self.assertEqual(value, min(r["runtime_cycles"] for r in self.of("gemms", set_rows=rows, set_cols=cols)))
         self.assertEqual(len(cells), 4)
+        points = self.page.marks("chart-buffer", "symbol")
+        self.assertGreaterEqual(len({d["group"] for d in points}), 4, "a line for every number of free axes")
+        for d in points:
+            group = [
+                r["runtime_cycles"]
+                for r in self.of("gemms", set_Buffer_capacity_words=d["x"])
+                if r["class"].count("1") == int(d["group"])
+            ]
+            self.assertEqual(d["value"], min(group))
+        # With the other axes held, a line is one array.
+        self.page.choose("#hardware-others", "fixed")
+        self.page.settle()
+        chosen = int(self.page.text("#chosen h3").split()[1])
+        like = self.of("gemms", design_id=chosen)[0]
         for d in self.page.marks("chart-buffer", "symbol"):
-            self.assertEqual(
-                d["value"],
-                min(
-                    r["runtime_cycles"]
-                    for r in self.of("gemms", set_Buffer_capacity_words=d["x"], **{"class": d["label"]})
-                ),
-            )
+            row = self.designs[d["row"]]
+            self.assertEqual((row["set_rows"], row["set_cols"]), (like["set_rows"], like["set_cols"]))
+        # The broadest line lies lowest, so that equal lines show as stripes.
+        widths = {d["group"]: d["broad"] for d in self.page.marks("chart-buffer", "symbol")}
+        self.assertEqual(sorted(widths, reverse=True), sorted(widths, key=widths.get))
 
     def test_provenance(self):
         certified = sum(r["certificate"]["certified"] for r in self.layers if r["status"] == "solved")
@@ -351,6 +381,7 @@ class Report(unittest.TestCase):
         row, design = next(
             (i, r) for i, r in enumerate(self.designs) if r["status"] == "invalid_design" and r["workload"] == HOSTILE
         )
+        self.show(HOSTILE)
         self.page.js(
             "const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new "
             "Event('change'))",
@@ -401,6 +432,12 @@ class Report(unittest.TestCase):
         )
         self.page.settle()
         self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"), 800)
+        self.page.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        )
+        time.sleep(0.5)  # the page waits until the width has come to rest
+        self.page.settle()
+        self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"), 400)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ async function unpack(id) {
 /** One row for each design and workload; columns by name. */
 class Designs {
   constructor(json) {
-    this.rows = json.rows;
+    this.rows = json.rows; // with those of all workloads together
+    this.stored = json.rows;
     this.columns = new Map();
     this.infos = new Map();
     this.known = new Map(); // what distinct() found

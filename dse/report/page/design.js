@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // One design on one workload: where its energy goes, what bounds its layers, how they are mapped.
 
-const chosen = { row: null, layer: null, scope: "all" };
+const chosen = { row: null, layer: null, scope: "all", workload: null };
 let details = null; // Details, once unpacked
 
-function choose(row, scroll = false) {
-  if (designs.get("workload", row) !== filters.workload) return;
+/** The chosen design on one workload: where all are looked at together, the one that the reader picks below. */
+function insideRow() {
+  if (chosen.row === null || !isTogether(chosen.row)) return chosen.row;
+  chosen.workload ??= workloadNames()[0];
+  return rowOn(designs.get("design_id", chosen.row), chosen.workload) ?? null;
+}
+
+function choose(anyRow, scroll = false) {
+  const row = rowOn(designs.get("design_id", anyRow), filters.workload);
+  if (row === undefined) return;
   chosen.row = row;
   chosen.layer = null;
   chosen.scope = "all";
   drawCard();
   drawFrontier();
+  drawLosses();
   drawDesign();
   drawVenn();
   if (scroll) document.getElementById("design").scrollIntoView();
@@ -20,28 +29,25 @@ function choose(row, scroll = false) {
 function drawDesignNumber() {
   const find = (event) => {
     const id = Number(event.target.value);
-    for (let row = 0; row < designs.rows; row++) {
-      if (designs.get("design_id", row) === id && designs.get("workload", row) === filters.workload) return choose(row);
-    }
-    event.target.setCustomValidity(`There is no design ${event.target.value} of ${shortName(filters.workload)}.`);
+    const row = rowOn(id, filters.workload);
+    if (row !== undefined) return choose(row);
+    event.target.setCustomValidity(`There is no design ${event.target.value} of ${workloadName(filters.workload)}.`);
     event.target.reportValidity();
   };
-  document
-    .getElementById("design-number")
-    .replaceChildren(
-      element(
-        "label",
-        { for: "design-id" },
-        "Design ",
-        element("input", {
-          type: "number",
-          id: "design-id",
-          min: 0,
-          onchange: find,
-          oninput: (event) => event.target.setCustomValidity(""),
-        }),
-      ),
-    );
+  document.getElementById("design-number").replaceChildren(
+    element(
+      "label",
+      { for: "design-id" },
+      "Design ",
+      element("input", {
+        type: "number",
+        id: "design-id",
+        min: 0,
+        onchange: find,
+        oninput: (event) => event.target.setCustomValidity(""),
+      }),
+    ),
+  );
 }
 
 function drawCard() {
@@ -59,17 +65,20 @@ function drawCard() {
   if (designs.get("flexibility_area_from", row))
     lines.push(["area of flexibility from", designs.get("flexibility_area_from", row)]);
   if (designs.get("w_f", row) !== null)
-    lines.push(["W-F T O P S", ["t", "o", "p", "s"].map((a) => plain(designs.get(`w_f_${a}`, row), 2)).join("  ")]);
+    axisWords.forEach((name, i) =>
+      lines.push([`of the layers' ${name} it can use`, percent(designs.get(`w_f_${"tops"[i]}`, row))]),
+    );
   if (designs.get("status", row) !== "solved")
     lines.push(["status", `${designs.get("status", row)}: ${designs.get("reason", row)}`]);
   card.replaceChildren(
     element("h3", {}, `Design ${designs.get("design_id", row)}`),
-    element("p", { class: "quiet" }, flexibleAxes(String(designs.get("label", row)))),
     element(
       "dl",
       {},
       ...lines.slice(1).flatMap(([what, value]) => [element("dt", {}, what), element("dd", {}, value)]),
     ),
+    element("button", { type: "button", class: "more", onclick: () => addToCompare(row) }, "Compare it"),
+    " ",
     element("a", { href: "#design", class: "more" }, "Its layers and mappings ↓"),
   );
 }
@@ -99,22 +108,29 @@ function byLevel(layers, valueOf, withCompute) {
   return [...sums].map(([key, value]) => ({ level: JSON.parse(key)[0], tensor: JSON.parse(key)[1], value }));
 }
 
+function tensorColours(tensors) {
+  return tensors.map((t, i) =>
+    t === "compute" ? "#8c8c8c" : t === "leakage" ? "#D55E00" : report.measures.colours[i % 5],
+  );
+}
+
 async function drawStacked(id, layers, valueOf, title, unit, scale, withCompute) {
   const rows = byLevel(layers, valueOf, withCompute);
   const tensors = [...new Set(rows.map((r) => r.tensor))];
   const total = rows.reduce((sum, r) => sum + r.value, 0);
+  const tallest = [...groupBy(rows, (r) => r.level).values()].map((of) => of.reduce((sum, r) => sum + r.value, 0));
+  const axis = axisOf({ title, unit: unit === "J" ? unit : "", scale, format: ".3~s" }, tallest);
   await draw(
     id,
     "stacked",
     {
-      width: Math.max(180, widthOf(id) - 210),
-      x_title: title,
+      width: Math.max(120, widthOf(id) - 210),
+      x_title: axis.title,
+      x_format: axis.format,
       tensors,
-      colours: tensors.map((t, i) =>
-        t === "compute" ? "#8c8c8c" : t === "leakage" ? "#D55E00" : report.measures.colours[i % 5],
-      ),
+      colours: tensorColours(tensors),
     },
-    rows.map((r) => ({ ...r, value: r.value * scale, order: tensors.indexOf(r.tensor) })),
+    rows.map((r) => ({ ...r, value: r.value * axis.scale, order: tensors.indexOf(r.tensor) })),
     {
       tip: (d) =>
         d.tensor === undefined
@@ -122,8 +138,11 @@ async function drawStacked(id, layers, valueOf, title, unit, scale, withCompute)
           : [
               ["memory", d.level],
               ["tensor", d.tensor],
-              [unit === "J" ? "energy" : "words", unit === "J" ? si(d.value, "J", 5) : plain(d.value, 7)],
-              ["share", percent(d.value / scale / total)],
+              [
+                unit === "J" ? "energy" : "words",
+                unit === "J" ? si((d.value / axis.scale) * scale, "J", 5) : plain(d.value, 7),
+              ],
+              ["share", percent(d.value / axis.scale / total)],
             ],
     },
   );
@@ -178,13 +197,13 @@ function rooflineRows(layers, units) {
 }
 
 async function drawDesign() {
-  const row = chosen.row;
+  const row = insideRow();
   const note = document.getElementById("design-note"),
     charts = document.getElementById("design-charts");
   document.getElementById("design-name").textContent =
     row === null
       ? ""
-      : `${designs.get("design_id", row)} on ${shortName(designs.get("workload", row))}: ${designWords(row)
+      : `${designs.get("design_id", row)} on ${workloadName(designs.get("workload", row))}: ${designWords(row)
           .map(([what, value]) => `${what} ${value}`)
           .join(", ")}`;
   charts.hidden = row === null || !details?.has(row);
@@ -200,7 +219,7 @@ async function drawDesign() {
   if (!details.has(row)) {
     note.textContent =
       "This file does not hold the layers of this design: " +
-      `it holds those of ${report.details.designs} of ${designs.rows} rows, frontiers first. ` +
+      `it holds those of ${report.details.designs} of ${designs.stored} rows, frontiers first. ` +
       "`pliant report --layers N` includes more; all of them are in the dataset.";
     return;
   }
@@ -210,35 +229,18 @@ async function drawDesign() {
     all.length > layers.length
       ? `${all.length - layers.length} of ${all.length} layers have no mapping; the table says why.`
       : "";
+  chosen.layer = all[chosen.layer] ? chosen.layer : null;
   chosen.layer ??= layers.length
     ? layers.reduce((a, b) => (a.count * a.energy >= b.count * b.energy ? a : b)).index
     : 0;
-  document.getElementById("design-controls").replaceChildren(
-    choice(
-      "Energy and traffic of",
-      "design-scope",
-      [
-        ["all", "the whole workload"],
-        ["one", "the chosen layer"],
-      ],
-      chosen.scope,
-      (value) => {
-        chosen.scope = value;
-        drawDesign();
-      },
-    ),
-    choice(
-      "Layer",
-      "design-layer",
-      all.map((l) => [String(l.index), l.name]),
-      String(chosen.layer),
-      (value) => chooseLayer(Number(value)),
-    ),
-  );
-  drawLayerTable(all);
-  drawMapping(all[chosen.layer]);
+  drawDesignControls(all);
+  drawLayerTable(all, row);
+  drawMapping(all[chosen.layer], row);
   const shown = chosen.scope === "all" ? layers : layers.filter((l) => l.index === chosen.layer);
-  await drawStacked("chart-energy", shown, (t) => t.energy, "energy (J)", "J", 1e-12, true);
+  drawFlow(shown);
+  await drawTimeline(layers, row);
+  await drawAreas(row);
+  await drawStacked("chart-energy", shown, (t) => t.energy, "energy", "J", 1e-12, true);
   await drawStacked(
     "chart-traffic",
     shown,
@@ -248,20 +250,73 @@ async function drawDesign() {
     1,
     false,
   );
+  await drawBounds(all, layers, row);
+}
+
+function drawDesignControls(all) {
+  const again = (key) => (value) => {
+    chosen[key] = value;
+    drawDesign();
+  };
+  const controls = [
+    choice(
+      "Energy and traffic of",
+      "design-scope",
+      [
+        ["all", "the whole workload"],
+        ["one", "the chosen layer"],
+      ],
+      chosen.scope,
+      again("scope"),
+    ),
+    choice(
+      "Layer",
+      "design-layer",
+      all.map((l) => [String(l.index), l.name]),
+      String(chosen.layer),
+      (value) => chooseLayer(Number(value)),
+    ),
+  ];
+  if (isTogether(chosen.row))
+    controls.unshift(
+      choice(
+        "Network",
+        "design-workload",
+        workloadNames().map((w) => [w, w]),
+        chosen.workload,
+        (value) => {
+          chosen.workload = value;
+          chosen.layer = null;
+          drawDesign();
+          drawVenn();
+        },
+      ),
+    );
+  document.getElementById("design-controls").replaceChildren(...controls);
+}
+
+/** Time of a layer for people: seconds where the design has a clock. */
+function layerTime(cycles, row) {
+  const clock = designs.get("clock_hz", row);
+  return clock ? si(cycles / clock, "s") : `${plain(cycles, 7)} cycles`;
+}
+
+/** Utilization of every layer and the roofline. */
+async function drawBounds(all, layers, row) {
   const bound = boundColours(layers);
   const click = (d) => d.index !== undefined && chooseLayer(d.index);
   const layerTip = (l) => [
     ["layer", l.name],
     ["utilization", percent(l.utilization)],
     ["bound by", l.boundBy],
-    ["runtime", `${plain(l.cycles, 7)} cycles`],
+    ["time", layerTime(l.cycles, row)],
     ["energy", si(l.energy * 1e-12, "J")],
     ["repeated", `${l.count} ×`],
   ];
   await draw(
     "chart-utilization",
     "utilization",
-    { width: Math.max(200, widthOf("chart-utilization") - 180), ...bound },
+    { width: Math.max(120, widthOf("chart-utilization") - 250), step: layers.length > 40 ? 11 : 15, ...bound },
     layers.map((l) => ({
       layer: `${l.index + 1} ${l.name}`,
       utilization: l.utilization,
@@ -281,7 +336,7 @@ async function drawDesign() {
   await draw(
     "chart-roofline",
     "roofline",
-    { width: Math.max(200, widthOf("chart-roofline") - 180), memory, moved, y_domain: domain, ...bound },
+    { width: Math.max(160, widthOf("chart-roofline") - 180), memory, moved, y_domain: domain, ...bound },
     rows,
     {
       tip: (d) =>
@@ -302,14 +357,14 @@ function chooseLayer(index) {
   drawDesign();
 }
 
-function drawLayerTable(all) {
+function drawLayerTable(all, row) {
   const header = [
     { title: "layer" },
     { title: "shape" },
     { title: "×", number: true, meaning: "repetitions" },
     { title: "MACs", number: true },
     { title: "energy", number: true },
-    { title: "cycles", number: true },
+    { title: "time", number: true },
     { title: "utilization", number: true },
     { title: "bound by" },
     { title: "proof" },
@@ -326,60 +381,11 @@ function drawLayerTable(all) {
       plain(l.count),
       si(l.macs, "", 4),
       l.solved ? si(l.energy * 1e-12, "J", 5) : "–",
-      l.solved ? plain(l.cycles, 7) : "–",
+      l.solved ? layerTime(l.cycles, row) : "–",
       l.solved ? percent(l.utilization, 4) : "–",
       l.solved ? l.boundBy : "–",
       l.solved ? (l.certified ? "optimal" : `gap ${percent(l.gap)}`) : l.reason,
     ],
   }));
-  document.getElementById("layers").replaceChildren(table(header, rows));
-}
-
-/** The best mapping as the loops it is, outermost first, one colour for each level. */
-function drawMapping(layer) {
-  const place = document.getElementById("mapping"),
-    title = document.getElementById("mapping-title");
-  title.textContent = layer.solved
-    ? `Best mapping of ${shortName(layer.name)}`
-    : `${shortName(layer.name)} has no mapping`;
-  if (!layer.solved) return place.replaceChildren(element("p", { class: "quiet" }, layer.reason));
-  let depth = 0;
-  const blocks = layer.mapping.map((level, i) => {
-    const loop = (words, { dim, bound }, side) =>
-      element(
-        "li",
-        { style: `--depth:${depth++}` },
-        element("i", {}, words),
-        " ",
-        element("b", {}, dim),
-        ` in 0 … ${bound - 1}`,
-        side ? element("span", { class: "quiet" }, `  ${side}`) : null,
-      );
-    const memory = layer.memories.find((m) => m.level === level.level);
-    const full = memory && memory.capacity ? `, ${percent(memory.used / memory.capacity)} full` : "";
-    const padded = level.padded.length
-      ? `; padded to ${level.padded.map((p) => `${p.dim} ${p.bound}`).join(", ")}`
-      : "";
-    const keeps = level.keeps.length ? `keeps ${level.keeps.join(", ")}${full}${padded}` : "";
-    const items = [
-      ...level.temporal.map((l) => loop("for", l)),
-      ...level.rows.map((l) => loop("parallel", l, "rows")),
-      ...level.cols.map((l) => loop("parallel", l, "columns")),
-    ];
-    const last = i === layer.mapping.length - 1;
-    if (last) items.push(element("li", { style: `--depth:${depth}` }, element("i", {}, "multiply-accumulate")));
-    return element(
-      "div",
-      { class: "level", style: `--level:${onThisPage(report.measures.colours[i % 8])}` },
-      element("p", {}, element("b", {}, level.level), element("span", { class: "quiet" }, ` ${keeps}`)),
-      element("ol", { class: "mono" }, ...items),
-    );
-  });
-  const large = (layer.covered ?? "").length > 15;
-  const covered = large ? `10^${layer.covered.length - 1}` : Number(layer.covered).toLocaleString("en-US");
-  const proof = layer.certified
-    ? `Proven optimal${layer.covered ? ` among ${covered} mappings` : ""}.`
-    : `Not proven optimal: lower bound ${plain(layer.lower, 5)}, value ${plain(layer.value, 5)}, ` +
-      `gap ${percent(layer.gap)} (ended by ${layer.ended}).`;
-  place.replaceChildren(element("p", { class: "quiet" }, proof), element("div", { class: "nest" }, ...blocks));
+  wholeTable(document.getElementById("layers"), header, rows);
 }

@@ -36,11 +36,23 @@ function labelOrder(a, b) {
   return count(a) - count(b) || (axes(b) < axes(a) ? -1 : axes(b) > axes(a) ? 1 : 0) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Rows that the filters leave; `workload: false` and such leave one filter out. */
+/** Sizes in bytes, where the sweep's file gives them a unit. */
+function inBytes(name) {
+  return (report.provenance.axes ?? []).some(([, column, unit]) => column === name && unit === "B");
+}
+/** A value of such a column for people: 2 MiB rather than 2097152. */
+function columnValue(name, value) {
+  if (typeof value !== "number") return String(value);
+  if (inBytes(name)) return bytes(value);
+  if (name.endsWith("_words") && value >= 1024 && value % 1024 === 0) return `${plain(value / 1024)} Ki`;
+  return plain(value);
+}
+
+/** Rows that the filters leave; `workload: false` takes those of every workload, `labels: false` of every class. */
 function filtered({ workload = true, labels = true } = {}) {
   const rows = [];
   for (let row = 0; row < designs.rows; row++) {
-    if (workload && designs.get("workload", row) !== filters.workload) continue;
+    if (workload ? designs.get("workload", row) !== filters.workload : isTogether(row)) continue;
     if (labels && !filters.labels.has(designs.get("label", row))) continue;
     let fits = true;
     for (const [column, value] of filters.values) fits = fits && String(designs.get(column, row)) === value;
@@ -51,29 +63,22 @@ function filtered({ workload = true, labels = true } = {}) {
 
 function drawFilters(changed) {
   const place = document.getElementById("filters");
-  const workloads = designs.distinct("workload");
-  filters.workload ??= workloads[0];
+  const workloads = workloadNames();
+  const options = workloads.map((w) => [w, w]);
+  if (together.parts.size) options.unshift([together.workload, `all ${workloads.length} together`]);
+  filters.workload ??= options[0][0];
   const labels = designs.distinct("label").sort(labelOrder);
   if (!filters.labels.size) labels.forEach((label) => filters.labels.add(label));
   const parts = [
-    choice(
-      "Workload",
-      "filter-workload",
-      workloads.map((w) => [w, w]),
-      filters.workload,
-      (value) => {
-        filters.workload = value;
-        changed();
-      },
-    ),
+    choice("Workload", "filter-workload", options, filters.workload, (value) => {
+      filters.workload = value;
+      changed();
+    }),
   ];
   for (const column of filterColumns()) {
-    const options = [
-      ["", "any"],
-      ...designs.distinct(column).map((v) => [String(v), typeof v === "number" ? plain(v) : String(v)]),
-    ];
+    const values = [["", "any"], ...designs.distinct(column).map((v) => [String(v), columnValue(column, v)])];
     parts.push(
-      choice(columnTitle(column), `filter-${column}`, options, filters.values.get(column) ?? "", (value) => {
+      choice(columnTitle(column), `filter-${column}`, values, filters.values.get(column) ?? "", (value) => {
         if (value) filters.values.set(column, value);
         else filters.values.delete(column);
         changed();
@@ -89,7 +94,7 @@ function drawFilters(changed) {
           class: "chip mono",
           "data-label": label,
           "aria-pressed": String(filters.labels.has(label)),
-          title: flexibleAxes(label),
+          title: freeAxes(label),
           onclick: (event) => {
             const on = !filters.labels.has(label);
             if (on) filters.labels.add(label);
@@ -110,7 +115,7 @@ function drawFilters(changed) {
       element(
         "fieldset",
         { class: "chips" },
-        element("legend", {}, "Flexibility T O P S"),
+        element("legend", {}, "Free: T tiles, O orders, P parallel dims, S shape"),
         ...chips,
         element("button", { type: "button", id: "labels-all", onclick: all(true) }, "all"),
         element("button", { type: "button", id: "labels-none", onclick: all(false) }, "none"),
@@ -120,12 +125,19 @@ function drawFilters(changed) {
   place.replaceChildren(...parts);
 }
 
-/** "1011" is "tiles, parallel dims, shape". */
-function flexibleAxes(label) {
+const axisWords = ["tiles", "orders", "parallel dims", "shape"];
+
+/** "1011" is "tiles, parallel dims and shape free". */
+function freeAxes(label) {
   const bits = /(\d{4})/.exec(label)?.[1];
-  if (!bits) return label;
-  const names = ["tiles", "orders", "parallel dims", "shape"].filter((_, i) => bits[i] === "1");
-  return names.length ? `flexible: ${names.join(", ")}` : "nothing flexible";
+  if (!bits) return "";
+  const names = axisWords.filter((_, i) => bits[i] === "1");
+  if (!names.length) return "nothing free";
+  return `${names.length === 4 ? "everything" : listed(names)} ${label.startsWith("Part") ? "partly free" : "free"}`;
+}
+/** "1010: tiles and parallel dims free" */
+function classWords(label) {
+  return freeAxes(label) ? `${label}: ${freeAxes(label)}` : label;
 }
 
 /** How rows are coloured: {title, of(row), domain, range, shapes}. */
@@ -133,7 +145,7 @@ function colouring(by) {
   if (by === "axes") {
     const there = designs.distinct("axes");
     return {
-      title: "flexible axes",
+      title: "free axes",
       of: (row) => String(designs.get("axes", row)),
       domain: there.map(String),
       range: there.map((n) => report.measures.axes_colours[n]),
@@ -144,10 +156,10 @@ function colouring(by) {
     const i = Number(by[3]);
     return {
       title: ["T tile sizes", "O loop orders", "P parallel dims", "S array shape"][i],
-      domain: ["fixed", "flexible"],
+      domain: ["fixed", "free"],
       range: ["#8c8c8c", "#0072B2"],
       shapes: report.measures.shapes.slice(0, 2),
-      of: (row) => (String(designs.get("class", row) ?? "")[i] === "1" ? "flexible" : "fixed"),
+      of: (row) => (String(designs.get("class", row) ?? "")[i] === "1" ? "free" : "fixed"),
     };
   }
   const domain =
@@ -166,17 +178,17 @@ function colouring(by) {
   };
 }
 function colouringChoices() {
-  const options = designs.distinct("axes").length > 1 ? [["axes", "number of flexible axes"]] : [];
+  const options = designs.distinct("axes").length > 1 ? [["axes", "number of free axes"]] : [];
   const few = (column) => designs.distinct(column).length > 1 && designs.distinct(column).length <= 8;
   if (few("label")) options.unshift(["label", "class"]);
   const varies = (i) => new Set(designs.distinct("class").map((bits) => bits[i])).size > 1;
-  ["T", "O", "P", "S"].forEach((axis, i) => varies(i) && options.push([`bit${i}`, `${axis} flexible or not`]));
+  ["T", "O", "P", "S"].forEach((axis, i) => varies(i) && options.push([`bit${i}`, `${axis} free or not`]));
   // Last the array: where classes are the same it labels the points already.
   for (const column of filterColumns()
     .filter((c) => c !== "array")
     .concat("array"))
     if (few(column)) options.push([column, columnTitle(column)]);
-  return options.length ? options : [["axes", "number of flexible axes"]];
+  return options.length ? options : [["axes", "number of free axes"]];
 }
 function colourValues(c) {
   return { group_title: c.title, group_domain: c.domain, group_range: c.range, group_shapes: c.shapes };
@@ -189,10 +201,10 @@ function pointLabel(row) {
 
 /** The design in a few words: class, array, and what else varies. */
 function designWords(row) {
-  const words = [["class", String(designs.get("label", row))]];
+  const words = [["class", classWords(String(designs.get("label", row)))]];
   if (designs.get("array", row) !== null) words.push(["array", String(designs.get("array", row))]);
   for (const column of filterColumns())
-    if (column !== "array") words.push([columnTitle(column), plain(designs.get(column, row))]);
+    if (column !== "array") words.push([columnTitle(column), columnValue(column, designs.get(column, row))]);
   return words;
 }
 /** Columns of seconds and watts; none when no design has a clock. */
@@ -201,15 +213,28 @@ function inSeconds() {
   return names.filter((name) => designs.has(name) && designs.distinct(name).length > 0);
 }
 
+/** What is told of a design: seconds and watts where there is a clock, else cycles. */
+function figures() {
+  const inTime = inSeconds();
+  const times = inTime.length ? inTime : ["runtime_cycles"];
+  const utilization = isTogether() ? [] : ["utilization"];
+  return ["area_um2", ...(isTogether() ? times.slice(0, 1) : times), "energy_pj", edpName(), ...utilization];
+}
+function edpName() {
+  return designs.distinct("edp_js").length > 0 ? "edp_js" : "edp_pj_cycles";
+}
+
 function designTip(row) {
+  const workload = designs.get("workload", row);
   const lines = [
     ["design", String(designs.get("design_id", row))],
-    ["workload", String(designs.get("workload", row))],
+    ["workload", isTogether(row) ? workloadName(workload) : String(workload)],
     ...designWords(row),
   ];
-  for (const name of ["area_um2", "energy_pj", "runtime_cycles", ...inSeconds(), "edp_pj_cycles", "utilization"]) {
+  for (const name of figures()) {
     const value = designs.get(name, row);
-    if (value !== null && value !== undefined) lines.push([metric(name).title, shown(name, value)]);
+    const m = isTogether(row) && together.names.has(name) ? asFactor(rawMetric(name)) : rawMetric(name);
+    if (value !== null && value !== undefined) lines.push([m.title, shown(name, value, m)]);
   }
   if (designs.get("certified", row) !== null)
     lines.push([

@@ -20,15 +20,28 @@ const flexionChoices = [
   ["h_f_s", "H-F of S"],
 ];
 
+/** "1010 tiles, dims": room for a few letters only. */
+function shortClass(label) {
+  const bits = /(\d{4})/.exec(label)?.[1];
+  if (!bits) return label;
+  const names = ["tiles", "orders", "dims", "shape"].filter((_, i) => bits[i] === "1");
+  return `${label} ${names.length === 0 ? "nothing free" : names.length === 4 ? "all free" : names.join(", ")}`;
+}
+
 /** Geometric means of a relative column over the rows of a label and workload: [{label, workload, value}]. */
 function meansByClass(rows, column) {
   const known = rows.filter((row) => designs.get(column, row) > 0);
   const groups = groupBy(known, (row) => JSON.stringify([designs.get("label", row), designs.get("workload", row)]));
-  const workloads = designs.distinct("workload");
+  const workloads = workloadNames();
   return [...groups]
     .map(([key, group]) => {
       const [label, workload] = JSON.parse(key);
-      return { label, workload, value: geometricMean(group.map((row) => designs.get(column, row))) };
+      return {
+        label,
+        words: shortClass(label),
+        workload,
+        value: geometricMean(group.map((row) => designs.get(column, row))),
+      };
     })
     .sort((a, b) => labelOrder(a.label, b.label) || workloads.indexOf(a.workload) - workloads.indexOf(b.workload));
 }
@@ -47,11 +60,11 @@ function markDark(rows, isLow = true, log = true) {
 /** Bars by workload and axis; `wide` pixels decide whether there is room for their values. */
 function isolationRows(means, wide) {
   const names = {
-    "1000": "T tiles",
+    1000: "T tiles",
     "0100": "O orders",
     "0010": "P parallel dims",
     "0001": "S shape",
-    "1111": "all four",
+    1111: "all four",
   };
   const axesInOrder = ["1000", "0100", "0010", "0001", "1111"];
   const rows = means
@@ -84,6 +97,7 @@ function overheadRows(rows, means) {
         .map((row) => designs.get("rel_area", row));
       return {
         label,
+        words: shortClass(label),
         gain: 1 / geometricMean(group.map((m) => m.value)),
         area_percent: areas.length ? 100 * (geometricMean(areas) - 1) : 0,
       };
@@ -142,7 +156,7 @@ async function drawFlexibility() {
     "chart-classes",
     "classes",
     {
-      width: Math.max(120, Math.min(wide - 190, 130 * workloads)),
+      width: Math.max(90, Math.min(wide - 270, 130 * workloads)),
       x_angle: angle,
       y_title: "class T O P S",
       value_title: ["relative", word],
@@ -154,27 +168,25 @@ async function drawFlexibility() {
         d.label === undefined
           ? null
           : [
-              ["class", d.label],
+              ["class", classWords(d.label)],
               ["workload", d.workload],
               [`relative ${word}`, plain(d.value, 4)],
-              ["", flexibleAxes(d.label)],
             ],
     },
   );
   await draw(
     "chart-overhead",
     "overhead",
-    { half: Math.max(110, (widthOf("chart-overhead") - 110) / 2), gain_title: `${word} divided by (×)` },
+    { half: Math.max(60, (widthOf("chart-overhead") - 210) / 2), gain_title: `${word} divided by (×)` },
     overheadRows(rows, means),
     {
       tip: (d) =>
         d.label === undefined
           ? null
           : [
-              ["class", d.label],
+              ["class", classWords(d.label)],
               ["area added", `${plain(d.area_percent, 4)} %`],
               ["gain", `${plain(d.gain, 4)} ×`],
-              ["", flexibleAxes(d.label)],
             ],
     },
   );
@@ -202,7 +214,7 @@ async function drawFlexibility() {
   );
 
   const flexionName = flexionChoices.find(([name]) => name === flexibility.flexion)[1];
-  document.getElementById("flexion-title").textContent = `Flexion against ${word} on ${shortName(filters.workload)}`;
+  document.getElementById("flexion-title").textContent = `Flexion against ${word} on ${workloadName(filters.workload)}`;
   const colour = colouring("axes");
   const points = filtered()
     .filter((row) => designs.get(flexibility.flexion, row) > 0 && designs.get(flexibility.metric, row) > 0)

@@ -47,20 +47,59 @@ function percent(value, digits = 3) {
   return value === null || value === undefined ? "–" : `${Number((100 * value).toPrecision(digits))} %`;
 }
 
-/** What can stand on an axis: charts/measures.json. */
-function metric(name) {
-  return report.measures.metrics.find((m) => m.name === name);
+/** 2 MiB, 1.5 KiB, 96 B */
+function bytes(value) {
+  for (const [factor, unit] of [
+    [2 ** 30, "GiB"],
+    [2 ** 20, "MiB"],
+    [2 ** 10, "KiB"],
+  ])
+    if (value >= factor) return `${Number((value / factor).toPrecision(4))} ${unit}`;
+  return `${plain(value)} B`;
 }
+
+/** What can stand on an axis: charts/measures.json. Over all workloads together, results are factors. */
+function metric(name) {
+  const found = report.measures.metrics.find((m) => m.name === name);
+  return isTogether() && together.names.has(name) ? asFactor(found) : found;
+}
+const takesPrefix = (unit) => ["J", "s", "W", "J × s", "J × cycles"].includes(unit);
+
 /** A value of a metric for people, with its unit. */
-function shown(name, value) {
+function shown(name, value, m = metric(name)) {
   if (value === null || value === undefined) return "–";
-  const m = metric(name);
-  if (m.unit === "J") return si(value * m.scale, "J", 5);
+  if (m.factor) return `${plain(value, 4)} ×`;
+  if (takesPrefix(m.unit)) return si(value * m.scale, m.unit, 4);
   if (name === "utilization") return percent(value, 4);
-  return `${plain(value * m.scale, name === "runtime_cycles" ? 7 : 5)} ${m.unit}`.trim();
+  if (m.unit === "KiB") return bytes(value * 1024);
+  return `${plain(value * m.scale, name === "runtime_cycles" ? 7 : 4)} ${m.unit}`.trim();
 }
 function metricTitle(m) {
   return m.unit ? `${m.title} (${m.unit})` : m.title;
+}
+
+/** How a metric stands on an axis that shows these values: ms rather than 0.001 s. */
+function axisOf(m, values) {
+  const top = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0) * m.scale;
+  if (!takesPrefix(m.unit) || !(top > 0)) return { title: metricTitle(m), scale: m.scale, format: m.format };
+  const [factor, prefix] = prefixes.find(([f]) => top >= f) ?? prefixes[prefixes.length - 1];
+  return { title: `${m.title} (${prefix}${m.unit})`, scale: m.scale / factor, format: ".3~g" };
+}
+
+/** "+12 %", "-31 %", "3.2 times": from one value to another. */
+function change(from, to) {
+  const ratio = to / from;
+  if (!Number.isFinite(ratio)) return "–";
+  if (ratio >= 2.5) return `${plain(ratio, 2)} times`;
+  const percents = 100 * (ratio - 1);
+  const digits = Math.abs(percents) < 10 ? 1 : 0;
+  if (Number(Math.abs(percents).toFixed(digits)) === 0) return "the same";
+  return `${percents > 0 ? "+" : "−"}${Math.abs(percents).toFixed(digits)} %`;
+}
+
+/** "a, b and c" */
+function listed(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
 /** Names may be of any length; headings are not. */
@@ -83,6 +122,25 @@ function table(header, rows, attributes = {}) {
     ),
   );
   return element("table", attributes, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
+}
+
+const mostRows = 40; // a longer table begins with these and a button for the rest
+
+/** A table that shows all of its rows, or says how many more there are. */
+function wholeTable(place, header, rows) {
+  const all = (most) => {
+    const left = rows.length - most;
+    place.replaceChildren(table(header, rows.slice(0, most)));
+    if (left > 0)
+      place.append(
+        element(
+          "button",
+          { type: "button", class: "link rest", onclick: () => all(rows.length) },
+          `Show the other ${plain(left)} of ${plain(rows.length)} rows`,
+        ),
+      );
+  };
+  all(mostRows);
 }
 
 /** A labelled choice. `options`: [value, words]. */

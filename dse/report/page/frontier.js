@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which designs are worth a second look: those that no other beats on both axes.
 
-const frontier = { x: "area_um2", y: "edp_pj_cycles", xLog: true, yLog: true, colour: "axes" };
+const frontier = { x: "area_um2", y: null, xLog: true, yLog: true, colour: null };
 
 /** Points {row, x, y} that no other dominates, by ascending x; of equal ones the first. Signs: 1 = less is better. */
 function nonDominated(points, xSign, ySign) {
@@ -63,11 +63,13 @@ function drawFrontierControls() {
   const there = report.measures.metrics
     .filter((m) => designs.has(m.name) && designs.distinct(m.name).length > 0)
     .map((m) => [m.name, metricTitle(m)]);
+  frontier.y ??= edpName();
   const set = (key) => (value) => {
     frontier[key] = value;
+    if (key === "x" || key === "y") return redraw();
     drawFrontier();
   };
-  frontier.colour = colouringChoices()[0][0];
+  frontier.colour ??= colouringChoices()[0][0];
   document
     .getElementById("frontier-controls")
     .replaceChildren(
@@ -91,20 +93,31 @@ async function drawFrontier() {
   const wide = Math.max(260, widthOf("chart-frontier") - 190),
     high = Math.min(460, Math.max(320, wide * 0.62));
   const labelled = labelledPoints(points, kept, xLog, yLog, wide, high);
+  const xAxis = axisOf(
+      mx,
+      points.map((p) => p.x),
+    ),
+    yAxis = axisOf(
+      my,
+      points.map((p) => p.y),
+    );
+  const twins = groupBy(points, (p) => `${p.x} ${p.y}`);
+  const same = (row) => twins.get(`${designs.get(frontier.x, row)} ${designs.get(frontier.y, row)}`) ?? [];
   const rows = points.map(({ row, x, y }) => ({
     row,
-    x: x * mx.scale,
-    y: y * my.scale,
+    x: x * xAxis.scale,
+    y: y * yAxis.scale,
     group: colour.of(row),
     frontier: on.has(row),
     chosen: row === chosen.row,
-    label: labelled.has(row) ? pointLabel(row) : "",
+    label: labelled.has(row) ? [...new Set(same(row).map((p) => pointLabel(p.row)))].slice(0, 3).join(" = ") : "",
   }));
   const shownRows = thinned(rows, (r) => r.frontier || r.chosen);
   const left =
     shownRows.length < rows.length ? ` Of the dominated designs only ${plain(shownRows.length)} are drawn.` : "";
   document.getElementById("frontier-caption").textContent = points.length
-    ? `${points.length} designs on ${shortName(filters.workload)}; ${kept.length} that no other beats on both axes ` +
+    ? `${points.length} designs on ${workloadName(filters.workload)}; ${kept.length} ` +
+      `that no other beats on both axes ` +
       `are drawn in full, the others dimmed. Point at a design to read it, click to open it.${left}`
     : "";
   drawFrontierList(kept);
@@ -114,36 +127,33 @@ async function drawFrontier() {
     {
       width: wide,
       height: high,
-      x_title: metricTitle(mx),
-      y_title: metricTitle(my),
-      x_format: mx.format,
-      y_format: my.format,
+      x_title: xAxis.title,
+      y_title: yAxis.title,
+      x_format: xAxis.format,
+      y_format: yAxis.format,
       x_scale: tightScale(xLog),
       y_scale: tightScale(yLog),
       ...colourValues(colour),
     },
     shownRows,
     {
-      tip: (datum) => (datum.row === undefined ? null : designTip(datum.row)),
+      tip: (datum) => (datum.row === undefined ? null : [...designTip(datum.row), ...alsoHere(datum.row, same)]),
       click: (datum) => datum.row !== undefined && choose(datum.row),
       description: `${my.title} against ${mx.title} of ${points.length} designs; the list below holds the frontier`,
     },
   );
 }
 
+/** Designs with the same values lie under each other: the tip names the others. */
+function alsoHere(row, same) {
+  const others = same(row).filter((p) => p.row !== row);
+  if (!others.length) return [];
+  const names = others.slice(0, 4).map((p) => `${designs.get("design_id", p.row)} (${designs.get("label", p.row)})`);
+  return [["also here", `${names.join(", ")}${others.length > 4 ? `, ${others.length - 4} more` : ""}`]];
+}
+
 function drawFrontierList(kept) {
-  const columns = [
-    ...new Set([
-      "area_um2",
-      frontier.x,
-      frontier.y,
-      "energy_pj",
-      "runtime_cycles",
-      ...inSeconds(),
-      "edp_pj_cycles",
-      "utilization",
-    ]),
-  ];
+  const columns = [...new Set(["area_um2", frontier.x, frontier.y, ...figures()])];
   const words = kept.length ? designWords(kept[0].row).map(([what]) => what) : [];
   const header = [
     { title: "design" },
@@ -165,5 +175,5 @@ function drawFrontierList(kept) {
     ],
   }));
   document.getElementById("frontier-list-title").textContent = `The frontier's ${kept.length} designs`;
-  document.getElementById("frontier-list").replaceChildren(table(header, rows));
+  wholeTable(document.getElementById("frontier-list"), header, rows);
 }

@@ -8,7 +8,7 @@ function drawHeader() {
   const p = report.provenance,
     c = report.certificates;
   document.getElementById("name").textContent = p.sweep ?? "Dataset";
-  const workloads = designs.distinct("workload");
+  const workloads = workloadNames();
   document.getElementById("summary").textContent =
     `${workloads.length} workload${workloads.length > 1 ? "s" : ""}: ${workloads
       .slice(0, 8)
@@ -25,7 +25,7 @@ function drawHeader() {
     ["largest gap", percent(c.max_gap)],
   ];
   const gain = best("rel_runtime");
-  if (gain !== null) tiles.push(["most that flexibility gains", `${plain(1 / gain, 3)} × runtime`]);
+  if (gain !== null) tiles.push(["most that flexibility gains", `${plain(1 / gain, 3)} × shorter`]);
   if (c.layers > c.solved) tiles.push(["layers without a mapping", plain(c.layers - c.solved)]);
   document
     .getElementById("tiles")
@@ -36,11 +36,22 @@ function drawHeader() {
 
 /** The knee of the frontier, or any design of the workload. */
 function chooseFirst() {
-  const { points, kept } = frontierPoints();
   const all = filtered({ labels: false });
-  chosen.row = kept.length ? kneeOf(kept).row : (points[0]?.row ?? all[0] ?? null);
+  chosen.row = recommended()?.knee.row ?? all[0] ?? null;
   chosen.layer = null;
   chosen.scope = "all";
+}
+
+/** A link to a section must not put its heading under the bar of filters, which stays on top. */
+function keepHeadingsVisible() {
+  const bar = document.getElementById("filters");
+  const measure = () => {
+    const covers = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+    document.documentElement.style.scrollPaddingTop = `${covers + 12}px`;
+  };
+  new ResizeObserver(measure).observe(bar);
+  window.addEventListener("resize", measure);
+  measure();
 }
 
 /** How far the page is, and since when. */
@@ -50,12 +61,18 @@ function ready(state) {
 }
 
 async function redraw() {
-  if (chosen.row === null || designs.get("workload", chosen.row) !== filters.workload) chooseFirst();
+  if (chosen.row !== null) chosen.row = rowOn(designs.get("design_id", chosen.row), filters.workload) ?? null;
+  drawTogetherControls(redraw);
+  drawFrontierControls();
+  if (chosen.row === null) chooseFirst();
+  drawRecommendation();
   drawCard();
   await drawFrontier();
   ready("frontier");
+  drawLosses();
   drawVenn();
   await drawDesign();
+  await drawCompare();
   await drawFlexibility();
   await drawHardware();
   ready("all");
@@ -68,10 +85,11 @@ async function start() {
     );
   report = await unpack("data-designs");
   designs = new Designs(report.designs);
+  addTogether();
   applyTheme();
   drawHeader();
   drawFilters(redraw);
-  drawFrontierControls();
+  keepHeadingsVisible();
   drawFlexibilityControls();
   drawHardwareControls();
   drawDesignNumber();
@@ -102,7 +120,9 @@ async function start() {
   });
   await redraw();
   details = new Details(await unpack("data-details"));
+  drawRecommendation();
   await drawDesign();
+  await drawCompare();
   ready("details");
 }
 

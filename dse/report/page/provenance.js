@@ -95,8 +95,8 @@ function drawProvenance() {
     );
   p.damaged.forEach((what) => left.push(`Left out as damaged: ${what}`));
   left.push(
-    report.details.designs < designs.rows
-      ? `Mappings and costs of layers are here for ${plain(report.details.designs)} of ${plain(designs.rows)} rows ` +
+    report.details.designs < designs.stored
+      ? `Mappings and costs of layers are here for ${plain(report.details.designs)} of ${plain(designs.stored)} rows ` +
           `(${plain(report.details.layer_rows)} layers), those on frontiers first. ` +
           "The others are in the dataset; --layers N includes more."
       : `Mappings and costs of all ${plain(report.details.layer_rows)} layers of all designs are here.`,

@@ -72,16 +72,18 @@ function vennPanel(panel, title, unit, id) {
 function drawVenn() {
   const place = document.getElementById("venn"),
     note = document.getElementById("venn-note");
-  const of = chosen.row === null ? null : report.venn.of[chosen.row];
+  const row = insideRow(),
+    of = row === null ? null : report.venn.of[row];
   if (!of || of.every((i) => i < 0)) {
     note.textContent = "This dataset has no flexion of the chosen design (`flexion: false` in the sweep's file).";
     return place.replaceChildren();
   }
   note.textContent =
-    `Design ${designs.get("design_id", chosen.row)} (${designs.get("label", chosen.row)}) ` +
-    `on ${shortName(designs.get("workload", chosen.row))}. C: what the resources allow; A: what this design can do; ` +
+    `Design ${designs.get("design_id", row)} (${designs.get("label", row)}) ` +
+    `on ${shortName(designs.get("workload", row))}. C: what the resources allow; A: what this design can do; ` +
     "W: what the layers have; means over the layers. " +
-    "H-F is the mean of |A| / |C|, W-F the mean of |A and W| / |W|.";
+    "Hardware flexion H-F is the mean of |A| / |C|: how much of what its resources allow the design can do. " +
+    "Workload flexion W-F is the mean of |A and W| / |W|: how much of what the layers offer it can use.";
   const titles = ["T tile sizes", "O loop orders", "P parallel dims", "S array shapes"],
     units = ["tiles", "orders", "pairs of dims", "shapes"];
   place.replaceChildren(

@@ -140,6 +140,12 @@ TEST(ReadBack, PyarrowAndDuckDbFindWhatTheLibraryComputes) {
     }
     const json& row = all["designs"]["pyarrow"][static_cast<std::size_t>(i)];
     EXPECT_EQ(row["area_um2"].get<double>(), area_um2(*design.accelerator).total());
+    double parts = 0;
+    for (const json& part : row["area_by_component"]) {
+      EXPECT_GT(part["area_um2"].get<double>(), 0) << part.dump();
+      parts += part["area_um2"].get<double>();
+    }
+    EXPECT_NEAR(parts, row["area_um2"].get<double>(), 1e-9 * parts);
     EXPECT_EQ(row["class"], i % 2 == 0 ? "1011" : "1111");
     EXPECT_LE(row["w_f"].get<double>(), 1);
     EXPECT_EQ(row["array_rows"], i < 4 ? 4 : 16);

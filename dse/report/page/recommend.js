@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which design to build, and why, in words: the knee, the steps beside it, what flexibility pays for, what limits it.
+
+/** The knee of the frontier with its neighbours, as rows; null where the filters leave nothing. */
+function recommended() {
+  const { points, kept } = frontierPoints();
+  if (!kept.length) return null;
+  const ascending = metric(frontier.x).more_is_better ? [...kept].reverse() : kept;
+  const knee = kneeOf(ascending),
+    at = ascending.indexOf(knee);
+  // Neighbours that differ by next to nothing are no step.
+  const apart = (key) => (p) => Math.abs(p[key] / knee[key] - 1) >= leastStep;
+  const before = ascending.slice(0, at).reverse(),
+    after = ascending.slice(at + 1),
+    first = after.find(apart("y"));
+  return {
+    points,
+    kept: ascending,
+    knee,
+    down: before.find(apart("x")) ?? null,
+    up: after.findLast((p) => first && p.x <= first.x * (1 + leastStep)) ?? null,
+    near: [...before, ...after].filter((p) => !apart("x")(p) && !apart("y")(p)),
+  };
+}
+const leastStep = 0.02;
+
+/** "+12 % area", "the same EDP" */
+function changeOf(name, from, to) {
+  return `${change(from, to)} ${titleOf(name)}`;
+}
+
+const titleOf = (name) => rawMetric(name).title;
+
+function factorWords(ratio) {
+  const words = { 2: "twice", 3: "three times", 4: "four times", 8: "eight times", 0.5: "half", 0.25: "a quarter of" };
+  return words[ratio] ?? null;
+}
+
+/** What tells one design from another: ["twice the columns (16 to 32)", "parallel dims free"]. */
+function differences(from, to) {
+  const words = [];
+  const bits = (row) => String(designs.get("class", row) ?? "");
+  const label = (row) => String(designs.get("label", row));
+  if (label(from) === bits(from) && label(to) === bits(to)) {
+    const turned = (on) => axisWords.filter((_, i) => bits(from)[i] !== bits(to)[i] && (bits(to)[i] === "1") === on);
+    if (turned(true).length) words.push(`${listed(turned(true))} free`);
+    if (turned(false).length) words.push(`${listed(turned(false))} fixed`);
+  } else if (label(from) !== label(to)) words.push(`flexibility ${label(from)} to ${label(to)}`);
+  const number = (name, column, shownAs) => {
+    const a = designs.get(column, from),
+      b = designs.get(column, to);
+    if (a === b || a === null || b === null) return;
+    const factor = typeof a === "number" && typeof b === "number" ? factorWords(b / a) : null;
+    words.push(
+      factor ? `${factor} the ${name} (${shownAs(a)} to ${shownAs(b)})` : `${name} ${shownAs(a)} to ${shownAs(b)}`,
+    );
+  };
+  number("rows", "array_rows", plain);
+  number("columns", "array_cols", plain);
+  for (const column of filterColumns())
+    if (column !== "array") number(columnTitle(column), column, (v) => columnValue(column, v));
+  return words;
+}
+
+function designLink(row) {
+  return element(
+    "button",
+    { type: "button", class: "link", "data-row": row, onclick: () => choose(row, true) },
+    `design ${designs.get("design_id", row)}`,
+  );
+}
+
+function stepItem(words, from, to) {
+  const why = differences(from.row, to.row);
+  return element(
+    "li",
+    {},
+    `${words}, `,
+    designLink(to.row),
+    ": ",
+    element("b", {}, `${changeOf(frontier.x, from.x, to.x)}, ${changeOf(frontier.y, from.y, to.y)}`),
+    why.length ? `; from ${listed(why)}.` : ".",
+  );
+}
+
+/** Designs of the frontier that are as good as the knee: a choice of taste. */
+function nearItem(near) {
+  const links = near
+    .slice(0, 5)
+    .flatMap((p, i) => [i ? ", " : "", designLink(p.row), ` (${designs.get("label", p.row)})`]);
+  return element(
+    "li",
+    {},
+    `Within ${percent(leastStep)} of it in both: `,
+    ...links,
+    near.length > 5 ? " and others." : ".",
+  );
+}
+
+function kneeWords({ points, kept, knee }) {
+  const x = titleOf(frontier.x),
+    y = titleOf(frontier.y);
+  if (kept.length === 1)
+    return `Of ${plain(points.length)} designs it is the best in ${x} and in ${y} at once; there is nothing to weigh.`;
+  const first = kept[0],
+    last = kept[kept.length - 1];
+  const ends =
+    `Of ${plain(points.length)} designs, ${kept.length} are beaten by no other in both ${x} and ${y}: from design ` +
+    `${designs.get("design_id", first.row)} (${shown(frontier.x, first.x)}, ${shown(frontier.y, first.y)}) to design ` +
+    `${designs.get("design_id", last.row)} (${shown(frontier.x, last.x)}, ${shown(frontier.y, last.y)}). `;
+  if (kept.length === 2) return `${ends}Between two there is no knee; this is the one with less ${x}.`;
+  const way = (key) => Math.abs(knee[key] - first[key]) / Math.abs(last[key] - first[key]);
+  return (
+    ends +
+    `This is the knee: it has ${percent(way("y"), 2)} of all the ${y} there is to gain between them, for ` +
+    `${percent(way("x"), 2)} of the ${x} there is to pay. Before it, ${x} buys more; after it, less.`
+  );
+}
+
+/** What flexibility does on the hardware of a design: the classes that are equal in everything else. */
+function flexibilityTable(row) {
+  const key = (r) => JSON.stringify([designs.get("workload", r), ...report.varied.map((c) => designs.get(c, r))]);
+  const here = key(row),
+    own = String(designs.get("class", row) ?? "");
+  if (String(designs.get("label", row)) !== own) return null;
+  const byClass = new Map();
+  for (let r = 0; r < designs.rows; r++)
+    if (designs.get("label", r) === designs.get("class", r) && key(r) === here) byClass.set(designs.get("class", r), r);
+  const value = (bits, name) => (byClass.has(bits) ? designs.get(name, byClass.get(bits)) : null);
+  const compare = (from, to) => {
+    const words = [frontier.y, "area_um2"].map((name) => {
+      const a = value(from, name),
+        b = value(to, name);
+      return a > 0 && b > 0 ? changeOf(name, a, b) : null;
+    });
+    return words.every((w) => w !== null) ? words.join(", ") : null;
+  };
+  const flip = (bits, i, to) => bits.slice(0, i) + to + bits.slice(i + 1);
+  const rows = axisWords.flatMap((name, i) => {
+    const alone = compare("0000", flip("0000", i, "1")),
+      has = own[i] === "1",
+      turned = has ? compare(flip(own, i, "0"), own) : compare(own, flip(own, i, "1"));
+    if (!alone && !turned) return [];
+    const verdict = has ? "free in this design" : "fixed in this design";
+    return [
+      {
+        cells: [
+          `${"TOPS"[i]} ${name}`,
+          verdict,
+          alone ?? "–",
+          turned ? `${has ? "it brings" : "it would bring"} ${turned}` : "–",
+        ],
+      },
+    ];
+  });
+  if (!rows.length) return null;
+  const whole = own === "0000" ? null : compare("0000", own);
+  const header = [{ title: "axis" }, { title: "here" }, { title: "free alone" }, { title: "on top of the others" }];
+  const words = whole
+    ? `Against the inflexible design (0000) on the same hardware, ${freeAxes(own)}: ${whole}.`
+    : own === "0000"
+      ? "Nothing is free in this design; the table says what each axis would bring."
+      : "";
+  return [
+    element("h3", {}, "What flexibility pays for"),
+    element("p", {}, words),
+    element("div", { class: "scroll" }, table(header, rows)),
+  ];
+}
+
+/** Where time and energy of a design go on one workload, from its layers. */
+function limitsOf(row) {
+  if (!details) return "Unpacking the layers …";
+  if (!details.has(row)) return "This file does not hold the layers of this design (`pliant report --layers N`).";
+  const layers = details.layersOf(row).filter((l) => l.solved);
+  const time = layers.reduce((sum, l) => sum + l.count * l.cycles, 0),
+    energy = layers.reduce((sum, l) => sum + l.count * l.energy, 0);
+  const share = (items) => [...items].sort((a, b) => b[1] - a[1]);
+  const sumBy = (items, keyOf, valueOf) =>
+    share([...groupBy(items, keyOf)].map(([k, of]) => [k, of.reduce((s, item) => s + valueOf(item), 0)]));
+  const bounds = sumBy(
+    layers,
+    (l) => l.boundBy,
+    (l) => l.count * l.cycles,
+  );
+  const longest = share(layers.map((l) => [l.name, l.count * l.cycles])).slice(0, 3);
+  const levels = sumBy(
+    byLevel(layers, (t) => t.energy, true),
+    (e) => e.level,
+    (e) => e.value,
+  );
+  const most = bounds[0];
+  const remedy =
+    most[0] === "compute"
+      ? "More MAC units, or a better use of them, would shorten those layers; more bandwidth would not."
+      : `More bandwidth there would shorten those layers; more MAC units would not.`;
+  const inTime = bounds.slice(0, 3).map(([bound, v]) => `${percent(v / time, 2)} of the time is bound by ${bound}`),
+    layerWords = longest.map(([name, v]) => `${shortName(name)} (${percent(v / time, 2)})`);
+  return (
+    `On ${workloadName(designs.get("workload", row))}, ${listed(inTime)}. ` +
+    `${remedy} Longest: ${listed(layerWords)} of the time. ` +
+    `Energy: ${listed(levels.slice(0, 3).map(([level, v]) => `${level} ${percent(v / energy, 2)}`))}.`
+  );
+}
+
+/** The figures of a design on every workload that is looked at. */
+function figureLines(row) {
+  const rows = isTogether(row) ? together.parts.get(row) : [row];
+  return rows.map((r) => {
+    const names = [...inSeconds().slice(0, 3), "energy_pj", edpName()];
+    if (!inSeconds().length) names.unshift("runtime_cycles");
+    const values = names
+      .map((name) => [rawMetric(name).title, shown(name, designs.get(name, r), rawMetric(name))])
+      .map(([title, value]) => `${title} ${value}`);
+    return element("li", {}, element("b", {}, `${workloadName(designs.get("workload", r))}: `), values.join(", "));
+  });
+}
+
+function drawRecommendation() {
+  const place = document.getElementById("recommendation-body");
+  const found = recommended();
+  if (!found) {
+    place.replaceChildren(
+      element(
+        "p",
+        { class: "empty" },
+        `No design with these filters has both ${metric(frontier.x).title} and ${metric(frontier.y).title}.`,
+      ),
+    );
+    return;
+  }
+  const { knee, down, up, near } = found,
+    row = knee.row;
+  const words = designWords(row)
+    .map(([what, value]) => (what === "class" ? `${value}` : `${what} ${value}`))
+    .join(", ");
+  const steps = [
+    up ? stepItem("One step up", knee, up) : null,
+    down ? stepItem("One step down", knee, down) : null,
+    near.length ? nearItem(near) : null,
+  ].filter((item) => item !== null);
+  const limits = isTogether(row) ? together.parts.get(row).slice(0, 4) : [row];
+  place.replaceChildren(
+    element(
+      "p",
+      { class: "verdict" },
+      "Build ",
+      element("b", {}, designLink(row)),
+      `: ${words}; ${shown("area_um2", designs.get("area_um2", row))}.`,
+    ),
+    element("ul", {}, ...figureLines(row)),
+    element("p", {}, kneeWords(found)),
+    element("ul", { id: "steps" }, ...steps),
+    ...(flexibilityTable(row) ?? []),
+    element("h3", {}, "What limits it"),
+    ...limits.map((r) => element("p", { class: "limits" }, limitsOf(r))),
+  );
+}
