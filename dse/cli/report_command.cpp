@@ -27,11 +27,13 @@ constexpr const char* kReportUsage = R"(usage: pliant report DATASET [-o report.
 
 One HTML file of what a sweep found, from its dataset alone. It opens in a browser without a network:
 
-  frontier      area against EDP, energy or runtime; filter, hover, click a design
-  design        energy and traffic by memory and tensor, utilization and roofline of its layers, mappings as loop nests
-  flexibility   what each of the 16 classes gains and costs on each workload; flexion, with the sets drawn to scale
-  hardware      array shapes, buffer sizes, numbers of MAC units
-  provenance    inputs, versions, how many layers are proven optimal
+  recommendation  which design to build and why, in words, for all workloads together or for one
+  frontier        area against EDP, energy or runtime; filter, hover, click a design
+  design          layer by layer, energy flow, area by component, utilization, roofline, mappings drawn
+  compare         two to four designs side by side
+  flexibility     what each of the 16 classes gains and costs on each workload; flexion, with the sets drawn to scale
+  hardware        array shapes, buffer sizes, numbers of MAC units
+  provenance      inputs, versions, how many layers are proven optimal
 
 With --png every chart is a picture, a Vega-Lite specification and a CSV file of its points. docs/report.md explains them.
 

@@ -45,7 +45,8 @@ with tempfile.TemporaryDirectory(prefix="pliant-firefox-") as name:
         assert empty == [], f"not drawn: {empty}"
         assert page.js("return document.getElementById('recommendation-body').textContent").startswith("Build design")
         page.js(
-            "const s = document.getElementById('filter-workload'); s.value = 'one'; s.dispatchEvent(new Event('change'))"
+            "const s = document.getElementById('filter-workload'); s.value = 'one'; s.dispatchEvent(new "
+            "Event('change'))"
         )
         page.until("return document.getElementById('frontier-caption').textContent.includes('on one')")
         page.until("return document.documentElement.dataset.ready === 'all'")

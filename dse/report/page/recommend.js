@@ -41,11 +41,6 @@ function differences(from, to) {
   const words = [];
   const bits = (row) => String(designs.get("class", row) ?? "");
   const label = (row) => String(designs.get("label", row));
-  if (label(from) === bits(from) && label(to) === bits(to)) {
-    const turned = (on) => axisWords.filter((_, i) => bits(from)[i] !== bits(to)[i] && (bits(to)[i] === "1") === on);
-    if (turned(true).length) words.push(`${listed(turned(true))} free`);
-    if (turned(false).length) words.push(`${listed(turned(false))} fixed`);
-  } else if (label(from) !== label(to)) words.push(`flexibility ${label(from)} to ${label(to)}`);
   const number = (name, column, shownAs) => {
     const a = designs.get(column, from),
       b = designs.get(column, to);
@@ -59,6 +54,11 @@ function differences(from, to) {
   number("columns", "array_cols", plain);
   for (const column of filterColumns())
     if (column !== "array") number(columnTitle(column), column, (v) => columnValue(column, v));
+  if (label(from) === bits(from) && label(to) === bits(to)) {
+    const turned = (on) => axisWords.filter((_, i) => bits(from)[i] !== bits(to)[i] && (bits(to)[i] === "1") === on);
+    if (turned(true).length) words.push(`${listed(turned(true))} free`);
+    if (turned(false).length) words.push(`${listed(turned(false))} fixed`);
+  } else if (label(from) !== label(to)) words.push(`flexibility ${label(from)} to ${label(to)}`);
   return words;
 }
 
@@ -79,7 +79,7 @@ function stepItem(words, from, to) {
     designLink(to.row),
     ": ",
     element("b", {}, `${changeOf(frontier.x, from.x, to.x)}, ${changeOf(frontier.y, from.y, to.y)}`),
-    why.length ? `; from ${listed(why)}.` : ".",
+    why.length ? `; from ${why.join(", ")}.` : ".",
   );
 }
 
