@@ -44,11 +44,15 @@ class Firefox:
             stderr=subprocess.DEVNULL,
         )
         self.ids = itertools.count(1)
-        self.socket = self.connect(port)
         self.rest = b""
-        self.receive()  # it introduces itself
-        self.send("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"acceptInsecureCerts": True}}})
-        self.send("WebDriver:SetTimeouts", {"script": 60000, "pageLoad": 60000})
+        try:
+            self.socket = self.connect(port)
+            self.receive()  # it introduces itself
+            self.send("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"acceptInsecureCerts": True}}})
+            self.send("WebDriver:SetTimeouts", {"script": 60000, "pageLoad": 60000})
+        except OSError:
+            self.process.kill()
+            raise
 
     def connect(self, port):
         end = time.monotonic() + 60

@@ -32,7 +32,8 @@ with tempfile.TemporaryDirectory(prefix="pliant-firefox-") as name:
     (here / "sweep.yaml").write_text(SWEEP, encoding="utf-8")
     subprocess.run([sys.argv[1], "sweep", here / "sweep.yaml", "-o", here / "data"], check=True, capture_output=True)
     subprocess.run([sys.argv[1], "report", here / "data", "-o", here / "r.html"], check=True, capture_output=True)
-    rows = [r for r in pyarrow.parquet.read_table(here / "data/designs").to_pylist() if r["workload"] == "one"]
+    rows = pyarrow.parquet.read_table(here / "data/designs").to_pylist()
+    rows = [r for r in rows if r["workload"] == "one" and r["energy_pj"] is not None]
     page = firefox.Firefox()
     try:
         page.open(here / "r.html")
