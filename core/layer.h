@@ -88,6 +88,43 @@ struct Layer {
   bool operator==(const Layer&) const = default;
 };
 
+/// What the layers of a network read from each other: nodes in the order in which they run. core/workload_graph.h says
+/// what fits and unrolls the blocks.
+struct WorkloadGraph {
+  /// Work without MACs: it moves its operands and holds tensors alive.
+  enum class Operator : std::uint8_t { kAdd, kPool, kConcat, kActivation, kSoftmax, kNorm };
+  static constexpr int kNetworkInput = -1;  ///< comes from outside the network
+  static constexpr int kRoundBefore = -2;  ///< what the block's last node made one round ago; in the first, Block::from
+
+  struct Edge {
+    int node = kNetworkInput;
+    int tensor = 0;  ///< of the reading layer; operators: the position among its operands
+    bool operator==(const Edge&) const = default;
+  };
+  struct Node {
+    std::string name;
+    int layer = -1;  ///< row of Workload::layers; -1 = an operator
+    Operator work = Operator::kAdd;
+    Count count = 1;  ///< so many such layers, one after the other, make the output together
+    std::vector<Edge> from;
+    Count words = 0;  ///< of the output
+    bool is_layer() const { return layer >= 0; }
+    bool operator==(const Node&) const = default;
+  };
+  /// The nodes [first, first + nodes) run `rounds` times. Later nodes that name one of them mean the last round.
+  struct Block {
+    int first = 0, nodes = 0;
+    Count rounds = 1;
+    int from = kNetworkInput;
+    bool operator==(const Block&) const = default;
+  };
+  std::vector<Node> nodes;
+  std::vector<Block> blocks;  ///< in order, none inside another
+  bool operator==(const WorkloadGraph&) const = default;
+};
+inline constexpr std::array<std::string_view, 6> kOperatorNames{"add",        "pool",    "concat",
+                                                                "activation", "softmax", "norm"};
+
 /// A network: layers with repetition counts, in network order.
 struct Workload {
   struct Entry {
@@ -105,6 +142,7 @@ struct Workload {
     bool operator==(const Pass&) const = default;
   };
   Pass pass{};
+  std::optional<WorkloadGraph> graph{};  ///< without one the layers are unrelated
 
   const Entry* find(std::string_view layer_name) const;
   bool operator==(const Workload&) const = default;

@@ -51,11 +51,14 @@ inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};
 inline constexpr std::array<std::string_view, 1> kShapeRule{"block"};
 
 inline constexpr std::array<std::string_view, 6> kLayer{"pliant", "layer", "conv", "depthwise", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 6> kWorkloadEntry{"layer",     "count", "conv",
+inline constexpr std::array<std::string_view, 7> kWorkloadEntry{"layer",     "count", "from",  "conv",
                                                                 "depthwise", "gemm",  "einsum"};
+inline constexpr std::array<std::string_view, 4> kGraphLayer{"layer", "name", "count", "from"};
+inline constexpr std::array<std::string_view, 4> kGraphOperator{"op", "name", "words", "from"};
+inline constexpr std::array<std::string_view, 3> kGraphBlock{"repeat", "from", "nodes"};
 inline constexpr std::array<std::string_view, 4> kOperations{"conv", "depthwise", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 7> kWorkload{"pliant", "name",       "description", "layers",
-                                                           "table",  "inferences", "tokens"};
+inline constexpr std::array<std::string_view, 9> kWorkload{"pliant", "name",  "description", "layers", "table",
+                                                           "graph",  "chain", "inferences",  "tokens"};
 inline constexpr std::array<std::string_view, 19> kConv{
     "B", "M",      "C",        "P",        "Q",        "R",          "S",          "N",      "K",         "Y",
     "X", "stride", "stride_p", "stride_q", "dilation", "dilation_r", "dilation_s", "groups", "transposed"};

@@ -14,7 +14,7 @@ namespace pliant {
 namespace {
 
 constexpr std::array<std::string_view, 4> kConvOperations{"conv", "depthwise", "transposed", "fc"};
-constexpr std::array<std::string_view, 3> kOwnColumns{"name", "operation", "count"};
+constexpr std::array<std::string_view, 4> kOwnColumns{"name", "operation", "count", "from"};
 
 /// What another tool calls a column, or the nearest name.
 std::string other_word(const std::string& name, const std::vector<std::string>& known) {
@@ -24,6 +24,28 @@ std::string other_word(const std::string& name, const std::vector<std::string>& 
     if (name == "padding" || name == "pad") return "P and Q alone: they are sizes of the output, so padding is in them";
   }
   return nearest(name, known);
+}
+
+/// `a;b` is the list [a, b], `Weights=b` the map {Weights: b}.
+YamlNode names_of(const YamlNode& field) {
+  YamlNode all = field;
+  if (field.is_null()) return all;
+  const bool named = field.text.find('=') != std::string::npos;
+  all.kind = named ? YamlNode::Kind::kMap : YamlNode::Kind::kSequence;
+  all.text.clear();
+  for (std::size_t start = 0; start <= field.text.size();) {
+    const std::size_t end = std::min(field.text.find(';', start), field.text.size());
+    const std::string item = field.text.substr(start, end - start);
+    const std::size_t equals = item.find('=');
+    YamlNode name = field;
+    name.text = equals == std::string::npos ? item : item.substr(equals + 1);
+    if (named)
+      all.entries.push_back({item.substr(0, std::min(equals, item.size())), field.at, name});
+    else
+      all.items.push_back(std::move(name));
+    start = end + 1;
+  }
+  return all;
 }
 
 class TableReader {
@@ -95,7 +117,7 @@ class TableReader {
       return;
     }
     // The row as the tree a YAML file would give.
-    YamlNode shape, name, operation, count;
+    YamlNode shape, name, operation, count, from;
     shape.kind = YamlNode::Kind::kMap;
     shape.at = {file_, row.line, 1};
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -109,6 +131,8 @@ class TableReader {
         operation = value;
       } else if (columns_[i] == "count") {
         count = value;
+      } else if (columns_[i] == "from") {
+        from = names_of(value);
       } else {
         shape.entries.push_back({columns_[i], value.at, value});
       }
@@ -126,6 +150,7 @@ class TableReader {
       entry.layer = *layer;
       table_.layers.push_back(std::move(entry));
       table_.positions.push_back(name.at);
+      if (std::ranges::find(columns_, "from") != columns_.end()) table_.from.push_back(std::move(from));
     }
   }
 

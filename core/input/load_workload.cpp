@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
 #include "core/input/cursor.h"
+#include "core/input/graph_block.h"
 #include "core/input/layer_block.h"
 #include "core/input/layer_table.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
+#include "core/workload_graph.h"
 
 namespace pliant {
 namespace {
@@ -39,7 +42,7 @@ void check_layers(const std::vector<Workload::Entry>& layers, const Diagnostics&
   }
 }
 
-std::vector<Workload::Entry> read_table(std::string_view text, std::string_view file, Diagnostics& problems) {
+void read_table(std::string_view text, std::string_view file, Diagnostics& problems, Workload& workload) {
   const std::size_t before = problems.size();
   LayerTable table = read_layer_table(text, file, problems);
   if (problems.size() == before) {
@@ -47,33 +50,74 @@ std::vector<Workload::Entry> read_table(std::string_view text, std::string_view 
       problems.add(table.positions[i], "name", std::move(what), std::move(expected));
     });
   }
-  return std::move(table.layers);
+  workload.layers = std::move(table.layers);
+  if (table.from.empty() || problems.size() != before) return;
+  std::vector<std::optional<Cursor>> from;
+  for (const YamlNode& node : table.from)
+    from.push_back(node.is_null() ? std::nullopt : std::optional(Cursor(node, "from", problems)));
+  workload.graph = read_graph_of_rows(from, workload);
 }
 
-std::vector<Workload::Entry> read_layers(const Cursor& list) {
-  std::vector<Workload::Entry> layers;
-  if (!list.expect_list("a list of layers")) return layers;
+void read_layers(const Cursor& list, Workload& workload) {
+  if (!list.expect_list("a list of layers")) return;
   const std::vector<Cursor> items = list.items();
   if (items.empty()) list.problem("no layers", "at least one");
   const std::size_t before = list.problems().size();
+  std::vector<std::optional<Cursor>> from;
   for (const Cursor& item : items) {
     if (list.problems().full()) break;
     Workload::Entry entry;
     auto layer = read_layer(item, keys::kWorkloadEntry);
     if (item.node().is_map()) {
       if (const auto count = item.find("count")) entry.count = count->count().value_or(1);
+      from.push_back(item.find("from"));
     }
     if (!layer) continue;
     entry.layer = std::move(*layer);
-    layers.push_back(std::move(entry));
+    workload.layers.push_back(std::move(entry));
   }
-  if (list.problems().size() == before) {
-    check_layers(layers, list.problems(), [&](std::size_t i, std::string what, std::string expected) {
-      const auto name = items[i].find("layer");
-      (name ? *name : items[i]).problem(std::move(what), std::move(expected));
-    });
+  if (list.problems().size() != before) return;
+  check_layers(workload.layers, list.problems(), [&](std::size_t i, std::string what, std::string expected) {
+    const auto name = items[i].find("layer");
+    (name ? *name : items[i]).problem(std::move(what), std::move(expected));
+  });
+  if (list.problems().size() == before && std::ranges::any_of(from, [](const auto& f) { return f.has_value(); }))
+    workload.graph = read_graph_of_rows(from, workload);
+}
+
+void read_table_beside(const Cursor& table, const std::filesystem::path& path, Workload& workload) {
+  const auto name = table.text("a CSV file beside this one");
+  if (!name) return;
+  const std::filesystem::path csv = path.parent_path() / *name;
+  try {
+    read_table(read_source(csv), csv.string(), table.problems(), workload);
+  } catch (const InputError& error) {
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      if (diagnostic.line > 0) {
+        table.problems().add(diagnostic);
+      } else {
+        table.problem(fmt::format("{}: {}", shorten(*name, 60), diagnostic.what), diagnostic.expected);
+      }
+    }
   }
-  return layers;
+}
+
+/// `graph:` or `chain: true`, where `from` beside the layers has not said it all.
+void read_order(const Cursor& root, Workload& workload) {
+  const auto graph = root.find("graph"), chain = root.find("chain");
+  const bool chained = chain && chain->flag().value_or(false);
+  if (chained && (graph || workload.graph))
+    return chain->problem("a chain beside other words on what layers read", "one of chain, graph and from");
+  if (graph && workload.graph) return graph->problem("a graph beside `from` of layers", "one of them");
+  if (!root.problems().empty() || workload.layers.empty()) return;
+  if (graph) workload.graph = read_graph(*graph, workload);
+  if (!chained) return;
+  Count steps = 0;
+  for (const Workload::Entry& entry : workload.layers)
+    steps = std::min(kMaxCount, steps + std::min(entry.count, kMaxCount - steps));
+  if (steps > kMostGraphNodes)
+    return chain->problem(fmt::format("{} layers in a row", steps), fmt::format("at most {}", kMostGraphNodes));
+  workload.graph = chain_of(workload);
 }
 
 Workload read_workload(std::string_view text, std::string_view file) {
@@ -82,7 +126,7 @@ Workload read_workload(std::string_view text, std::string_view file) {
   Workload workload;
   if (path.extension() == ".csv" || (path.extension() != ".yaml" && looks_like_csv(text))) {
     workload.name = path.stem().string();
-    workload.layers = read_table(text, file, problems);
+    read_table(text, file, problems, workload);
     problems.throw_if_any();
     return workload;
   }
@@ -98,25 +142,13 @@ Workload read_workload(std::string_view text, std::string_view file) {
     if (layers && table) {
       table->problem("both layers and table", "one of them");
     } else if (table) {
-      if (const auto name = table->text("a CSV file beside this one")) {
-        const std::filesystem::path csv = path.parent_path() / *name;
-        try {
-          workload.layers = read_table(read_source(csv), csv.string(), problems);
-        } catch (const InputError& error) {
-          for (const Diagnostic& diagnostic : error.diagnostics()) {
-            if (diagnostic.line > 0) {
-              problems.add(diagnostic);
-            } else {
-              table->problem(fmt::format("{}: {}", shorten(*name, 60), diagnostic.what), diagnostic.expected);
-            }
-          }
-        }
-      }
+      read_table_beside(*table, path, workload);
     } else if (layers) {
-      workload.layers = read_layers(*layers);
+      read_layers(*layers, workload);
     } else {
       root.require("layers", "a list of layers, or table: FILE.csv");
     }
+    read_order(root, workload);
   }
   problems.throw_if_any();
   return workload;

@@ -7,6 +7,7 @@
 
 #include "core/input/source_text.h"
 #include "core/input/yaml_text.h"
+#include "core/workload_graph.h"
 
 namespace pliant {
 namespace {
@@ -52,6 +53,45 @@ std::string operation_lines(const Layer& layer, std::string_view indent) {
   return text;
 }
 
+std::string source_name(const WorkloadGraph& graph, int node) {
+  if (node == WorkloadGraph::kNetworkInput) return "input";
+  if (node == WorkloadGraph::kRoundBefore) return "previous";
+  return yaml_text(graph.nodes[static_cast<std::size_t>(node)].name);
+}
+
+std::string node_line(const Workload& workload, const WorkloadGraph& graph, const WorkloadGraph::Node& node) {
+  std::vector<std::string> from, fields;
+  const Layer* layer = node.is_layer() ? &workload.layers[static_cast<std::size_t>(node.layer)].layer : nullptr;
+  for (const WorkloadGraph::Edge& edge : node.from) {
+    const std::string name = source_name(graph, edge.node);
+    from.push_back(
+        layer ? fmt::format("{}: {}", yaml_text(layer->tensors[static_cast<std::size_t>(edge.tensor)].name), name)
+              : name);
+  }
+  fields.push_back(layer ? fmt::format("layer: {}", yaml_text(layer->name))
+                         : fmt::format("op: {}", to_string(node.work)));
+  if (!layer || node.name != layer->name) fields.push_back(fmt::format("name: {}", yaml_text(node.name)));
+  if (node.count != 1) fields.push_back(fmt::format("count: {}", node.count));
+  if (!layer) fields.push_back(fmt::format("words: {}", node.words));
+  if (!from.empty()) fields.push_back(fmt::format("from: {}", layer ? yaml_map(from) : yaml_list(from)));
+  return fmt::format("- {}\n", yaml_map(fields));
+}
+
+std::string graph_lines(const Workload& workload, const WorkloadGraph& graph) {
+  std::string text = "graph:\n";
+  auto block = graph.blocks.begin();
+  for (int n = 0; n < static_cast<int>(graph.nodes.size());) {
+    const bool repeated = block != graph.blocks.end() && block->first == n;
+    const int last = n + (repeated ? block->nodes : 1);
+    if (repeated)
+      text += fmt::format("  - repeat: {}\n    from: {}\n    nodes:\n", block->rounds, source_name(graph, block->from));
+    for (; n < last; ++n)
+      text += (repeated ? "      " : "  ") + node_line(workload, graph, graph.nodes[static_cast<std::size_t>(n)]);
+    if (repeated) ++block;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string write_layer(const Layer& layer) {
@@ -69,6 +109,7 @@ std::string write_workload(const Workload& workload) {
     if (count != 1) text += fmt::format("    count: {}\n", count);
     text += "    " + operation_lines(layer, "    ");
   }
+  if (workload.graph) text += graph_lines(workload, *workload.graph);
   return text;
 }
 

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "core/workload_graph.h"
+
 namespace pliant {
 namespace {
 
@@ -138,6 +140,38 @@ ordered_json layer_fields(const Layer& layer) {
   return json;
 }
 
+ordered_json graph_json(const Workload& workload, const WorkloadGraph& graph) {
+  const auto name_of = [&](int node) -> std::string {
+    if (node == WorkloadGraph::kNetworkInput) return "input";
+    if (node == WorkloadGraph::kRoundBefore) return "previous";
+    return graph.nodes[static_cast<std::size_t>(node)].name;
+  };
+  ordered_json json;
+  json["nodes"] = ordered_json::array();
+  for (const WorkloadGraph::Node& node : graph.nodes) {
+    ordered_json item{{"name", node.name}};
+    const Layer* layer = node.is_layer() ? &workload.layers[static_cast<std::size_t>(node.layer)].layer : nullptr;
+    if (layer)
+      item["layer"] = layer->name;
+    else
+      item["op"] = to_string(node.work);
+    item["count"] = node.count;
+    item["words"] = node.words;
+    item["from"] = ordered_json::array();
+    for (const WorkloadGraph::Edge& edge : node.from) {
+      ordered_json read{{"node", name_of(edge.node)}};
+      if (layer) read["tensor"] = layer->tensors[static_cast<std::size_t>(edge.tensor)].name;
+      item["from"].push_back(std::move(read));
+    }
+    json["nodes"].push_back(std::move(item));
+  }
+  json["blocks"] = ordered_json::array();
+  for (const WorkloadGraph::Block& block : graph.blocks)
+    json["blocks"].push_back(
+        {{"first", block.first}, {"nodes", block.nodes}, {"rounds", block.rounds}, {"from", name_of(block.from)}});
+  return json;
+}
+
 }  // namespace
 
 ordered_json show_json(const Accelerator& a) {
@@ -178,6 +212,7 @@ ordered_json show_json(const Workload& workload) {
     entry["count"] = count;
     json["layers"].push_back(std::move(entry));
   }
+  if (workload.graph) json["graph"] = graph_json(workload, *workload.graph);
   return json;
 }
 

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "core/input/load.h"
+#include "core/input/source_text.h"
+#include "core/workload_graph.h"
 #include "costmodel/physical.h"
 #include "dse/cli/draw_chain.h"
 #include "dse/cli/render_physical.h"
@@ -131,6 +133,31 @@ std::string sizes(const Layer& layer) {
   return fmt::format("einsum {}", text);
 }
 
+/// The nodes in the order in which they run: what each reads and makes.
+std::string graph_text(const Workload& w) {
+  TextTable table({"node", "what<", "words made", "reads<"});
+  const WorkloadGraph& graph = *w.graph;
+  auto block = graph.blocks.begin();
+  for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
+    const WorkloadGraph::Node& node = graph.nodes[static_cast<std::size_t>(n)];
+    if (block != graph.blocks.end() && n >= block->first + block->nodes) ++block;
+    const bool repeated = block != graph.blocks.end() && n >= block->first;
+    std::vector<std::string> reads;
+    for (const WorkloadGraph::Edge& edge : node.from) {
+      if (edge.node == WorkloadGraph::kNetworkInput) reads.emplace_back("input");
+      if (edge.node == WorkloadGraph::kRoundBefore) reads.emplace_back("previous");
+      if (edge.node >= 0) reads.push_back(graph.nodes[static_cast<std::size_t>(edge.node)].name);
+    }
+    std::string what(to_string(node.work));
+    if (node.is_layer()) what = w.layers[static_cast<std::size_t>(node.layer)].layer.name;
+    if (node.count > 1) what += fmt::format(" x {}", node.count);
+    if (repeated && n == block->first) what += fmt::format("  ({} nodes, {} rounds)", block->nodes, block->rounds);
+    table.add({repeated ? "| " + node.name : node.name, what, readable_count(static_cast<double>(node.words)),
+               reads.empty() ? "-" : join(reads)});
+  }
+  return "graph (nodes in the order in which they run; | = repeated)\n" + table.text("  ");
+}
+
 }  // namespace
 
 std::string show_text(const Accelerator& a, bool ascii) {
@@ -170,6 +197,7 @@ std::string show_text(const Workload& w, bool /*ascii*/) {
   text += "\n" + table.text("  ");
   text += fmt::format("\n{} shapes, {} layers, {} MACs, {} weights (words; MACs and words of one occurrence above)\n",
                       w.layers.size(), layers, readable_count(macs), readable_count(weights));
+  if (w.graph) text += "\n" + graph_text(w);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/input/source_text.h"
+#include "core/input/units.h"
 #include "dse/import/open.h"
 #include "dse/sweep/name_pattern.h"
 #include "dse/sweep/sweep_keys.h"
@@ -85,6 +86,7 @@ bool choose_layers(const Cursor& list, Workload& workload) {
   std::vector<Workload::Entry> layers;
   for (const std::size_t i : chosen) layers.push_back(workload.layers[i]);
   workload.layers = std::move(layers);
+  workload.graph.reset();  // of the whole network
   return true;
 }
 
@@ -111,6 +113,9 @@ std::vector<Workload> with_batches(const Cursor& batch, const Workload& workload
         return item.problem(fmt::format("{}: {}", entry.layer.name, d.what), d.expected), std::vector<Workload>{};
       }
     }
+    if (grown.graph)
+      for (WorkloadGraph::Node& node : grown.graph->nodes)
+        node.words = checked_multiply(node.words, *size).value_or(kMaxCount - 1);
     all.push_back(std::move(grown));
   }
   if (all.empty()) batch.problem("no batch size", "at least one");
