@@ -27,7 +27,11 @@ struct Memory {
   int buffers = 1;                                      ///< multiple buffering: usable capacity = capacity / buffers
   std::array<bool, kRoles> may_keep{true, true, true};  ///< by Role: can this memory hold such a tensor
   std::array<bool, kRoles> may_bypass{false, false, false};  ///< by Role: may a mapping leave it out although kept
-  double read_pj = 0, write_pj = 0, update_pj = 0;           ///< per word; update = arriving partial sum
+  /// By Role: such a tensor lives here whole while the layer runs, so its tiles take no room of their own.
+  std::array<bool, kRoles> resident{};
+  /// Words of one instance that tensors take which live here, resident ones included; by the Role whose share it is.
+  std::array<Count, kRoles> reserved_words{};
+  double read_pj = 0, write_pj = 0, update_pj = 0;                        ///< per word; update = arriving partial sum
   std::optional<double> read_words_per_cycle{}, write_words_per_cycle{};  ///< of one instance; nullopt = unlimited
   std::optional<double> bus_words_per_cycle{};   ///< of one instance: one bus for both directions
   std::array<Bandwidth, kRoles> bandwidth_of{};  ///< by Role: ports for the words of such tensors alone

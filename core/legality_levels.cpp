@@ -59,7 +59,14 @@ void Judge::check_memory(std::size_t k) {
 void Judge::check_capacity(const Level& level, const LevelMapping& loops, const TileRule& rule) {
   const Memory& memory = level.memory();
   if (!memory.capacity_words) return;
-  const Count capacity = *memory.capacity_words / std::max(1, memory.buffers);
+  const int buffers = std::max(1, memory.buffers);
+  Wide reserved = 0;
+  for (const Count words : memory.reserved_words) reserved += words;
+  if (reserved > *memory.capacity_words)
+    return refuse(Rule::kCapacity, level.name, {}, {}, number(reserved), static_cast<double>(*memory.capacity_words),
+                  "tensors that live in " + level.name + " need " + text(reserved) + " words; it has " +
+                      std::to_string(*memory.capacity_words));
+  const auto capacity = static_cast<Count>((*memory.capacity_words - reserved) / buffers);
   Wide total = 0;
   std::string parts;
   std::array<Wide, kRoles> by_role{};
@@ -68,6 +75,7 @@ void Judge::check_capacity(const Level& level, const LevelMapping& loops, const 
     if ((loops.keeps >> x & 1) == 0) continue;
     const Tensor& tensor = layer_.tensors[x];
     const auto role = static_cast<std::size_t>(tensor.role);
+    if (memory.resident[role]) continue;  // reserved as a whole
     const Wide words = tile_words(tensor, accelerator_.conventions.footprint, tiles_);
     total += words;
     by_role[role] += words;
@@ -83,7 +91,8 @@ void Judge::check_capacity(const Level& level, const LevelMapping& loops, const 
   for (const double share : *rule.partition) shares += share;
   for (std::size_t role = 0; role < kRoles; ++role) {
     const double share = shares > 0 ? (*rule.partition)[role] / shares : 0;
-    const double available = share * static_cast<double>(capacity);
+    const double available = share * static_cast<double>(*memory.capacity_words / buffers) -
+                             static_cast<double>(memory.reserved_words[role]) / buffers;
     // A share such as 1/3 is not exact in binary; words are whole, so a little slack decides rightly.
     if (number(by_role[role]) <= available * (1 + 1e-12)) continue;
     refuse(Rule::kTile, level.name, names[role], {}, number(by_role[role]), available,
@@ -96,6 +105,7 @@ void Judge::check_burst(const Level& level, const LevelMapping& loops, Count bur
   for (std::size_t x = 0; x < layer_.tensors.size(); ++x) {
     if ((loops.keeps >> x & 1) == 0) continue;
     const Tensor& tensor = layer_.tensors[x];
+    if (level.memory().resident[static_cast<std::size_t>(tensor.role)]) continue;
     const Wide words = tile_words(tensor, accelerator_.conventions.footprint, tiles_);
     if (words % burst == 0) continue;
     refuse(Rule::kTile, level.name, tensor.name, {}, number(words), static_cast<double>(burst),

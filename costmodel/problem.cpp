@@ -86,8 +86,10 @@ void resolve_ports(Problem& problem, int l, const Memory& memory) {
 void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.is_memory[l] = true;
   problem.innermost_memory = l;
+  Count reserved = 0;
+  for (const Count words : memory.reserved_words) reserved += words;
   problem.capacity[l] =
-      memory.capacity_words ? static_cast<double>(*memory.capacity_words / memory.buffers) : kInfinity;
+      memory.capacity_words ? static_cast<double>((*memory.capacity_words - reserved) / memory.buffers) : kInfinity;
   problem.read_pj[l] = memory.read_pj;
   problem.write_pj[l] = memory.write_pj;
   problem.update_pj[l] = memory.update_pj;

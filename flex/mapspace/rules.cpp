@@ -65,13 +65,22 @@ MemoryRules memory_rules(const Layer& layer, const Accelerator& accelerator, con
   const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
   MemoryRules rules;
   rules.level = level;
-  if (memory.capacity_words) rules.capacity = static_cast<double>(*memory.capacity_words / std::max(1, memory.buffers));
+  const int buffers = std::max(1, memory.buffers);
+  Count reserved = 0;
+  for (const Count words : memory.reserved_words) reserved += words;
+  if (memory.capacity_words)
+    rules.capacity =
+        reserved > *memory.capacity_words ? -1 : static_cast<double>((*memory.capacity_words - reserved) / buffers);
+  for (std::size_t r = 0; r < kRoles; ++r)
+    if (memory.resident[r]) rules.resident |= layer.tensors_with_role(static_cast<Role>(r));
   rules.shares = written.tile.partition;
   if (rules.shares && rules.is_limited()) {
     double whole = 0;
     for (const double share : *rules.shares) whole += share;
     for (std::size_t r = 0; r < kRoles; ++r)
-      rules.share_words[r] = (whole > 0 ? (*rules.shares)[r] / whole : 0) * rules.capacity * kShareSlack;
+      rules.share_words[r] = (whole > 0 ? (*rules.shares)[r] / whole : 0) *
+                                 static_cast<double>(*memory.capacity_words / buffers) * kShareSlack -
+                             static_cast<double>(memory.reserved_words[r]) / buffers;
   }
   rules.burst = static_cast<double>(written.tile.burst);
   rules.has_fixed_tile = !written.tile.fixed.empty();

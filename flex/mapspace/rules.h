@@ -25,7 +25,8 @@ struct MemoryRules {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
   int level = 0;
-  double capacity = kUnlimited;                      ///< usable words: capacity / buffers
+  double capacity = kUnlimited;                      ///< usable words: what is not reserved / buffers; < 0: too little
+  TensorSet resident = 0;                            ///< live here whole: their tiles take no room of their own
   std::optional<std::array<double, kRoles>> shares;  ///< hard partition as written; empty = soft
   /// Words of each role; unlimited without a partition.
   std::array<double, kRoles> share_words{kUnlimited, kUnlimited, kUnlimited};
@@ -50,6 +51,7 @@ struct MemoryRules {
     if (!is_limited()) return false;
     double total = 0;
     std::array<double, kRoles> by_role{};
+    kept &= ~resident;
     for (int x = 0; x < tensors; ++x) {
       if ((kept >> x & 1U) == 0) continue;
       const double held = words(x);
@@ -66,6 +68,7 @@ struct MemoryRules {
   template <typename Words>
   bool holds(TensorSet kept, const Words& words) const {
     if (overflows(kept, words)) return false;
+    kept &= ~resident;
     for (int x = 0; x < tensors && burst > 1; ++x)
       if ((kept >> x & 1U) != 0 && std::fmod(words(x), burst) != 0) return false;
     return true;

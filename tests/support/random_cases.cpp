@@ -214,6 +214,27 @@ Flexibility draw_flexibility(Draw& draw, const Layer& layer, const Accelerator& 
   return flexibility;
 }
 
+/// Some roles live in one of the memories but the outermost, which then is where they come from.
+void draw_residents(Draw& draw, Accelerator& accelerator) {
+  for (std::size_t r = 0; r < kRoles; ++r) {
+    if (!draw.chance(0.45)) continue;
+    std::vector<std::size_t> keepers;
+    for (std::size_t l = 1; l < accelerator.levels.size(); ++l)
+      if (accelerator.levels[l].is_memory() && accelerator.levels[l].memory().may_keep[r]) keepers.push_back(l);
+    if (keepers.empty()) continue;
+    const std::size_t home = draw.of(keepers);
+    for (std::size_t l = 0; l < home; ++l)
+      if (accelerator.levels[l].is_memory())
+        accelerator.levels[l].memory().may_keep[r] = accelerator.levels[l].memory().may_bypass[r] = false;
+    accelerator.levels[home].memory().may_bypass[r] = false;
+    accelerator.levels[home].memory().resident[r] = true;
+  }
+  for (Level& level : accelerator.levels)
+    if (level.is_memory() && level.memory().capacity_words && draw.chance(0.5))
+      level.memory().reserved_words[static_cast<std::size_t>(draw.from(0, 2))] =
+          draw.from(0, std::max<Count>(1, *level.memory().capacity_words / 2));
+}
+
 std::string describe(const Task& task) {
   Accelerator shown = task.accelerator;
   shown.flexibility = task.flexibility;
@@ -241,6 +262,7 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
       for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)
         if (task.accelerator.levels[l].is_memory() && draw.chance(0.6))
           task.flexibility.levels[l].tile.burst = draw.from(2, 4);
+    if (options.residents) draw_residents(draw, task.accelerator);
     task.objective = static_cast<Objective>(draw.from(0, 5));
     BigCount chains = 1;
     const MapSpaceSize size = map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization);

@@ -25,6 +25,8 @@ struct CaseOptions {
   bool bursts = false;
   /// Where a memory has ports, one bus for both directions takes their place.
   bool buses = false;
+  /// Some tensors live whole in a memory, and others take room there.
+  bool residents = false;
 };
 
 struct RandomCase {

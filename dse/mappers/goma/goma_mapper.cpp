@@ -28,6 +28,9 @@ GomaProblem problem_of(const Task& task) {
   const std::array<int, 3> dims{layer.find_dim("M"), layer.find_dim("N"), layer.find_dim("K")};
   if (layer.dims.size() != 3 || dims[0] < 0 || dims[1] < 0 || dims[2] < 0)
     refuse("layer `" + layer.name + "` is no GEMM", "dims M, N and K");
+  for (const Level& one : accelerator.levels)
+    if (one.is_memory() && one.memory().resident != std::array<bool, kRoles>{})
+      refuse("a tensor lives in " + one.name, "tensors that come from the outermost memory");
   GomaProblem problem;
   for (std::size_t d = 0; d < 3; ++d) problem.size[d] = layer.dims[static_cast<std::size_t>(dims[d])].size;
   problem.units = level(2).fanout().rows * level(2).fanout().cols;

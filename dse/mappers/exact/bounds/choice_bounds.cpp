@@ -224,11 +224,9 @@ double ChoiceBounds::least() const {
 
 bool ChoiceBounds::fits(const Chosen& chosen) const {
   for (const int l : resolved_.memories) {
-    if (p_.capacity[l] == kInfinity) continue;
-    double held = 0;
-    for (int x = 0; x < p_.tensors; ++x)
-      if (chosen[x]->levels >> l & 1U) held += held_[x][l];
-    if (held > p_.capacity[l]) return false;
+    TensorSet kept = 0;
+    for (int x = 0; x < p_.tensors; ++x) kept |= TensorSet{chosen[x]->levels >> l & 1U} << x;
+    if (resolved_.rules.memory(l).overflows(kept, [&](int x) { return held_[x][l]; })) return false;
   }
   return true;
 }
@@ -402,10 +400,7 @@ double ChoiceBounds::Tiles::least_cost(int open) const {
 }
 
 bool ChoiceBounds::Tiles::fit() const {
-  if (bounds.p_.capacity[level] == kInfinity) return true;
-  double held = 0;
-  for (TensorSet rest = holds; rest != 0; rest &= rest - 1) held += bounds.words(std::countr_zero(rest), tile);
-  return held <= bounds.p_.capacity[level];
+  return !bounds.resolved_.rules.memory(level).overflows(holds, [&](int x) { return bounds.words(x, tile); });
 }
 
 /// Tiles of one dim after the other, the largest that fits first.

@@ -22,6 +22,7 @@ constexpr Count kAny = std::numeric_limits<Count>::max();
 Count largest_tile(const Problem& problem, const MemoryRules& memory, TensorSet keeps, int d) {
   if (!memory.is_limited()) return kAny;
   // Along an affine rank the distinct values of one term alone are a lower bound.
+  keeps &= ~memory.resident;
   double growing = 0, others = 0;
   for (int x = 0; x < problem.tensors; ++x)
     if (keeps >> x & 1U) (problem.is_coupled(x, d) ? growing : others) += 1;
