@@ -124,5 +124,32 @@ levels:
   EXPECT_GT(equal, 10);
 }
 
+// W comes from the outer memory past a buffer that does not keep it, whose loop over K moves it. Outside that loop the
+// units share each word: the outer memory serves it once, however many units there are.
+TEST(Lemma, AFanoutOutsideTheLoopSharesWhatIsServed) {
+  int equal = 0;
+  for (const char* dims : {"{K: 4, N: 2}", "{K: 2, N: 4}", "{K: 3, N: 3}"})
+    for (const char* multicast : {"true", "false"}) {
+      Task task = task_of(
+          "levels:\n  - {memory: DRAM, capacity: unbounded, read_pj: 1}\n  - {fanout: PEs, cols: 4, multicast: " +
+              std::string(multicast) + R"(}
+  - {memory: Buffer, capacity: unbounded, keeps: [outputs], read_pj: 1}
+  - {memory: Reg, capacity: unbounded, keeps: [weights], read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+          "  dims: " + std::string(dims) + R"(
+  tensors:
+    - {name: O, role: outputs, projection: [N]}
+    - {name: W, role: weights, projection: [K]}
+)");
+      task.flexibility.levels[0].loops.dims = {{"N"}};
+      task.flexibility.levels[2].loops.dims = {{"K", "N"}};
+      task.flexibility.levels[3].loops.dims = {{"N"}};
+      SCOPED_TRACE(std::string(dims) + ", multicast " + multicast);
+      compare(task, equal);
+    }
+  EXPECT_GT(equal, 10);
+}
+
 }  // namespace
 }  // namespace pliant::exact
