@@ -10,6 +10,7 @@
 #include "dse/cli/arguments.h"
 #include "dse/cli/audit_command.h"
 #include "dse/cli/count_command.h"
+#include "dse/cli/design_command.h"
 #include "dse/cli/eval_command.h"
 #include "dse/cli/export_command.h"
 #include "dse/cli/flexion_command.h"
@@ -56,6 +57,7 @@ const std::vector<Command>& commands() {
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
       {"validate", "compare the cost model with reference vectors of other models", validate_command},
       {"sweep", "explore designs: the best mapping of every layer on each, as Parquet tables", sweep_command},
+      {"design", "find the best designs of a space and prove it, mapping few of them", design_command},
       {"import", "read files of other tools in Pliant's formats", import_command},
       {"export", "write a mapping for another tool: Timeloop, ZigZag, C loops", export_command},
       {"study", "the papers, reproduced: published numbers beside ours", study_command},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "dse/cli/dataset_options.h"
+#include "dse/design/run_design.h"
 
 namespace pliant {
 
@@ -25,6 +26,7 @@ Sweep sweep_of_dataset(const Library& library, const Manifest& manifest, const A
   }
   overrides.seed = manifest.seed;
   overrides.settings = arguments.settings();
+  if (design_gap(manifest)) overrides.most_designs = kMostDesignsOfSearch;
   return load_sweep(library, file, overrides);
 }
 

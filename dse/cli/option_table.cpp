@@ -42,7 +42,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"conventions", kText, "", "map eval count", "physical, timeloop or quickflow instead of the accelerator's own",
      "conventions"},
     {"set", kTexts, "", "map eval flexion count show", kSet, "settings"},
-    {"set", kTexts, "", "sweep", "KEY=VALUE for every design, as in `set:`", "set"},
+    {"set", kTexts, "", "sweep design", "KEY=VALUE for every design, as in `set:`", "set"},
     {"set", kTexts, "", "import", "NAME=VALUE of a name that a template leaves open, such as BATCH_SIZE=1"},
     {"set", kTexts, "", "verify", "of a dataset: KEY=VALUE as the sweep had it"},
     {"set", kTexts, "", "pareto", "with --uncertain: KEY=VALUE as the sweep had it"},
@@ -62,7 +62,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"seed", kWhole, "1", "audit", "of the sample"},
     {"seed", kWhole, "", "sweep", "instead of the file's", "seed"},
     {"threads", kThreads, "1", "map audit verify", kThreadsHelp},
-    {"threads", kThreads, "0", "sweep study", kThreadsHelp},
+    {"threads", kThreads, "0", "sweep design study", kThreadsHelp},
     {"save", kText, "", "map", "write the mapping to this file; pliant eval reads it"},
     {"certificate", kText, "", "map", "write the proof to this file for pliant audit"},
     // count
@@ -79,14 +79,15 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"show", kWhole, "20", "validate", "print at most this many mismatches"},
     {"excused", kFlag, "", "validate", "also list the excused differences"},
     // sweep
-    {"output", kText, "", "sweep", "folder of the dataset (results/NAME)", "", 'o'},
+    {"output", kText, "", "sweep design", "folder of the dataset (results/NAME)", "", 'o'},
+    {"gap", kShare, "0", "design", "close a box when a design found is worse by at most this share, such as 1%"},
     {"dry-run", kFlag, "", "sweep",
      "say how many designs, layers and distinct tasks there are and estimate the time; write nothing"},
     {"status", kFlag, "", "sweep", "say how far a dataset is, all shards together"},
     {"shard", kText, "", "sweep",
      "I/N: only every Nth part, I from 0 to N-1 (from Slurm's array variables when they are set)"},
-    {"cache", kText, "", "sweep", "folder of solved tasks, to share them between sweeps (DIR/cache)"},
-    {"update", kFlag, "", "sweep",
+    {"cache", kText, "", "sweep design", "folder of solved tasks, to share them between sweeps (DIR/cache)"},
+    {"update", kFlag, "", "sweep design",
      "replace the rows of a dataset whose inputs have changed; tasks that did not change are reused"},
     {"certificates", kTexts, "", "sweep",
      "a condition on the layers table, as for query: write the proofs of its rows to DIR/certificates for pliant "
@@ -148,7 +149,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"batch", kWhole, "1", "import", "llm: sequences at once"},
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
-    {"json", kFlag, "", "show map eval flexion count validate sweep study pareto query audit verify",
+    {"json", kFlag, "", "show map eval flexion count validate sweep design study pareto query audit verify",
      "print JSON (schema 2)"},
     {"ascii", kFlag, "", "show map eval", "draw with ASCII characters only"},
 });

@@ -7,18 +7,24 @@
 #include <charconv>
 #include <chrono>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "dse/cli/dataset_sweep.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
+#include "dse/design/run_design.h"
+#include "dse/design/verify_design.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/manifest.h"
 #include "dse/sweep/verify_dataset.h"
 
 namespace pliant {
 namespace {
+
+/// Designs of closed boxes that are mapped when all rows are to be proven.
+constexpr std::int64_t kDesignSamples = 1000;
 
 std::optional<std::int64_t> rows_to_prove(const Arguments& arguments) {
   const std::string word = *arguments.text("prove");
@@ -59,11 +65,20 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
     shown = Clock::now();
     err << fmt::format("\r{} of {} rows checked", checked, rows) << std::flush;
   };
-  const DatasetVerdict verdict = verify_dataset(library, sweep, dataset, proofs);
+  DesignVerdict design;
+  const bool of_design = design_gap(*manifest).has_value();
+  if (of_design) {
+    design = verify_design(library, sweep, dataset, proofs, proofs.rows.value_or(kDesignSamples));
+  } else {
+    design.rows = verify_dataset(library, sweep, dataset, proofs);
+  }
+  DatasetVerdict& verdict = design.rows;
+  verdict.wrong_count += static_cast<std::int64_t>(design.wrong.size());
+  verdict.wrong.insert(verdict.wrong.end(), design.wrong.begin(), design.wrong.end());
   if (terminal) err << "\r" << std::string(60, ' ') << "\r";
 
   if (arguments.has("json")) {
-    out << nlohmann::ordered_json{{"schema", kJsonSchema},
+    nlohmann::ordered_json all = {{"schema", kJsonSchema},
                                   {"dataset", dataset.string()},
                                   {"verified", verdict.good()},
                                   {"interrupted", verdict.interrupted},
@@ -73,14 +88,18 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
                                   {"proven_again", verdict.proven},
                                   {"not_proven_again", verdict.not_proven},
                                   {"differences", verdict.wrong_count},
-                                  {"first_differences", verdict.wrong}}
-               .dump(2)
-        << "\n";
+                                  {"first_differences", verdict.wrong}};
+    if (of_design)
+      all.update({{"boxes", design.boxes}, {"designs", design.designs}, {"opened_again", design.opened_again}});
+    out << all.dump(2) << "\n";
   } else {
     for (const std::string& what : verdict.wrong) out << "BAD  " << what << "\n";
     out << fmt::format("{}: {} of {} layer rows and {} design rows checked, {} claims proven again", sweep.name,
                        verdict.layer_rows, verdict.expected_layer_rows, verdict.design_rows, verdict.proven);
     if (verdict.not_proven > 0) out << fmt::format(", {} not within the budget", verdict.not_proven);
+    if (of_design)
+      out << fmt::format("; {} boxes hold {} designs, {} of them mapped again", design.boxes, design.designs,
+                         design.opened_again);
     out << fmt::format("; {} differences{}\n", verdict.wrong_count, verdict.interrupted ? "; interrupted" : "");
   }
   return verdict.interrupted ? 130 : verdict.good() ? 0 : 1;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include "core/input/units.h"
 
@@ -176,6 +177,50 @@ std::optional<bool> Constraint::holds(const Lookup& lookup) const {
   if (comparison_ == ">") return *left > *right;
   if (comparison_ == "==") return *left == *right;
   return *left != *right;
+}
+
+std::optional<Constraint::Interval> Constraint::range(const Program& program, const Ranges& ranges) {
+  std::vector<Interval> stack;
+  for (const Instruction& step : program) {
+    if (step.kind == Instruction::Kind::kNumber) {
+      stack.emplace_back(step.number, step.number);
+      continue;
+    }
+    if (step.kind == Instruction::Kind::kName) {
+      const auto found = ranges(step.name);
+      if (!found) return std::nullopt;
+      stack.push_back(*found);
+      continue;
+    }
+    const Interval right = stack.back();
+    stack.pop_back();
+    Interval& left = stack.back();
+    if (step.kind == Instruction::Kind::kAdd) {
+      left = {left.first + right.first, left.second + right.second};
+    } else if (step.kind == Instruction::Kind::kSubtract) {
+      left = {left.first - right.second, left.second - right.first};
+    } else {
+      const bool divide = step.kind == Instruction::Kind::kDivide;
+      if (divide && right.first <= 0 && right.second >= 0) return std::nullopt;
+      const auto of = [&](double a, double b) { return divide ? a / b : a * b; };
+      const std::array ends = {of(left.first, right.first), of(left.first, right.second), of(left.second, right.first),
+                               of(left.second, right.second)};
+      left = {*std::ranges::min_element(ends), *std::ranges::max_element(ends)};
+      if (std::ranges::any_of(ends, [](double end) { return std::isnan(end); })) return std::nullopt;
+    }
+  }
+  return stack.back();
+}
+
+bool Constraint::never_holds(const Ranges& ranges) const {
+  const auto left = range(left_, ranges), right = range(right_, ranges);
+  if (!left || !right) return false;
+  // A sum may be formed in another order elsewhere: what differs by rounding only is not decided here.
+  const auto above = [](double a, double b) { return a > b + 1e-9 * std::max(std::abs(a), std::abs(b)); };
+  if (comparison_ == "<=" || comparison_ == "<") return above(left->first, right->second);
+  if (comparison_ == ">=" || comparison_ == ">") return above(right->first, left->second);
+  if (comparison_ == "==") return above(left->first, right->second) || above(right->first, left->second);
+  return false;
 }
 
 }  // namespace pliant

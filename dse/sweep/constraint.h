@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,12 @@ class Constraint {
   /// nullopt when a name has no value.
   std::optional<bool> holds(const Lookup& lookup) const;
 
+  using Interval = std::pair<double, double>;
+  /// Gives the least and the most that a name may be; nullopt when nothing is known.
+  using Ranges = std::function<std::optional<Interval>(const std::string&)>;
+  /// True only if it holds for no values within the ranges.
+  bool never_holds(const Ranges& ranges) const;
+
  private:
   friend class ConstraintParser;
   /// Postfix: a number, a name, or an operator.
@@ -40,6 +47,7 @@ class Constraint {
   };
   using Program = std::vector<Instruction>;
   static std::optional<double> value(const Program& program, const Lookup& lookup);
+  static std::optional<Interval> range(const Program& program, const Ranges& ranges);
 
   std::string text_, comparison_;
   Program left_, right_;

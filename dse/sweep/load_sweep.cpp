@@ -21,9 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Design numbers and counts of rows stay far from what 64 bits hold, and a bit for each design fits into memory.
-constexpr Count kMostDesigns = 100'000'000;
-
 void read_settings(SweepReading& reading, const Cursor& block) {
   if (!block.expect_map("a map of keys as in --set")) return;
   const std::vector<Cursor> entries = block.entries();
@@ -79,17 +76,19 @@ void read_accelerators(SweepReading& reading, const Cursor& c, const std::option
   if (items.size() > 1 && reading.bases.size() == items.size()) add_axis(reading, axis);
 }
 
-void check_number_of_designs(const Sweep& sweep, const Cursor& root) {
+/// Design numbers and counts of rows stay far from what 64 bits hold.
+void check_number_of_designs(const Sweep& sweep, const Cursor& root, Count most) {
   Count total = 1;
   const auto times = [&](std::size_t n) {
     const auto product = checked_multiply(total, static_cast<Count>(std::max<std::size_t>(n, 1)));
-    total = product && *product <= kMostDesigns ? *product : kMostDesigns + 1;
+    total = product && *product <= most ? *product : most + 1;
   };
   for (const SweepAxis& axis : sweep.axes) times(axis.values.size());
   times(sweep.flexibilities.size());
   times(sweep.factorizations.size());
   times(sweep.objectives.size());
-  if (total > kMostDesigns) root.problem("more than 100 million designs", "fewer values, or several sweeps");
+  if (total > most)
+    root.problem(fmt::format("more than {} million designs", most / 1'000'000), "fewer values, or several sweeps");
 }
 
 void note_technologies(SweepReading& reading) {
@@ -124,12 +123,12 @@ void note_sweep(SweepReading& reading) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> Sweep::options() const {
-  std::vector<std::string> rules, goals, extra;
+  std::vector<std::string> rules, wanted, extra;
   for (const Factorization rule : factorizations) rules.emplace_back(to_string(rule));
-  for (const Objective objective : objectives) goals.emplace_back(to_string(objective));
+  for (const Objective objective : objectives) wanted.emplace_back(to_string(objective));
   for (const auto& [key, value] : mapper_options) extra.push_back(fmt::format("{}={}", key, value));
   std::vector<std::pair<std::string, std::string>> all{{"factorization", join(rules)},
-                                                       {"objective", join(goals)},
+                                                       {"objective", join(wanted)},
                                                        {"mapper", mapper},
                                                        {"mapper_options", join(extra)},
                                                        {"budget_seconds", yaml_number(budget_seconds)},
@@ -172,7 +171,8 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   if (overrides.seed) sweep.seed = *overrides.seed;
   if (const auto c = root.find("flexion")) sweep.flexion = c->flag().value_or(true);
   if (const auto c = root.find("constraints")) read_constraints(reading, *c);
-  check_number_of_designs(sweep, root);
+  read_goals(reading, root);
+  check_number_of_designs(sweep, root, overrides.most_designs);
   reading.problems.throw_if_any();
   note_technologies(reading);
   note_sweep(reading);

@@ -52,22 +52,18 @@ bool names_result(const Constraint& constraint) {
   });
 }
 
-/// Seconds and watts need a clock, of every accelerator.
-bool check_clock(const SweepReading& reading, const Cursor& at, const Constraint& constraint) {
-  if (reading.varied.contains("clock")) return true;
-  for (const std::string& name : constraint.names()) {
-    if (!needs_clock(name)) continue;
-    for (const auto& base : reading.bases) {
-      if (base.accelerator.clock_hz) continue;
-      at.problem(fmt::format("{} has no value: the accelerator {} has no clock", name, base.accelerator.name),
-                 "`clock: 1 GHz` on the accelerator, or `set: {clock: 1 GHz}` here");
-      return false;
-    }
+}  // namespace
+
+bool check_clock(const SweepReading& reading, const Cursor& at, const std::string& name) {
+  if (!needs_clock(name) || reading.varied.contains("clock")) return true;
+  for (const auto& base : reading.bases) {
+    if (base.accelerator.clock_hz) continue;
+    at.problem(fmt::format("{} has no value: the accelerator {} has no clock", name, base.accelerator.name),
+               "`clock: 1 GHz` on the accelerator, or `set: {clock: 1 GHz}` here");
+    return false;
   }
   return true;
 }
-
-}  // namespace
 
 void read_constraints(SweepReading& reading, const Cursor& constraints) {
   for (const Cursor& item : one_or_list(constraints)) {
@@ -81,7 +77,8 @@ void read_constraints(SweepReading& reading, const Cursor& constraints) {
     const Constraint& constraint = std::get<Constraint>(parsed);
     bool good = true;
     for (const std::string& name : constraint.names()) good = check_name(reading, item, name) && good;
-    if (!good || !check_clock(reading, item, constraint)) continue;
+    for (const std::string& name : constraint.names()) good = good && check_clock(reading, item, name);
+    if (!good) continue;
     (names_result(constraint) ? reading.sweep.result_limits : reading.sweep.constraints).push_back(constraint);
   }
 }

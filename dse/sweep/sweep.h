@@ -16,6 +16,7 @@
 #include "dse/results/manifest.h"
 #include "dse/results/rows.h"
 #include "dse/sweep/constraint.h"
+#include "dse/sweep/design_goals.h"
 
 namespace pliant {
 
@@ -48,6 +49,7 @@ struct Sweep {
   bool flexion = true;
   std::vector<Constraint> constraints;
   std::vector<Constraint> result_limits;  ///< those that name a result: rows that break one are marked, not left out
+  std::optional<DesignGoals> goals;       ///< of a design search; no row depends on them
   std::vector<std::map<std::string, std::string>> parameters;  ///< of each accelerator, with the values of `set:`
 
   std::vector<Manifest::Input> inputs;
@@ -60,6 +62,7 @@ struct SweepOverrides {
   std::optional<double> budget_seconds, gap;
   std::optional<std::uint64_t> seed;
   std::vector<Setting> settings;
+  Count most_designs = 100'000'000;  ///< a bit for each fits into memory; who lists none may allow more
 };
 
 /// InputError with everything that is wrong in the file.

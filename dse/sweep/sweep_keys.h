@@ -13,12 +13,14 @@ namespace pliant {
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 16> kSweep{
-    "pliant",         "name",        "description",   "accelerator", "set",    "workloads",
-    "vary",           "flexibility", "factorization", "objective",   "mapper", "constraints",
-    "budget_seconds", "gap",         "seed",          "flexion"};
+inline constexpr std::array<std::string_view, 18> kSweep{
+    "pliant",         "name",        "description",   "accelerator", "set",      "workloads",
+    "vary",           "flexibility", "factorization", "objective",   "mapper",   "constraints",
+    "budget_seconds", "gap",         "seed",          "flexion",     "minimize", "mix"};
 inline constexpr std::array<std::string_view, 4> kSweepWorkload{"workload", "layers", "name", "batch"};
 inline constexpr std::array<std::string_view, 2> kSweepMapper{"name", "options"};
+inline constexpr std::array<std::string_view, 2> kSweepGoal{"column", "workload"};
+inline constexpr std::array<std::string_view, 2> kSweepMix{"of", "weights"};
 inline constexpr std::array<std::string_view, 4> kRange{"from", "to", "step", "times"};
 inline constexpr std::array<std::string_view, 2> kPairs{"keys", "values"};
 inline constexpr std::array<std::string_view, 4> kShapes{"units", "rows", "cols", "min_side"};
@@ -30,6 +32,8 @@ inline const std::vector<KeyTable>& sweep_keys() {
       {"sweep.json", "", keys::kSweep},
       {"sweep.json", "/$defs/workload", keys::kSweepWorkload},
       {"sweep.json", "/$defs/mapper", keys::kSweepMapper},
+      {"sweep.json", "/$defs/goal", keys::kSweepGoal},
+      {"sweep.json", "/$defs/mix", keys::kSweepMix},
       {"sweep.json", "/$defs/range", keys::kRange},
       {"sweep.json", "/$defs/pairs", keys::kPairs},
       {"sweep.json", "/$defs/shapes", keys::kShapes},

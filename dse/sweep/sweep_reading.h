@@ -47,6 +47,10 @@ void read_mapper(SweepReading& reading, const std::optional<Cursor>& mapper, con
 void read_gap(SweepReading& reading, const std::optional<Cursor>& gap, const SweepOverrides& overrides);
 /// After everything that a constraint may name.
 void read_constraints(SweepReading& reading, const Cursor& constraints);
+/// Seconds and watts need a clock, of every accelerator: false, and a problem, when `name` has no value.
+bool check_clock(const SweepReading& reading, const Cursor& at, const std::string& name);
+/// After the workloads.
+void read_goals(SweepReading& reading, const Cursor& root);
 
 /// Adds an axis with a column for each of its keys.
 void add_axis(SweepReading& reading, const SweepAxis& axis);

@@ -34,10 +34,19 @@ struct PartVerdict {
 class Verification {
  public:
   Verification(const Library& library, const Sweep& sweep, const std::filesystem::path& dataset,
-               const DatasetProofs& proofs)
-      : library_(library), sweep_(std::make_shared<const Sweep>(sweep)), dataset_(dataset), proofs_(proofs) {
+               const DatasetProofs& proofs, const DatasetScope* scope)
+      : library_(library),
+        sweep_(std::make_shared<const Sweep>(sweep)),
+        dataset_(dataset),
+        proofs_(proofs),
+        scope_(scope) {
     const DesignSpace space(library, sweep_);
     layout_ = layout_of(sweep, space.size());
+    if (scope != nullptr) {
+      layout_.parts = static_cast<std::int64_t>(scope->designs_of_part.size());
+      sweep_sha256_ = scope->sweep_sha256;
+      return;
+    }
     allowed_ = allowed_designs(library, sweep_, proofs.options.threads);
     designs_ = allowed_.empty() ? layout_.designs_raw
                                 : static_cast<std::int64_t>(std::count(allowed_.begin(), allowed_.end(), true));
@@ -55,7 +64,8 @@ class Verification {
     std::vector<PartVerdict> parts(static_cast<std::size_t>(layout_.parts));
     std::vector<std::int64_t> before(parts.size() + 1, 0);
     for (std::size_t p = 0; p < parts.size(); ++p)
-      before[p + 1] = before[p] + designs_of(static_cast<std::int64_t>(p)) * layout_.layers;
+      before[p + 1] =
+          before[p] + static_cast<std::int64_t>(designs_of(static_cast<std::int64_t>(p)).size()) * layout_.layers;
     total_ = before.back();
     tbb::task_arena arena(std::max(1, proofs_.options.threads));
     arena.execute([&] {
@@ -86,10 +96,12 @@ class Verification {
   std::int64_t first(std::int64_t part) const { return part * layout_.designs_in_part; }
   std::int64_t end(std::int64_t part) const { return std::min(layout_.designs_raw, first(part + 1)); }
   bool allowed(std::int64_t design) const { return allowed_.empty() || allowed_[static_cast<std::size_t>(design)]; }
-  std::int64_t designs_of(std::int64_t part) const {
-    std::int64_t count = 0;
-    for (std::int64_t i = first(part); i < end(part); ++i) count += allowed(i) ? 1 : 0;
-    return count;
+  std::vector<std::int64_t> designs_of(std::int64_t part) const {
+    if (scope_ != nullptr) return scope_->designs_of_part[static_cast<std::size_t>(part)];
+    std::vector<std::int64_t> designs;
+    for (std::int64_t i = first(part); i < end(part); ++i)
+      if (allowed(i)) designs.push_back(i);
+    return designs;
   }
 
   /// Is row r of all in the sample? Rows are taken evenly.
@@ -124,8 +136,7 @@ class Verification {
     }
     DesignSpace space(library_, sweep_);
     std::size_t at = 0, sum_at = 0;
-    for (std::int64_t i = first(part); i < end(part); ++i) {
-      if (!allowed(i)) continue;
+    for (const std::int64_t i : designs_of(part)) {
       const DesignPoint design = space.design(i);
       for (const Workload& workload : sweep_->workloads) {
         std::vector<LayerRow> rows;
@@ -252,6 +263,7 @@ class Verification {
   std::shared_ptr<const Sweep> sweep_;
   std::filesystem::path dataset_;
   const DatasetProofs& proofs_;
+  const DatasetScope* scope_;
   std::string sweep_sha256_;
   SweepLayout layout_;
   std::vector<bool> allowed_;
@@ -263,8 +275,8 @@ class Verification {
 }  // namespace
 
 DatasetVerdict verify_dataset(const Library& library, const Sweep& sweep, const std::filesystem::path& dataset,
-                              const DatasetProofs& proofs) {
-  return Verification(library, sweep, dataset, proofs).run();
+                              const DatasetProofs& proofs, const DatasetScope* scope) {
+  return Verification(library, sweep, dataset, proofs, scope).run();
 }
 
 }  // namespace pliant

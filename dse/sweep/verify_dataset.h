@@ -32,8 +32,14 @@ struct DatasetVerdict {
   bool good() const { return wrong_count == 0 && !interrupted && layer_rows == expected_layer_rows; }
 };
 
+/// Which designs a dataset holds when it is not all of them that meet the constraints.
+struct DatasetScope {
+  std::string sweep_sha256;
+  std::vector<std::vector<std::int64_t>> designs_of_part;
+};
+
 /// InputError when the sweep is not the one the dataset was made from.
 DatasetVerdict verify_dataset(const Library& library, const Sweep& sweep, const std::filesystem::path& dataset,
-                              const DatasetProofs& proofs);
+                              const DatasetProofs& proofs, const DatasetScope* scope = nullptr);
 
 }  // namespace pliant

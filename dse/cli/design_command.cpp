@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/design_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "dse/cli/command_line.h"
+#include "dse/cli/dataset_options.h"
+#include "dse/cli/interrupt.h"
+#include "dse/cli/json_schema.h"
+#include "dse/cli/shipped_configs.h"
+#include "dse/cli/sweep_progress.h"
+#include "dse/cli/text_table.h"
+#include "dse/design/run_design.h"
+#include "dse/results/atomic_file.h"
+
+namespace pliant {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr const char* kLastWordsOfDesign = "\nstopped; what was searched is kept, the same command continues\n";
+constexpr double kDesignPatienceSeconds = 3;
+
+constexpr const char* kDesignUsage = R"(usage: pliant design FILE [-o DIR] [options]
+
+Finds the designs of a sweep file that no other beats in what its `minimize:` names, and proves it without mapping most
+of them. Boxes of designs are bounded by an ideal design; only what could be on the frontier is mapped. DIR gets the
+rows of the mapped designs, as a sweep writes them, and boxes.parquet with the bounds of all others. The same command
+continues an interrupted one.
+
+examples:
+  pliant design area_edp -o results/area_edp
+  pliant design space.yaml -o results/space --gap 1%
+  pliant verify results/space --sweep space.yaml --prove 100
+
+)";
+
+class DesignCommand {
+ public:
+  DesignCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
+      : arguments_(arguments), out_(out), err_(err) {}
+
+  int run() {
+    const auto file = arguments_.word();
+    if (!file) throw arguments_.bad("", "no file", "a sweep file with `minimize:`");
+    SweepOverrides overrides;
+    overrides.settings = arguments_.settings();
+    overrides.most_designs = kMostDesignsOfSearch;
+    const Sweep sweep = load_sweep(library_, find_sweep(library_, *file), overrides);
+    DesignRunOptions run;
+    run.dataset = fs::path(arguments_.text("output").value_or((fs::path("results") / sweep.name).string()));
+    if (std::error_code error; fs::exists(run.dataset, error) && !fs::is_directory(run.dataset, error))
+      throw arguments_.bad("--output", fmt::format("{} is a file", run.dataset.string()), "a folder");
+    run.cache = fs::path(arguments_.text("cache").value_or(""));
+    run.update = arguments_.has("update");
+    run.search.threads = arguments_.threads();
+    run.search.gap = arguments_.share("gap").value_or(0);
+    return execute(sweep, run);
+  }
+
+ private:
+  int execute(const Sweep& sweep, DesignRunOptions& run) {
+    const bool terminal = &err_ == &std::cerr && ::isatty(STDERR_FILENO) != 0;
+    double shown = -1;
+    run.search.on_progress = [&](const DesignProgress& p) {
+      if (p.seconds - shown < (terminal ? 0.2 : 5)) return;
+      shown = p.seconds;
+      err_ << (terminal ? "\r" : "") << progress_text(p) << (terminal ? "\x1b[K" : "\n") << std::flush;
+    };
+    run.on_note = [&](const std::string& text) { err_ << text << "\n"; };
+    DesignFrontier found;
+    try {
+      const Interrupt interrupt(kLastWordsOfDesign, kDesignPatienceSeconds);
+      run.search.stop = interrupt.token();
+      found = run_design(library_, sweep, run);
+    } catch (const ChangedInputs& changed) {
+      err_ << changed.what() << "\n  choose another folder with -o, or replace the rows with --update\n";
+      return 2;
+    } catch (const StorageError& error) {
+      err_ << error.what() << "\n  what was searched is kept; the same command continues\n";
+      return 1;
+    }
+    if (terminal) err_ << "\r\x1b[K";
+    if (arguments_.has("json")) {
+      out_ << json(sweep, run, found).dump(2) << "\n";
+    } else {
+      print(sweep, run, found);
+    }
+    return found.interrupted ? 130 : 0;
+  }
+
+  static std::string progress_text(const DesignProgress& p) {
+    return fmt::format("{} of {} designs decided ({:.2f} %), {} mapped, {} boxes closed, {} on the frontier; {}",
+                       p.decided, p.designs, 100 * static_cast<double>(p.decided) / static_cast<double>(p.designs),
+                       p.opened, p.boxes, p.frontier, readable_seconds(p.seconds));
+  }
+
+  void print(const Sweep& sweep, const DesignRunOptions& run, const DesignFrontier& found) const {
+    const DesignProgress& p = found.progress;
+    if (found.interrupted) {
+      out_ << progress_text(p) << "\ninterrupted: nothing is proven yet; the same command continues\n";
+      return;
+    }
+    std::vector<std::string> header = {"design"};
+    for (const AxisColumn& column : sweep.columns) header.push_back(column.key);
+    for (const char* column : {"flexibility<", "rule<"}) header.emplace_back(column);
+    for (const DesignGoals::Goal& goal : sweep.goals->minimize) header.push_back(goal_name(sweep, goal));
+    TextTable table(header);
+    for (const std::size_t k : found.frontier) {
+      const OpenedDesign& opened = found.opened[k];
+      const DesignKey& key = *opened.design->key;
+      std::vector<std::string> row = {std::to_string(opened.design_id)};
+      for (const AxisValue& value : key.axes)
+        row.push_back(std::visit([](const auto& v) { return fmt::format("{}", v); }, value));
+      row.push_back(key.flexibility);
+      row.push_back(key.factorization);
+      for (const double value : opened.values) row.push_back(fmt::format("{:.6g}", value));
+      table.add(std::move(row));
+    }
+    out_ << table.text("") << "\n";
+    if (found.frontier.empty()) out_ << "no design meets the constraints; proven\n";
+    out_ << fmt::format("{} of {} designs on the frontier, {}: {} mapped ({:.2g} %), {} searches of layers, {}\n",
+                        found.frontier.size(), p.designs,
+                        run.search.gap > 0
+                            ? fmt::format("proven within {:.3g} %: no design is better by more", 100 * run.search.gap)
+                            : "proven",
+                        p.opened, 100 * static_cast<double>(p.opened) / static_cast<double>(p.designs), p.solved,
+                        readable_seconds(p.seconds));
+    out_ << fmt::format("next: pliant pareto {} --minimize area_um2,edp_pj_cycles\n", run.dataset.string());
+  }
+
+  ordered_json json(const Sweep& sweep, const DesignRunOptions& run, const DesignFrontier& found) const {
+    const DesignProgress& p = found.progress;
+    ordered_json all = {{"schema", kJsonSchema},
+                        {"sweep", sweep.name},
+                        {"dataset", run.dataset.string()},
+                        {"interrupted", found.interrupted},
+                        {"certified", !found.interrupted},
+                        {"gap", run.search.gap},
+                        {"designs", p.designs},
+                        {"decided", p.decided},
+                        {"opened", p.opened},
+                        {"boxes", p.boxes},
+                        {"searches", p.solved},
+                        {"reused", p.reused},
+                        {"seconds", p.seconds},
+                        {"search_seconds", found.search_seconds}};
+    all["goals"] = ordered_json::array();
+    for (const DesignGoals::Goal& goal : sweep.goals->minimize) all["goals"].push_back(goal_name(sweep, goal));
+    all["frontier"] = ordered_json::array();
+    for (const std::size_t k : found.frontier) {
+      const OpenedDesign& opened = found.opened[k];
+      const DesignKey& key = *opened.design->key;
+      ordered_json item = {{"design_id", opened.design_id}};
+      for (std::size_t c = 0; c < sweep.columns.size(); ++c)
+        std::visit([&](const auto& value) { item[sweep.columns[c].column] = value; }, key.axes[c]);
+      item["flexibility"] = key.flexibility;
+      item["factorization"] = key.factorization;
+      item["objective"] = key.objective;
+      item["values"] = opened.values;
+      all["frontier"].push_back(std::move(item));
+    }
+    return all;
+  }
+
+  const Arguments& arguments_;
+  std::ostream& out_;
+  std::ostream& err_;
+  Library library_{shipped_configs().value_or("configs")};
+};
+
+}  // namespace
+
+int design_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  const CommandLine line{"design", kDesignUsage, 1};
+  return run_command(line, args, out, err,
+                     [&](const Arguments& arguments) { return DesignCommand(arguments, out, err).run(); });
+}
+
+}  // namespace pliant

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/design/design_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "core/arithmetic.h"
+#include "core/input/diagnostics.h"
+#include "dse/design/box_bounds.h"
+#include "dse/design/found_designs.h"
+#include "dse/design/point_designs.h"
+#include "dse/design/task_pool.h"
+
+namespace pliant {
+
+namespace {
+
+using NodePtr = std::unique_ptr<SearchNode>;
+using Clock = std::chrono::steady_clock;
+
+/// Boxes whose searches run side by side. Fixed: what is decided must not depend on the machine.
+constexpr std::size_t kBatch = 8;
+
+class DesignSearch {
+ public:
+  DesignSearch(const Library& library, const Sweep& sweep, const DesignSearchOptions& options, TaskStore* store)
+      : sweep_(std::make_shared<const Sweep>(sweep)),
+        options_(options),
+        layers_(sweep),
+        goals_(*sweep_, layers_),
+        rows_(*sweep_, layers_, goals_),
+        ideals_(library, sweep_),
+        space_(library, sweep_),
+        pool_(*sweep_, store, options.threads > 0 ? options.threads : usable_cores(), options.stop),
+        boxes_(*sweep_, layers_, goals_),
+        points_(layers_, space_),
+        found_(options.gap),
+        inner_(space_.size() / space_.hardware_points()) {
+    outcome_.progress.designs = space_.size();
+  }
+
+  DesignFrontier run() {
+    auto root = std::make_unique<SearchNode>();
+    root->box = whole_box(*sweep_);
+    root->rules.resize(sweep_->factorizations.size());
+    for (RuleBounds& rule : root->rules) {
+      rule.bounds.resize(layers_.layers.size());
+      rule.known.resize(layers_.layers.size());
+    }
+    place(std::move(root));
+    while (!queue_.empty() && !outcome_.interrupted) round();
+    finish();
+    return std::move(outcome_);
+  }
+
+ private:
+  // A node on its way: placed with what is known without a search, taken up in rounds, decided after its searches.
+
+  void place(NodePtr node) {
+    node->number = next_number_++;
+    if (const auto axis = ideals_.must_split(node->box)) {
+      const HardwareBox::Range range = node->box.axes[*axis];
+      return divide(*node, *axis, range.first + static_cast<std::int32_t>((range.size() - 1) / 2));
+    }
+    node->ideal = ideals_.of(node->box);
+    if (node->ideal) {
+      if (breaks_constraints(*node)) return close(*node, ClosedBy::kConstraints);
+      boxes_.begin(*node);
+    }
+    bound(*node);
+    if (!close_if_possible(*node)) queue(std::move(node));
+  }
+
+  void queue(NodePtr node) {
+    std::pair<Point, std::int64_t> key{node->least, node->number};
+    queue_.emplace(std::move(key), std::move(node));
+  }
+
+  void divide(const SearchNode& node, std::size_t axis, std::int32_t last_of_first) {
+    auto [low, high] = node.box.split(axis, last_of_first);
+    for (HardwareBox* half : {&low, &high}) {
+      auto child = std::make_unique<SearchNode>();
+      child->box = std::move(*half);
+      child->rules = node.rules;
+      place(std::move(child));
+    }
+  }
+
+  bool breaks_constraints(const SearchNode& node) const {
+    const HardwareFacts facts = facts_of(*node.ideal);
+    return std::ranges::any_of(sweep_->constraints,
+                               [&](const Constraint& constraint) { return constraint.never_holds(facts.numbers); });
+  }
+
+  static HardwareFacts facts_of_node(const SearchNode& node) {
+    return node.ideal ? facts_of(*node.ideal) : HardwareFacts{};
+  }
+
+  /// The least of every goal over all factorization rules.
+  void bound(SearchNode& node) const {
+    const HardwareFacts facts = facts_of_node(node);
+    Point least(sweep_->goals->minimize.size(), kInfinity);
+    for (const RuleBounds& rule : node.rules) {
+      if (rule.nothing_fits) continue;
+      const Point one = goals_.least(facts, rule.bounds);
+      for (std::size_t k = 0; k < least.size(); ++k) least[k] = std::min(least[k], one[k]);
+    }
+    node.least = std::move(least);
+  }
+
+  bool close_if_possible(const SearchNode& node) {
+    if (std::ranges::all_of(node.rules, &RuleBounds::nothing_fits)) {
+      close(node, ClosedBy::kNothingFits);
+    } else if (std::ranges::all_of(node.rules, [&](const RuleBounds& rule) {
+                 return rule.nothing_fits || goals_.beyond_limits(facts_of_node(node), rule.bounds);
+               })) {
+      close(node, ClosedBy::kLimits);
+    } else if (const auto design = found_.beating(node.least)) {
+      close(node, ClosedBy::kBeaten, *design);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void close(const SearchNode& node, ClosedBy closed_by, std::int64_t beaten_by = -1) {
+    ClosedBox closed{node.box,   -1,       node.box.points() * inner_, closed_by, facts_of_node(node).least_area_um2,
+                     node.least, beaten_by};
+    outcome_.progress.decided += closed.designs;
+    ++outcome_.progress.boxes;
+    outcome_.boxes.push_back(std::move(closed));
+  }
+
+  // One round: up to kBatch nodes, best bounds first; all their questions at once; decisions in order.
+
+  struct Asked {
+    std::size_t node = 0;
+    BoxBounds::Asked what;
+  };
+
+  void round() {
+    std::vector<NodePtr> batch;
+    std::vector<Question> questions;
+    std::vector<std::shared_ptr<const DesignPoint>> held;  // what the questions are about
+    std::vector<Asked> asked;
+    while (!queue_.empty() && batch.size() < kBatch) {
+      NodePtr node = std::move(queue_.extract(queue_.begin()).mapped());
+      if (node->designs ? close_designs(*node) : close_if_possible(*node)) continue;
+      if (node->designs) {
+        const PointDesign& one = node->designs->front();
+        for (const std::size_t i : points_.next_layers(one))
+          questions.push_back({one.design.get(), layers_.layers[i].get()});
+      } else {
+        const std::vector<BoxBounds::Asked> next =
+            node->ideal ? boxes_.next(*node, found_) : std::vector<BoxBounds::Asked>{};
+        if (next.empty()) {
+          divide_or_open(std::move(node));
+          continue;
+        }
+        for (const BoxBounds::Asked& what : next) {
+          held.push_back(boxes_.design(*node, what));
+          questions.push_back({held.back().get(), layers_.layers[what.layer].get()});
+          asked.push_back({batch.size(), what});
+        }
+      }
+      batch.push_back(std::move(node));
+    }
+    const std::vector<Answer> answers = pool_.answer(questions);
+    if (std::ranges::any_of(answers, [](const Answer& answer) { return !answer.result; })) {
+      outcome_.interrupted = true;
+      return;
+    }
+    std::size_t next = 0, next_asked = 0;
+    for (std::size_t n = 0; n < batch.size(); ++n) {
+      if (batch[n]->designs) {
+        decide_design(std::move(batch[n]), answers, next);
+        continue;
+      }
+      for (; next_asked < asked.size() && asked[next_asked].node == n; ++next_asked, ++next)
+        boxes_.note(*batch[n], asked[next_asked].what, answers[next].result);
+      bound(*batch[n]);
+      if (!close_if_possible(*batch[n])) queue(std::move(batch[n]));
+    }
+    outcome_.interrupted = options_.stop.stop_requested() && !queue_.empty();
+    report();
+  }
+
+  /// What no search can close.
+  void divide_or_open(NodePtr node) {
+    if (!node->box.is_point()) {
+      const auto [axis, last] = ideals_.best_split(node->box);
+      return divide(*node, axis, last);
+    }
+    for (const PointDesign& one : points_.open(*node)) close_design(*node, one, ClosedBy::kConstraints);
+    node->rules.clear();
+    if (!close_designs(*node)) queue(std::move(node));
+  }
+
+  /// Closes what can be closed; true when nothing is left.
+  bool close_designs(SearchNode& node) {
+    std::vector<PointDesign> left;
+    for (PointDesign& one : *node.designs) {
+      const LayerBounds rows = one.of_rows();
+      const HardwareFacts facts = points_.facts(one);
+      one.least = goals_.least(facts, rows);
+      const bool valid = one.design->accelerator != nullptr;
+      if (valid && one.nothing_fits) {
+        close_design(node, one, ClosedBy::kNothingFits);
+      } else if (valid && goals_.beyond_limits(facts, rows)) {
+        close_design(node, one, ClosedBy::kLimits);
+      } else if (const auto design = valid ? found_.beating(one.least) : std::nullopt) {
+        close_design(node, one, ClosedBy::kBeaten, *design);
+      } else {
+        left.push_back(std::move(one));
+      }
+    }
+    *node.designs = std::move(left);
+    if (node.designs->empty()) return true;
+    node.least = std::ranges::min_element(*node.designs, {}, &PointDesign::least)->least;
+    return false;
+  }
+
+  void close_design(const SearchNode& node, const PointDesign& one, ClosedBy closed_by, std::int64_t beaten_by = -1) {
+    ++outcome_.progress.decided;
+    outcome_.boxes.push_back({node.box, one.design_id, 1, closed_by, one.area_um2, one.least, beaten_by});
+  }
+
+  void decide_design(NodePtr node, const std::vector<Answer>& answers, std::size_t& next) {
+    PointDesign& one = node->designs->front();
+    for (const std::size_t i : points_.next_layers(one)) {
+      boxes_.remember(one.rule, i, answers[next].result);
+      PointDesigns::note(one, i, answers[next++], *node->designs);
+    }
+    if (!one.design->accelerator || one.complete()) {
+      OpenedDesign opened = rows_.make(one.design, one.answers,
+                                       [&](const std::string& name) { return space_.value(one.design_id, name); });
+      if (opened.within_limits) found_.add(opened.design_id, opened.values);
+      outcome_.boxes.push_back({node->box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1});
+      outcome_.opened.push_back(std::move(opened));
+      ++outcome_.progress.decided;
+      ++outcome_.progress.opened;
+      node->designs->erase(node->designs->begin());
+    }
+    if (!node->designs->empty() && !close_designs(*node)) queue(std::move(node));
+  }
+
+  void report() {
+    DesignProgress& progress = outcome_.progress;
+    progress.frontier = static_cast<std::int64_t>(found_.size());
+    progress.solved = pool_.solved();
+    progress.reused = pool_.reused();
+    progress.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (options_.on_progress) options_.on_progress(progress);
+  }
+
+  void finish() {
+    std::ranges::sort(outcome_.opened, {}, &OpenedDesign::design_id);
+    std::vector<Point> values;
+    std::vector<std::size_t> of;
+    for (std::size_t k = 0; k < outcome_.opened.size(); ++k) {
+      if (!outcome_.opened[k].within_limits) continue;
+      values.push_back(outcome_.opened[k].values);
+      of.push_back(k);
+    }
+    if (!values.empty())
+      for (const std::size_t k : non_dominated(values)) outcome_.frontier.push_back(of[k]);
+    outcome_.search_seconds = pool_.search_seconds();
+    report();
+  }
+
+  std::shared_ptr<const Sweep> sweep_;
+  const DesignSearchOptions& options_;
+  DistinctLayers layers_;
+  GoalBounds goals_;
+  DesignRows rows_;
+  IdealDesigns ideals_;
+  DesignSpace space_;
+  TaskPool pool_;
+  BoxBounds boxes_;
+  PointDesigns points_;
+  FoundDesigns found_;
+  std::int64_t inner_;                                       ///< designs of a hardware point
+  std::map<std::pair<Point, std::int64_t>, NodePtr> queue_;  ///< the least bounds first
+  std::int64_t next_number_ = 0;
+  DesignFrontier outcome_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+std::string_view to_string(ClosedBy closed_by) {
+  constexpr std::array<std::string_view, kClosedByCount> kWords = {"beaten", "constraints", "limits", "nothing_fits",
+                                                                   "opened"};
+  return kWords[static_cast<std::size_t>(closed_by)];
+}
+
+void check_design_sweep(const Sweep& sweep) {
+  const auto refuse = [&](std::string key, std::string what, std::string expected) {
+    return InputError(Diagnostic{sweep.name, 0, 0, std::move(key), std::move(what), std::move(expected), ""});
+  };
+  if (!sweep.goals) throw refuse("minimize", "missing", "one to three columns, such as [area_um2, edp_pj_cycles]");
+  if (sweep.mapper != "exact") throw refuse("mapper", "the mapper " + sweep.mapper + " proves no bounds", "exact");
+}
+
+DesignFrontier search_designs(const Library& library, const Sweep& sweep, const DesignSearchOptions& options,
+                              TaskStore* store) {
+  check_design_sweep(sweep);
+  return DesignSearch(library, sweep, options, store).run();
+}
+
+}  // namespace pliant

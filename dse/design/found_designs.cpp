@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/design/found_designs.h"
+
+#include <algorithm>
+
+namespace pliant {
+
+void FoundDesigns::add(std::int64_t design, const Point& values) {
+  for (const Found& other : all_)
+    if (dominates(other.values, values) || other.values == values) return;
+  std::erase_if(all_, [&](const Found& other) { return dominates(values, other.values); });
+  all_.insert(std::ranges::upper_bound(all_, design, {}, &Found::design), {design, values});
+}
+
+std::optional<std::int64_t> FoundDesigns::beating(const Point& least) const {
+  for (const Found& found : all_) {
+    bool nowhere_worse = true;
+    for (std::size_t k = 0; k < least.size() && nowhere_worse; ++k)
+      nowhere_worse = found.values[k] <= least[k] * slack_;
+    if (nowhere_worse) return found.design;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pliant

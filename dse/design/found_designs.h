@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dse/results/pareto.h"
+
+namespace pliant {
+
+/// Sums of the same numbers in another order differ by less than this share: such values count as equal.
+inline constexpr double kDesignRounding = 1e-9;
+
+/// The designs found that no other beats.
+class FoundDesigns {
+ public:
+  explicit FoundDesigns(double gap) : slack_((1 + gap) * (1 + kDesignRounding)) {}
+
+  void add(std::int64_t design, const Point& values);
+  /// A design that is nowhere worse than these bounds, but for the gap; the one with the least number.
+  std::optional<std::int64_t> beating(const Point& least) const;
+  std::size_t size() const { return all_.size(); }
+
+ private:
+  struct Found {
+    std::int64_t design = 0;
+    Point values;
+  };
+  double slack_;
+  std::vector<Found> all_;
+};
+
+}  // namespace pliant

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ideal design of a box: it can run every mapping that any design of the box can run, and the mapping costs no more
+// there. It takes the better end of every effect by itself (most units, capacity and bandwidth, least energy of an
+// access, least leakage), so it need not be a design of the box. docs/design-search.md has the proof.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/accelerator.h"
+#include "core/flexibility_class.h"
+#include "dse/design/hardware_box.h"
+#include "dse/design/size_tables.h"
+
+namespace pliant {
+
+struct IdealDesign {
+  std::shared_ptr<const Accelerator> accelerator;
+  double least_area_um2 = 0;  ///< of any design of the box, whatever its flexibility
+  /// What constraints may name, from and to. A name that is missing may have any value.
+  std::map<std::string, std::pair<double, double>, std::less<>> numbers;
+};
+
+/// Not for several threads at once.
+class IdealDesigns {
+ public:
+  IdealDesigns(const Library& library, std::shared_ptr<const Sweep> sweep);
+
+  /// An axis that changes more than sizes (another accelerator, other words, other rules) has no ranges: the box must
+  /// be split into its single values. nullopt when there is none left with several.
+  std::optional<std::size_t> must_split(const HardwareBox& box) const;
+  /// Nothing must be split. nullopt when the designs of the box contradict themselves.
+  std::optional<IdealDesign> of(const HardwareBox& box);
+  /// Where to split a box of several points: the axis whose ends differ most, in the middle of their logarithms.
+  std::pair<std::size_t, std::int32_t> best_split(const HardwareBox& box) const;
+
+  /// A class that contains every flexibility of the sweep; nullopt when only lifting all rules does.
+  const std::optional<FlexibilityClass>& bounding_class() const { return bounding_class_; }
+
+ private:
+  const SizeTables& tables_for(const HardwareBox& box);
+  Accelerator read(const std::vector<std::int32_t>& positions);
+  Accelerator freed(const Accelerator& accelerator) const;
+  void note_numbers(IdealDesign& ideal, const HardwareBox& box, const std::vector<LevelRange>& ranges) const;
+
+  std::shared_ptr<const Sweep> sweep_;
+  std::vector<std::unique_ptr<AcceleratorTemplate>> templates_;  ///< by accelerator
+  std::vector<std::int32_t> sizes_;                              ///< by axis
+  std::vector<bool> ordered_;                                    ///< by axis: it changes sizes only
+  std::optional<FlexibilityClass> bounding_class_;
+  std::map<std::vector<std::int32_t>, std::unique_ptr<SizeTables>> tables_;  ///< by the positions of the other axes
+};
+
+}  // namespace pliant

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a design search knows about one box, and about the designs of one hardware point.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/flexibility_class.h"
+#include "dse/design/bounded_space.h"
+#include "dse/design/ideal_design.h"
+#include "dse/design/task_pool.h"
+
+namespace pliant {
+
+/// The searches that bound layers.
+inline constexpr std::array kBoundObjectives = {Objective::kEdp, Objective::kEnergy, Objective::kRuntime};
+using KnownResults = std::array<std::shared_ptr<const TaskResult>, kBoundObjectives.size()>;
+
+/// Under one factorization rule.
+struct RuleBounds {
+  LayerBounds bounds;               ///< by distinct layer
+  std::vector<KnownResults> known;  ///< by distinct layer: the nearest box around that was searched
+  /// By distinct layer: which searches this node needs no more.
+  std::vector<std::array<bool, kBoundObjectives.size()>> settled;
+  bool nothing_fits = false;
+};
+
+/// One design of a hardware point.
+struct PointDesign {
+  std::int64_t design_id = 0;
+  std::optional<FlexibilityClass> flexibility;  ///< when it is a class
+  std::size_t rule = 0;                         ///< factorization
+  std::shared_ptr<const DesignPoint> design;
+  double area_um2 = 0;
+  LayerBounds bounds;           ///< of every mapping that it can run
+  std::vector<Answer> answers;  ///< by distinct layer; empty where it was not asked yet
+  Point least;
+  bool nothing_fits = false;
+
+  bool complete() const;
+  /// What its rows will say at least: of layers that were asked, the mapping found; of the others, the bounds.
+  LayerBounds of_rows() const;
+};
+
+struct SearchNode {
+  HardwareBox box;
+  std::optional<IdealDesign> ideal;
+  std::vector<RuleBounds> rules;  ///< by factorization
+  Point least;
+  std::int64_t number = 0;  ///< in the order of making
+  /// Of a hardware point whose designs are decided one by one: those that are left, the most flexible first.
+  std::optional<std::vector<PointDesign>> designs;
+};
+
+/// Does the flexibility of `larger` allow every mapping that the other allows?
+bool contains(const FlexibilityClass& larger, const FlexibilityClass& smaller);
+
+/// How much a class may do: 2 for a full axis, 1 for a partial one.
+int freedom_of(const FlexibilityClass& flexibility);
+
+}  // namespace pliant

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers questions, many at a time on all threads: from memory, from the result cache, or by a search.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <unordered_map>
+#include <vector>
+
+#include "dse/results/task_store.h"
+#include "dse/sweep/sweep_task.h"
+
+namespace pliant {
+
+/// The best mapping of a layer on a design; both outlive the pool's work on it.
+struct Question {
+  const DesignPoint* design = nullptr;
+  const Layer* layer = nullptr;
+};
+
+struct Answer {
+  TaskKey key;
+  std::shared_ptr<const TaskResult> result;
+};
+
+class TaskPool {
+ public:
+  /// `store` may be null. Layers that are asked about live as long as the pool.
+  TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_token stop);
+
+  /// In the order of the questions. After a stop the answers may lack results.
+  std::vector<Answer> answer(const std::vector<Question>& questions);
+
+  std::int64_t solved() const { return solved_; }
+  std::int64_t reused() const { return reused_; }
+  double search_seconds() const { return search_seconds_; }  ///< of all searches that this pool made, summed
+
+ private:
+  const Sweep& sweep_;
+  TaskStore* store_;
+  int threads_;
+  std::stop_token stop_;
+  TaskNamer namer_;
+  std::unique_ptr<Mapper> mapper_;
+  std::unordered_map<TaskKey, std::shared_ptr<const TaskResult>, TaskKeyHash> known_;
+  std::int64_t solved_ = 0, reused_ = 0;
+  double search_seconds_ = 0;
+};
+
+}  // namespace pliant

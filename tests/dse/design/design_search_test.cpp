@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frontier that a design search proves is that of the full sweep.
+#include "dse/design/design_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/design_spaces.h"
+
+namespace pliant {
+namespace {
+
+TEST(DesignSearch, TheFrontierIsThatOfTheFullSweep) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_search");
+  int larger = 0;
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    const tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 100);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
+    const std::vector<Point> truth = tests::swept_frontier(library, space.sweep, folder.path());
+    tests::expect_same_points(tests::proven_frontier(library, space.sweep), truth);
+    larger += truth.size() > 2;
+  }
+  EXPECT_GE(larger, 4);
+}
+
+TEST(DesignSearch, ThreadsChangeNothing) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_threads");
+  const tests::RandomSpace space = tests::random_space(library, 3, folder.path(), 200);
+  DesignSearchOptions one, four;
+  one.threads = 1;
+  four.threads = 4;
+  const DesignFrontier a = search_designs(library, space.sweep, one, nullptr);
+  const DesignFrontier b = search_designs(library, space.sweep, four, nullptr);
+  ASSERT_EQ(a.boxes.size(), b.boxes.size());
+  for (std::size_t k = 0; k < a.boxes.size(); ++k) {
+    EXPECT_EQ(a.boxes[k].box, b.boxes[k].box);
+    EXPECT_EQ(a.boxes[k].design_id, b.boxes[k].design_id);
+    EXPECT_EQ(a.boxes[k].closed_by, b.boxes[k].closed_by);
+    EXPECT_EQ(a.boxes[k].least, b.boxes[k].least);
+  }
+}
+
+TEST(DesignSearch, AGapClosesMoreAndHolds) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_gap");
+  for (std::uint64_t seed = 20; seed < 24; ++seed) {
+    const tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 80);
+    SCOPED_TRACE(space.text);
+    DesignSearchOptions options;
+    options.threads = 1;
+    const DesignFrontier whole = search_designs(library, space.sweep, options, nullptr);
+    options.gap = 0.1;
+    const DesignFrontier rough = search_designs(library, space.sweep, options, nullptr);
+    EXPECT_LE(rough.progress.opened, whole.progress.opened);
+    for (const std::size_t k : whole.frontier) {
+      const Point& best = whole.opened[k].values;
+      const bool near = std::ranges::any_of(rough.frontier, [&](std::size_t r) {
+        const Point& other = rough.opened[r].values;
+        for (std::size_t g = 0; g < best.size(); ++g)
+          if (other[g] > best[g] * 1.1 * (1 + 1e-8)) return false;
+        return true;
+      });
+      EXPECT_TRUE(near);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pliant

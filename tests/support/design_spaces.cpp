@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/design_spaces.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "dse/design/design_search.h"
+#include "dse/results/data_table.h"
+#include "dse/sweep/run_sweep.h"
+#include "support/draw.h"
+
+namespace pliant::tests {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// DRAM, buffer, array, registers, units: with or without bandwidths, leakage, technology tables and areas.
+std::string draw_accelerator(Draw& draw, bool clock) {
+  const auto maybe = [&](double chance, const std::string& line) { return draw.chance(chance) ? line : std::string(); };
+  std::string text = "pliant: accelerator\nname: small\nword_bits: 8\n";
+  text += draw.chance(0.5) ? "technology: cmos_15nm\n" : "technology: generic\n";
+  text += maybe(0.2, "conventions: timeloop\n");
+  if (clock) text += "clock: 1 GHz\n";
+  text += "parameters: {rows: 2, cols: 2, buffer: 64}\nlevels:\n";
+  text += "  - memory: DRAM\n    capacity: unbounded\n    read_pj: 20\n";
+  text += maybe(0.6, fmt::format("    bandwidth: {}\n", draw.from(1, 8)));
+  text += "  - memory: Buffer\n    capacity: $buffer\n";
+  text += maybe(0.4, "    read_pj: 1.5\n");
+  text += maybe(0.4, fmt::format("    leak_pj_per_cycle: {}\n", draw.from(1, 3)));
+  text +=
+      maybe(0.3, fmt::format("    read_bandwidth: {}\n    write_bandwidth: {}\n", draw.from(1, 6), draw.from(1, 6)));
+  text += maybe(0.3, "    may_bypass: [weights]\n");
+  text += "  - fanout: PEs\n    rows: $rows\n    cols: $cols\n    area_um2: 50\n";
+  text += maybe(0.2, "    multicast: false\n");
+  text += "  - memory: Reg\n    capacity: 4\n    read_pj: 0.1\n    area_um2: 12\n";
+  text += maybe(0.3, "    leak_pj_per_cycle: 0.02\n");
+  text += fmt::format("  - compute: MAC\n    mac_pj: 0.3\n    area_um2: {}\n", draw.from(50, 400));
+  text += maybe(0.3, "    leak_pj_per_cycle: 0.05\n");
+  text += "area: {base_um2: 500, flexibility_um2: {T: 31, O: 160, P: 90, S: 20}}\n";
+  text += "flexibility:\n  loops: {Reg: []}\n";
+  text += maybe(0.5, "  parallel: {PEs: {max_dims_per_side: 1}}\n");
+  text +=
+      "baseline:\n  tiles: {Buffer: {fixed: {M: 2, N: 2, K: 2, C: 2, P: 2}}}\n"
+      "  orders: {DRAM: [[M, N, K, C, P]], Buffer: [[K, C, M, N, P]]}\n"
+      "  parallel: {PEs: {rows: [C], cols: [M]}}\n  shape: {PEs: fixed}\n"
+      "  gemm: {parallel: {PEs: {rows: [K], cols: [N]}}}\n"
+      "partial:\n  tiles: {Buffer: {partition: {inputs: 1, weights: 1, outputs: 1}}}\n"
+      "  orders: {DRAM: [[M, N, K, C, P], [K, C, M, N, P]], Buffer: [[K, C, M, N, P], [N, M, P, K, C]]}\n"
+      "  parallel: {PEs: [{rows: [C], cols: [M]}, {rows: [P], cols: [M]}]}\n  shape: {PEs: {block: [2, 1]}}\n"
+      "  gemm: {parallel: {PEs: [{rows: [K], cols: [N]}, {rows: [M], cols: [N]}]}}\n";
+  return text;
+}
+
+std::string draw_layer(Draw& draw) {
+  if (draw.chance(0.6)) return fmt::format("gemm:M={},N={},K={}", draw.from(1, 6), draw.from(1, 6), draw.from(2, 8));
+  return fmt::format("conv:M={},C={},P={},Q=1,R={},S=1", draw.from(1, 6), draw.from(1, 4), draw.from(1, 6),
+                     draw.from(1, 2));
+}
+
+std::string list_of(const std::vector<std::string>& items) { return fmt::format("[{}]", fmt::join(items, ", ")); }
+
+/// Ascending values; sometimes in no order.
+std::vector<std::string> draw_values(Draw& draw, std::int64_t least, std::int64_t most, std::size_t count) {
+  std::vector<std::int64_t> values;
+  while (values.size() < count) {
+    const std::int64_t value = draw.from(least, most);
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+  }
+  if (!draw.chance(0.2)) std::ranges::sort(values);
+  std::vector<std::string> texts;
+  for (const std::int64_t value : values) texts.push_back(std::to_string(value));
+  return texts;
+}
+
+struct Axes {
+  std::string text;
+  std::int64_t points = 1;
+};
+
+Axes draw_axes(Draw& draw, std::int64_t most_points) {
+  Axes axes;
+  const auto add = [&](const std::string& line, std::int64_t size) {
+    if (axes.points * size > most_points) return;
+    axes.text += "  " + line + "\n";
+    axes.points *= size;
+  };
+  const auto plain = [&](const std::string& key, std::int64_t least, std::int64_t most) {
+    const auto size = static_cast<std::size_t>(draw.from(2, 4));
+    add(fmt::format("{}: {}", key, list_of(draw_values(draw, least, most, size))), static_cast<std::int64_t>(size));
+  };
+  switch (draw.from(0, 3)) {
+    case 0: add("shapes: {units: 12, rows: rows, cols: cols}", 6); break;
+    case 1:
+      add(fmt::format("zip: {{rows: {}, cols: {}}}", list_of(draw_values(draw, 1, 6, 3)),
+                      list_of(draw_values(draw, 1, 6, 3))),
+          3);
+      break;
+    default: plain("rows", 1, 6); plain("cols", 1, 6);
+  }
+  if (draw.chance(0.8)) plain("buffer", 24, 200);
+  if (draw.chance(0.3)) plain("DRAM.bandwidth", 1, 9);
+  if (draw.chance(0.15)) plain("Reg.capacity", 3, 9);
+  if (draw.chance(0.15)) plain("MAC.mac_pj", 1, 4);
+  if (draw.chance(0.1)) add("Buffer.read_pj: [1, 2.5]", 2);
+  if (draw.chance(0.1)) add("Buffer.technology: [cmos_15nm, generic]", 2);
+  if (axes.text.empty()) add("cols: [1, 2, 3]", 3);
+  return axes;
+}
+
+std::string draw_goals(Draw& draw, bool clock) {
+  std::vector<std::string> columns = {"area_um2", "edp_pj_cycles", "energy_pj", "runtime_cycles"};
+  if (clock) columns.insert(columns.end(), {"latency_s", "power_w"});
+  std::vector<std::string> chosen;
+  const auto count = static_cast<std::size_t>(draw.from(1, 3));
+  if (draw.chance(0.6)) chosen = {"area_um2", "edp_pj_cycles"};
+  while (chosen.size() < count) {
+    const std::string& one = draw.of(columns);
+    if (std::ranges::find(chosen, one) == chosen.end()) chosen.push_back(one);
+  }
+  std::string text = fmt::format("minimize: {}\n", list_of(chosen));
+  const std::vector<std::string> mixes = {"geometric-mean", "worst", "mean"};
+  if (draw.chance(0.5)) text += fmt::format("mix: {{of: {}}}\n", draw.of(mixes));
+  return text;
+}
+
+/// Limits on sizes and on results.
+std::string draw_constraints(Draw& draw, bool clock) {
+  std::vector<std::string> chosen;
+  const auto maybe = [&](double chance, std::string one) {
+    if (draw.chance(chance)) chosen.push_back(std::move(one));
+  };
+  maybe(0.3, fmt::format("area_um2 <= {}", draw.from(2000, 9000)));
+  maybe(0.2, "compute_units <= 16");
+  maybe(0.3, fmt::format("runtime_cycles <= {}", draw.from(20, 400)));
+  maybe(0.1, fmt::format("energy_pj <= {}", draw.from(2000, 20000)));
+  maybe(0.1, fmt::format("edp_pj_cycles + 100*area_um2 <= {}", draw.from(1, 30) * 100'000));
+  if (clock) {
+    maybe(0.3, fmt::format("power_w <= {}", 0.001 * static_cast<double>(draw.from(5, 200))));
+    maybe(0.3, fmt::format("inferences_per_s >= {}", draw.from(2, 50) * 1'000'000));
+    maybe(0.2, fmt::format("tops_per_w >= {}", 0.001 * static_cast<double>(draw.from(5, 100))));
+  }
+  return chosen.empty() ? "" : fmt::format("constraints: {}\n", list_of(chosen));
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder(const std::string& name)
+    : path_(fs::path(testing::TempDir()) / fmt::format("{}_{}", name, ::getpid())) {
+  fs::create_directories(path_);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::path& folder,
+                         std::int64_t most_designs) {
+  Draw draw(seed);
+  const bool clock = draw.chance(0.4);
+  const std::string accelerator = draw_accelerator(draw, clock);
+  const fs::path file = folder / fmt::format("small_{}.yaml", seed);
+  std::ofstream(file, std::ios::binary) << accelerator;
+  const std::vector<std::string> flexibilities = {"all-16", "[\"1111\", \"0110\", \"1010\", \"0000\"]",
+                                                  "[\"1110\", \"0100\", InFlex-0000]", "[own, \"1111\", \"0011\"]",
+                                                  "[PartFlex-1111, PartFlex-1010, \"0101\", \"1101\"]"};
+  const std::int64_t classes = draw.from(0, 4);
+  const std::int64_t designs_of_point = classes == 0 ? 16 : classes == 4 || classes == 1 ? 4 : 3;
+  const Axes axes = draw_axes(draw, std::max<std::int64_t>(3, most_designs / designs_of_point));
+  std::string text = fmt::format("accelerator: {}\nflexion: false\nworkloads:\n", file.string());
+  const std::int64_t workloads = draw.from(1, 2);
+  for (std::int64_t w = 0; w < workloads; ++w) {
+    std::vector<std::string> layers;
+    for (std::int64_t l = draw.from(1, 3); l > 0; --l) layers.push_back('"' + draw_layer(draw) + '"');
+    text += fmt::format("  - {{name: net{}, layers: {}}}\n", w, list_of(layers));
+  }
+  text += "vary:\n" + axes.text;
+  text += fmt::format("flexibility: {}\n", flexibilities[static_cast<std::size_t>(classes)]);
+  if (draw.chance(0.15)) text += "factorization: [pfm, ruby-s]\n";
+  if (draw.chance(0.2)) text += "objective: [edp, energy]\n";
+  text += draw_constraints(draw, clock);
+  text += draw_goals(draw, clock);
+  return {parse_sweep_text(library, text, "space"), text + accelerator};
+}
+
+std::vector<Point> swept_frontier(const Library& library, const Sweep& sweep, const fs::path& folder) {
+  SweepRunOptions options;
+  options.dataset = folder / "swept";
+  options.threads = 1;
+  fs::remove_all(options.dataset);
+  try {
+    run_sweep(library, sweep, options);
+  } catch (const InputError&) {
+    return {};  // no design meets the constraints
+  }
+  std::vector<std::string> damaged;
+  const DataTable table = read_table(options.dataset, TableKind::kDesigns, damaged);
+  std::map<std::int64_t, std::vector<std::size_t>> rows_of;
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    rows_of[std::get<std::int64_t>(table.find("design_id")->cells[row])].push_back(row);
+  const auto number = [&](std::string_view column, std::size_t row) {
+    const auto* value = std::get_if<double>(&table.find(column)->cells[row]);
+    return value == nullptr ? std::nan("") : *value;
+  };
+  const DesignGoals& goals = *sweep.goals;
+  std::vector<Point> points;
+  for (const auto& [id, rows] : rows_of) {
+    bool good = rows.size() == sweep.workloads.size();
+    for (const std::size_t row : rows)
+      good = good && std::get<std::string>(table.find("status")->cells[row]) == to_string(TaskStatus::kSolved);
+    Point point;
+    for (const DesignGoals::Goal& goal : goals.minimize) {
+      double product = 1, worst = 0, sum = 0;
+      for (const std::size_t row : rows) {
+        const double value = number(column_of(goal.measure), row);
+        product *= value;
+        sum += value;
+        worst = std::max(worst, value);
+        good = good && !std::isnan(value);
+      }
+      const auto count = static_cast<double>(rows.size());
+      const bool area = goal.measure == DesignMeasure::kArea;
+      point.push_back(area                                    ? worst
+                      : goals.mix == DesignGoals::Mix::kWorst ? worst
+                      : goals.mix == DesignGoals::Mix::kMean  ? sum / count
+                                                              : std::pow(product, 1 / count));
+    }
+    if (good) points.push_back(point);
+  }
+  std::vector<Point> frontier;
+  if (!points.empty())
+    for (const std::size_t k : non_dominated(points)) frontier.push_back(points[k]);
+  return frontier;
+}
+
+std::vector<Point> proven_frontier(const Library& library, const Sweep& sweep, int threads) {
+  DesignSearchOptions options;
+  options.threads = threads;
+  const DesignFrontier found = search_designs(library, sweep, options, nullptr);
+  EXPECT_FALSE(found.interrupted);
+  EXPECT_EQ(found.progress.decided, found.progress.designs);
+  std::int64_t designs = 0;
+  for (const ClosedBox& box : found.boxes) designs += box.designs;
+  EXPECT_EQ(designs, found.progress.designs);
+  std::vector<Point> frontier;
+  for (const std::size_t k : found.frontier) frontier.push_back(found.opened[k].values);
+  return frontier;
+}
+
+namespace {
+
+/// Is there a point of these that is nowhere worse, rounding aside?
+bool matched(const Point& point, const std::vector<Point>& by) {
+  return std::ranges::any_of(by, [&](const Point& other) {
+    for (std::size_t k = 0; k < point.size(); ++k)
+      if (other[k] > point[k] * (1 + 1e-8)) return false;
+    return true;
+  });
+}
+
+}  // namespace
+
+void expect_same_points(const std::vector<Point>& found, const std::vector<Point>& truth) {
+  // Two designs that differ by rounding only may stand for each other, so neither set may beat the other.
+  for (const Point& point : truth) EXPECT_TRUE(matched(point, found)) << testing::PrintToString(point);
+  for (const Point& point : found) EXPECT_TRUE(matched(point, truth)) << testing::PrintToString(point);
+}
+
+}  // namespace pliant::tests
