@@ -14,8 +14,8 @@ namespace pliant {
 namespace {
 
 /// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
-/// a few seconds.
-constexpr std::uint64_t kEffort = 2'000'000'000;
+/// a few seconds. With remainders all but the cheapest bounds take longer, and an easier task comes first.
+constexpr std::uint64_t kEffort = 10'000'000'000, kEffortWithRemainders = 4'000'000'000;
 
 class ExactMapper final : public Mapper {
  public:
@@ -23,7 +23,10 @@ class ExactMapper final : public Mapper {
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
-    return prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort);
+    return prove_best(task, options,
+                      options.budget.seconds > 0                      ? 0
+                      : task.factorization == Factorization::kPerfect ? kEffort
+                                                                      : kEffortWithRemainders);
   }
 
  private:

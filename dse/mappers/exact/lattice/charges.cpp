@@ -215,6 +215,13 @@ double ChargeTables::repeated(std::size_t number, const std::array<int, kMaxDims
   return product;
 }
 
+std::size_t ChargeTables::cells() const {
+  std::size_t count = 0;
+  for (const Part& part : parts_)
+    for (const RankTable& rank : part.ranks) count += rank.served.size();
+  return count;
+}
+
 double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
   const double left = repeated(0, node);
   double total = constant_ + plain_ * left;

@@ -20,6 +20,8 @@ class ChargeTables {
                const Functional& functional, double repetitions);
 
   double at(const std::array<int, kMaxDims>& node) const;
+  /// Windows that were counted: what making these tables takes most of its time for.
+  std::size_t cells() const;
   /// The least over some states of every dim.
   double least(const std::array<std::vector<int>, kMaxDims>& states) const;
   /// Fills values for all nodes of a box; dims fastest first.

@@ -157,6 +157,15 @@ double Costs::constant(std::span<const KeeperPair> pairs, const Weights* weights
   return total;
 }
 
+/// A sum that begins at the innermost keeper saves its first read there, and what fetching it from the next keeper
+/// would cost: one number of sums. All of the saving is written beside the words between the two, for a sum leaves this
+/// way.
+void Costs::save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const {
+  if (pairs.size() < 2 || !bounds_begun(pairs[1])) return;
+  weights[1].first_child += weights[0].first_parent;
+  weights[0].first_parent = 0;
+}
+
 double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
@@ -181,6 +190,7 @@ double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const 
       }
     }
   }
+  save_where_sums_leave(pairs, weights);
   return constant(pairs, weights);
 }
 
@@ -212,6 +222,7 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
       }
     }
   }
+  save_where_sums_leave(pairs, weights);
   return constant(pairs, weights);
 }
 

@@ -61,6 +61,7 @@ class Costs {
   /// What an operand costs that stays at the compute units as long as it can: all of them, or one.
   double staying(const KeeperPair& pair, const Weights& weights, bool all_copies) const;
   double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
+  void save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_certain_copies();
   void count_sums();
   double first_per_sweep_at_compute(const KeeperPair& pair) const;

@@ -34,8 +34,8 @@ void merge(Lattice::Values& values, const Status& status, Array array) {
     min_into(entry->second.data(), array.data(), array.size());
 }
 
-/// Building the axes and boxes of a lattice; making the tables of one charge.
-constexpr std::uint64_t kEffortOfLattice = 20'000, kEffortOfTables = 2'000;
+/// Building the axes and boxes of a lattice; making the tables of one charge, and each window in them.
+constexpr std::uint64_t kEffortOfLattice = 20'000, kEffortOfTables = 2'000, kEffortOfCell = 100;
 
 /// Values and charges of one memory that are alive at the same time, about.
 constexpr double kArraysAtOnce = 24;
@@ -147,7 +147,7 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
 
 Array Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
   const ChargeTables tables = charge_tables(k, tensor, pending, slide, functional);
-  work(kEffortOfTables + static_cast<std::uint64_t>(boxes_[k].size));
+  work(static_cast<std::uint64_t>(boxes_[k].size));
   Array values(store_, static_cast<std::size_t>(boxes_[k].size));
   tables.fill(fastest_first_, boxes_[k].extent, {values.data(), values.size()});
   return values;
@@ -415,11 +415,10 @@ void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound
 }
 
 ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  return {{resolved_, spatial_, axes_, costs_, k, tensor, slide},
-          pairs_,
-          pending_pairs(k, tensor, pending),
-          functional,
-          repetitions(tensor, pending)};
+  const ChargePlace place{resolved_, spatial_, axes_, costs_, k, tensor, slide};
+  ChargeTables tables(place, pairs_, pending_pairs(k, tensor, pending), functional, repetitions(tensor, pending));
+  work(kEffortOfTables + kEffortOfCell * tables.cells());
+  return tables;
 }
 
 bool Lattice::slides(int k, int tensor, int pending, int dim) const {

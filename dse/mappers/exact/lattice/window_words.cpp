@@ -26,6 +26,9 @@ WindowWords::WindowWords(const ChargePlace& place, const KeeperPair& pair, const
   slides_ = place.slide >= 0 && (dim_set_ >> place.slide & 1U) != 0;
   divided_ = slides_ && place.resolved.slide_may_be_divided(place.memory, place.slide);
   walks_ = displacement_walks(p_, rank);
+  Sizes whole{};
+  for (const int d : dims_) whole[d] = p_.size[d];
+  values_ = extent(p_, rank, whole, true);
   find_ranks_together();
 }
 
@@ -217,9 +220,7 @@ void WindowWords::every_value_once(const Node& node, Words& words) const {
 }
 
 double WindowWords::values_by_iteration(const Node& node) const {
-  Sizes whole{};
-  for (int d = 0; d < p_.dims; ++d) whole[static_cast<std::size_t>(d)] = p_.size[d];
-  double values = extent(p_, rank_, whole, true);
+  double values = values_;
   for (const int d : dims_) values /= node.left[d];
   return values;
 }

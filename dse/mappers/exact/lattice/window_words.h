@@ -86,6 +86,7 @@ class WindowWords {
   std::vector<int> dims_;
   std::vector<std::pair<int, int>> networks_inside_, networks_beyond_;
   RanksTogether together_;
+  double values_ = 0;  // of the whole rank
   bool slides_ = false, divided_ = false, walks_ = false;
 };
 

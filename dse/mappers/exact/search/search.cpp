@@ -11,8 +11,8 @@ namespace pliant::exact {
 
 namespace {
 
-/// Besides the steps that it finds; and of a complete mapping.
-constexpr std::uint64_t kEffortOfExpansion = 2'000, kEffortOfPrice = 3'000;
+/// Besides the steps that it finds; and of a complete mapping, without and with remainders.
+constexpr std::uint64_t kEffortOfExpansion = 2'000, kEffortOfPrice = 3'000, kEffortOfUnevenPrice = 10'000;
 
 /// What was decided outside, from the outermost memory inwards.
 struct Suffix {
@@ -317,7 +317,7 @@ class ChoiceSearch {
 
   void price(const Suffix& suffix) {
     ++limits_.priced;
-    lattice_.work(kEffortOfPrice);
+    lattice_.work(lattice_.resolved().perfect ? kEffortOfPrice : kEffortOfUnevenPrice);
     const ResolvedTask& resolved = lattice_.resolved();
     Mapping mapping;
     mapping.levels.resize(p_.accelerator.levels.size());
