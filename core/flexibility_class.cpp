@@ -207,6 +207,7 @@ std::string FlexibilityClass::bits() const {
 }
 
 std::string FlexibilityClass::name() const {
+  if (std::ranges::none_of(flexible, [](bool bit) { return bit; })) return "InFlex-0000";
   return std::string(kDegrees[static_cast<std::size_t>(degree)]) + bits() + (variant.empty() ? "" : "-" + variant);
 }
 

@@ -82,6 +82,52 @@ ClassSettings read_class_settings(const Cursor& block, const Accelerator& accele
   return settings;
 }
 
+/// A layer of a family with every dim that the family has; an einsum names its own.
+std::optional<Layer> with_every_dim(Operation family) {
+  switch (family) {
+    case Operation::kConv: return make_conv("", {.B = 2, .M = 4, .C = 4, .P = 2, .Q = 2, .R = 2, .S = 2, .groups = 2});
+    case Operation::kDepthwise:
+      return make_conv("", {.B = 2, .M = 2, .C = 2, .P = 2, .Q = 2, .R = 2, .S = 2, .groups = 2});
+    case Operation::kGemm: return make_gemm("", {.B = 2, .M = 2, .N = 2, .K = 2});
+    case Operation::kEinsum: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Of the orders that keep a tensor still, the one that a baseline means: the loops that move the tensor outside, the
+/// others inside, both as the family lists its dims.
+std::vector<std::string> canonical_order(const Layer& layer, Role stationary) {
+  DimSet moving{};
+  for (std::size_t t = 0; t < layer.tensors.size(); ++t)
+    if (layer.tensors[t].role == stationary) moving |= layer.coupled(static_cast<int>(t));
+  std::vector<std::string> order;
+  for (const bool outside : {true, false})
+    for (std::size_t d = 0; d < layer.dims.size(); ++d)
+      if (((moving >> d & 1U) != 0) == outside) order.push_back(layer.dims[d].name);
+  return order;
+}
+
+bool names_stationarity(const AxisSettings& settings) {
+  return std::ranges::any_of(settings.rules.levels, [](const LevelFlexibility& rules) {
+    return rules.order.allowed.size() == 1 && rules.order.allowed[0].stationary;
+  });
+}
+
+/// `weight-stationary` in a baseline becomes its canonical order, which differs between families.
+void choose_canonical_orders(ClassSettings& settings) {
+  for (const Operation family : {Operation::kConv, Operation::kGemm, Operation::kDepthwise})
+    if (names_stationarity(settings.of(family))) settings.by_family.try_emplace(family, settings.of(family));
+  const auto choose = [](AxisSettings& own, const Layer& layer) {
+    if (!names_stationarity(own)) return;
+    for (LevelFlexibility& rules : own.rules.levels)
+      for (OrderPattern& pattern : rules.order.allowed)
+        if (pattern.stationary) pattern = {canonical_order(layer, *pattern.stationary), std::nullopt};
+  };
+  for (auto& [family, own] : settings.by_family)
+    if (const auto layer = with_every_dim(family)) choose(own, *layer);
+  choose(settings.all, *with_every_dim(Operation::kConv));
+}
+
 /// A baseline has one choice on every axis that it gives.
 void check_baseline(const Cursor& block, const AxisSettings& settings, const Accelerator& accelerator) {
   for (std::size_t k = 0; k < settings.rules.levels.size(); ++k) {
@@ -95,7 +141,8 @@ void check_baseline(const Cursor& block, const AxisSettings& settings, const Acc
     if (rules.tile.burst > 1 && rules.tile.fixed.empty())
       complain(Axis::kTiles, "a baseline with any tile of whole bursts", "{fixed: {DIM: SIZE}}");
     if (rules.order.allowed.size() > 1 || (!rules.order.allowed.empty() && rules.order.allowed[0].stationary))
-      complain(Axis::kOrders, "a baseline with several orders", "one list of dims, outermost first");
+      complain(Axis::kOrders, "a baseline with several orders",
+               "one list of dims, outermost first, or one stationarity");
     const auto& ways = rules.parallel.assignments;
     if (ways.size() > 1 || (!ways.empty() && std::max(ways[0].rows.size(), ways[0].cols.size()) > 1))
       complain(Axis::kParallel, "a baseline with several assignments", "one dim for each side");
@@ -115,9 +162,10 @@ Flexibility full_flexibility(const Accelerator& accelerator) {
 void read_baseline(const Cursor& block, Accelerator& accelerator) {
   if (!block.only_keys(keys::kBaseline, "a map of rules")) return;
   accelerator.baseline = read_class_settings(block, accelerator);
+  choose_canonical_orders(accelerator.baseline);
   check_baseline(block, accelerator.baseline.all, accelerator);
   for (const auto& [operation, own] : accelerator.baseline.by_family)
-    check_baseline(*block.find(to_string(operation)), own, accelerator);
+    if (const auto family = block.find(to_string(operation))) check_baseline(*family, own, accelerator);
 }
 
 void read_partial(const Cursor& block, Accelerator& accelerator) {

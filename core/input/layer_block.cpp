@@ -78,7 +78,8 @@ class ConvReader {
     for (const auto& [our, their] : kSpellings) {
       if (theirs_ && key == our) key = their;
     }
-    const auto value = shape_.require(key, "a size");
+    const bool kernel = key == "R" || key == "S";
+    const auto value = shape_.require(key, kernel ? "a size (1 for a 1x1 kernel)" : "a size");
     return value ? value->count().value_or(1) : 1;
   }
 

@@ -53,6 +53,8 @@ int make_report(const Arguments& arguments, std::ostream& out, std::ostream& err
 
   if (arguments.has("output") || !arguments.has("png")) {
     const fs::path page = arguments.text("output").value_or("report.html");
+    if (std::error_code error; fs::is_directory(page, error))
+      throw arguments.bad("-o", fmt::format("{} is a folder", page.string()), "a file such as report.html");
     if (page.has_parent_path()) make_folder(page.parent_path());
     const LayerDetails details = read_layer_details(dataset, data, order, *arguments.whole("layers"));
     const std::string text = report_page(data, details);

@@ -39,6 +39,7 @@ std::optional<double> as_number(const Cell& cell) {
 
 /// "FullFlex-1011" is "1011", "PartFlex-1011-B" is "Part 1011-B", "maeri" of class 1011 is "maeri 1011".
 std::string label_of(const std::string& flexibility, const std::string& bits) {
+  if (flexibility == "InFlex-0000") return "0000";
   for (const auto& [prefix, word] : {std::pair{"FullFlex-", ""}, {"PartFlex-", "Part "}, {"InFlex-", "In "}})
     if (flexibility.starts_with(prefix)) return word + flexibility.substr(std::string_view(prefix).size());
   return flexibility == bits || bits.empty() ? flexibility : flexibility + " " + bits;

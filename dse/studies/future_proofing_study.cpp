@@ -21,7 +21,7 @@ namespace pliant {
 namespace {
 
 constexpr std::array<const char*, 5> kBandwidths = {"6.4", "25.6", "102.4", kPaperBandwidth, kNoLimit};
-constexpr const char* kInFlex = "FullFlex-0000";
+constexpr const char* kInFlex = "InFlex-0000";
 constexpr std::size_t kCnns = 4;  ///< the first networks are convolutional
 
 bool contains(const std::string& more, const std::string& less) {
@@ -64,14 +64,14 @@ class FutureTable {
 };
 
 int FutureTable::not_monotone() const {
-  constexpr std::size_t kPrefix = 9;  // "FullFlex-"
+  const auto whole = [](const std::string& name) { return name == kInFlex || name.starts_with("FullFlex-"); };
+  const auto bits = [](const std::string& name) { return name.substr(name.find('-') + 1); };
   int broken = 0;
   for (const FutureNetwork& network : kFutureNetworks)
     for (const std::string& less : flexibilities())
       for (const std::string& more : flexibilities()) {
-        if (!has(network) || !less.starts_with("FullFlex-") || !more.starts_with("FullFlex-")) continue;
-        if (contains(more.substr(kPrefix), less.substr(kPrefix)) && cycles(more, network) > cycles(less, network))
-          ++broken;
+        if (!has(network) || !whole(less) || !whole(more)) continue;
+        if (contains(bits(more), bits(less)) && cycles(more, network) > cycles(less, network)) ++broken;
       }
   return broken;
 }

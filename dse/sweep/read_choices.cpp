@@ -80,8 +80,10 @@ void read_flexibilities(SweepReading& reading, const std::optional<Cursor>& c) {
       continue;
     }
     for (unsigned bits = 0; bits < 16; ++bits) {
-      // The least flexible first; T is the leftmost bit. PartFlex-0000 and FullFlex-0000 are the same design.
-      const char* degree = *text == kAllPartial ? "PartFlex" : "FullFlex";
+      // The least flexible first; T is the leftmost bit. With nothing free, full and partial are the same design.
+      const char* degree = bits == 0 ? "InFlex" : *text == kAllPartial ? "PartFlex" : "FullFlex";
+      const std::vector<std::string>& known = reading.sweep.flexibilities;
+      if (bits == 0 && std::ranges::find(known, "InFlex-0000") != known.end()) continue;
       if (!add_flexibility(reading, item, fmt::format("{}-{:04b}", degree, bits))) break;
     }
   }

@@ -193,7 +193,7 @@ TEST(SweepFile, SaysWhatNoDesignMeets) {
 TEST(SweepFile, AllSixteenClasses) {
   const Sweep sweep = parse("accelerator: flexref\nworkloads: [alexnet]\nflexibility: [all-16, PartFlex-1011]\n");
   ASSERT_EQ(sweep.flexibilities.size(), 17U);
-  EXPECT_EQ(sweep.flexibilities[0], "FullFlex-0000");
+  EXPECT_EQ(sweep.flexibilities[0], "InFlex-0000") << "what is fixed is not called full";
   EXPECT_EQ(sweep.flexibilities[11], "FullFlex-1011");
   EXPECT_EQ(sweep.flexibilities[16], "PartFlex-1011");
 }
