@@ -56,7 +56,7 @@ Graph read_graph(const SourceFile& file);
 /// Shapes of all values. Notes nodes whose inputs no node before them makes.
 std::map<std::string, Value> infer_shapes(const Graph& graph, const SourceFile& file, ImportLog& log);
 
-/// The graph's convolutions and matrix products, equal ones counted.
+/// The graph's convolutions and matrix products, equal ones counted, and what they read from each other.
 Workload collect_layers(const Graph& graph, const std::map<std::string, Value>& values, const SourceFile& file,
                         ImportLog& log);
 

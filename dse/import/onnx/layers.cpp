@@ -7,8 +7,10 @@
 #include "core/input/load.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
+#include "core/workload_graph.h"
 #include "dse/import/checked_layer.h"
 #include "dse/import/onnx/constants.h"
+#include "dse/import/onnx/edges.h"
 #include "dse/import/onnx/graph.h"
 #include "dse/import/onnx/window.h"
 
@@ -26,6 +28,7 @@ class LayerCollector {
 
   Workload collect() {
     for (const Node& node : graph_.nodes) {
+      at_ = static_cast<std::size_t>(&node - graph_.nodes.data());
       if (log_.problems().full()) break;
       if (node.type == "Conv" || node.type == "ConvInteger")
         conv(node, 1);
@@ -50,6 +53,8 @@ class LayerCollector {
     }
     note_others();
     workload_.description = "imported from ONNX";
+    if (log_.problems().empty() && static_cast<Count>(graph_.nodes.size()) <= kMostGraphNodes)
+      workload_.graph = collect_edges(graph_, values_, workload_, placed_, file_, log_);
     return std::move(workload_);
   }
 
@@ -84,6 +89,7 @@ class LayerCollector {
     }
     macs_ = *macs;
     const auto [known, is_new] = index_.emplace(layer->written_as, workload_.layers.size());
+    placed_.push_back({at_, static_cast<int>(known->second)});
     if (!is_new) {
       ++workload_.layers[known->second].count;
       return;
@@ -309,6 +315,8 @@ class LayerCollector {
   std::map<std::string, Others> others_;
   UniqueNames names_;
   Count macs_ = 0;
+  std::size_t at_ = 0;               ///< the node at hand
+  std::vector<PlacedLayer> placed_;  ///< in the order of the nodes
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "core/input/load.h"
 #include "dse/import/formats.h"
 #include "support/import_texts.h"
 #include "support/onnx_bytes.h"
@@ -37,6 +38,35 @@ TEST(Onnx, ConvolutionsAreReadWithTheirGeometry) {
   // The batch is a choice; Relu, pooling and Flatten are listed.
   ASSERT_EQ(imported.choices.size(), 4u);
   EXPECT_NE(imported.choices[1].text().find("Flatten: 1 node without matrix products"), std::string::npos);
+}
+
+/// What a graph says, node by node: its work, its words, and the nodes that it reads.
+std::vector<std::string> graph_of(const Workload& workload) {
+  std::vector<std::string> lines;
+  for (const WorkloadGraph::Node& node : workload.graph->nodes) {
+    lines.push_back(node.is_layer() ? "layer" : std::string(kOperatorNames[static_cast<std::size_t>(node.work)]));
+    lines.back() += " " + std::to_string(node.words);
+    for (const WorkloadGraph::Edge& edge : node.from) lines.back() += " " + std::to_string(edge.node);
+  }
+  return lines;
+}
+
+TEST(Onnx, EdgesAreKeptWithTheOperatorsBetween) {
+  const Imported imported = import_text("auto", "net.onnx", small_network());
+  ASSERT_TRUE(imported.workloads.at(0).graph.has_value());
+  EXPECT_EQ(graph_of(imported.workloads[0]),
+            (std::vector<std::string>{"layer 4096", "activation 4096 0", "layer 4096 1", "layer 4608 2", "pool 32 3",
+                                      "layer 10 4"}));
+  // A block with a skip: two branches of one shape, their sum read once more.
+  const Imported skip =
+      import_text("auto", "net.onnx",
+                  model(input("x", {4, 8}) + weight("w", {8, 8}) + node("MatMul", {"x", "w"}, "a") +
+                        node("MatMul", {"a", "w"}, "b") + node("Softmax", {"b"}, "s") + node("Add", {"a", "s"}, "c") +
+                        node("Transpose", {"c"}, "t", attribute("perm", {1, 0})) + node("MatMul", {"c", "t"}, "y")));
+  const Workload& net = skip.workloads.at(0);
+  EXPECT_EQ(graph_of(net),
+            (std::vector<std::string>{"layer 32", "layer 32 0", "softmax 32 1", "add 32 0 2", "layer 16 3 3"}));
+  EXPECT_EQ(parse_workload_text(write_workload(net), "written.yaml").graph, net.graph);
 }
 
 TEST(Onnx, EqualLayersAreCountedAndProductsBroadcast) {
