@@ -8,10 +8,13 @@
 
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/map_residency.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/render_search.h"
+#include "dse/cli/shipped_configs.h"
 #include "dse/cli/text_table.h"
+#include "dse/import/open.h"
 #include "dse/mappers/network.h"
 
 namespace pliant {
@@ -132,6 +135,8 @@ void check_network_options(const Arguments& arguments, const TaskWords& words) {
                         "runtime, energy, edp, ed2p or perf-per-watt");
   if (arguments.has("deadline") && words.objective != to_string(Objective::kEnergy))
     throw arguments.bad("--deadline", fmt::format("beside --objective {}", words.objective), "--objective energy");
+  if (const std::string residency = *arguments.text("residency"); residency != "on" && residency != "off")
+    throw arguments.bad("--residency", fmt::format("`{}`", residency), "on or off");
   for (const char* option : {"save", "certificate"})
     if (arguments.has(option)) throw arguments.bad(fmt::format("--{}", option), "of a network", "a single --layer");
 }
@@ -143,6 +148,10 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Mapper
   NetworkGoal goal;
   goal.objective = tasks.front().task.objective;
   if (const auto deadline = arguments.real("deadline")) goal.most_cycles = *deadline;
+  if (*arguments.text("residency") == "on") {
+    const Workload workload = open_workload(Library(shipped_configs().value_or("configs")), *words.workload);
+    if (workload.graph) return map_residency(arguments, words, mapper, workload, tasks, goal, search, out, err);
+  }
   std::vector<NetworkLayer> layers;
   for (const ReadTask& read : tasks) layers.push_back({read.task, read.count});
   const NetworkOptimum optimum = search_network(mapper, layers, goal, search);

@@ -33,6 +33,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "objective"},
     {"network", kFlag, "", "map",
      "of a whole workload: the mappings whose sums of energy and cycles are best, and what each layer gave up"},
+    {"residency", kText, "on", "map",
+     "with --network, of a workload that knows its graph: on = tensors may stay on chip between layers; off = the "
+     "layers are unrelated"},
     {"deadline", kReal, "", "map", "with --network and --objective energy: cycles that the network may take"},
     {"factorization", kText, "pfm", "map count", kFactorizations, "factorization"},
     {"factorization", kText, "", "eval", "pfm, ruby-s, ruby-t, ruby or padding instead of the mapping's"},

@@ -6,48 +6,42 @@
 #include <stdexcept>
 
 #include "dse/mappers/network_deadline.h"
+#include "dse/mappers/network_hull.h"
 #include "dse/mappers/network_lines.h"
 
 namespace pliant {
 namespace {
 
-/// A hull has as many corners as its layers have; this many lines are never needed unless searches end without a proof.
-constexpr int kMostLines = 400;
-
 class NetworkSearch {
  public:
   NetworkSearch(const Mapper& mapper, const std::vector<NetworkLayer>& layers, const NetworkGoal& goal,
                 const SearchOptions& options)
-      : mapper_(mapper), layers_(layers), goal_(goal), options_(options) {
+      : mapper_(mapper),
+        layers_(layers),
+        goal_(goal),
+        options_(options),
+        hull_(goal, options.stop, [this](double slope) { return find_line(slope); }) {
     for (const NetworkLayer& layer : layers) lines_of_.emplace_back(mapper, layer, options);
   }
 
   NetworkOptimum run() {
-    const bool runtime_only = goal_.objective == Objective::kRuntime;
-    if (!add_line(kFastest) || (!runtime_only && !add_line(0))) return finish();
-    best_.fastest_cycles = lines_.back().least;
-    if (lines_.back().least > goal_.most_cycles * (1 + kNetworkRounding)) {
-      best_.infeasible = true;
-      return finish();
-    }
-    for (const NetworkLine& line : lines_) consider(line);
-    if (!runtime_only) close();
-    best_.lower_bound = runtime_only ? lines_.back().least : lower_bound();
-    if (has_deadline() && !proven()) combine();
-    return finish();
+    const bool closed = hull_.close();
+    for (const LayerLines& lines : lines_of_) best_.searches += lines.searches();
+    if (!closed) return std::move(best_);
+    best_.fastest_cycles = hull_.fastest_cycles();
+    best_.infeasible = hull_.too_slow();
+    if (best_.infeasible) return std::move(best_);
+    best_.value = hull_.value();
+    if (hull_.best() != nullptr) take(*hull_.best());
+    best_.lower_bound = hull_.lower_bound();
+    best_.certified = hull_.proven();
+    if (hull_.has_deadline() && !best_.certified) combine();
+    if (best_.certified) best_.lower_bound = best_.value;
+    return std::move(best_);
   }
 
  private:
-  static constexpr double kFastest = kInfinity;  ///< a slope
-
-  bool has_deadline() const { return goal_.most_cycles < kFastest; }
-
-  double value(double energy, double cycles) const {
-    if (cycles > goal_.most_cycles) return kInfinity;
-    return network_value(goal_.objective, energy, cycles);
-  }
-
-  bool add_line(double slope) {
+  std::optional<NetworkLine> find_line(double slope) {
     NetworkLine line;
     line.slope = slope;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -55,7 +49,7 @@ class NetworkSearch {
       if (found == nullptr) {
         best_.without_mapping = i;
         best_.infeasible = lines_of_[i].infeasible();
-        return false;
+        return std::nullopt;
       }
       const auto count = static_cast<double>(layers_[i].count);
       line.least += count * found->least;
@@ -63,88 +57,21 @@ class NetworkSearch {
       line.cycles += count * found->point.totals.cycles;
       line.points.push_back(found->point);
     }
-    lines_.insert(std::ranges::upper_bound(lines_, slope, {}, &NetworkLine::slope), std::move(line));
-    return true;
+    return line;
   }
 
-  void consider(const NetworkLine& line) {
-    const double found = value(line.energy_pj, line.cycles);
-    if (std::isinf(found) || (!best_.parts.empty() && found >= best_.value)) return;
-    best_.value = found;
+  void take(const NetworkLine& line) {
     best_.energy_pj = line.energy_pj;
     best_.cycles = line.cycles;
-    best_.parts.clear();
     for (std::size_t i = 0; i < layers_.size(); ++i)
       best_.parts.push_back({i, layers_[i].count, line.points[i].mapping, line.points[i].totals});
   }
 
-  bool reaches(double bound) const { return bound >= best_.value * (1 - kNetworkRounding); }
-  bool proven() const { return !best_.parts.empty() && reaches(best_.lower_bound); }
-
-  /// Every objective is quasi-concave in energy and cycles: over what the lines leave it is least at a corner. A
-  /// deadline cuts the region; its least energy is then where the highest of the lines meets the deadline.
-  double corner_value(std::size_t k) const {
-    const Corner corner = meet(lines_[k], lines_[k + 1]);
-    return network_value(goal_.objective, corner.energy_pj, corner.cycles);
-  }
-  double energy_at_deadline() const {
-    double least = 0;
-    for (const NetworkLine& line : lines_)
-      if (!std::isinf(line.slope)) least = std::max(least, line.least - line.slope * goal_.most_cycles);
-    return least;
-  }
-  double lower_bound() const {
-    if (has_deadline()) return std::max(energy_at_deadline(), lines_.front().least);
-    double least = kInfinity;
-    for (std::size_t k = 0; k + 1 < lines_.size(); ++k) least = std::min(least, corner_value(k));
-    return least;
-  }
-
-  /// Adds lines where one can still matter, until none can.
-  void close() {
-    while (lines_.size() < kMostLines && !options_.stop.stop_requested()) {
-      std::optional<double> next;
-      double least = kInfinity;
-      for (std::size_t k = 0; k + 1 < lines_.size(); ++k) {
-        const bool open = has_deadline()
-                              ? lines_[k].cycles > goal_.most_cycles && lines_[k + 1].cycles <= goal_.most_cycles
-                              : !reaches(corner_value(k));
-        const auto slope = open ? chord(lines_[k], lines_[k + 1]) : std::nullopt;
-        if (!slope || is_edge(k, *slope)) continue;
-        if (const double corner = has_deadline() ? 0 : corner_value(k); !next || corner < least) {
-          next = slope;
-          least = corner;
-        }
-      }
-      if (!next || !add_line(*next)) return;
-      for (const NetworkLine& line : lines_) consider(line);
-    }
-  }
-
-  /// The chord is proven to have nothing below it: one of its ends lies on a line of (nearly) its slope.
-  bool is_edge(std::size_t k, double slope) const {
-    const auto near = [&](const NetworkLine& line) { return std::abs(line.slope - slope) <= 1e-9 * slope; };
-    return near(lines_[k]) || near(lines_[k + 1]);
-  }
-
   /// A deadline between two corners of the hull: the layers' frontiers, combined.
   void combine() {
-    const NetworkLine* highest = &lines_.front();
-    for (const NetworkLine& line : lines_)
-      if (!std::isinf(line.slope) &&
-          line.least - line.slope * goal_.most_cycles >= highest->least - highest->slope * goal_.most_cycles)
-        highest = &line;
-    DeadlineCombination combination(mapper_, layers_, options_, goal_.most_cycles, *highest);
-    const bool complete = combination.improve(best_);
+    DeadlineCombination combination(mapper_, layers_, options_, goal_.most_cycles, hull_.highest_at_deadline());
+    best_.certified = combination.improve(best_);
     best_.searches += combination.searches();
-    if (complete) best_.lower_bound = best_.value;
-  }
-
-  NetworkOptimum finish() {
-    best_.certified = proven();
-    if (best_.certified) best_.lower_bound = best_.value;
-    for (const LayerLines& lines : lines_of_) best_.searches += lines.searches();
-    return std::move(best_);
   }
 
   const Mapper& mapper_;
@@ -152,7 +79,7 @@ class NetworkSearch {
   const NetworkGoal goal_;
   const SearchOptions& options_;
   std::vector<LayerLines> lines_of_;  ///< by layer
-  std::vector<NetworkLine> lines_;    ///< by slope
+  NetworkHull hull_;
   NetworkOptimum best_;
 };
 

@@ -56,6 +56,36 @@ TEST(MapCommand, ANetworkIsMappedAsAWhole) {
   EXPECT_EQ(run(with(kSmall, {"--network"})).code, 2);
 }
 
+TEST(MapCommand, ANetworkSaysWhichTensorsStay) {
+  const Scratch file(".yaml");
+  file.write(R"(name: net
+layers:
+  - {layer: a, gemm: {M: 64, N: 64, K: 64}}
+  - {layer: b, count: 2, gemm: {M: 64, N: 64, K: 64}}
+graph:
+  - {layer: a}
+  - {repeat: 2, from: a, nodes: [{layer: b, from: previous}, {op: add, name: sum, from: [previous, b]}]}
+)");
+  const std::vector<std::string> args = {"map", "--accelerator", "npu", "--workload", file.path.string(), "--network"};
+  const Ran ran = run(with(args, {"--json"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto network = nlohmann::json::parse(ran.out)["network"];
+  EXPECT_TRUE(network["certified"]);
+  EXPECT_LT(network["value"].get<double>(), network["without_residency"]["value"].get<double>());
+  double energy = 0;
+  for (const auto& step : network["steps"]) energy += step["energy_pj"].get<double>();
+  EXPECT_NEAR(energy / network["energy_pj"].get<double>(), 1, 1e-9);
+  ASSERT_EQ(network["tensors"].size(), 5U);
+  EXPECT_EQ(network["tensors"][0]["lives_in"], "SRAM");
+  EXPECT_EQ(network["tensors"][0]["to_step"], 2);
+  EXPECT_EQ(network["tensors"][4]["lives_in"], "outside");  // the network's output
+  const std::string text = run(args).out;
+  EXPECT_NE(text.find("certified optimum of the network over mappings and residency"), std::string::npos) << text;
+  EXPECT_NE(text.find("tensors that stay on chip"), std::string::npos) << text;
+  EXPECT_EQ(run(with(args, {"--residency", "off"})).out.find("residency"), std::string::npos);
+  EXPECT_EQ(run(with(args, {"--residency", "maybe"})).code, 2);
+}
+
 TEST(MapCommand, SeveralObjectivesGiveTheFrontier) {
   const std::vector<std::string> args = {
       "map",         "--accelerator", "eyeriss", "--layer", "conv:M=64,C=64,P=56,Q=56,R=3,S=3",

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/map_residency.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "core/input/source_text.h"
+#include "dse/cli/json_schema.h"
+#include "dse/cli/render_physical.h"
+#include "dse/cli/render_search.h"
+#include "dse/cli/text_table.h"
+#include "dse/mappers/residency/residency.h"
+
+namespace pliant {
+namespace {
+
+using nlohmann::ordered_json;
+using residency::Home;
+using residency::kOutside;
+using residency::Optimum;
+
+class ResidencyTelling {
+ public:
+  ResidencyTelling(const Workload& workload, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
+                   const residency::Search& search, const Optimum& best, const Optimum& outside)
+      : workload_(workload),
+        accelerator_(tasks.front().task.accelerator),
+        pass_(tasks.front().pass),
+        goal_(goal),
+        search_(search),
+        best_(best),
+        outside_(outside) {}
+
+  std::string text(std::string_view mapper) const {
+    std::string text = steps_table() + "\n";
+    if (const std::string stays = tensors_table(); stays.empty())
+      text += "no tensor stays on chip\n";
+    else
+      text += "tensors that stay on chip\n" + stays;
+    const std::string value = fmt::format("{} {:.7g}", to_string(goal_.objective), best_.value);
+    const std::string within =
+        std::isinf(goal_.most_cycles) ? "" : fmt::format(" within {:.0f} cycles", goal_.most_cycles);
+    text += best_.certified
+                ? fmt::format("\ncertified optimum of the network over mappings and residency: {}{}\n", value, within)
+                : fmt::format("\nbest found for the network: {}{}, proven lower bound {:.7g}, gap {:.3g} %\n", value,
+                              within, best_.lower_bound, 100 * best_.gap());
+    text += fmt::format("energy {:.6g} uJ, {:.0f} cycles, EDP {:.7g} pJ x cycles\n", best_.energy_pj * 1e-6,
+                        best_.cycles, best_.energy_pj * best_.cycles);
+    if (const auto figures = in_time(best_)) text += physical_text(accelerator_, figures, &pass_) + "\n";
+    text += without_text();
+    return text + fmt::format("mapper {}, {} searches\n", mapper, search_.searches());
+  }
+
+  ordered_json json(std::string_view mapper) const {
+    ordered_json json{{"mapper", mapper},
+                      {"objective", to_string(goal_.objective)},
+                      {"value", best_.value},
+                      {"lower_bound", best_.lower_bound},
+                      {"gap", best_.gap()},
+                      {"certified", best_.certified},
+                      {"energy_pj", best_.energy_pj},
+                      {"runtime_cycles", best_.cycles},
+                      {"edp_pj_cycles", best_.energy_pj * best_.cycles},
+                      {"searches", search_.searches()}};
+    json.update(physical_json(accelerator_, in_time(best_), &pass_));
+    if (!std::isinf(goal_.most_cycles)) json["deadline_cycles"] = goal_.most_cycles;
+    if (outside_.found())
+      json["without_residency"] = {
+          {"value", outside_.value},           {"lower_bound", outside_.lower_bound},
+          {"certified", outside_.certified},   {"energy_pj", outside_.energy_pj},
+          {"runtime_cycles", outside_.cycles}, {"edp_pj_cycles", outside_.energy_pj * outside_.cycles}};
+    json["tensors"] = ordered_json::array();
+    for (std::size_t t = 0; t < live().tensors.size(); ++t) {
+      const residency::LiveTensor& tensor = live().tensors[t];
+      json["tensors"].push_back({{"node", node_name(tensor.node)},
+                                 {"words", tensor.words},
+                                 {"lives_in", home_name(best_.homes[t])},
+                                 {"from_step", tensor.made_by},
+                                 {"to_step", tensor.last_read}});
+    }
+    json["steps"] = ordered_json::array();
+    for (std::size_t s = 0; s < best_.steps.size(); ++s) json["steps"].push_back(step_json(s));
+    return json;
+  }
+
+ private:
+  const residency::LiveTensors& live() const { return search_.live(); }
+  const WorkloadGraph::Node& node(int n) const { return workload_.graph->nodes[static_cast<std::size_t>(n)]; }
+  const std::string& node_name(int n) const { return node(n).name; }
+  std::string home_name(Home home) const {
+    return home == kOutside ? "outside" : accelerator_.levels[static_cast<std::size_t>(home)].name;
+  }
+  Home home_of(int tensor) const { return best_.homes[static_cast<std::size_t>(tensor)]; }
+
+  std::optional<Physical> in_time(const Optimum& optimum) const {
+    double macs = 0;
+    for (const Workload::Entry& entry : workload_.layers)
+      macs += static_cast<double>(entry.count) * static_cast<double>(entry.layer.macs());
+    return physical(accelerator_.clock_hz, optimum.energy_pj, optimum.cycles, macs);
+  }
+
+  std::string reads_from(std::size_t s) const {
+    std::vector<std::string> places;
+    for (const residency::Read& read : live().steps[s].reads) places.push_back(home_name(home_of(read.tensor)));
+    return places.empty() ? "outside" : join(places);
+  }
+  std::string makes_in(std::size_t s) const {
+    return live().steps[s].makes < 0 ? "in place" : home_name(home_of(live().steps[s].makes));
+  }
+  /// Words that tensors take in each memory while the step runs, its own operands included.
+  std::map<std::string, Count> reserved(std::size_t s) const {
+    std::map<std::string, Count> all;
+    const int variant = best_.steps[s].variant;
+    if (variant < 0) return all;
+    const residency::Reserved& words = search_.variant(variant).reserved;
+    for (std::size_t l = 0; l < words.size(); ++l)
+      if (const Count sum = words[l][0] + words[l][1] + words[l][2]; sum > 0) all[accelerator_.levels[l].name] = sum;
+    return all;
+  }
+
+  /// Rounds of a block that do the same are one line.
+  std::string steps_table() const {
+    struct Line {
+      std::vector<std::string> cells;
+      Count times = 0;
+      double energy_pj = 0, cycles = 0;
+    };
+    std::vector<Line> lines;
+    std::map<std::vector<std::string>, std::size_t> at;
+    for (std::size_t s = 0; s < best_.steps.size(); ++s) {
+      const residency::Step& step = live().steps[s];
+      std::vector<std::string> rooms;
+      for (const auto& [memory, words] : reserved(s))
+        rooms.push_back(fmt::format("{} {}", memory, readable_count(static_cast<double>(words))));
+      std::vector<std::string> cells{node_name(step.node), reads_from(s), makes_in(s),
+                                     rooms.empty() ? "-" : join(rooms)};
+      const auto [known, is_new] = at.emplace(cells, lines.size());
+      if (is_new) lines.push_back({cells});
+      Line& line = lines[known->second];
+      line.times += step.count;
+      line.energy_pj += best_.steps[s].energy_pj;
+      line.cycles += best_.steps[s].cycles;
+    }
+    TextTable table({"node", "times", "reads from<", "makes in<", "words taken<", "energy uJ", "cycles"});
+    for (const Line& line : lines)
+      table.add({line.cells[0], fmt::format("{}", line.times), line.cells[1], line.cells[2], line.cells[3],
+                 fmt::format("{:.4g}", line.energy_pj * 1e-6), fmt::format("{:.0f}", line.cycles)});
+    return table.text("");
+  }
+
+  std::string tensors_table() const {
+    struct Line {
+      std::vector<std::string> cells;
+      Count times = 0;
+    };
+    std::vector<Line> lines;
+    std::map<std::vector<std::string>, std::size_t> at;
+    for (std::size_t t = 0; t < live().tensors.size(); ++t) {
+      const residency::LiveTensor& tensor = live().tensors[t];
+      if (best_.homes[t] == kOutside) continue;
+      const int last = live().steps[static_cast<std::size_t>(tensor.last_read)].node;
+      const std::vector<std::string> cells{node_name(tensor.node), home_name(best_.homes[t]),
+                                           readable_count(static_cast<double>(tensor.words)), node_name(last),
+                                           fmt::format("{}", tensor.last_read - tensor.made_by)};
+      const auto [known, is_new] = at.emplace(cells, lines.size());
+      if (is_new) lines.push_back({cells});
+      ++lines[known->second].times;
+    }
+    if (lines.empty()) return {};
+    TextTable table({"made by", "times", "stays in<", "words", "until<", "steps"});
+    for (const Line& line : lines)
+      table.add(
+          {line.cells[0], fmt::format("{}", line.times), line.cells[1], line.cells[2], line.cells[3], line.cells[4]});
+    return table.text("  ");
+  }
+
+  std::string without_text() const {
+    if (!outside_.found()) return "without residency no choice of mappings does\n";
+    const double edp = outside_.energy_pj * outside_.cycles;
+    std::string text = fmt::format("every tensor outside: {} {:.7g}{}, energy {:.6g} uJ, {:.0f} cycles\n",
+                                   to_string(goal_.objective), outside_.value, outside_.certified ? " (certified)" : "",
+                                   outside_.energy_pj * 1e-6, outside_.cycles);
+    return text + fmt::format("residency divides energy by {:.3f}, cycles by {:.3f}, EDP by {:.3f}\n",
+                              outside_.energy_pj / best_.energy_pj, outside_.cycles / best_.cycles,
+                              edp / (best_.energy_pj * best_.cycles));
+  }
+
+  ordered_json step_json(std::size_t s) const {
+    const residency::Step& step = live().steps[s];
+    const residency::StepChoice& choice = best_.steps[s];
+    ordered_json json{{"node", node_name(step.node)}, {"count", step.count}};
+    if (step.row >= 0)
+      json["layer"] = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;
+    else
+      json["op"] = to_string(node(step.node).work);
+    json["reads_from"] = ordered_json::array();
+    for (const residency::Read& read : step.reads) json["reads_from"].push_back(home_name(home_of(read.tensor)));
+    json["makes_in"] = makes_in(s);
+    json["reserved_words"] = reserved(s);
+    json["energy_pj"] = choice.energy_pj;
+    json["runtime_cycles"] = choice.cycles;
+    return json;
+  }
+
+  const Workload& workload_;
+  const Accelerator& accelerator_;
+  const Workload::Pass& pass_;
+  const NetworkGoal& goal_;
+  const residency::Search& search_;
+  const Optimum& best_;
+  const Optimum& outside_;
+};
+
+}  // namespace
+
+int map_residency(const Arguments& arguments, const TaskWords& words, const Mapper& mapper, const Workload& workload,
+                  const std::vector<ReadTask>& tasks, const NetworkGoal& goal, const SearchOptions& options,
+                  std::ostream& out, std::ostream& err) {
+  std::vector<Task> rows;
+  for (const ReadTask& read : tasks) rows.push_back(read.task);
+  residency::Search search(mapper, workload, rows, options);
+  const Optimum best = search.run(goal, true);
+  if (options.stop.stop_requested()) return 130;
+  if (!best.found()) {
+    if (best.without_mapping) {
+      const Task& task = rows[static_cast<std::size_t>(*best.without_mapping)];
+      const auto why = why_nothing_fits(task);
+      err << (why ? infeasible_text(task, *why) : fmt::format("no mapping of layer {} was found\n", task.layer.name));
+    } else {
+      err << fmt::format("no mappings of the network take at most {:.0f} cycles; the fastest take {:.0f}\n",
+                         goal.most_cycles, best.fastest_cycles);
+    }
+    return 3;
+  }
+  const Optimum outside = search.run(goal, false);
+  if (options.stop.stop_requested()) return 130;
+  const ResidencyTelling telling(workload, tasks, goal, search, best, outside);
+  if (arguments.has("json")) {
+    ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}, {"workload", *words.workload}};
+    json["network"] = telling.json(mapper.name());
+    out << json.dump(2) << "\n";
+  } else {
+    out << telling.text(mapper.name());
+  }
+  return 0;
+}
+
+}  // namespace pliant

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network's run step by step: what each step reads and makes, how long every tensor lives, and where it may live.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/workload_graph.h"
+#include "costmodel/task.h"
+
+namespace pliant::residency {
+
+/// Where a tensor lives from its producer to its last reader: a memory's level, or the outermost memory of its role.
+using Home = int;
+inline constexpr Home kOutside = -1;
+
+struct LiveTensor {
+  int node = 0;  ///< of the graph, that makes it
+  Count words = 0;
+  int made_by = 0, last_read = 0;     ///< steps; equal when nobody reads it
+  std::vector<Home> homes{kOutside};  ///< all it may have, outside first
+};
+
+struct Read {
+  int tensor = 0;   ///< of LiveTensors
+  int operand = 0;  ///< of the layer; of an operator, the position among its operands
+};
+
+struct Step {
+  int node = 0;
+  int row = -1;  ///< of the workload; -1 = an operator
+  Count count = 1;
+  std::vector<Read> reads;       ///< what the network made; the rest comes from outside
+  Count words_from_outside = 0;  ///< that an operator reads
+  int makes = -1;                ///< -1: an activation, done where its operand is
+  std::vector<int> through;      ///< tensors made before and read later that it does not touch
+};
+
+struct LiveTensors {
+  std::vector<LiveTensor> tensors;
+  std::vector<Step> steps;
+};
+
+/// `rows` are the tasks of the workload's rows, all on one accelerator.
+LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows);
+
+/// Words of the memory that a tensor takes while a step runs: the widest its elements are there.
+Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int step, Home home);
+
+}  // namespace pliant::residency

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/residency/operator_cost.h"
+
+#include <algorithm>
+#include <map>
+
+namespace pliant::residency {
+
+namespace {
+
+struct Words {
+  double read = 0, written = 0;
+};
+
+/// The outermost memory that keeps the role.
+int outermost(const Accelerator& accelerator, Role role) {
+  for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {
+    const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
+    if (level.is_memory() && level.memory().may_keep[static_cast<std::size_t>(role)]) return l;
+  }
+  return 0;
+}
+
+double cycles_at(const Memory& memory, const Words& words) {
+  double most = 0;
+  const auto port = [&most](const std::optional<double>& per_cycle, double moved) {
+    if (per_cycle) most = std::max(most, moved / *per_cycle);
+  };
+  port(memory.read_words_per_cycle, words.read);
+  port(memory.write_words_per_cycle, words.written);
+  port(memory.bus_words_per_cycle, words.read + words.written);
+  const Bandwidth& inputs = memory.bandwidth_of[static_cast<std::size_t>(Role::kInput)];
+  const Bandwidth& outputs = memory.bandwidth_of[static_cast<std::size_t>(Role::kOutput)];
+  port(inputs.read, words.read);
+  port(inputs.bus, words.read);
+  port(outputs.write, words.written);
+  port(outputs.bus, words.written);
+  return most;
+}
+
+double leak_pj_per_cycle(const Accelerator& accelerator) {
+  double sum = 0;
+  for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {
+    const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
+    const auto instances = static_cast<double>(accelerator.instances(l));
+    if (level.is_memory()) sum += instances * level.memory().leak_pj_per_cycle;
+    if (level.is_compute()) sum += instances * level.compute().leak_pj_per_cycle;
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool works_in_place(WorkloadGraph::Operator work) {
+  using enum WorkloadGraph::Operator;
+  return work == kAdd || work == kActivation || work == kSoftmax || work == kNorm;
+}
+
+OperatorCost operator_cost(const Accelerator& accelerator, const Step& step, const LiveTensors& live,
+                           const std::vector<Home>& homes, Home made) {
+  if (step.makes < 0) return {};
+  std::map<int, Words> at;  // by level
+  const auto level_of = [&](Home home, Role role) { return home == kOutside ? outermost(accelerator, role) : home; };
+  for (std::size_t i = 0; i < step.reads.size(); ++i)
+    at[level_of(homes[i], Role::kInput)].read +=
+        static_cast<double>(live.tensors[static_cast<std::size_t>(step.reads[i].tensor)].words);
+  at[level_of(kOutside, Role::kInput)].read += static_cast<double>(step.words_from_outside);
+  at[level_of(made, Role::kOutput)].written +=
+      static_cast<double>(live.tensors[static_cast<std::size_t>(step.makes)].words);
+  OperatorCost cost;
+  for (const auto& [level, words] : at) {
+    const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
+    cost.energy_pj += words.read * memory.read_pj + words.written * memory.write_pj;
+    cost.cycles = std::max(cost.cycles, cycles_at(memory, words));
+  }
+  cost.energy_pj += cost.cycles * leak_pj_per_cycle(accelerator);
+  return cost;
+}
+
+}  // namespace pliant::residency

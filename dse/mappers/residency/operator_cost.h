@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator without MACs costs: it reads its operands where they live and writes its result where that will
+// live. docs/networks.md says what is left out.
+#pragma once
+
+#include <vector>
+
+#include "dse/mappers/residency/live_tensors.h"
+
+namespace pliant::residency {
+
+struct OperatorCost {
+  double energy_pj = 0, cycles = 0;
+};
+
+/// `homes` are those of step.reads, in their order.
+OperatorCost operator_cost(const Accelerator& accelerator, const Step& step, const LiveTensors& live,
+                           const std::vector<Home>& homes, Home made);
+
+/// Does its result take the place of the operand, element by element?
+bool works_in_place(WorkloadGraph::Operator work);
+
+}  // namespace pliant::residency

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/residency/residency_lines.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "flex/mapspace/rules.h"
+
+namespace pliant::residency {
+
+namespace {
+
+/// Where the tensors that a step touches or that live through it are.
+class Places {
+ public:
+  Places(const std::vector<int>& alive, const std::vector<Home>& state, int makes, Home made)
+      : alive_(alive), state_(state), makes_(makes), made_(made) {}
+  Home of(int tensor) const {
+    if (tensor == makes_) return made_;
+    return state_[static_cast<std::size_t>(std::ranges::find(alive_, tensor) - alive_.begin())];
+  }
+
+ private:
+  const std::vector<int>& alive_;
+  const std::vector<Home>& state_;
+  int makes_;
+  Home made_;
+};
+
+bool fits(const Accelerator& accelerator, const Reserved& reserved) {
+  for (std::size_t l = 0; l < reserved.size(); ++l) {
+    const Level& level = accelerator.levels[l];
+    if (!level.is_memory() || !level.memory().capacity_words) continue;
+    Count sum = 0;
+    for (const Count words : reserved[l]) sum += words;
+    if (sum > *level.memory().capacity_words) return false;
+  }
+  return true;
+}
+
+/// By level: do the row's rules divide the memory among the roles?
+std::vector<bool> divided_memories(const Task& task) {
+  std::vector<bool> divided(task.accelerator.levels.size(), false);
+  for (std::size_t l = 0; l < divided.size(); ++l)
+    if (task.accelerator.levels[l].is_memory())
+      divided[l] = memory_rules(task.layer, task.accelerator, level_rules(task.flexibility, l), static_cast<int>(l))
+                       .shares.has_value();
+  return divided;
+}
+
+/// Without a hard partition only the sum matters; one bucket for all makes equal variants equal.
+void merge_roles(const std::vector<bool>& divided, Reserved& reserved) {
+  for (std::size_t l = 0; l < reserved.size(); ++l)
+    if (!divided[l]) reserved[l] = {reserved[l][0] + reserved[l][1] + reserved[l][2], 0, 0};
+}
+
+}  // namespace
+
+ResidencyLines::ResidencyLines(const Workload& workload, const std::vector<Task>& rows, bool stay,
+                               VariantLines& variants)
+    : workload_(workload), rows_(rows), variants_(variants), live_(live_tensors(workload, rows)) {
+  if (!stay)
+    for (LiveTensor& tensor : live_.tensors) tensor.homes = {kOutside};
+  for (const Task& row : rows) divided_.push_back(divided_memories(row));
+  build();
+}
+
+std::optional<Transition> ResidencyLines::transition(int s, const std::vector<int>& alive, const State& state,
+                                                     Home made) {
+  const Step& step = live_.steps[static_cast<std::size_t>(s)];
+  const Accelerator& accelerator = rows_.front().accelerator;
+  const Places places(alive, state, step.makes, made);
+  Reserved own(accelerator.levels.size(), std::array<Count, kRoles>{});
+  const auto reserve = [&](Reserved& reserved, int tensor, Role role) {
+    const Home home = places.of(tensor);
+    if (home == kOutside) return;
+    reserved[static_cast<std::size_t>(home)][static_cast<std::size_t>(role)] += words_at(live_, rows_, tensor, s, home);
+  };
+  Variant variant;
+  variant.row = step.row;
+  const Layer* layer = step.row >= 0 ? &rows_[static_cast<std::size_t>(step.row)].layer : nullptr;
+  std::vector<Home> homes;
+  std::vector<int> counted;
+  for (const Read& read : step.reads) {
+    homes.push_back(places.of(read.tensor));
+    const Role role = layer ? layer->tensors[static_cast<std::size_t>(read.operand)].role : Role::kInput;
+    if (layer) variant.homes[static_cast<std::size_t>(role)] = homes.back();
+    if (std::ranges::find(counted, read.tensor) == counted.end()) reserve(own, read.tensor, role);
+    counted.push_back(read.tensor);
+  }
+  if (step.makes >= 0) {
+    const bool replaces = !layer && works_in_place(workload_.graph->nodes[static_cast<std::size_t>(step.node)].work) &&
+                          std::ranges::any_of(step.reads, [&](const Read& read) {
+                            const LiveTensor& tensor = live_.tensors[static_cast<std::size_t>(read.tensor)];
+                            return tensor.last_read == s && places.of(read.tensor) == made &&
+                                   tensor.words >= live_.tensors[static_cast<std::size_t>(step.makes)].words;
+                          });
+    if (layer) variant.homes[static_cast<std::size_t>(Role::kOutput)] = made;
+    if (!replaces) reserve(own, step.makes, Role::kOutput);
+  }
+  variant.reserved = own;
+  for (const int tensor : step.through) reserve(variant.reserved, tensor, Role::kInput);
+  if (!fits(accelerator, variant.reserved)) return std::nullopt;
+  Transition found;
+  found.made = made;
+  if (!layer) {
+    found.cost = operator_cost(accelerator, step, live_, homes, made);
+    return found;
+  }
+  Variant alone{variant.row, variant.homes, own};
+  merge_roles(divided_[static_cast<std::size_t>(step.row)], variant.reserved);
+  merge_roles(divided_[static_cast<std::size_t>(step.row)], alone.reserved);
+  found.variant = variants_.intern(std::move(variant), std::move(alone));
+  return found;
+}
+
+void ResidencyLines::build() {
+  std::vector<int> alive;
+  std::vector<State> states{State{}};
+  for (int s = 0; s < static_cast<int>(live_.steps.size()); ++s) {
+    const Step& step = live_.steps[static_cast<std::size_t>(s)];
+    std::vector<int> next_alive = alive;
+    if (step.makes >= 0) next_alive.push_back(step.makes);
+    const auto dies = [&](int t) { return live_.tensors[static_cast<std::size_t>(t)].last_read <= s; };
+    std::map<State, int> next;
+    std::vector<Transition>& found = transitions_.emplace_back();
+    const std::vector<Home> nowhere{kOutside};
+    const std::vector<Home>& homes =
+        step.makes >= 0 ? live_.tensors[static_cast<std::size_t>(step.makes)].homes : nowhere;
+    for (std::size_t from = 0; from < states.size(); ++from) {
+      for (const Home made : homes) {
+        auto one = transition(s, alive, states[from], made);
+        if (!one) continue;
+        State after;
+        for (std::size_t i = 0; i < next_alive.size(); ++i)
+          if (!dies(next_alive[i])) after.push_back(i < states[from].size() ? states[from][i] : made);
+        one->from = static_cast<int>(from);
+        one->to = next.emplace(std::move(after), static_cast<int>(next.size())).first->second;
+        found.push_back(*one);
+      }
+    }
+    states_.push_back(states.size());
+    std::erase_if(next_alive, dies);
+    alive = std::move(next_alive);
+    states.assign(next.size(), State{});
+    for (const auto& [state, index] : next) states[static_cast<std::size_t>(index)] = state;
+  }
+  states_.push_back(states.size());
+}
+
+double ResidencyLines::weight(const Transition& transition, int step, double slope, VariantLines::Known& known) {
+  const auto count = static_cast<double>(live_.steps[static_cast<std::size_t>(step)].count);
+  if (transition.variant < 0) {
+    known = {};
+    return count *
+           (std::isinf(slope) ? transition.cost.cycles : transition.cost.energy_pj + slope * transition.cost.cycles);
+  }
+  known = variants_.bound(transition.variant, slope);
+  return known.nothing_fits ? kInfinity : count * known.least;
+}
+
+/// Lower bounds for what is not searched yet; the best path is searched, until all of it is.
+std::optional<Path> ResidencyLines::shortest(double slope) {
+  const std::size_t count = live_.steps.size();
+  std::vector<std::vector<const Transition*>> by(count);  // by step: into each state
+  std::vector<std::vector<double>> least(count + 1);
+  while (true) {
+    least[0] = {0};
+    for (std::size_t s = 0; s < count; ++s) {
+      least[s + 1].assign(states_[s + 1], kInfinity);
+      by[s].assign(states_[s + 1], nullptr);
+      for (const Transition& one : transitions_[s]) {
+        VariantLines::Known known;
+        const double total =
+            least[s][static_cast<std::size_t>(one.from)] + weight(one, static_cast<int>(s), slope, known);
+        if (total >= least[s + 1][static_cast<std::size_t>(one.to)]) continue;
+        least[s + 1][static_cast<std::size_t>(one.to)] = total;
+        by[s][static_cast<std::size_t>(one.to)] = &one;
+      }
+      if (std::ranges::all_of(least[s + 1], [](double x) { return std::isinf(x); })) {
+        if (live_.steps[s].row >= 0) stuck_row_ = live_.steps[s].row;
+        return std::nullopt;
+      }
+    }
+    Path path;
+    path.least = least[count][0];
+    path.steps.resize(count);
+    bool searched = false;
+    int state = 0;
+    for (std::size_t s = count; s-- > 0;) {
+      const Transition& one = *by[s][static_cast<std::size_t>(state)];
+      PathStep& step = path.steps[s];
+      step.made = one.made;
+      step.variant = one.variant;
+      step.energy_pj = one.cost.energy_pj;
+      step.cycles = one.cost.cycles;
+      state = one.from;
+      if (one.variant < 0) continue;
+      VariantLines::Known known = variants_.bound(one.variant, slope);
+      if (known.line == nullptr) {
+        known = variants_.exact(one.variant, slope);
+        searched = true;
+      }
+      step.line = known.line;
+    }
+    if (searched) continue;
+    for (std::size_t s = 0; s < count; ++s) {
+      PathStep& step = path.steps[s];
+      const auto times = static_cast<double>(live_.steps[s].count);
+      if (step.line != nullptr) {
+        step.energy_pj = times * step.line->point.totals.energy_pj;
+        step.cycles = times * step.line->point.totals.cycles;
+      }
+      path.energy_pj += step.energy_pj;
+      path.cycles += step.cycles;
+    }
+    return path;
+  }
+}
+
+const Path* ResidencyLines::at(double slope) {
+  auto known = known_.find(slope);
+  if (known == known_.end()) known = known_.emplace(slope, shortest(slope)).first;
+  return known->second ? &*known->second : nullptr;
+}
+
+}  // namespace pliant::residency

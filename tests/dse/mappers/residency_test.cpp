@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks whose tensors stay on chip: the optimum is the best of all choices of where tensors live with all mappings,
+// never worse than without, and equal to it where nothing fits. tests/long/residency_soak_test.cpp has more networks.
+#include "dse/mappers/residency/residency.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/flexibility_class.h"
+#include "core/input/load.h"
+#include "support/residency_agreement.h"
+
+namespace pliant {
+namespace {
+
+const Library kLibrary(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
+
+const char* const kSkip = R"(name: skip
+layers:
+  - {layer: a, conv: {M: 16, C: 8, P: 14, Q: 14, R: 1, S: 1}}
+  - {layer: b, conv: {M: 64, C: 16, P: 14, Q: 14, R: 1, S: 1}}
+  - {layer: c, conv: {M: 16, C: 64, P: 14, Q: 14, R: 1, S: 1}}
+graph:
+  - {layer: a}
+  - {layer: b, from: a}
+  - {layer: c, from: b}
+  - {op: add, name: sum, from: [a, c]}
+  - {op: pool, name: out, words: 16, from: sum}
+)";
+
+residency::Optimum optimum(const Accelerator& accelerator, const Workload& workload, bool stay) {
+  std::vector<Task> rows;
+  for (const Workload::Entry& entry : workload.layers)
+    rows.push_back({entry.layer, accelerator, accelerator.flexibility_of(entry.layer)});
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchOptions options;
+  return residency::Search(*exact, workload, rows, options).run({Objective::kEdp}, stay);
+}
+
+TEST(Residency, NothingFitsNothingChanges) {
+  const Workload skip = parse_workload_text(kSkip, "skip.yaml");
+  Accelerator small = load_accelerator(kLibrary, "flexref");
+  small.levels[1].memory().capacity_words = 3000;  // the smallest tensor that anyone reads has 3136
+  const residency::Optimum with = optimum(small, skip, true), without = optimum(small, skip, false);
+  ASSERT_TRUE(with.certified && without.certified);
+  EXPECT_EQ(with.value, without.value);
+  EXPECT_EQ(with.homes, std::vector<residency::Home>(with.homes.size(), residency::kOutside));
+}
+
+/// 3136 + 12544 words are alive beside b and c. What holds all of it keeps all of it, what holds less cannot.
+TEST(Residency, ASkipTakesRoomFromWhatItSpans) {
+  const Workload skip = parse_workload_text(kSkip, "skip.yaml");
+  Accelerator machine = load_accelerator(kLibrary, "flexref");
+  machine.levels[1].memory().capacity_words = 3136 + 12544 + 3136 + 200;
+  const residency::Optimum large = optimum(machine, skip, true);
+  EXPECT_EQ(large.homes, (std::vector<residency::Home>{1, 1, 1, 1, residency::kOutside}));
+  EXPECT_LT(large.value, optimum(machine, skip, false).value);
+  machine.levels[1].memory().capacity_words = 3136 + 12544 - 1;
+  const residency::Optimum tight = optimum(machine, skip, true);
+  ASSERT_TRUE(tight.certified);
+  EXPECT_NE(tight.homes[0] == 1, tight.homes[1] == 1);  // one of the two
+}
+
+/// More freedom is never worse, with residency as without.
+TEST(Residency, ClassesAreMonotone) {
+  const Workload skip = parse_workload_text(kSkip, "skip.yaml");
+  const Accelerator flexref = load_accelerator(kLibrary, "flexref");
+  const auto value = [&](const std::string& name) {
+    const residency::Optimum found = optimum(apply_class(flexref, *parse_flexibility_class(name)), skip, true);
+    EXPECT_TRUE(found.certified) << name;
+    return found.value;
+  };
+  for (const char* degree : {"FullFlex-", "PartFlex-"}) {
+    std::vector<double> values;
+    for (unsigned bits = 0; bits < 16; ++bits) {
+      std::string name = bits == 0 ? "InFlex-" : degree;
+      for (unsigned axis = 0; axis < 4; ++axis) name += (bits >> (3 - axis) & 1U) != 0 ? '1' : '0';
+      values.push_back(value(name));
+    }
+    for (unsigned bits = 0; bits < 16; ++bits)
+      for (unsigned axis = 0; axis < 4; ++axis)
+        EXPECT_LE(values[bits | (1U << axis)], values[bits] * (1 + 1e-12)) << degree << bits << " " << axis;
+  }
+}
+
+TEST(Residency, OptimumIsTheBestOfAllChoices) {
+  tests::ResidencyCounts counts;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) tests::compare_with_enumeration(seed, counts);
+  EXPECT_GE(counts.better, 20);  // else the networks have nothing to keep
+  EXPECT_GE(counts.networks, 40);
+}
+
+}  // namespace
+}  // namespace pliant
