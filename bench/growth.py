@@ -43,7 +43,7 @@ def accelerator(units=256, memories=3, ports=0):
 
 
 def families():
-    """(family, size, accelerator, options of pliant map)"""
+    """(family, size, accelerator or None where the options name one, options of pliant map)"""
     for power in range(4, 14):
         yield "dims of a GEMM", 2**power, accelerator(), ["--layer", f"gemm:M={2**power},N={2**power},K={2**power}"]
     for power in range(0, 5):
@@ -56,16 +56,16 @@ def families():
     for ports in range(5):
         yield "limits on bandwidth", ports, accelerator(ports=ports), ["--layer", CONV]
     for bits in ["0000", "0001", "0010", "0100", "1000", "0011", "1100", "1111"]:
-        yield "class", bits, accelerator(), ["--layer", CONV, "--flexibility", bits]
+        yield "class (of flexref)", bits, None, ["--accelerator", "flexref", "--layer", CONV, "--flexibility", bits]
     for rule in ["pfm", "ruby-s", "ruby-t", "ruby", "padding"]:
         yield "factorization", rule, accelerator(), ["--layer", "gemm:M=96,N=100,K=120", "--factorization", rule]
 
 
-def measure(pliant, file, options):
+def measure(pliant, options):
     best = None
     for _ in range(RUNS):
         run = subprocess.run(
-            [pliant, "map", "--json", "--threads", "1", "--accelerator", str(file), *options],
+            [pliant, "map", "--json", "--threads", "1", *options],
             capture_output=True,
             text=True,
             check=False,
@@ -114,8 +114,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "growth.yaml"
         for family, size, text, task in families():
-            file.write_text(text, encoding="utf-8")
-            found = measure(options.pliant, file, task)
+            if text:
+                file.write_text(text, encoding="utf-8")
+                task = ["--accelerator", str(file), *task]
+            found = measure(options.pliant, task)
             rows.append(
                 {
                     "family": family,
