@@ -129,6 +129,9 @@ std::optional<IdealDesign> IdealDesigns::of(const HardwareBox& box) {
     const auto free = [&](const Flexibility& rules) {
       return l < rules.levels.size() && rules.levels[l].shape.kind == ShapeRule::Kind::kFree;
     };
+    // One shape stays as it is: costs may follow from it.
+    if (ranges[l].least_rows == ranges[l].best.fanout().rows && ranges[l].least_cols == ranges[l].best.fanout().cols)
+      continue;
     // A free array is its number of units: both sides at their largest may never stand together.
     if (!free(best.flexibility)) continue;
     if (!std::ranges::all_of(best.flexibility_for, [&](const auto& own) { return free(own.second); })) continue;
