@@ -17,7 +17,7 @@ namespace {
 double best_of(const Pairs& all, Objective objective, double most_cycles) {
   double best = kInfinity;
   for (const auto& [energy, cycles] : all)
-    if (cycles <= most_cycles) best = std::min(best, network_value(objective, energy, cycles));
+    if (cycles <= most_cycles * (1 + 1e-12)) best = std::min(best, network_value(objective, energy, cycles));
   return best;
 }
 
@@ -109,7 +109,7 @@ void compare_with_enumeration(std::uint64_t seed, ResidencyCounts& counts) {
     const residency::Optimum found = search.run({Objective::kEnergy, deadline}, true);
     ASSERT_TRUE(found.certified);
     EXPECT_NEAR(found.value / best_of(all, Objective::kEnergy, deadline), 1, 1e-9);
-    EXPECT_LE(found.cycles, deadline * (1 + 1e-12));
+    EXPECT_LE(found.cycles, deadline * (1 + 1e-11));
     expect_sums(search, found);
     ++counts.comparisons;
   }

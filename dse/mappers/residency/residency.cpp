@@ -35,9 +35,12 @@ Optimum Search::taken(const ResidencyLines& lines, const Path& path) const {
   return best;
 }
 
-Optimum Search::run(const NetworkGoal& goal, bool stay) {
-  if (goal.objective == Objective::kEdpOverUtilization)
+Optimum Search::run(const NetworkGoal& asked, bool stay) {
+  if (asked.objective == Objective::kEdpOverUtilization)
     throw std::invalid_argument("a network has no utilization of its own");
+  // Cycles of operators are fractions: sums in another order must not miss a deadline by rounding.
+  NetworkGoal goal = asked;
+  goal.most_cycles *= 1 + kNetworkRounding;
   ResidencyLines& lines = stay ? staying_ : outside_;
   NetworkHull hull(goal, options_.stop, [&](double slope) -> std::optional<NetworkLine> {
     const Path* path = lines.at(slope);

@@ -43,7 +43,7 @@ class Search {
   Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows, const SearchOptions& options);
 
   /// With `stay` false every tensor lives outside.
-  Optimum run(const NetworkGoal& goal, bool stay);
+  Optimum run(const NetworkGoal& asked, bool stay);
 
   const LiveTensors& live() const { return staying_.live(); }
   const Task& task(int variant) const { return variants_.task(variant); }

@@ -99,6 +99,7 @@ bool DeadlineCombination::extend(std::size_t s, const std::vector<Labels>& befor
   for (const Transition& one : lines_.transitions()[s]) {
     const auto from = static_cast<std::size_t>(one.from), to = static_cast<std::size_t>(one.to);
     if (before[from].empty() || before_[s][from] + weight(one, s) + after_[s + 1][to] - least_ > slack_) continue;
+    if (one.variant >= 0 && variants_.exact(one.variant, slope_).nothing_fits) continue;
     const auto times = static_cast<double>(count);
     const std::vector<Sum> fixed{{times * one.cost.energy_pj, times * one.cost.cycles, {}}};
     const std::vector<Sum>* sums = one.variant < 0 ? &fixed : sums_of(one.variant, count);
