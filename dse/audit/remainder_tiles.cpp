@@ -219,7 +219,8 @@ RemainderTiles::Tables RemainderTiles::leave_memory(Tables tables, std::size_t k
     for (int x = 0; x < p_.tensors; ++x) {
       if (!keeps(x, k)) continue;
       const int number = keeper_number(x, k);
-      if (within_ && after[x] > 0) {
+      // Where displacements are remembered, loops outside the parent need not repeat a transfer.
+      if (within_ && after[x] > 0 && !(displaced_ && p_.affine_dims[x] != 0)) {
         charge(table, x, after[x], k);
         after[x] = 0;
       }

@@ -48,6 +48,9 @@ struct ResolvedTask {
   /// May a rule about tiles divide a slide along the dim between this memory and others further out? Where smaller
   /// tiles are always allowed its loops could as well stand at one memory, and that mapping has a path of its own.
   bool slide_may_be_divided(int memory, int dim) const;
+  /// Does a transfer of this tensor repeat with every loop outside its parent? (Remembered displacements see through
+  /// all loops outside the child: one that does not move the tile costs nothing, wherever it stands.)
+  bool ends_at_parent(int tensor) const { return within && (walking >> tensor & 1U) == 0; }
 
   const Task& task;
   const Problem& problem;
@@ -60,6 +63,7 @@ struct ResolvedTask {
   bool one_loop = false;             ///< quickflow's window rule
   bool compute_runs = false;         ///< quickflow: operands may stay at the compute units
   bool divides_slides = false;       ///< any slide, anywhere: then the orders of loops that move nothing pending differ
+  TensorSet walking = 0;             ///< tensors whose displacements are remembered
   bool walks = false;  ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
 };

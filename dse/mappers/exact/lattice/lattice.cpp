@@ -309,8 +309,8 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
   for (auto& [status, array] : values) {
     if (over()) break;
     Status after = status;
-    for (int x = 0; x < resolved_.problem.tensors && resolved_.within; ++x) {
-      if (!(keeps_[resolved_.memories[k]] >> x & 1U) || status[x] == 0) continue;
+    for (int x = 0; x < resolved_.problem.tensors; ++x) {
+      if (!resolved_.ends_at_parent(x) || !(keeps_[resolved_.memories[k]] >> x & 1U) || status[x] == 0) continue;
       add_into(array.data(), charged(k, x, status[x], -1, functional, charges), size);
       after[x] = 0;
     }

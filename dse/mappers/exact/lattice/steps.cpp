@@ -169,8 +169,8 @@ class StepSearch {
     const int level = resolved.memories[static_cast<std::size_t>(query_.k)];
     const auto charges = step_.charges;
     Status final = status;
-    for (int x = 0; x < p_.tensors && resolved.within; ++x) {
-      if (!(lattice_.keeps()[level] >> x & 1U) || final[x] == 0) continue;
+    for (int x = 0; x < p_.tensors; ++x) {
+      if (!resolved.ends_at_parent(x) || !(lattice_.keeps()[level] >> x & 1U) || final[x] == 0) continue;
       add_charges(node, x, final[x], -1);
       final[x] = 0;
     }
