@@ -31,7 +31,7 @@ examples:
 formats:
 )";
 
-std::string usage() {
+std::string export_usage() {
   std::string text = kExportUsage;
   for (const ExportFormat& format : export_formats()) text += fmt::format("  {:<10} {}\n", format.name, format.writes);
   return text + "\n";
@@ -69,7 +69,7 @@ int run_export(const Arguments& arguments, std::ostream& out) {
 }  // namespace
 
 int export_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const std::string text = usage();
+  const std::string text = export_usage();
   const CommandLine line{"export", text, 1};
   return run_command(line, args, out, err, [&](const Arguments& arguments) { return run_export(arguments, out); });
 }

@@ -37,7 +37,7 @@ examples:
 formats:
 )";
 
-std::string usage() {
+std::string import_usage() {
   std::string text = kImportUsage;
   for (const ImportFormat& format : import_formats()) text += fmt::format("  {:<12} {}\n", format.name, format.reads);
   return text + "\n";
@@ -102,7 +102,7 @@ int run_import(const Arguments& arguments, std::ostream& out) {
 }  // namespace
 
 int import_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const std::string text = usage();
+  const std::string text = import_usage();
   const CommandLine line{"import", text, kMostWords};
   return run_command(line, args, out, err, [&](const Arguments& arguments) { return run_import(arguments, out); });
 }

@@ -50,7 +50,7 @@ double least_product(const std::vector<RepeatedBound>& layers, double energy, do
     double least = std::numeric_limits<double>::infinity();
     std::size_t at = 0;
     for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
-      const Corner corner = meet(lines[k], lines[k + 1]);
+      const Crossing corner = meet(lines[k], lines[k + 1]);
       const double product = corner.energy_pj * corner.cycles;
       if (product >= least) continue;
       least = product;

@@ -48,7 +48,7 @@ bool NetworkHull::proven() const { return best_ && reaches(lower_bound()); }
 /// Every objective is quasi-concave in energy and cycles: over what the lines leave it is least at a corner. A deadline
 /// cuts the region; its least energy is then where the highest of the lines meets the deadline.
 double NetworkHull::corner_value(std::size_t k) const {
-  const Corner corner = meet(lines_[k], lines_[k + 1]);
+  const Crossing corner = meet(lines_[k], lines_[k + 1]);
   return network_value(goal_.objective, corner.energy_pj, corner.cycles);
 }
 

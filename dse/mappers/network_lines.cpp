@@ -64,8 +64,8 @@ const LayerLines::Line* LayerLines::at(double slope) {
   return found ? &*found : nullptr;
 }
 
-Corner meet(const NetworkLine& flatter, const NetworkLine& steeper) {
-  Corner corner;
+Crossing meet(const NetworkLine& flatter, const NetworkLine& steeper) {
+  Crossing corner;
   corner.cycles =
       std::isinf(steeper.slope) ? steeper.least : (steeper.least - flatter.least) / (steeper.slope - flatter.slope);
   corner.energy_pj = flatter.least - flatter.slope * corner.cycles;

@@ -58,10 +58,10 @@ struct NetworkLine {
 };
 
 /// Where two lines meet: no mappings lie below both.
-struct Corner {
+struct Crossing {
   double energy_pj = 0, cycles = 0;
 };
-Corner meet(const NetworkLine& flatter, const NetworkLine& steeper);
+Crossing meet(const NetworkLine& flatter, const NetworkLine& steeper);
 
 /// The slope of the chord between what two lines found, if it is between theirs: where a line can still separate them.
 std::optional<double> chord(const NetworkLine& flatter, const NetworkLine& steeper);
