@@ -105,10 +105,10 @@ ResolvedTask::ResolvedTask(const Task& task_in, const Problem& problem_in)
   within = problem.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   one_loop = problem.conventions.halo == Conventions::Halo::kOneLoop;
   compute_runs = problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
-  for (int x = 0; x < problem.tensors; ++x)
-    for (const Problem::AffineRank& rank : problem.affine[x])
-      if (displacement_walks(problem, rank)) walking |= TensorSet{1} << x;
-  walks = walking != 0;
+  walks = displacement_walks(problem);
+  const Conventions::Halo halo = problem.conventions.halo;
+  if (halo == Conventions::Halo::kDisplacement || halo == Conventions::Halo::kTwoIterations)
+    for (int x = 0; x < problem.tensors; ++x) remembered |= TensorSet{problem.affine_dims[x] != 0} << x;
   for (auto memory = rules.memories.rbegin(); memory != rules.memories.rend(); ++memory) {
     memories.push_back(memory->level);
     may_loop.push_back(memory->may_loop);

@@ -50,7 +50,7 @@ struct ResolvedTask {
   bool slide_may_be_divided(int memory, int dim) const;
   /// Does a transfer of this tensor repeat with every loop outside its parent? (Remembered displacements see through
   /// all loops outside the child: one that does not move the tile costs nothing, wherever it stands.)
-  bool ends_at_parent(int tensor) const { return within && (walking >> tensor & 1U) == 0; }
+  bool ends_at_parent(int tensor) const { return within && (remembered >> tensor & 1U) == 0; }
 
   const Task& task;
   const Problem& problem;
@@ -63,8 +63,8 @@ struct ResolvedTask {
   bool one_loop = false;             ///< quickflow's window rule
   bool compute_runs = false;         ///< quickflow: operands may stay at the compute units
   bool divides_slides = false;       ///< any slide, anywhere: then the orders of loops that move nothing pending differ
-  TensorSet walking = 0;             ///< tensors whose displacements are remembered
-  bool walks = false;  ///< timeloop's window memory: words are not a function of the node, orders all differ
+  TensorSet remembered = 0;  ///< tensors whose displacements are remembered as soon as two loops move their windows
+  bool walks = false;        ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
 };
 
