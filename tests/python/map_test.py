@@ -135,6 +135,10 @@ def test_threads_search_at_once_and_agree() -> None:
     assert all(str(one.mapping) == str(alone.mapping) for one in together)
 
 
+# Of the mapper `random`: it draws until something else ends it.
+ENDLESS = {"victory": 10**12, "tries": 10**12}
+
+
 def test_the_lock_is_free_during_a_search() -> None:
     ticks = 0
     done = threading.Event()
@@ -147,7 +151,7 @@ def test_the_lock_is_free_during_a_search() -> None:
 
     counter = threading.Thread(target=count)
     counter.start()
-    pliant.map("conv:M=512,C=512,P=28,Q=28,R=3,S=3", "simba", mapper="random", budget=0.5, evaluations=10**9)
+    pliant.map("conv:M=512,C=512,P=28,Q=28,R=3,S=3", "simba", mapper="random", budget=0.5, mapper_options=ENDLESS)
     done.set()
     counter.join()
     assert ticks > 20
@@ -156,7 +160,7 @@ def test_the_lock_is_free_during_a_search() -> None:
 def test_a_budget_ends_a_search() -> None:
     started = time.monotonic()
     layer = "conv:M=512,C=512,P=28,Q=28,R=3,S=3"
-    result = pliant.map(layer, "simba", mapper="random", budget="200ms", evaluations=10**9)
+    result = pliant.map(layer, "simba", mapper="random", budget="200ms", mapper_options=ENDLESS)
     assert time.monotonic() - started < 2
     assert result.ended_by == "budget"
 
@@ -168,7 +172,8 @@ import pliant, time
 started = time.monotonic()
 try:
     print("ready", flush=True)
-    pliant.map("conv:M=512,C=512,P=28,Q=28,R=3,S=3", "simba", mapper="random", budget=60, evaluations=10**12)
+    pliant.map("conv:M=512,C=512,P=28,Q=28,R=3,S=3", "simba", mapper="random", budget=60,
+               mapper_options={"victory": 10**12, "tries": 10**12})
 except KeyboardInterrupt:
     print("interrupted", time.monotonic() - started < 10, flush=True)
 print(pliant.map("gemm:M=8,N=8,K=8", "eyeriss").certified)
