@@ -123,6 +123,7 @@ class Reader {
   void limit_choices(std::vector<int> alive) {
     std::erase_if(alive, [&](int t) { return tensor(t).homes.size() == 1; });
     if (alive.size() <= kMostChoosing) return;
+    live_.limited = true;
     std::ranges::stable_sort(alive, {}, [&](int t) { return tensor(t).last_read - tensor(t).made_by; });
     for (std::size_t i = kMostChoosing; i < alive.size(); ++i) tensor(alive[i]).homes.resize(1);
   }

@@ -40,6 +40,7 @@ struct Step {
 struct LiveTensors {
   std::vector<LiveTensor> tensors;
   std::vector<Step> steps;
+  bool limited = false;  ///< too many tensors are alive at once: some had to live outside, so no optimum is proven
 };
 
 /// `rows` are the tasks of the workload's rows, all on one accelerator.

@@ -72,8 +72,9 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
     proven = combination.improve(best);
     more_searches_ += combination.searches();
   }
-  best.certified = proven && variants_.complete();
-  best.lower_bound = best.certified ? best.value : (variants_.complete() ? hull.lower_bound() : 0);
+  const bool complete = variants_.complete() && !(stay && lines.live().limited);
+  best.certified = proven && complete;
+  best.lower_bound = best.certified ? best.value : (complete ? hull.lower_bound() : 0);
   best.fastest_cycles = hull.fastest_cycles();
   return best;
 }
