@@ -236,6 +236,33 @@ void join_ports(Draw& draw, Accelerator& accelerator) {
   }
 }
 
+/// Elements that are not as wide as words: of the accelerator, of memories and of the layer. Drawn after everything
+/// else.
+void draw_widths(Draw& draw, Task& task) {
+  if (!draw.chance(0.3)) return;
+  const auto said = [&](double share) {
+    ElementBits bits;
+    for (auto& of_role : bits.of)
+      if (draw.chance(share)) of_role = draw.of(std::vector<int>{2, 4, 8, 12, 16, 24});
+    if (draw.chance(share)) bits.partial_sums = draw.of(std::vector<int>{16, 20, 32});
+    return bits;
+  };
+  task.accelerator.bits = said(0.6);
+  if (draw.chance(0.3)) task.layer.bits = said(0.4);
+  for (Level& level : task.accelerator.levels)
+    if (level.is_memory() && draw.chance(0.25)) level.memory().bits = said(0.4);
+}
+
+/// Networks with energy, and systolic arrays. Drawn after everything else.
+void draw_networks(Draw& draw, Accelerator& accelerator) {
+  const bool energy = draw.chance(0.3), arrays = draw.chance(0.2);
+  for (Level& level : accelerator.levels) {
+    if (!level.is_fanout()) continue;
+    if (energy && draw.chance(0.7)) level.fanout().pj_per_bit = static_cast<double>(draw.from(1, 60)) / 100;
+    if (arrays && draw.chance(0.7)) level.fanout().systolic = static_cast<Role>(draw.from(0, 2));
+  }
+}
+
 }  // namespace
 
 Task campaign_task(std::uint64_t seed) {
@@ -253,6 +280,8 @@ Task campaign_task(std::uint64_t seed) {
       if (task.accelerator.levels[l].is_memory() && draw.chance(0.6))
         task.flexibility.levels[l].tile.burst = draw.from(2, 4);
   join_ports(draw, task.accelerator);
+  draw_widths(draw, task);
+  draw_networks(draw, task.accelerator);
   return task;
 }
 
