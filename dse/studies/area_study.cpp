@@ -1,12 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table 3 of the flexibility paper: area of the reference design with flexibility on one axis, on all, and in part.
+// Table 3 of the flexibility paper: area of the reference design with flexibility on one axis, on all, and in part; the
+// same by component, and for other arrays and buffers; and what flexibility may cost in energy.
+#include <fmt/format.h>
+
 #include <array>
 
+#include "core/flexibility_class.h"
 #include "costmodel/area.h"
 #include "dse/studies/all_studies.h"
+#include "dse/studies/flexibility_parts.h"
+#include "dse/studies/flexibility_price.h"
 #include "dse/studies/study_table.h"
 
 namespace pliant {
+namespace {
+
+constexpr std::array kAxes = {Axis::kTiles, Axis::kOrders, Axis::kParallel, Axis::kShape};
+
+/// Table 3's overheads shared out over the bits of their parts, at the reference design and at others.
+void by_component(const StudyContext& context, StudyResult& result) {
+  const Accelerator reference = load_accelerator(context.library, "flexref");
+  const std::vector<FlexibilityPart> parts = flexibility_parts(reference);
+  PerAxis<double> um2_per_bit{};
+  for (const Axis axis : kAxes) {
+    const auto a = static_cast<std::size_t>(axis);
+    um2_per_bit[a] = reference.flexibility_area_um2[a] / part_bits(parts, axis);
+    result.found(fmt::format("{}: area of a bit that Table 3 leaves (um2)", axis_name(axis)), um2_per_bit[a]);
+  }
+  DataTable table = table_of({"axis", "part", "bits", "area_um2"});
+  for (const FlexibilityPart& part : parts) {
+    const double area = part.bits * um2_per_bit[static_cast<std::size_t>(part.axis)];
+    result.found(fmt::format("{}: {} (um2)", axis_name(part.axis), part.name), area);
+    add_row(table, std::string(axis_name(part.axis)), std::string(part.name), part.bits, area);
+  }
+  result.tables.emplace_back("parts", std::move(table));
+
+  DataTable sizes = table_of({"array", "buffer", "parts_percent", "model_percent"});
+  for (const char* side : {"16", "32", "64", "128"})
+    for (const char* buffer : {"25KiB", "100KiB", "1600KiB"}) {
+      const Accelerator other =
+          load_accelerator(context.library, "flexref", {{"rows", side}, {"cols", side}, {"Buffer.capacity", buffer}});
+      double overhead = 0;
+      for (const Axis axis : kAxes)
+        overhead += um2_per_bit[static_cast<std::size_t>(axis)] * part_bits(flexibility_parts(other), axis);
+      const Area area = area_um2(other);
+      double model = 0;
+      for (const double one : area.flexibility) model += one;
+      const double base = area.total() - model;
+      result.found(fmt::format("FullFlex overhead of {0}x{0} PEs with {1}, by parts (%)", side, buffer),
+                   100 * overhead / base);
+      result.found(fmt::format("FullFlex overhead of {0}x{0} PEs with {1}, as the model scales it (%)", side, buffer),
+                   100 * model / base);
+      add_row(sizes, fmt::format("{0}x{0}", side), std::string(buffer), 100 * overhead / base, 100 * model / base);
+    }
+  result.tables.emplace_back("sizes", std::move(sizes));
+}
+
+}  // namespace
 
 StudyResult run_area_study(const StudyContext& context) {
   struct Column {
@@ -37,6 +87,8 @@ StudyResult run_area_study(const StudyContext& context) {
                   {"y", {{"field", "overhead_percent"}, {"type", "quantitative"}, {"title", "overhead, %"}}}}}};
   result.charts.push_back(std::move(chart));
   result.tables.emplace_back("area", std::move(table));
+  by_component(context, result);
+  if (!context.quick) flexibility_price(context, result);
   return result;
 }
 

@@ -30,11 +30,6 @@ double elements(int tensor, const Sizes& t, bool depthwise) {
   }
 }
 
-/// Dim 0 is M, dim 1 is C.
-std::size_t stands_in(const InflexibleNetwork::Shape& shape, std::size_t dim) {
-  return shape.depthwise && dim == kM ? kC : dim;
-}
-
 /// Words of one tensor under an order, outermost first.
 double words_of(int tensor, const InflexibleNetwork::Shape& shape, const Sizes& t, const std::array<int, 6>& order) {
   const auto& coupled = (shape.depthwise ? kCoupledDepthwise : kCoupled)[static_cast<std::size_t>(tensor)];
@@ -64,22 +59,36 @@ Count largest_divisor(Count size, Count limit) {
   return 1;
 }
 
-Count steps_of(Count size, Count tile, Count units) {
-  if (tile == 0) return ceil_div(size, units);
-  const Count t = largest_divisor(size, tile), together = std::min(units, t);
-  return size / t * ceil_div(t, together);
+std::size_t stands_in(const InflexibleNetwork::Shape& shape, std::size_t dim) {
+  return shape.depthwise && dim == kM ? std::size_t{kC} : dim;
+}
+
+std::size_t tile_dim(const InflexibleNetwork::Shape& shape, std::size_t dim) {
+  return shape.depthwise && dim == kC ? std::size_t{kM} : dim;
+}
+
+Count steps_of(Count size, Count tile, Count rows, Count cols) {
+  if (tile == size) return ceil_div(size, rows * cols);  // one tile: the last round may leave units idle
+  // Temporal loops divide, so every one of several tiles is filled by whole rounds.
+  Count together = 1;
+  for (Count row = 1; row <= std::min(rows, tile); ++row)
+    if (tile % row == 0) together = std::max(together, row * (cols == 1 ? 1 : largest_divisor(tile / row, cols)));
+  return size / together;
 }
 
 double layer_steps(const InflexibleNetwork::Shape& shape, std::size_t a, std::size_t b, Count rows, Count cols,
-                   Count row_tile, Count col_tile) {
+                   const Sizes& clipped) {
   a = stands_in(shape, a);
   b = stands_in(shape, b);
-  if (a == b)  // one dim over both sides; its tile is the row's
-    return shape.macs() / static_cast<double>(shape.size[a]) *
-           static_cast<double>(steps_of(shape.size[a], row_tile, rows * cols));
-  const auto both = static_cast<double>(shape.size[a]) * static_cast<double>(shape.size[b]);
-  return shape.macs() / both * static_cast<double>(steps_of(shape.size[a], row_tile, rows)) *
-         static_cast<double>(steps_of(shape.size[b], col_tile, cols));
+  const auto size = [&](std::size_t dim) { return static_cast<double>(shape.size[dim]); };
+  if (a == b)  // one dim over both sides
+    return shape.macs() / size(a) * static_cast<double>(steps_of(shape.size[a], clipped[a], rows, cols));
+  return shape.macs() / (size(a) * size(b)) * static_cast<double>(steps_of(shape.size[a], clipped[a], rows)) *
+         static_cast<double>(steps_of(shape.size[b], clipped[b], cols));
+}
+
+double least_steps(const InflexibleNetwork::Shape& shape, std::size_t a, std::size_t b, Count rows, Count cols) {
+  return layer_steps(shape, a, b, rows, cols, shape.size);  // a tile of the whole layer
 }
 
 double transfer_cycles(double words, const InflexibleHardware& hardware) {
@@ -88,8 +97,8 @@ double transfer_cycles(double words, const InflexibleHardware& hardware) {
 
 Sizes clipped_tile(const InflexibleNetwork::Shape& shape, const Sizes& tile) {
   Sizes clipped{};
-  for (std::size_t d = 0; d < clipped.size(); ++d) clipped[d] = largest_divisor(shape.size[d], tile[d]);
-  if (shape.depthwise) clipped[kC] = largest_divisor(shape.size[kC], tile[kM]);
+  for (std::size_t d = 0; d < clipped.size(); ++d)
+    clipped[d] = largest_divisor(shape.size[d], tile[tile_dim(shape, d)]);
   return clipped;
 }
 
@@ -99,6 +108,23 @@ DramWords dram_words(const InflexibleNetwork::Shape& shape, const Sizes& t, cons
   return {
       words_of(0, shape, t, order) + words_of(1, shape, t, order) + outputs - elements(2, shape.size, shape.depthwise),
       outputs};
+}
+
+std::uint32_t reuse_signature(const std::array<int, 6>& order, std::uint32_t moving, bool depthwise) {
+  std::uint32_t signature = 0;
+  for (const auto& coupled : depthwise ? kCoupledDepthwise : kCoupled) {
+    std::uint32_t stays = 0, slides = 7;  // no loop moves the tensor
+    for (auto dim = order.rbegin(); dim != order.rend() && slides == 7; ++dim) {
+      const auto d = static_cast<std::uint32_t>(*dim);
+      if ((moving >> d & 1U) == 0) continue;
+      if (coupled[d])
+        slides = d;
+      else
+        stays |= 1U << d;
+    }
+    signature = signature << 9U | stays << 3U | slides;
+  }
+  return signature;
 }
 
 double least_dram_words(const InflexibleNetwork::Shape& shape, const Sizes& t) {

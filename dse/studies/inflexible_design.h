@@ -5,7 +5,11 @@
 // With dim a over r rows and dim b over c columns a layer takes
 //
 //     f(D_a, T_a, r) * f(D_b, T_b, c) * product of the other dims      steps, where
-//     f(D, T, s) = D / t * ceil(t / min(s, t)),  t = the largest divisor of D that is at most T
+//     t          = the largest divisor of D that is at most T
+//     f(D, T, s) = ceil(D / s)                                   where t = D: the last round may leave units idle
+//                = D / (the largest divisor of t that is <= s)   otherwise: temporal loops divide, so no tile of
+//                several
+//                                                                has a remainder of its own
 //
 // (the fixed tile as flexibility rules define it with spatial remainders), or as long as the DRAM needs for its reads
 // or its writes, whichever is longest. The words follow from the tile and the order of the loops outside it alone: seen
@@ -43,10 +47,12 @@ struct InflexibleDesign {
   double cycles = 0;                           ///< of the network it was made for
 };
 
-/// Layers must be convolutions of stride 1, depthwise or not.
+/// Layers must be convolutions of stride 1, depthwise or not, or GEMMs.
 class InflexibleNetwork {
  public:
   explicit InflexibleNetwork(const Workload& network);
+  /// Several networks that count alike: cycles are per MAC of each, and added.
+  explicit InflexibleNetwork(const std::vector<Workload>& networks);
 
   /// Of the whole network, as the mapper would find them.
   double cycles(const InflexibleDesign& design, const InflexibleHardware& hardware) const;
@@ -54,9 +60,9 @@ class InflexibleNetwork {
   InflexibleDesign best(const InflexibleHardware& hardware, const std::function<bool()>& stopped) const;
   /// As the flexibility paper searches: a genetic algorithm with 100 individuals and 100 generations.
   InflexibleDesign genetic(const InflexibleHardware& hardware, std::uint64_t seed) const;
-  /// Every pair, shape and tile that is as fast as the optimum, each with the first order that makes it so. Of shapes
-  /// with as many columns the one with most rows; without a limit of bandwidth one tile for each pair of sizes of the
-  /// two parallel dims, since the others make no difference.
+  /// Every pair, shape and tile that is as fast as the optimum (to 1e-12 of it), each with the first order that makes
+  /// it so. Of shapes with as many columns the one with most rows; without a limit of bandwidth one tile for each
+  /// choice of sizes of the dims that decide the steps, since the others make no difference.
   void for_each_tie(const InflexibleHardware& hardware, double cycles,
                     const std::function<void(const InflexibleDesign&)>& each) const;
 
@@ -72,6 +78,9 @@ class InflexibleNetwork {
   const std::vector<Count>& tiles(std::size_t dim) const { return tiles_[dim]; }
 
  private:
+  void add(const Workload& network, double weight);
+  void list_tiles();
+
   std::vector<Shape> shapes_;
   std::array<std::vector<Count>, 6> tiles_;
 };

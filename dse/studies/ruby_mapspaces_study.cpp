@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "dse/studies/all_studies.h"
@@ -81,22 +82,32 @@ double legal_mappings(const Accelerator& accelerator, const Layer& layer, Factor
   return count->convert_to<double>();
 }
 
-/// The best of 10,000 random mappings, geometric mean over 100 runs, as the paper searches.
-double mean_of_random_searches(const StudyContext& context, const Accelerator& accelerator, const ToyCase& toy,
-                               Factorization rule) {
+/// Sample counts at which the curves of Figure 7 are read.
+constexpr std::array<std::uint64_t, 13> kReadAt = {1, 3, 10, 30, 100, 200, 500, 1000, 2000, 3000, 5000, 7000, 10'000};
+
+/// The best EDP of random mappings after each of kReadAt samples, geometric mean over 100 runs, as the paper searches.
+std::vector<double> random_search_curve(const StudyContext& context, const Accelerator& accelerator, const ToyCase& toy,
+                                        Factorization rule) {
   constexpr std::size_t kRuns = 100;
   StudyTask task{.layer = parse_layer(toy.layer, "study"), .factorization = rule};
   task.mapper = "random";
-  task.evaluations = 10'000;
+  task.evaluations = kReadAt.back();
   task.options = {{"victory", "1000000000"}};
-  std::vector<double> best(kRuns);
+  std::vector<std::vector<double>> best(kReadAt.size(), std::vector<double>(kRuns));
   for_each_task(context, fmt::format("toy study ({}), {}: random searches", toy.letter, name_of(rule)), kRuns,
                 [&](std::size_t run, const StudyContext& alone) {
                   StudyTask seeded = task;
                   seeded.seed = run + 1;
-                  best[run] = solve(alone, accelerator, seeded).value;
+                  seeded.on_progress = [&](const Progress& better) {
+                    for (std::size_t i = 0; i < kReadAt.size(); ++i)
+                      if (better.evaluations <= kReadAt[i]) best[i][run] = better.best_value;
+                  };
+                  best.back()[run] = solve(alone, accelerator, seeded).value;
                 });
-  return geometric_mean(best);
+  std::vector<double> curve;
+  curve.reserve(best.size());
+  for (const std::vector<double>& runs : best) curve.push_back(geometric_mean(runs));
+  return curve;
 }
 
 /// Optima of PFM and Ruby-S, proven.
@@ -123,9 +134,32 @@ Chart toy_chart(DataTable table) {
   return chart;
 }
 
+Chart curve_chart(DataTable table) {
+  Chart chart{"fig07_curves", "Toy problems: best EDP of random search, PFM's optimum = 1", {}, std::move(table)};
+  chart.spec = {
+      {"mark", {{"type", "line"}, {"point", true}}},
+      {"width", 260},
+      {"encoding",
+       {{"x", {{"field", "samples"}, {"type", "quantitative"}, {"scale", {{"type", "log"}}}}},
+        {"y",
+         {{"field", "beside_pfm_optimum"}, {"type", "quantitative"}, {"scale", {{"type", "log"}}}, {"title", "EDP"}}},
+        {"color", {{"field", "mapspace"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
+        {"facet", {{"field", "case"}, {"type", "nominal"}, {"columns", 2}, {"title", nullptr}}}}},
+      {"resolve", {{"scale", {{"y", "independent"}}}}}};
+  return chart;
+}
+
+/// The first sample count from which one curve stays below another; nothing when it does not end below it.
+std::optional<std::uint64_t> samples_until_below(const std::vector<double>& curve, const std::vector<double>& other) {
+  std::optional<std::uint64_t> from;
+  for (std::size_t i = kReadAt.size(); i-- > 0 && curve[i] < other[i];) from = kReadAt[i];
+  return from;
+}
+
 /// Proven optima first; then, as the paper does it, random searches.
 void toy_study(const StudyContext& context, StudyResult& result) {
   DataTable table = table_of({"case", "mapspace", "search", "edp_pj_cycles", "beside_pfm_optimum"});
+  DataTable curves = table_of({"case", "mapspace", "samples", "beside_pfm_optimum"});
   for (const ToyCase& toy : kToyCases) {
     const Accelerator accelerator = load_accelerator(context.library, toy.accelerator);
     const std::array<double, 2> optimum = toy_optima(context, accelerator, toy);
@@ -140,11 +174,20 @@ void toy_study(const StudyContext& context, StudyResult& result) {
     }
     result.found(fmt::format("({}) best EDP of Ruby-S over best of PFM, proven", toy.letter), optimum[1] / optimum[0]);
     if (context.quick) continue;
+    std::array<std::vector<double>, 4> curve;
     std::array<double, 4> mean{};
     for (std::size_t r = 0; r < kRules.size(); ++r) {
-      mean[r] = mean_of_random_searches(context, accelerator, toy, kRules[r]);
+      curve[r] = random_search_curve(context, accelerator, toy, kRules[r]);
+      mean[r] = curve[r].back();
       add(kRules[r], "10,000 samples", mean[r]);
+      for (std::size_t i = 0; i < kReadAt.size(); ++i)
+        add_row(curves, std::string(toy.letter), name_of(kRules[r]), static_cast<std::int64_t>(kReadAt[i]),
+                curve[r][i] / optimum[0]);
     }
+    for (std::size_t r = 1; r < kRules.size(); ++r)
+      if (const auto samples = samples_until_below(curve[r], curve[0]))
+        result.found(fmt::format("({}) samples after which {} stays below PFM", toy.letter, name_of(kRules[r])),
+                     static_cast<double>(*samples));
     for (std::size_t r = 1; r < kRules.size(); ++r)
       result.found(fmt::format("({}) EDP after 10,000 samples, {} over PFM", toy.letter, name_of(kRules[r])),
                    mean[r] / mean[0]);
@@ -153,7 +196,9 @@ void toy_study(const StudyContext& context, StudyResult& result) {
                    mean[r] / mean[1]);
   }
   result.charts.push_back(toy_chart(table));
+  result.charts.push_back(curve_chart(curves));
   result.tables.emplace_back("toys", std::move(table));
+  result.tables.emplace_back("toy_curves", std::move(curves));
 }
 
 /// One dim on 16 PEs: perfect factors, padding up to the next multiple of 16, remainders; all optima proven.

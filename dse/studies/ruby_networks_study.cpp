@@ -17,7 +17,8 @@
 namespace pliant {
 namespace {
 
-constexpr int kRandomSearches = 4;  ///< seeds 1, 2, ...
+constexpr int kThreads = 24;        ///< of the paper's search: seeds 1, 2, ...
+constexpr int kRandomSearches = 4;  ///< of them searched alone, for a mean
 
 /// Ruby-S over PFM, layer by layer and for the sums.
 struct Gains {
@@ -64,20 +65,62 @@ Gains gains_of(const SweepData& data, const std::string& objective) {
   return gains;
 }
 
-/// The same sweep, searched as the paper searched it: what is left of the gain, and how often Ruby-S seems to lose.
+/// The best of several searches of each layer of a network, under one rule.
+class BestOfSearches {
+ public:
+  void add(const SweepData& data, const char* rule) {
+    const std::vector<std::size_t> rows = data.layers.where({{"factorization", rule}, {"objective", "edp"}});
+    best_.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto of = [&](const char* column) { return data.layers.number(rows[i], column); };
+      const Found one{of("edp_pj_cycles"), of("energy_pj") * of("count"), of("runtime_cycles") * of("count")};
+      if (best_[i].edp == 0 || one.edp < best_[i].edp) best_[i] = one;
+    }
+  }
+  double network_edp() const {
+    double energy = 0, cycles = 0;
+    for (const Found& one : best_) energy += one.energy, cycles += one.cycles;
+    return energy * cycles;
+  }
+  std::vector<double> edp() const {
+    std::vector<double> all;
+    for (const Found& one : best_) all.push_back(one.edp);
+    return all;
+  }
+
+ private:
+  struct Found {
+    double edp = 0, energy = 0, cycles = 0;
+  };
+  std::vector<Found> best_;
+};
+
+/// The same sweep, searched as the paper searched it: what is left of the gain, and how often Ruby-S seems to lose. The
+/// paper's search has 24 threads and stops after 3000 mappings without improvement; it does not say whether these count
+/// for all threads together (one stream of mappings) or for each thread (the best of 24 streams).
 void found_at_random(const StudyContext& context, StudyResult& result, const std::string& sweep_name,
                      const std::string& what) {
   double saved = 0, worse = 0;
-  for (int seed = 1; seed <= kRandomSearches; ++seed) {
-    const Gains gains = gains_of(run_study_sweep(
-                                     context, sweep_name, [&](Sweep& sweep) { search_at_random(sweep, seed); },
-                                     fmt::format("{}_random_{}", sweep_name, seed)),
-                                 "edp");
+  BestOfSearches pfm, ruby;
+  for (int seed = 1; seed <= kThreads; ++seed) {
+    const SweepData data = run_study_sweep(
+        context, sweep_name, [&](Sweep& sweep) { search_at_random(sweep, seed); },
+        fmt::format("{}_random_{}", sweep_name, seed));
+    pfm.add(data, "pfm");
+    ruby.add(data, "ruby-s");
+    if (seed > kRandomSearches) continue;
+    const Gains gains = gains_of(data, "edp");
     saved += 100 * (1 - gains.network_edp) / kRandomSearches;
     worse += static_cast<double>(gains.worse()) / kRandomSearches;
   }
-  result.found(fmt::format("{}: EDP saved, random search (%)", what), saved);
-  result.found(fmt::format("{}: layers where Ruby-S is worse, random search", what), worse);
+  result.found(fmt::format("{}: EDP saved, random search, 3000 in all (%)", what), saved);
+  result.found(fmt::format("{}: layers where Ruby-S is worse, random search, 3000 in all", what), worse);
+  const std::vector<double> edp = ruby.edp(), beside = pfm.edp();
+  double lost = 0;
+  for (std::size_t i = 0; i < edp.size(); ++i) lost += edp[i] > beside[i] ? 1 : 0;
+  result.found(fmt::format("{}: EDP saved, random search, 3000 for each of 24 threads (%)", what),
+               100 * (1 - ruby.network_edp() / pfm.network_edp()));
+  result.found(fmt::format("{}: layers where Ruby-S is worse, random search, 3000 for each of 24 threads", what), lost);
 }
 
 /// Of the cycles that Ruby-S saves, the part on pointwise and dense layers, in percent.
