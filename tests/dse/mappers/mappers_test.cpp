@@ -167,8 +167,8 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// On a busy machine the clock on the wall says little: what the mapper works must not exceed the budget by 10%, and it
-// must notice that its time is up.
+// On a busy machine the clock on the wall says little, and even the processor's varies by a quarter: what the mapper
+// works must not exceed the budget by half, and it must notice that its time is up.
 TEST(Mappers, ABudgetIsKept) {
   for (const EndlessTask& endless : endless_tasks()) {
     SCOPED_TRACE(std::string(endless.mapper) + " " + std::string(to_string(endless.task.factorization)));
@@ -179,7 +179,7 @@ TEST(Mappers, ABudgetIsKept) {
     const auto start = std::chrono::steady_clock::now();
     const SearchResult result = make_mapper(endless.mapper)->search(endless.task, options);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    EXPECT_LT(cpu_seconds() - cpu, 1.1 * options.budget.seconds);
+    EXPECT_LT(cpu_seconds() - cpu, 1.5 * options.budget.seconds);
     EXPECT_GT(seconds, 0.9 * options.budget.seconds);
     EXPECT_LT(seconds, 3 * options.budget.seconds + 0.5);
     EXPECT_EQ(to_string(result.ended_by), "budget");
