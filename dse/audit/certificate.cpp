@@ -216,6 +216,10 @@ std::string write_certificate(const Certificate& certificate) {
   Accelerator accelerator = task.accelerator;
   accelerator.flexibility = task.flexibility;
   accelerator.flexibility_for.clear();
+  // The rules are complete as they stand. A class beside them would be applied once more, with its own baseline.
+  accelerator.flexibility.name.clear();
+  accelerator.baseline = {};
+  accelerator.partial.clear();
   json about{{"layer", write_layer(task.layer)},
              {"accelerator", write_accelerator(accelerator)},
              {"factorization", to_string(task.factorization)},

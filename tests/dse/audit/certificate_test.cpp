@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/flexibility_class.h"
+#include "core/input/load.h"
 #include "dse/mappers/mapper.h"
 #include "support/random_cases.h"
 
@@ -70,6 +72,26 @@ TEST(Certificate, SaysTheSameAfterItWasWrittenAndRead) {
     }
   }
   EXPECT_GE(compared, 30);
+}
+
+// The rules of a class are those of the layer's family, and a class may leave a choice that its name does not promise.
+TEST(Certificate, KeepsTheRulesOfEveryClassAndFamily) {
+  const Accelerator npu = load_accelerator(library(), "npu");
+  int compared = 0;
+  for (const char* bits : {"0000", "0111", "1000", "0100", "1111"})
+    for (const char* layer :
+         {"conv:M=4,C=4,P=2,Q=2,R=1,S=1", "gemm:M=4,N=4,K=4", "conv:M=4,C=4,P=2,Q=2,R=3,S=3,groups=4"}) {
+      SCOPED_TRACE(std::string(bits) + " " + layer);
+      const Accelerator in_class = apply_class(npu, *parse_flexibility_class(bits));
+      Certificate written;
+      written.task.layer = parse_layer(layer, "test");
+      written.task.accelerator = in_class;
+      written.task.flexibility = in_class.flexibility_of(written.task.layer);
+      const Certificate read = read_certificate(library(), write_certificate(written), "written.json");
+      EXPECT_TRUE(read.task.flexibility.levels == written.task.flexibility.levels);
+      ++compared;
+    }
+  EXPECT_EQ(compared, 15);
 }
 
 // No part claims less than the certificate does as a whole, and a certified optimum leaves nothing open.
