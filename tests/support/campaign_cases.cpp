@@ -236,6 +236,27 @@ void join_ports(Draw& draw, Accelerator& accelerator) {
   }
 }
 
+/// Some tensors live in a memory, or take room there.
+void reserve_room(Draw& draw, Accelerator& accelerator) {
+  for (Level& level : accelerator.levels) {
+    if (!level.is_memory() || !level.memory().capacity_words || draw.chance(0.5)) continue;
+    Memory& memory = level.memory();
+    const auto role = static_cast<std::size_t>(draw.from(0, kRoles - 1));
+    memory.reserved_words[role] = draw.from(1, *memory.capacity_words);
+    memory.resident[role] = memory.may_keep[role] && draw.chance(0.6);
+  }
+}
+
+void draw_any_conventions(Draw& draw, Task& task) {
+  const std::vector<ConventionOption>& options = convention_options();
+  for (std::size_t o = 0; o < options.size(); ++o)
+    set_convention(task.accelerator.conventions, o,
+                   static_cast<std::size_t>(draw.from(0, static_cast<Count>(options[o].values.size()) - 1)));
+  if (draw.chance(0.8))
+    task.factorization =
+        draw.of(std::vector<Factorization>{Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby});
+}
+
 }  // namespace
 
 Task campaign_task(std::uint64_t seed) {
@@ -253,6 +274,8 @@ Task campaign_task(std::uint64_t seed) {
       if (task.accelerator.levels[l].is_memory() && draw.chance(0.6))
         task.flexibility.levels[l].tile.burst = draw.from(2, 4);
   join_ports(draw, task.accelerator);
+  if (draw.chance(0.06)) reserve_room(draw, task.accelerator);
+  if (seed >= kAnyConventions) draw_any_conventions(draw, task);
   return task;
 }
 

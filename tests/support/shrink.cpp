@@ -15,8 +15,13 @@ namespace pliant::tests {
 
 namespace {
 
-/// Can the commands of as_commands() say it? Not where a tensor uses a dim in two of its indices, for instance.
+/// Can the commands of as_commands() say it? Not where a tensor uses a dim in two of its indices, or lives in a memory,
+/// for instance.
 bool can_be_files(const Task& task) {
+  for (const Level& level : task.accelerator.levels)
+    if (level.is_memory() &&
+        (level.memory().resident != Memory{}.resident || level.memory().reserved_words != Memory{}.reserved_words))
+      return false;
   Accelerator accelerator = task.accelerator;
   accelerator.flexibility = task.flexibility;
   accelerator.flexibility_for.clear();
@@ -176,6 +181,8 @@ class Smaller {
       const auto change = [&](auto set) { with([l, set](Task& t) { set(t.accelerator.levels[l].memory()); }); };
       change([](Memory& m) { m.capacity_words.reset(); });
       change([](Memory& m) { m.buffers = 1; });
+      change([](Memory& m) { m.resident.fill(false); });
+      change([](Memory& m) { m.reserved_words.fill(0); });
       change([](Memory& m) { m.may_keep.fill(true); });
       change([](Memory& m) { m.may_bypass.fill(false); });
       change([](Memory& m) { m.read_words_per_cycle.reset(); });
@@ -224,7 +231,12 @@ std::string as_commands(const Task& task) {
   const std::string map =
       fmt::format("pliant map --accelerator acc.yaml --layer layer.yaml --factorization {} --objective {} --mapper",
                   to_string(task.factorization), to_string(task.objective));
-  const std::string remark = can_be_files(task) ? "" : "# no reader takes these files; the library takes the task\n";
+  std::string remark = can_be_files(task) ? "" : "# no reader takes these files; the library takes the task\n";
+  for (const Level& level : shown.levels)
+    for (std::size_t r = 0; level.is_memory() && r < kRoles; ++r)
+      if (const Count words = level.memory().reserved_words[r]; words > 0 || level.memory().resident[r])
+        remark += fmt::format("# {} reserves {} words for {}, {}\n", level.name, words, kRoleNames[r],
+                              level.memory().resident[r] ? "which live there" : "not of this layer");
   return remark +
          fmt::format("cat > acc.yaml <<'END'\n{}END\ncat > layer.yaml <<'END'\n{}END\n{} exact\n{} exhaustive\n",
                      write_accelerator(shown), write_layer(task.layer), map, map);
