@@ -120,10 +120,19 @@ ResolvedTask::ResolvedTask(const Task& task_in, const Problem& problem_in)
 }
 
 bool ResolvedTask::slide_may_be_divided(int memory, int dim) const {
-  if (one_loop) return false;
+  if (one_loop) return false;  // there a slide is one loop
+  DimSet outside = 0;
+  for (std::size_t k = static_cast<std::size_t>(memory) + 1; k < memories.size(); ++k) outside |= may_loop[k];
+  if ((outside >> dim & 1U) == 0) return false;
+  // A loop outside the parent repeats transfers that one at the parent slides.
+  if (within) return true;
+  // Moved out, the loop leaves smaller tiles behind: a rule may not allow them, a tensor that does not slide along the
+  // dim gets more of them, and the shares of a box are others.
   for (auto k = static_cast<std::size_t>(memory); k + 1 < memories.size(); ++k)
     if (!rules.memory(memories[k]).allows_smaller(dim)) return true;
-  return false;
+  for (int x = 0; x < problem.tensors; ++x)
+    if (((problem.affine_dims[x] & ~problem.sliding[x]) >> dim & 1U) != 0) return true;
+  return deals_boxes(problem);
 }
 
 DimSet ResolvedTask::staying(int tensor, int keeper) const {

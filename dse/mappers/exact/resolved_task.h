@@ -45,8 +45,9 @@ struct ResolvedTask {
   /// Dims whose loops may leave an operand at the compute units, by its innermost keeper (quickflow only).
   DimSet staying(int tensor, int keeper) const;
 
-  /// May a rule about tiles divide a slide along the dim between this memory and others further out? Where smaller
-  /// tiles are always allowed its loops could as well stand at one memory, and that mapping has a path of its own.
+  /// May a slide along the dim go on from this memory through loops further out, and the mapping be better than the one
+  /// with all of these loops at the outermost of them? That one has a path of its own, so where it is as good nothing
+  /// need be charged less (docs/proof.md, lemma 5).
   bool slide_may_be_divided(int memory, int dim) const;
   /// Does a transfer of this tensor repeat with every loop outside its parent? (Remembered displacements see through
   /// all loops outside the child: one that does not move the tile costs nothing, wherever it stands.)

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/lattice/windows.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
 
@@ -43,8 +44,9 @@ class SpatialBounds {
     // Demands are rounded after divisions whose error differs with the steps.
     smallest_only_ &= problem.conventions.stall_rounding != Conventions::StallRounding::kDemandRatio;
     // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
-    smallest_only_ &=
-        problem.conventions.footprint != Conventions::Footprint::kBoundingBox || problem.affine[problem.output].empty();
+    smallest_only_ &= !deals_boxes(problem);
+    // Displacements are remembered where no dim leaves a remainder, and only there.
+    smallest_only_ &= !displacement_walks(problem);
     // A bound that uses fewer units leaves fewer of the memories inside the fanouts to move words, and may be less than
     // the hint asks for.
     smallest_only_ &= task.accelerator.hints.min_utilization == 0;

@@ -7,9 +7,43 @@
 #include <map>
 #include <optional>
 
+#include "dse/mappers/exact/lattice/windows.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
+
+/// Under Ruby and Ruby-T: of temporal bounds that leave the same iterations outside, is the smallest as good as any?
+///
+/// Take a loop of bound b that finds n iterations and leaves n' = ceil(n / b): n' - 1 rounds of b and a last one of
+/// n - (n' - 1) * b. A smaller b with the same n' has shorter rounds and a longer last one, and the loops inside and
+/// outside keep what they find. Words along a dim without windows come from how many combinations of the counted loops
+/// of the dim occur, and so do steps. The counted ones are all temporal loops outside the node and some fanouts.
+///
+/// - A dim that is not unrolled: the combinations outside a node are the tiles there, ceil(size / tile). The loop at
+///   hand leaves that number alone at its own node and, with n', at those outside it.
+/// - Ruby-T: unrolled bounds divide what they find, so every unit has work in every round. Inside the node fanouts
+///   multiply. Outside it a fanout that counts as one hides the short last round behind a full one: the loop counts b
+///   times for what is outside, and a smaller b counts no more often.
+/// - Ruby: no. Where the last round has a single tile, nothing hides how short it is: with 9 = 4 + 4 + 1 on two units
+///   the last round takes 1 step, with 9 = 3 + 3 + 3 it takes 3. The wider bound may be better.
+///
+/// Nor where operands stay at the compute units (quickflow): the innermost loops count there and those around them do
+/// not, so a last round of one counts a short one inside it, as with Ruby's fanouts.
+///
+/// Nor where something else than these combinations counts: shares of a box, which are dealt by tiles; drains of
+/// `parent-writes`, which a ratio of two counts gives, so that fewer words served may be more drained; and remembered
+/// displacements, which the model counts by another rule as soon as any dim leaves a remainder.
+bool smallest_bound_will_do(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, int d) {
+  // Demands are rounded after divisions whose error differs with the steps: a wider bound may save a cycle there.
+  if (problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio) return false;
+  if (problem.windowed[d] != 0 || !rules.allows_smaller_tiles(d)) return false;
+  if (problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory) return false;
+  if (problem.conventions.drain == Conventions::Drain::kParentWrites) return false;
+  if (deals_boxes(problem) || displacement_walks(problem)) return false;
+  for (int l = 0; l < problem.levels; ++l)
+    if (rules.factorization == Factorization::kRuby && spatial.factor[l][d] > 1) return false;
+  return true;
+}
 
 namespace {
 
@@ -29,33 +63,6 @@ Count largest_tile(const Problem& problem, const MemoryRules& memory, TensorSet 
   if (growing == 0) return others > memory.capacity ? 0 : kAny;
   const double most = std::floor((memory.capacity - others) / growing);
   return most >= problem.size[d] ? kAny : static_cast<Count>(std::max(0.0, most));
-}
-
-/// Under Ruby and Ruby-T: of temporal bounds that leave the same iterations outside, is the smallest as good as any?
-///
-/// Take a loop of bound b that finds n iterations and leaves n' = ceil(n / b): n' - 1 rounds of b and a last one of
-/// n - (n' - 1) * b. A smaller b with the same n' has shorter rounds and a longer last one, and the loops inside and
-/// outside keep what they find. Words along a dim without windows come from how many combinations of the counted loops
-/// of the dim occur, and so do steps. The counted ones are all temporal loops outside the node and some fanouts.
-///
-/// - A dim that is not unrolled: the combinations outside a node are the tiles there, ceil(size / tile). The loop at
-///   hand leaves that number alone at its own node and, with n', at those outside it.
-/// - Ruby-T: unrolled bounds divide what they find, so every unit has work in every round. Inside the node fanouts
-///   multiply. Outside it a fanout that counts as one hides the short last round behind a full one: the loop counts b
-///   times for what is outside, and a smaller b counts no more often.
-/// - Ruby: no. Where the last round has a single tile, nothing hides how short it is: with 9 = 4 + 4 + 1 on two units
-///   the last round takes 1 step, with 9 = 3 + 3 + 3 it takes 3. The wider bound may be better.
-///
-/// Nor where operands stay at the compute units (quickflow): the innermost loops count there and those around them do
-/// not, so a last round of one counts a short one inside it, as with Ruby's fanouts.
-bool smallest_bound_will_do(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, int d) {
-  // Demands are rounded after divisions whose error differs with the steps: a wider bound may save a cycle there.
-  if (problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio) return false;
-  if (problem.windowed[d] != 0 || !rules.allows_smaller_tiles(d)) return false;
-  if (problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory) return false;
-  for (int l = 0; l < problem.levels; ++l)
-    if (rules.factorization == Factorization::kRuby && spatial.factor[l][d] > 1) return false;
-  return true;
 }
 
 using Limits = std::array<Count, kMaxLevels>;  // by memory, from the innermost outwards

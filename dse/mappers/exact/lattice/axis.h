@@ -38,6 +38,9 @@ struct AxisCache {
   std::map<std::vector<Count>, std::unique_ptr<const std::optional<Chain>>> chains;
 };
 
+/// Under Ruby and Ruby-T: of temporal bounds that leave the same iterations outside, is the smallest as good as any?
+bool smallest_bound_will_do(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, int d);
+
 /// axes[d][k]. Empty when some dim cannot be completed, nothing where remainders leave too many tiles to walk.
 using Axes = std::vector<const Chain*>;
 std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial,

@@ -59,7 +59,7 @@ void Costs::count_sums() {
   const int x = p.output;
   for (int l = 0; l <= p.levels; ++l) sums_at_most_[l] = copies_[x][l];
   if (resolved_.perfect) return;
-  if (p.conventions.footprint == Conventions::Footprint::kBoundingBox && !p.affine[x].empty()) return;
+  if (deals_boxes(p)) return;
   for (int l = 0; l <= p.levels; ++l) {
     sums_at_most_[l] = 1;
     for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1)
@@ -109,7 +109,7 @@ double Costs::first_arrivals(int level) const {
   const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
   double words = p.simple_words[x] * sums_at_most_[level];
   // Shares of a box go to idle units as well, but more than half of a dim's units work (see CertainCopies).
-  for (DimSet rest = box && !resolved_.perfect && !p.affine[x].empty() ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
+  for (DimSet rest = deals_boxes(p) && !resolved_.perfect ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
     if (spatial_between(spatial_, rest & -rest, -1, level) > 1) words *= 2;
   for (const Problem::AffineRank& rank : p.affine[x]) {
     std::array<double, kMaxDims> whole{};

@@ -180,15 +180,15 @@ void WindowWords::over_holes(const Node& node, Words& words) const {
   words.served = std::min(words.served, all / spatial_between(spatial_, dim_set_, level_, serving_));
 }
 
-/// words of all iterations >= distinct values over the whole dim, where a rule about tiles divides a slide between
-/// memories: it may go on through their loops, and then every value comes once.
+/// words of all iterations and units of the dim >= distinct values over the whole dim, where a slide may be divided
+/// between memories: it may go on through their loops, and then every value comes once.
 void WindowWords::divided_slide(const Node& node, Words& words) const {
   if (!divided_) return;
   Sizes whole = node.child;
   whole[place_.slide] = p_.size[place_.slide];
   const double share = extent(p_, rank_, whole, true) / node.left[place_.slide];
-  words.served = std::min(words.served, share);
-  words.delivered = std::min(words.delivered, share);
+  words.served = std::min(words.served, share / units(place_.slide, level_, serving_));
+  words.delivered = std::min(words.delivered, share / units(place_.slide, level_, pair_.child));
 }
 
 /// Windows under a fanout outside the node: at least so many differ whatever tile the loops between will make, the

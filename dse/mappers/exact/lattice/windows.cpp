@@ -123,6 +123,11 @@ bool displacement_walks(const Problem& problem) {
   return false;
 }
 
+bool deals_boxes(const Problem& problem) {
+  return problem.conventions.footprint == Conventions::Footprint::kBoundingBox &&
+         !problem.affine[problem.output].empty();
+}
+
 double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside) {
   double product = 1;
   for (int l = outside + 1; l < inside; ++l)

@@ -20,6 +20,9 @@ double extent(const Problem& problem, const Problem::AffineRank& rank, const std
 bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank);
 bool displacement_walks(const Problem& problem);  ///< along any rank
 
+/// Are outputs dealt to units as shares of a bounding box? Then first arrivals depend on the tiles in between.
+bool deals_boxes(const Problem& problem);
+
 /// Fanouts between two levels in runs that no memory divides, from the inside out: [outermost, innermost] levels.
 std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside);
 

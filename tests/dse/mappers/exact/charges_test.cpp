@@ -5,21 +5,11 @@
 
 #include <string>
 
-#include "core/input/load.h"
 #include "dse/mappers/exact/words_of_transfers.h"
 #include "support/draw.h"
 
 namespace pliant::exact {
 namespace {
-
-Task task_of(const std::string& accelerator, const std::string& einsum) {
-  Task task;
-  task.accelerator = parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"),
-                                            "pliant: accelerator\nname: small\n" + accelerator, "accelerator.yaml");
-  task.layer = parse_layer_text("pliant: layer\nlayer: small\neinsum:\n" + einsum, "layer.yaml");
-  task.flexibility = task.accelerator.flexibility_of(task.layer);
-  return task;
-}
 
 /// The words of every transfer by itself, and the energy of all: a path that is cheap for one tensor may be dear for
 /// another.
@@ -149,6 +139,95 @@ TEST(Lemma, AFanoutOutsideTheLoopSharesWhatIsServed) {
       compare(task, equal);
     }
   EXPECT_GT(equal, 10);
+}
+
+// X slides from the middle memory to the inner one along the loop of A there, and on along that of the outer memory.
+// Moving both loops out would cost more: within one level a loop outside the middle memory slides nothing; and Y, which
+// uses A in two indices and so never slides, would come in smaller tiles. The capacity keeps them from moving in.
+TEST(Lemma, ASlideThatGoesOnFurtherOutBringsEveryValueOnce) {
+  int equal = 0;
+  for (const char* size : {"4", "6", "5", "7"})
+    for (const bool within : {true, false})
+      for (const Factorization rule : {Factorization::kPerfect, Factorization::kRubyT}) {
+        Task task = task_of("conventions: {preset: physical, stationarity: " +
+                                std::string(within ? "within-level" : "across-levels") + R"(}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0, write_pj: 0}
+  - {memory: L2, capacity: 12, keeps: )" +
+                                (within ? "[inputs, weights]" : "[weights]") + R"(, read_pj: 0, write_pj: 1}
+  - {memory: L1, capacity: unbounded, keeps: [inputs], read_pj: 0, write_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                            "  dims: {A: " + std::string(size) + R"(, B: 3, C: 2, D: 2}
+  tensors:
+    - {name: X, role: inputs, projection: ["A + B"]}
+    - {name: Y, role: weights, projection: )" +
+                                (within ? "[A, C, D]" : R"(["A + C", "D"])") + R"(}
+    - {name: O, role: outputs, projection: [B]}
+)");
+        task.factorization = rule;
+        if (!within) task.layer.tensors[1].ranks[1].terms.push_back({0, 1});  // readers ask for one index of each dim
+        task.flexibility.levels[0].loops.dims = {{"A"}};
+        task.flexibility.levels[1].loops.dims = {{"A"}};
+        task.flexibility.levels[2].loops.dims = {{"B", "C", "D"}};
+        SCOPED_TRACE(std::string("A ") + size + (within ? ", within-level" : ", across-levels"));
+        compare(task, equal);
+      }
+}
+
+// Two units have every second P. Rules about tiles put its loops at two memories, and the window of seven R goes on
+// through both: together the units get every value, but either gets less than all of them.
+TEST(Lemma, UnitsDivideASlideThatGoesOn) {
+  int equal = 0;
+  for (const char* kernel : {"3", "7"}) {
+    Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {memory: Buffer, capacity: unbounded, read_pj: 1, write_pj: 1}
+  - {fanout: PEs, cols: 2}
+  - {memory: Reg, capacity: unbounded, keeps: [inputs], read_pj: 0, write_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                        "  dims: {P: 16, R: " + std::string(kernel) + R"(}
+  tensors:
+    - {name: X, role: inputs, projection: ["P + R"]}
+    - {name: O, role: outputs, projection: [P]}
+)");
+    task.flexibility.levels[0].loops.dims = {{"P"}};
+    task.flexibility.levels[1].loops.dims = {{"P"}};
+    task.flexibility.levels[3].loops.dims = {{"R"}};
+    task.flexibility.levels[1].tile.fixed = {{"P", 4}};
+    SCOPED_TRACE(std::string("R ") + kernel);
+    compare(task, equal);
+  }
+}
+
+// All loops stand at the outer memory. Where displacements are remembered, the loop over K leaves the window of X at
+// the inner memory in place, although it lies outside the buffer that serves it: nothing comes again.
+TEST(Lemma, ARememberedDisplacementIsNotRepeatedOutsideTheParent) {
+  int equal = 0, compared = 0;
+  for (const char* halo : {"displacement", "two-iterations"})
+    for (const char* dims : {"{K: 2, P: 3, R: 2, C: 1}", "{K: 3, P: 2, R: 3, C: 1}", "{K: 3, P: 2, R: 2, C: 1}"}) {
+      Task task =
+          task_of("conventions: {preset: physical, stationarity: within-level, halo: " + std::string(halo) + R"(}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0, write_pj: 0}
+  - {memory: Buffer, capacity: unbounded, read_pj: 1, write_pj: 0}
+  - {memory: Reg, capacity: unbounded, read_pj: 0, write_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                  "  dims: " + std::string(dims) + R"(
+  tensors:
+    - {name: X, role: inputs, projection: ["P + R"]}
+    - {name: O, role: outputs, projection: [K, C]}
+)");
+      task.flexibility.levels[1].loops.dims = {{"C"}};
+      task.flexibility.levels[2].loops.dims = {{"C"}};
+      SCOPED_TRACE(std::string(dims) + ", " + halo);
+      compare(task, equal);
+      ++compared;
+    }
+  EXPECT_EQ(compared, 6);
 }
 
 }  // namespace

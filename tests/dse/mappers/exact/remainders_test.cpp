@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds that only remainders need (docs/proof.md, lemmas 3 and 5), each against all mappings of a choice: what first
-// arrivals of outputs save, and windows of which the last is short.
+// Bounds that only remainders need (docs/proof.md, lemmas 3, 5 and 9), each against all mappings of a choice: what
+// first arrivals of outputs save, windows of which the last is short, and which bounds in time are walked.
 #include <gtest/gtest.h>
 
+#include "core/legality.h"
 #include "dse/mappers/exact/truth_by_choice.h"
 #include "dse/mappers/exact/words_of_transfers.h"
 
@@ -97,6 +98,109 @@ TEST(Lemma, EveryValueOfAWindowComesOnce) {
       },
       has_remainders);
   EXPECT_GT(windows, 100);
+}
+
+/// A mapping with the smallest bound at one place that leaves the loops outside it the same iterations; nothing where
+/// there is no smaller one.
+std::optional<Mapping> with_smallest_bound(const Truth& truth, const Mapping& mapping, std::size_t level,
+                                           std::size_t loop) {
+  const int d = mapping.levels[level].temporal[loop].dim;
+  Count left = truth.task.layer.dims[static_cast<std::size_t>(d)].size;
+  for (std::size_t l = mapping.levels.size() - 1; l > level; --l) {
+    for (const Loop& inside : mapping.levels[l].temporal)
+      if (inside.dim == d) left = ceil_div(left, inside.bound);
+    for (const Side side : {Side::kCols, Side::kRows})
+      for (const SpatialLoop& inside : mapping.levels[l].spatial)
+        if (inside.dim == d && inside.side == side) left = ceil_div(left, inside.bound);
+  }
+  Mapping changed = mapping;
+  Count& bound = changed.levels[level].temporal[loop].bound;
+  const Count smallest = ceil_div(left, ceil_div(left, bound));
+  if (smallest == bound) return std::nullopt;
+  bound = smallest;
+  return changed;
+}
+
+/// Tasks in which a wider bound is the better one, by what counts besides iterations: shares of a box are dealt by
+/// tiles, and where the parent's writes drain the child a word that is served more often is drained less.
+std::vector<Task> where_the_smallest_will_not_do() {
+  std::vector<Task> tasks;
+  for (const char* m : {"4", "5", "6"})
+    tasks.push_back(task_of(R"(
+conventions: {preset: physical, footprint: bounding-box}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {fanout: PEs, cols: 2}
+  - {memory: Reg, capacity: unbounded, read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                            "  dims: {M: " + std::string(m) + R"(, C: 2, Q: 1, S: 1}
+  tensors:
+    - {name: W, role: weights, projection: [C]}
+    - {name: O, role: outputs, projection: [M, "Q + S"]}
+)"));
+  tasks.push_back(task_of(R"(
+conventions: {preset: physical, drain: parent-writes}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0}
+  - {memory: Buffer, capacity: unbounded, keeps: [outputs], read_pj: 0}
+  - {fanout: PEs, cols: 2}
+  - {memory: Weights, capacity: unbounded, keeps: [weights], read_pj: 0}
+  - {memory: Sums, capacity: unbounded, keeps: [outputs], read_pj: 1, write_pj: 0}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  loops: {DRAM: [B, M], Buffer: [M], Weights: [C, M], Sums: []}
+  parallel: {PEs: {rows: [], cols: [C]}}
+)",
+                          R"(  dims: {M: 4, C: 4, B: 2}
+  tensors:
+    - {name: W, role: weights, projection: [C, B]}
+    - {name: O, role: outputs, projection: [M]}
+)"));
+  for (Task& task : tasks) task.factorization = Factorization::kRubyT;
+  return tasks;
+}
+
+// With remainders in time not every bound is walked. Where the smallest of those that leave the same will do, it costs
+// no more energy and takes no more cycles, whatever the rest of the mapping is.
+TEST(Lemma, OfBoundsThatLeaveTheSameTheSmallestWillDo) {
+  int replaced = 0, boxes = 0;
+  const auto check = [&](const Truth& truth, const ResolvedTask& resolved) {
+    for (const Choice& choice : truth.choices)
+      for (const Priced& priced : choice.mappings)
+        for (std::size_t l = 0; l < priced.mapping.levels.size(); ++l)
+          for (std::size_t i = 0; i < priced.mapping.levels[l].temporal.size(); ++i) {
+            const int d = priced.mapping.levels[l].temporal[i].dim;
+            const bool box = truth.problem.conventions.footprint == Conventions::Footprint::kBoundingBox;
+            if (!smallest_bound_will_do(resolved.rules, truth.problem, choice.spatial, d)) continue;
+            const std::optional<Mapping> smaller = with_smallest_bound(truth, priced.mapping, l, i);
+            if (!smaller) continue;
+            ++replaced;
+            boxes += box ? 1 : 0;
+            const Task& t = truth.task;
+            EXPECT_TRUE(check_legality(t.layer, t.accelerator, t.flexibility, t.factorization, *smaller).empty());
+            const Totals totals = price(t.layer, t.accelerator, *smaller).totals;
+            EXPECT_TRUE(
+                at_most(totals.energy_pj - truth.problem.leak_pj_per_cycle_total * totals.cycles, priced.energy));
+            EXPECT_TRUE(at_most(totals.cycles, priced.cycles)) << totals.cycles << " " << priced.cycles;
+          }
+  };
+  const auto loops_round = [](const Task& task) {
+    const Conventions& by = task.accelerator.conventions;
+    return (task.factorization == Factorization::kRubyT || task.factorization == Factorization::kRuby) &&
+           by.stall_rounding == Conventions::StallRounding::kExact &&
+           by.compute_reuse == Conventions::ComputeReuse::kNone;
+  };
+  for_each_task(150, check, loops_round);
+  for_each_task(400, check, loops_round,
+                [](std::uint64_t seed) { return tests::campaign_task(tests::kAnyConventions + seed); });
+  EXPECT_GT(replaced, 500);
+  EXPECT_GT(boxes, 50);
+  for (const Task& task : where_the_smallest_will_not_do()) {
+    const Truth truth(task);
+    ASSERT_TRUE(truth.complete);
+    check(truth, ResolvedTask(truth.task, truth.problem));
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/arithmetic.h"
+#include "core/input/load.h"
 #include "costmodel/report.h"
 #include "dse/mappers/exact/choices/choice.h"
 #include "dse/mappers/exact/resolved_task.h"
@@ -38,6 +39,7 @@ struct Priced {
   std::vector<double> load;                      // by port
   std::map<std::array<int, 3>, Transfer> words;  // by tensor, parent, child
   Durations durations{};
+  Mapping mapping;
 };
 
 /// One choice and all its mappings.
@@ -113,6 +115,7 @@ class Truth {
 
   Priced priced(const Mapping& mapping) const {
     Priced result;
+    result.mapping = mapping;
     Nest nest(problem);
     nest.load(flatten(problem, mapping));
     const Totals totals = nest.price();
@@ -139,6 +142,16 @@ class Truth {
   std::deque<Unrolling> storage_;
   std::size_t seen_ = 0, looked_ = 0;
 };
+
+/// A task made for one lemma.
+inline Task task_of(const std::string& accelerator, const std::string& einsum) {
+  Task task;
+  task.accelerator = parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"),
+                                            "pliant: accelerator\nname: small\n" + accelerator, "accelerator.yaml");
+  task.layer = parse_layer_text("pliant: layer\nlayer: small\neinsum:\n" + einsum, "layer.yaml");
+  task.flexibility = task.accelerator.flexibility_of(task.layer);
+  return task;
+}
 
 using Source = std::function<Task(std::uint64_t seed)>;
 
