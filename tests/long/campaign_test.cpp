@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random tasks beyond those of the unit tests, as many as anyone likes: the exact mapper against the enumeration of all
 // mappings, and relations between tasks. It stops at the first difference and prints it, shrunk, as files and commands.
-// The last line says how many cases were compared and how many differ. Seeds from 1000000000000 on draw every convention
-// by itself and mostly rules that leave remainders.
+// The last line says how many cases were compared and how many differ. Seeds from 1000000000000 on draw every
+// convention by itself and mostly rules that leave remainders.
 //
 //     PLIANT_CASES=1000000 PLIANT_SEED=1 PLIANT_THREADS=2 build/release/bin/campaign_test
 #include <gtest/gtest.h>
