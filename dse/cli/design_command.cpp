@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
+#include "dse/cli/design_json.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/cli/text_table.h"
@@ -21,7 +20,6 @@ namespace pliant {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 constexpr const char* kLastWordsOfDesign = "\nstopped; what was searched is kept, the same command continues\n";
 constexpr double kDesignPatienceSeconds = 3;
@@ -87,7 +85,7 @@ class DesignCommand {
     }
     if (terminal) err_ << "\r\x1b[K";
     if (arguments_.has("json")) {
-      out_ << json(sweep, run, found).dump(2) << "\n";
+      out_ << design_json(sweep, run, found).dump(2) << "\n";
     } else {
       print(sweep, run, found);
     }
@@ -132,40 +130,6 @@ class DesignCommand {
                         p.opened, 100 * static_cast<double>(p.opened) / static_cast<double>(p.designs), p.solved,
                         readable_seconds(p.seconds));
     out_ << fmt::format("next: pliant pareto {} --minimize area_um2,edp_pj_cycles\n", run.dataset.string());
-  }
-
-  ordered_json json(const Sweep& sweep, const DesignRunOptions& run, const DesignFrontier& found) const {
-    const DesignProgress& p = found.progress;
-    ordered_json all = {{"schema", kJsonSchema},
-                        {"sweep", sweep.name},
-                        {"dataset", run.dataset.string()},
-                        {"interrupted", found.interrupted},
-                        {"certified", !found.interrupted},
-                        {"gap", run.search.gap},
-                        {"designs", p.designs},
-                        {"decided", p.decided},
-                        {"opened", p.opened},
-                        {"boxes", p.boxes},
-                        {"searches", p.solved},
-                        {"reused", p.reused},
-                        {"seconds", p.seconds},
-                        {"search_seconds", found.search_seconds}};
-    all["goals"] = ordered_json::array();
-    for (const DesignGoals::Goal& goal : sweep.goals->minimize) all["goals"].push_back(goal_name(sweep, goal));
-    all["frontier"] = ordered_json::array();
-    for (const std::size_t k : found.frontier) {
-      const OpenedDesign& opened = found.opened[k];
-      const DesignKey& key = *opened.design->key;
-      ordered_json item = {{"design_id", opened.design_id}};
-      for (std::size_t c = 0; c < sweep.columns.size(); ++c)
-        std::visit([&](const auto& value) { item[sweep.columns[c].column] = value; }, key.axes[c]);
-      item["flexibility"] = key.flexibility;
-      item["factorization"] = key.factorization;
-      item["objective"] = key.objective;
-      item["values"] = opened.values;
-      all["frontier"].push_back(std::move(item));
-    }
-    return all;
   }
 
   const Arguments& arguments_;

@@ -29,6 +29,7 @@ from pliant._dataset import (  # noqa: E402
     report,
     sweep,
 )
+from pliant._design import DesignFrontier, design  # noqa: E402
 from pliant._errors import (  # noqa: E402
     ChangedInputs,
     CommandFailed,
@@ -48,6 +49,7 @@ from pliant._inputs import (  # noqa: E402
     load_workload,
     workloads,
 )
+from pliant._network import NetworkResult, map_network  # noqa: E402
 from pliant._results import Cost, LayerFrontier, LayerResult, Mapping, WorkloadResult  # noqa: E402
 from pliant._search import evaluate, map, map_frontier, map_workload  # noqa: E402
 from pliant._tables import Table  # noqa: E402
@@ -65,6 +67,7 @@ __all__ = [
     "Cost",
     "Dataset",
     "DatasetFrontier",
+    "DesignFrontier",
     "Diagnostic",
     "Flexion",
     "IllegalMapping",
@@ -74,6 +77,7 @@ __all__ = [
     "LayerResult",
     "MapSpaceSize",
     "Mapping",
+    "NetworkResult",
     "Report",
     "StorageError",
     "Sweep",
@@ -85,6 +89,7 @@ __all__ = [
     "charts",
     "command",
     "count",
+    "design",
     "evaluate",
     "flexion",
     "frontier",
@@ -94,6 +99,7 @@ __all__ = [
     "load_workload",
     "map",
     "map_frontier",
+    "map_network",
     "map_workload",
     "mappers",
     "objectives",

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +15,11 @@ from pliant import _core
 from pliant._errors import InputError, SweepInterrupted
 from pliant._html import rows_html
 from pliant._inputs import Setting, Source, _setting, words_of
-from pliant._progress import Bar
 from pliant._search import Seconds, seconds_of
 from pliant._tables import Table
+from pliant._watched import run_watched
 
 _Path = Union[str, "os.PathLike[str]"]
-_LOOK_SECONDS = 0.1
 
 
 class Sweep:
@@ -186,7 +184,9 @@ def sweep(
         kept = tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True)
         dataset = Path(kept.name) / loaded.name
     run = _core.SweepRun(loaded._core, dataset, cache or "", threads, shard, update)  # no cache: in the dataset
-    outcome = _run_watched(loaded.name, run, progress)
+    outcome, stopped = run_watched(loaded.name, run, "layers", progress)
+    if stopped and not outcome["complete"]:
+        outcome["interrupted"] = True
     Path(dataset).mkdir(parents=True, exist_ok=True)  # a run that was stopped at once has written nothing
     found = Dataset(dataset, kept)
     found._outcome = outcome
@@ -194,41 +194,6 @@ def sweep(
         done = f"{outcome['layers_done']} of {outcome['layers_total']} layers done, in {dataset}"
         raise SweepInterrupted(f"{done}; the same call continues", found)
     return found
-
-
-def _run_watched(name: str, run: _core.SweepRun, progress: bool) -> dict[str, Any]:
-    """Runs on a thread of its own, so that this one can draw the bar and hear Ctrl-C."""
-    answer: list[str] = []
-    failure: list[BaseException] = []
-    over = threading.Event()  # a join() that is interrupted may take a thread for dead that is not
-
-    def work() -> None:
-        try:
-            answer.append(run.run())
-        except BaseException as error:  # raised again below, in the thread that asked
-            failure.append(error)
-        finally:
-            over.set()
-
-    worker = threading.Thread(target=work, name=f"pliant sweep {name}")
-    worker.start()
-    interrupted = False
-    with Bar(name, 0, "layers", progress) as bar:
-        while not over.is_set():
-            try:
-                over.wait(_LOOK_SECONDS)
-                done, total, phase = run.progress()
-                if total:
-                    bar.show(done, total, phase)
-            except KeyboardInterrupt:
-                run.stop()
-                interrupted = True
-    if failure:
-        raise failure[0]
-    outcome: dict[str, Any] = json.loads(answer[0])
-    if interrupted and not outcome["complete"]:
-        outcome["interrupted"] = True
-    return outcome
 
 
 class DatasetFrontier:

@@ -8,6 +8,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace pliant::python {
@@ -20,7 +21,9 @@ void bind_search(nb::module_& module);
 void bind_evaluation(nb::module_& module);
 void bind_tables(nb::module_& module);
 void bind_analysis(nb::module_& module);
+void bind_networks(nb::module_& module);
 void bind_sweeps(nb::module_& module);
+void bind_designs(nb::module_& module);
 void bind_datasets(nb::module_& module);
 void bind_commands(nb::module_& module);
 

@@ -75,16 +75,21 @@ const Library& library() {
   return *the_library;
 }
 
-std::optional<TaskWords> words_of(const LoadedLayer& layer, const LoadedAccelerator& accelerator) {
-  if (!layer.text || accelerator.in_memory) return std::nullopt;
+TaskWords words_of(const LoadedAccelerator& accelerator) {
   TaskWords words;
   words.command = "pliant";
   words.accelerator = accelerator.source;
-  words.workload = layer.workload;
-  words.layer = layer.text;
   words.conventions = accelerator.conventions;
   words.flexibility = accelerator.flexibility;
   for (const auto& [key, value] : accelerator.settings) words.settings.push_back(key + "=" + value);
+  return words;
+}
+
+std::optional<TaskWords> words_of(const LoadedLayer& layer, const LoadedAccelerator& accelerator) {
+  if (!layer.text || accelerator.in_memory) return std::nullopt;
+  TaskWords words = words_of(accelerator);
+  words.workload = layer.workload;
+  words.layer = layer.text;
   return words;
 }
 

@@ -37,6 +37,8 @@ struct LoadedWorkload {
   Workload workload;
 };
 
+/// The words of the command line that name the accelerator, which must not have come from memory.
+TaskWords words_of(const LoadedAccelerator& accelerator);
 /// The words of the command line that ask for the same; nothing when an input came from memory.
 std::optional<TaskWords> words_of(const LoadedLayer& layer, const LoadedAccelerator& accelerator);
 

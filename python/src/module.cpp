@@ -13,7 +13,9 @@ NB_MODULE(_core, module) {
   pliant::python::bind_evaluation(module);
   pliant::python::bind_tables(module);
   pliant::python::bind_analysis(module);
+  pliant::python::bind_networks(module);
   pliant::python::bind_sweeps(module);
+  pliant::python::bind_designs(module);
   pliant::python::bind_datasets(module);
   pliant::python::bind_commands(module);
 }

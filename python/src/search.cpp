@@ -17,7 +17,6 @@
 #include "src/interrupt.h"
 
 namespace pliant::python {
-namespace {
 
 using nlohmann::ordered_json;
 
@@ -41,6 +40,8 @@ SearchOptions options_of(const Request& request, std::stop_token stop) {
   options.stop = std::move(stop);
   return options;
 }
+
+namespace {
 
 std::shared_ptr<Task> task_of(const LoadedLayer& layer, const LoadedAccelerator& accelerator, const Request& request) {
   auto task = std::make_shared<Task>();

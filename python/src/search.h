@@ -23,6 +23,9 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> mapper_options;
 };
 
+std::unique_ptr<Mapper> mapper_of(const Request& request);
+SearchOptions options_of(const Request& request, std::stop_token stop);
+
 /// A layer searched, with all that its texts and its JSON need.
 class FoundMapping {
  public:

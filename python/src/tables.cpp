@@ -131,6 +131,14 @@ void bind_tables(nb::module_& module) {
       .def("__arrow_c_stream__", &stream_of, "requested_schema"_a = nb::none())
       .def("__arrow_c_schema__", &schema_of);
   module.def("table_from_columns", &from_columns, "columns"_a);
+  module.def(
+      "read_table",
+      [](const std::filesystem::path& file) {
+        std::vector<std::string> damaged;
+        const auto found = read_arrow_table(file, TableKind::kDesigns, damaged);
+        return found == nullptr ? std::nullopt : std::optional(ArrowTable{found});
+      },
+      "file"_a, nb::call_guard<nb::gil_scoped_release>());
   module.def("read_dataset", &read_dataset, "dataset"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>());
 }
 

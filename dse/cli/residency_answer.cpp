@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/cli/map_residency.h"
+#include "dse/cli/residency_answer.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
-#include <ostream>
 #include <set>
 
 #include "core/input/source_text.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/render_physical.h"
-#include "dse/cli/render_search.h"
 #include "dse/cli/text_table.h"
 #include "dse/mappers/residency/residency.h"
 
@@ -28,8 +23,8 @@ class ResidencyTelling {
   ResidencyTelling(const Workload& workload, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
                    const residency::Search& search, const Optimum& best, const Optimum& outside)
       : workload_(workload),
+        tasks_(tasks),
         accelerator_(tasks.front().task.accelerator),
-        pass_(tasks.front().pass),
         goal_(goal),
         search_(search),
         best_(best),
@@ -41,33 +36,13 @@ class ResidencyTelling {
       text += "no tensor stays on chip\n";
     else
       text += "tensors that stay on chip\n" + stays;
-    const std::string value = fmt::format("{} {:.7g}", to_string(goal_.objective), best_.value);
-    const std::string within =
-        std::isinf(goal_.most_cycles) ? "" : fmt::format(" within {:.0f} cycles", goal_.most_cycles);
-    text += best_.certified
-                ? fmt::format("\ncertified optimum of the network over mappings and residency: {}{}\n", value, within)
-                : fmt::format("\nbest found for the network: {}{}, proven lower bound {:.7g}, gap {:.3g} %\n", value,
-                              within, best_.lower_bound, 100 * best_.gap());
-    text += fmt::format("energy {:.6g} uJ, {:.0f} cycles, EDP {:.7g} pJ x cycles\n", best_.energy_pj * 1e-6,
-                        best_.cycles, best_.energy_pj * best_.cycles);
-    if (const auto figures = in_time(best_)) text += physical_text(accelerator_, figures, &pass_) + "\n";
+    text += "\n" + verdict().text("the network over mappings and residency");
     text += without_text();
     return text + fmt::format("mapper {}, {} searches\n", mapper, search_.searches());
   }
 
   ordered_json json(std::string_view mapper) const {
-    ordered_json json{{"mapper", mapper},
-                      {"objective", to_string(goal_.objective)},
-                      {"value", best_.value},
-                      {"lower_bound", best_.lower_bound},
-                      {"gap", best_.gap()},
-                      {"certified", best_.certified},
-                      {"energy_pj", best_.energy_pj},
-                      {"runtime_cycles", best_.cycles},
-                      {"edp_pj_cycles", best_.energy_pj * best_.cycles},
-                      {"searches", search_.searches()}};
-    json.update(physical_json(accelerator_, in_time(best_), &pass_));
-    if (!std::isinf(goal_.most_cycles)) json["deadline_cycles"] = goal_.most_cycles;
+    ordered_json json = verdict().json(mapper);
     if (outside_.found())
       json["without_residency"] = {
           {"value", outside_.value},           {"lower_bound", outside_.lower_bound},
@@ -96,11 +71,9 @@ class ResidencyTelling {
   }
   Home home_of(int tensor) const { return best_.homes[static_cast<std::size_t>(tensor)]; }
 
-  std::optional<Physical> in_time(const Optimum& optimum) const {
-    double macs = 0;
-    for (const Workload::Entry& entry : workload_.layers)
-      macs += static_cast<double>(entry.count) * static_cast<double>(entry.layer.macs());
-    return physical(accelerator_.clock_hz, optimum.energy_pj, optimum.cycles, macs);
+  NetworkVerdict verdict() const {
+    return {tasks_,          goal_,           best_.value,  best_.lower_bound, best_.gap(),
+            best_.certified, best_.energy_pj, best_.cycles, search_.searches()};
   }
 
   std::string reads_from(std::size_t s) const {
@@ -207,8 +180,8 @@ class ResidencyTelling {
   }
 
   const Workload& workload_;
+  const std::vector<ReadTask>& tasks_;
   const Accelerator& accelerator_;
-  const Workload::Pass& pass_;
   const NetworkGoal& goal_;
   const residency::Search& search_;
   const Optimum& best_;
@@ -217,36 +190,20 @@ class ResidencyTelling {
 
 }  // namespace
 
-int map_residency(const Arguments& arguments, const TaskWords& words, const Mapper& mapper, const Workload& workload,
-                  const std::vector<ReadTask>& tasks, const NetworkGoal& goal, const SearchOptions& options,
-                  std::ostream& out, std::ostream& err) {
+NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
+                               const NetworkGoal& goal, const SearchOptions& options) {
   std::vector<Task> rows;
   for (const ReadTask& read : tasks) rows.push_back(read.task);
   residency::Search search(mapper, workload, rows, options);
   const Optimum best = search.run(goal, true);
-  if (options.stop.stop_requested()) return 130;
-  if (!best.found()) {
-    if (best.without_mapping) {
-      const Task& task = rows[static_cast<std::size_t>(*best.without_mapping)];
-      const auto why = why_nothing_fits(task);
-      err << (why ? infeasible_text(task, *why) : fmt::format("no mapping of layer {} was found\n", task.layer.name));
-    } else {
-      err << fmt::format("no mappings of the network take at most {:.0f} cycles; the fastest take {:.0f}\n",
-                         goal.most_cycles, best.fastest_cycles);
-    }
-    return 3;
-  }
+  if (options.stop.stop_requested()) return {};
+  if (!best.found())
+    return no_network(best.without_mapping ? &rows[static_cast<std::size_t>(*best.without_mapping)] : nullptr, goal,
+                      best.fastest_cycles);
   const Optimum outside = search.run(goal, false);
-  if (options.stop.stop_requested()) return 130;
+  if (options.stop.stop_requested()) return {};
   const ResidencyTelling telling(workload, tasks, goal, search, best, outside);
-  if (arguments.has("json")) {
-    ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}, {"workload", *words.workload}};
-    json["network"] = telling.json(mapper.name());
-    out << json.dump(2) << "\n";
-  } else {
-    out << telling.text(mapper.name());
-  }
-  return 0;
+  return {true, telling.text(mapper.name()), telling.json(mapper.name())};
 }
 
 }  // namespace pliant

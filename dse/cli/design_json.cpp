@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/design_json.h"
+
+#include "dse/cli/json_schema.h"
+
+namespace pliant {
+
+using nlohmann::ordered_json;
+
+ordered_json design_json(const Sweep& sweep, const DesignRunOptions& run, const DesignFrontier& found) {
+  const DesignProgress& p = found.progress;
+  ordered_json all = {{"schema", kJsonSchema},
+                      {"sweep", sweep.name},
+                      {"dataset", run.dataset.string()},
+                      {"interrupted", found.interrupted},
+                      {"certified", !found.interrupted},
+                      {"gap", run.search.gap},
+                      {"designs", p.designs},
+                      {"decided", p.decided},
+                      {"opened", p.opened},
+                      {"boxes", p.boxes},
+                      {"searches", p.solved},
+                      {"reused", p.reused},
+                      {"seconds", p.seconds},
+                      {"search_seconds", found.search_seconds}};
+  all["goals"] = ordered_json::array();
+  for (const DesignGoals::Goal& goal : sweep.goals->minimize) all["goals"].push_back(goal_name(sweep, goal));
+  all["frontier"] = ordered_json::array();
+  for (const std::size_t k : found.frontier) {
+    const OpenedDesign& opened = found.opened[k];
+    const DesignKey& key = *opened.design->key;
+    ordered_json item = {{"design_id", opened.design_id}};
+    for (std::size_t c = 0; c < sweep.columns.size(); ++c)
+      std::visit([&](const auto& value) { item[sweep.columns[c].column] = value; }, key.axes[c]);
+    item["flexibility"] = key.flexibility;
+    item["factorization"] = key.factorization;
+    item["objective"] = key.objective;
+    item["values"] = opened.values;
+    all["frontier"].push_back(std::move(item));
+  }
+  return all;
+}
+
+}  // namespace pliant

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/cli/network_answer.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "dse/cli/render_cost.h"
+#include "dse/cli/render_physical.h"
+#include "dse/cli/render_search.h"
+#include "dse/cli/text_table.h"
+
+namespace pliant {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What a layer would have by itself, beside what it has in the network.
+struct GivenUp {
+  double own = 0;     ///< the layer's own least value
+  double in_sum = 0;  ///< its value in the network, of one repetition
+  double share() const { return own == 0 ? 0 : in_sum / own - 1; }
+};
+
+class NetworkTelling {
+ public:
+  NetworkTelling(const std::vector<ReadTask>& tasks, const NetworkGoal& goal, const NetworkOptimum& optimum,
+                 std::vector<SearchResult> alone)
+      : tasks_(tasks), goal_(goal), optimum_(optimum), alone_(std::move(alone)) {}
+
+  std::string text(std::string_view mapper) const {
+    TextTable table({"layer", "times", "energy uJ", "cycles", "EDP", "alone", "gave up"});
+    for (const NetworkPart& part : optimum_.parts) {
+      const GivenUp given = given_up(part);
+      table.add({tasks_[part.layer].task.layer.name, std::to_string(part.count),
+                 fmt::format("{:.4g}", part.totals.energy_pj * 1e-6), fmt::format("{:.0f}", part.totals.cycles),
+                 fmt::format("{:.4g}", part.totals.edp()), fmt::format("{:.4g}", given.own),
+                 given.share() < 5e-7 ? "-" : fmt::format("{:.2g} %", 100 * given.share())});
+    }
+    std::string text = table.text("") + "\n";
+    text += verdict().text("the network");
+    const auto [energy, cycles] = sums_of_optima();
+    const double apart = network_value(goal_.objective, energy, cycles);
+    text += fmt::format("every layer at its own optimum: {} {:.7g}, {:.0f} cycles", to_string(goal_.objective), apart,
+                        cycles);
+    if (cycles <= goal_.most_cycles)
+      text += fmt::format(", {:.3g} % above", 100 * (apart / optimum_.value - 1));
+    else
+      text += ", too slow";
+    return text + fmt::format("; mapper {}, {} searches\n", mapper, optimum_.searches);
+  }
+
+  ordered_json json(std::string_view mapper) const {
+    ordered_json json = verdict().json(mapper);
+    const auto [energy, cycles] = sums_of_optima();
+    json["layers_alone"] = {{"energy_pj", energy}, {"runtime_cycles", cycles}, {"edp_pj_cycles", energy * cycles}};
+    json["layers"] = ordered_json::array();
+    for (const NetworkPart& part : optimum_.parts) {
+      const Task& task = tasks_[part.layer].task;
+      const GivenUp given = given_up(part);
+      ordered_json item{{"count", part.count}, {"value_alone", given.own}, {"gave_up", given.share()}};
+      const CostReport report = price(task.layer, task.accelerator, part.mapping);
+      item.update(cost_json({task.layer, task.accelerator, part.mapping, task.factorization, report}));
+      json["layers"].push_back(std::move(item));
+    }
+    return json;
+  }
+
+ private:
+  NetworkVerdict verdict() const {
+    return {tasks_,
+            goal_,
+            optimum_.value,
+            optimum_.lower_bound,
+            optimum_.gap(),
+            optimum_.certified,
+            optimum_.energy_pj,
+            optimum_.cycles,
+            optimum_.searches};
+  }
+  GivenUp given_up(const NetworkPart& part) const {
+    return {alone_[part.layer].value, objective_value(goal_.objective, part.totals)};
+  }
+  std::pair<double, double> sums_of_optima() const {
+    double energy = 0, cycles = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const auto count = static_cast<double>(tasks_[i].count);
+      energy += count * alone_[i].totals.energy_pj;
+      cycles += count * alone_[i].totals.cycles;
+    }
+    return {energy, cycles};
+  }
+
+  const std::vector<ReadTask>& tasks_;
+  const NetworkGoal& goal_;
+  const NetworkOptimum& optimum_;
+  std::vector<SearchResult> alone_;  ///< by layer: the optimum of the same objective
+};
+
+}  // namespace
+
+std::string NetworkVerdict::text(std::string_view of) const {
+  const std::string best = fmt::format("{} {:.7g}", to_string(goal.objective), value);
+  const std::string within = std::isinf(goal.most_cycles) ? "" : fmt::format(" within {:.0f} cycles", goal.most_cycles);
+  std::string text = certified ? fmt::format("certified optimum of {}: {}{}\n", of, best, within)
+                               : fmt::format("best found for {}: {}{}, proven lower bound {:.7g}, gap {:.3g} %\n", of,
+                                             best, within, lower_bound, 100 * gap);
+  text += fmt::format("energy {:.6g} uJ, {:.0f} cycles, EDP {:.7g} pJ x cycles\n", energy_pj * 1e-6, cycles,
+                      energy_pj * cycles);
+  if (const auto figures = in_time())
+    text += physical_text(tasks.front().task.accelerator, figures, &tasks.front().pass) + "\n";
+  return text;
+}
+
+ordered_json NetworkVerdict::json(std::string_view mapper) const {
+  ordered_json json{{"mapper", mapper},
+                    {"objective", to_string(goal.objective)},
+                    {"value", value},
+                    {"lower_bound", lower_bound},
+                    {"gap", gap},
+                    {"certified", certified},
+                    {"energy_pj", energy_pj},
+                    {"runtime_cycles", cycles},
+                    {"edp_pj_cycles", energy_pj * cycles},
+                    {"searches", searches}};
+  json.update(physical_json(tasks.front().task.accelerator, in_time(), &tasks.front().pass));
+  if (!std::isinf(goal.most_cycles)) json["deadline_cycles"] = goal.most_cycles;
+  return json;
+}
+
+std::optional<Physical> NetworkVerdict::in_time() const {
+  double macs = 0;
+  for (const ReadTask& read : tasks)
+    macs += static_cast<double>(read.count) * static_cast<double>(read.task.layer.macs());
+  return physical(tasks.front().task.accelerator.clock_hz, energy_pj, cycles, macs);
+}
+
+NetworkAnswer no_network(const Task* without_mapping, const NetworkGoal& goal, double fastest_cycles) {
+  if (without_mapping == nullptr)
+    return {false,
+            fmt::format("no mappings of the network take at most {:.0f} cycles; the fastest take {:.0f}\n",
+                        goal.most_cycles, fastest_cycles),
+            {}};
+  const auto why = why_nothing_fits(*without_mapping);
+  return {false,
+          why ? infeasible_text(*without_mapping, *why)
+              : fmt::format("no mapping of layer {} was found\n", without_mapping->layer.name),
+          {}};
+}
+
+NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
+                             const SearchOptions& options) {
+  std::vector<NetworkLayer> layers;
+  for (const ReadTask& read : tasks) layers.push_back({read.task, read.count});
+  const NetworkOptimum optimum = search_network(mapper, layers, goal, options);
+  if (options.stop.stop_requested()) return {};
+  if (optimum.parts.empty())
+    return no_network(optimum.without_mapping ? &tasks[*optimum.without_mapping].task : nullptr, goal,
+                      optimum.fastest_cycles);
+  std::vector<SearchResult> alone;
+  for (const ReadTask& read : tasks) alone.push_back(run_mapper(mapper, read.task, options));
+  if (options.stop.stop_requested()) return {};
+  const NetworkTelling telling(tasks, goal, optimum, std::move(alone));
+  return {true, telling.text(mapper.name()), telling.json(mapper.name())};
+}
+
+}  // namespace pliant

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network whose tensors may stay on chip between its layers: which stay from when to when, what that saves, and the
+// proof.
+#pragma once
+
+#include <vector>
+
+#include "core/layer.h"
+#include "dse/cli/network_answer.h"
+
+namespace pliant {
+
+/// The workload must have a graph. Of a search that was stopped nothing may be told.
+NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
+                               const NetworkGoal& goal, const SearchOptions& options);
+
+}  // namespace pliant
