@@ -76,7 +76,8 @@ function(pliant_batch out name size)
   set(${out} ${batches} PARENT_SCOPE)
 endfunction()
 
-# Every bench/*.cpp is a Google Benchmark program of the same name.
+# Every bench/*.cpp is a Google Benchmark program of the same name. A build in batches is there to be short: it makes
+# them when they are asked for (scripts/build release exact_speed). Every other build makes them too.
 function(pliant_add_benchmarks folder)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
   if(NOT sources)
@@ -86,6 +87,7 @@ function(pliant_add_benchmarks folder)
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} "${source}")
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${PLIANT_BATCHES})
     target_link_libraries(${name} PRIVATE pliant_dse_cli pliant_options benchmark::benchmark benchmark::benchmark_main)
   endforeach()
 endfunction()

@@ -12,10 +12,10 @@
 namespace pliant {
 namespace {
 
-constexpr std::size_t kShown = 40;
+constexpr std::size_t kShownOfKey = 40;
 
 std::string child_path(const std::string& path, std::string_view key) {
-  return path.empty() ? std::string(key) : path + "." + shorten(key, kShown);
+  return path.empty() ? std::string(key) : path + "." + shorten(key, kShownOfKey);
 }
 
 void note(const Cursor& cursor, const UnitError& error) {
@@ -55,7 +55,7 @@ void check_kind(const Cursor& root, std::string_view kind) {
   if (!tag) return;
   const auto text = tag->text("the kind of file");
   if (text && *text != kind)
-    tag->problem(fmt::format("this is a file of kind `{}`", shorten(*text, kShown)), std::string(kind));
+    tag->problem(fmt::format("this is a file of kind `{}`", shorten(*text, kShownOfKey)), std::string(kind));
 }
 
 void Cursor::problem(std::string what, std::string expected, std::string did_you_mean) const {

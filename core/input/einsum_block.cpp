@@ -11,7 +11,7 @@
 namespace pliant {
 namespace {
 
-std::string_view trim(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -102,7 +102,7 @@ class EinsumReader {
     std::string_view rest = *text;
     while (true) {
       const std::size_t plus = rest.find('+');
-      const auto term = read_term(c, trim(rest.substr(0, plus)));
+      const auto term = read_term(c, without_spaces(rest.substr(0, plus)));
       if (!term) return std::nullopt;
       const DimSet bit = DimSet{1} << term->dim;
       if ((seen & bit) != 0) {
@@ -123,14 +123,15 @@ class EinsumReader {
     Term term;
     std::string_view name = text;
     if (const std::size_t star = text.find('*'); star != std::string_view::npos) {
-      const Parsed<Count> coefficient = parse_count(trim(text.substr(0, star)));
+      const Parsed<Count> coefficient = parse_count(without_spaces(text.substr(0, star)));
       if (!std::holds_alternative<Count>(coefficient) || std::get<Count>(coefficient) < 1) {
-        c.problem(fmt::format("`{}` is not a positive whole coefficient", shorten(trim(text.substr(0, star)), 40)),
-                  std::string(kExpected));
+        c.problem(
+            fmt::format("`{}` is not a positive whole coefficient", shorten(without_spaces(text.substr(0, star)), 40)),
+            std::string(kExpected));
         return std::nullopt;
       }
       term.coefficient = std::get<Count>(coefficient);
-      name = trim(text.substr(star + 1));
+      name = without_spaces(text.substr(star + 1));
     }
     term.dim = layer_.find_dim(name);
     if (term.dim >= 0) return term;

@@ -14,10 +14,10 @@ namespace pliant {
 namespace {
 
 /// The same dim in the project's spelling and in MAESTRO's.
-struct Spelling {
+struct OtherSpelling {
   std::string_view ours, theirs;
 };
-constexpr std::array<Spelling, 3> kSpellings{{{"M", "K"}, {"P", "Y"}, {"Q", "X"}}};
+constexpr std::array<OtherSpelling, 3> kSpellings{{{"M", "K"}, {"P", "Y"}, {"Q", "X"}}};
 
 class ConvReader {
  public:

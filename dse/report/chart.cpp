@@ -47,7 +47,7 @@ void fill_in(ordered_json& node, const ordered_json& values) {
 }
 
 /// Names may hold anything, also what is no UTF-8.
-std::string dump(const ordered_json& json) {
+std::string readable(const ordered_json& json) {
   return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -101,7 +101,7 @@ std::vector<std::filesystem::path> write_charts(const std::filesystem::path& fol
   std::vector<std::filesystem::path> written, specs;
   for (const Chart& chart : charts) {
     specs.push_back(folder / (chart.name + ".vl.json"));
-    write_atomically(specs.back(), dump(full_spec(chart)));
+    write_atomically(specs.back(), readable(full_spec(chart)));
     written.push_back(specs.back());
     written.push_back(folder / (chart.name + ".csv"));
     write_table(chart.table, written.back());

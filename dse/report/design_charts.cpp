@@ -17,8 +17,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr double kWidth = 520;
-constexpr const char* kInk = "#1b1f24";
+constexpr double kDesignWidth = 520;
+constexpr const char* kDesignInk = "#1b1f24";
 
 struct TensorTraffic {
   std::string tensor;
@@ -107,7 +107,7 @@ class Sums {
       table.columns[3].cells.emplace_back(std::ranges::find(tensors, names_[i].second) - tensors.begin());
     }
     return {std::move(name), std::move(title),
-            shipped_spec("stacked", {{"width", kWidth},
+            shipped_spec("stacked", {{"width", kDesignWidth},
                                      {"paper", "#ffffff"},
                                      {"x_title", x_title},
                                      {"x_format", ".3~s"},
@@ -129,7 +129,8 @@ ordered_json bounds_of(const std::vector<SolvedLayer>& layers) {
   std::ranges::sort(bounds, {}, [](const std::string& b) { return std::pair{b != "compute", b}; });
   ordered_json colours = ordered_json::array();
   for (std::size_t i = 0; i < bounds.size(); ++i) colours.push_back(measures()["colours"][i % 8]);
-  return {{"bounds", bounds}, {"colours", colours}, {"ink", kInk}, {"accent", kInk}, {"width", kWidth}};
+  return {
+      {"bounds", bounds}, {"colours", colours}, {"ink", kDesignInk}, {"accent", kDesignInk}, {"width", kDesignWidth}};
 }
 
 Chart utilization(const std::vector<SolvedLayer>& layers, const std::string& title) {

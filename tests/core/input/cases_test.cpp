@@ -17,18 +17,12 @@
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
+#include "support/file_text.h"
 
 namespace pliant {
 namespace {
 
-const std::filesystem::path kSource = PLIANT_SOURCE_DIR;
-
-std::string slurp(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
+const std::filesystem::path kProject = PLIANT_SOURCE_DIR;
 
 std::vector<std::string> headers(const std::string& text, const std::string& key) {
   std::vector<std::string> values;
@@ -47,10 +41,10 @@ std::string header(const std::string& text, const std::string& key, const std::s
 
 /// Reads a case and gives what was understood, written out.
 std::string read_case(const std::filesystem::path& file) {
-  const Library library(kSource / "configs");
+  const Library library(kProject / "configs");
   const std::string name = file.filename().string();
   const std::string kind = name.substr(0, name.find('_'));
-  const std::string text = slurp(file);
+  const std::string text = text_of(file);
   std::vector<Setting> settings;
   for (const std::string& setting : headers(text, "set")) settings.push_back(parse_setting(setting));
   const auto accelerator = [&] { return load_accelerator(library, header(text, "accelerator", "eyeriss"), settings); };
@@ -72,7 +66,7 @@ std::string read_case(const std::filesystem::path& file) {
 /// Messages name files and list what is shipped; neither the folder of the checkout nor the lists, which grow, may
 /// show.
 std::string without_folder(std::string text) {
-  const Library library(kSource / "configs");
+  const Library library(kProject / "configs");
   for (const auto& [names, word] : {std::pair(library.accelerator_names(), "<shipped accelerators>"),
                                     std::pair(library.workload_names(), "<shipped workloads>")}) {
     const std::string list = join(names);
@@ -80,7 +74,7 @@ std::string without_folder(std::string text) {
       text.replace(at, list.size(), word);
   }
   for (const std::filesystem::path& folder :
-       {kSource / "tests" / "cases" / "bad", kSource / "tests" / "cases" / "ok", kSource}) {
+       {kProject / "tests" / "cases" / "bad", kProject / "tests" / "cases" / "ok", kProject}) {
     const std::string prefix = folder.string() + "/";
     for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
       text.erase(at, prefix.size());
@@ -90,7 +84,7 @@ std::string without_folder(std::string text) {
 
 std::vector<std::filesystem::path> cases(const std::string& folder) {
   std::vector<std::filesystem::path> all;
-  for (const auto& entry : std::filesystem::directory_iterator(kSource / "tests" / "cases" / folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(kProject / "tests" / "cases" / folder)) {
     // Sweeps are read by a layer above this one; tests/dse/sweep/sweep_file_test.cpp has their cases.
     if (entry.path().filename().string().starts_with("sweep_")) continue;
     if (entry.is_regular_file() && entry.path().extension() != ".expected") all.push_back(entry.path());
@@ -107,7 +101,7 @@ void compare(const std::filesystem::path& file, const std::string& actual) {
   }
   ASSERT_TRUE(std::filesystem::exists(expected)) << "there is no " << expected.filename() << "; it would hold:\n"
                                                  << actual;
-  EXPECT_EQ(actual, slurp(expected)) << file.filename();
+  EXPECT_EQ(actual, text_of(expected)) << file.filename();
 }
 
 TEST(Cases, BadInputIsRefusedWithTheExpectedDiagnostics) {

@@ -10,14 +10,10 @@
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
+#include "support/shipped_library.h"
 
 namespace pliant {
 namespace {
-
-const Library& library() {
-  static const Library shipped(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
-  return shipped;
-}
 
 std::string repeat(std::string_view piece, std::size_t times) {
   std::string text;

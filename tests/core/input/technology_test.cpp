@@ -6,14 +6,10 @@
 #include <filesystem>
 
 #include "core/input/load.h"
+#include "support/shipped_library.h"
 
 namespace pliant {
 namespace {
-
-const Library& library() {
-  static const Library shipped(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
-  return shipped;
-}
 
 constexpr const char* kDesign = R"(name: chip
 word_bits: 8

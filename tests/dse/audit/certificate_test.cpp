@@ -8,16 +8,12 @@
 #include "core/input/load.h"
 #include "dse/mappers/mapper.h"
 #include "support/random_cases.h"
+#include "support/shipped_library.h"
 
 namespace pliant::audit {
 namespace {
 
-const Library& library() {
-  static const Library shipped(PLIANT_SOURCE_DIR "/configs");
-  return shipped;
-}
-
-Certificate certificate_of(const Task& task) {
+Certificate proven(const Task& task) {
   SearchOptions options;
   options.record_parts = true;
   const SearchResult found = run_mapper(*make_mapper("exact"), task, options);
@@ -43,7 +39,7 @@ TEST(Certificate, SaysTheSameAfterItWasWrittenAndRead) {
     if (!can_be_a_file(random.task)) continue;
     ++compared;
     SCOPED_TRACE(random.text);
-    const Certificate written = certificate_of(random.task);
+    const Certificate written = proven(random.task);
     const std::string text = write_certificate(written);
     const Certificate read = read_certificate(library(), text, "written.json");
     EXPECT_TRUE(read.task.layer == written.task.layer);
@@ -99,7 +95,7 @@ TEST(Certificate, EveryPartIsClosedAtTheOptimum) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const tests::RandomCase random = tests::random_case(seed);
     SCOPED_TRACE(random.text);
-    const Certificate certificate = certificate_of(random.task);
+    const Certificate certificate = proven(random.task);
     ASSERT_FALSE(certificate.parts.empty());
     for (const Part& part : certificate.parts) {
       EXPECT_GE(part.lower_bound, certificate.lower_bound * (1 - 1e-9)) << to_string(part.closed_by);

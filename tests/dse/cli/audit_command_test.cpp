@@ -6,21 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "dse/cli/command.h"
+#include "support/ran_command.h"
 
 namespace pliant {
 namespace {
-
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
-
-Ran run(const std::vector<std::string>& args) {
-  std::ostringstream out, err;
-  const int code = run_pliant(args, out, err);
-  return {code, out.str(), err.str()};
-}
 
 class AuditCommand : public testing::Test {
  protected:
@@ -45,10 +34,10 @@ class AuditCommand : public testing::Test {
                                 ("pliant_audit_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + ".json");
 };
 
-const std::vector<std::string> kEyeriss{"--accelerator", "eyeriss", "--layer", "conv:M=32,C=16,P=14,Q=14,R=3,S=3"};
+const std::vector<std::string> kAudited{"--accelerator", "eyeriss", "--layer", "conv:M=32,C=16,P=14,Q=14,R=3,S=3"};
 
 TEST_F(AuditCommand, AProofOfALargeMapSpaceIsClean) {
-  const auto honest = nlohmann::json::parse(certificate(kEyeriss));
+  const auto honest = nlohmann::json::parse(certificate(kAudited));
   const Ran ran = audit(honest);
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("clean: "), std::string::npos) << ran.out;
@@ -60,7 +49,7 @@ TEST_F(AuditCommand, AProofOfALargeMapSpaceIsClean) {
 }
 
 TEST_F(AuditCommand, ASampleIsCalledASample) {
-  const auto honest = nlohmann::json::parse(certificate(kEyeriss));
+  const auto honest = nlohmann::json::parse(certificate(kAudited));
   const Ran ran = audit(honest, {"--sample", "20%", "--seed", "3"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("sample clean: "), std::string::npos) << ran.out;
@@ -68,7 +57,7 @@ TEST_F(AuditCommand, ASampleIsCalledASample) {
 }
 
 TEST_F(AuditCommand, AlteredProofsOfALargeMapSpaceAreFound) {
-  const auto honest = nlohmann::json::parse(certificate(kEyeriss));
+  const auto honest = nlohmann::json::parse(certificate(kAudited));
   auto altered = honest;
   altered["claim"]["value"] = honest["claim"]["value"].get<double>() * 0.98;
   altered["claim"]["lower_bound"] = altered["claim"]["value"];
@@ -87,7 +76,7 @@ TEST_F(AuditCommand, AlteredProofsOfALargeMapSpaceAreFound) {
   EXPECT_EQ(audit(altered).code, 2) << "the mapping names its layer";
   // A mapping that is legal and priced honestly, but not the best: all bounds say that it is.
   const auto worse =
-      nlohmann::json::parse(run({"map", "--accelerator", "eyeriss", "--layer", kEyeriss[3], "--mapper", "random",
+      nlohmann::json::parse(run({"map", "--accelerator", "eyeriss", "--layer", kAudited[3], "--mapper", "random",
                                  "--mapper-option", "victory=1", "--save", file_.string() + ".yaml", "--json"})
                                 .out);
   std::ostringstream mapping;
@@ -113,7 +102,7 @@ TEST_F(AuditCommand, BadInputIsLocatedAndExplained) {
   EXPECT_EQ(run({"audit"}).code, 2);
   EXPECT_EQ(run({"audit", "/no/such/file.json"}).code, 2);
   EXPECT_EQ(audit(nlohmann::json::object()).code, 2);
-  EXPECT_EQ(audit(nlohmann::json::parse(certificate(kEyeriss)), {"--sample", "150%"}).code, 2);
+  EXPECT_EQ(audit(nlohmann::json::parse(certificate(kAudited)), {"--sample", "150%"}).code, 2);
   EXPECT_EQ(audit(nlohmann::json::object(), {"--sample", "a lot"}).code, 2);
   EXPECT_EQ(run({"map", "--accelerator", "eyeriss", "--workload", "resnet50", "--certificate", file_.string()}).code,
             2);

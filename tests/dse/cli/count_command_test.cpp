@@ -7,29 +7,25 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/ran_command.h"
+
 namespace pliant {
 namespace {
 
-struct Answer {
-  int code = 0;
-  std::string out, err;
+struct Counted : Ran {
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-Answer count(const std::vector<std::string>& args) {
-  std::ostringstream out, err;
-  Answer answer;
-  answer.code = count_command(args, out, err);
-  answer.out = out.str();
-  answer.err = err.str();
-  return answer;
+Counted count(std::vector<std::string> args) {
+  args.insert(args.begin(), "count");
+  return {run(args)};
 }
 
 const std::string kEyeriss = std::string(PLIANT_SOURCE_DIR) + "/configs/accelerators/eyeriss.yaml";
-const std::string kSmall = "gemm:M=4,N=4,K=4";
+const std::string kCounted = "gemm:M=4,N=4,K=4";
 
 TEST(CountCommand, OrdersOfAPlainConvolution) {
-  const Answer answer = count({"--orders", "--layer", "conv:M=8,C=8,P=8,Q=8,R=3,S=3", "--json"});
+  const Counted answer = count({"--orders", "--layer", "conv:M=8,C=8,P=8,Q=8,R=3,S=3", "--json"});
   ASSERT_EQ(answer.code, 0) << answer.err;
   EXPECT_EQ(answer.json()["schema"], 2);
   EXPECT_EQ(answer.json()["count"], "21");
@@ -38,7 +34,7 @@ TEST(CountCommand, OrdersOfAPlainConvolution) {
 }
 
 TEST(CountCommand, RubyTable) {
-  const Answer answer = count({"--table", "ruby", "--json"});
+  const Counted answer = count({"--table", "ruby", "--json"});
   ASSERT_EQ(answer.code, 0) << answer.err;
   const std::vector<std::string> expected{"7", "50", "61", "117", "83"};
   EXPECT_EQ(answer.json()["as_published"]["ruby-s"], expected);
@@ -48,8 +44,8 @@ TEST(CountCommand, RubyTable) {
 TEST(CountCommand, WalkAndEnumerationAgree) {
   for (const char* rule : {"pfm", "ruby-s", "ruby-t", "ruby"}) {
     const auto with = [rule](const char* mode) {
-      const Answer answer =
-          count({"--accelerator", kEyeriss, "--layer", kSmall, "--factorization", rule, mode, "--json"});
+      const Counted answer =
+          count({"--accelerator", kEyeriss, "--layer", kCounted, "--factorization", rule, mode, "--json"});
       EXPECT_EQ(answer.code, 0) << answer.err;
       return answer.json()["count"];
     };
@@ -58,7 +54,7 @@ TEST(CountCommand, WalkAndEnumerationAgree) {
 }
 
 TEST(CountCommand, ClosedFormIsTheProductOfItsParts) {
-  const Answer answer = count({"--accelerator", kEyeriss, "--layer", kSmall, "--json"});
+  const Counted answer = count({"--accelerator", kEyeriss, "--layer", kCounted, "--json"});
   ASSERT_EQ(answer.code, 0) << answer.err;
   const nlohmann::json json = answer.json();
   long product = 1;
@@ -69,30 +65,30 @@ TEST(CountCommand, ClosedFormIsTheProductOfItsParts) {
 }
 
 TEST(CountCommand, HelpShowsExamples) {
-  const Answer answer = count({"--help"});
+  const Counted answer = count({"--help"});
   EXPECT_EQ(answer.code, 0);
   EXPECT_NE(answer.out.find("pliant count --accelerator eyeriss"), std::string::npos);
 }
 
 TEST(CountCommand, BadInputIsExplained) {
   const auto refused = [](const std::vector<std::string>& args, const std::string& part) {
-    const Answer answer = count(args);
+    const Counted answer = count(args);
     EXPECT_EQ(answer.code, 2);
     EXPECT_TRUE(answer.out.empty());
     EXPECT_NE(answer.err.find(part), std::string::npos) << answer.err;
   };
   refused({}, "--layer");
-  refused({"--layer", kSmall}, "--accelerator");
+  refused({"--layer", kCounted}, "--accelerator");
   refused({"--nonsense"}, "--nonsense");
-  refused({"--lay", kSmall}, "--lay");  // no guessing
+  refused({"--lay", kCounted}, "--lay");  // no guessing
   refused({"stray"}, "one word too many");
   refused({"--table", "timeloop"}, "unknown table");
   refused({"--legal", "--orders"}, "several modes");
-  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--factorization", "rubys"}, "did you mean ruby-s");
-  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--conventions", "timelop"}, "did you mean timeloop");
-  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--set", "GlobalBuffer.capacity"}, "KEY=VALUE");
+  refused({"--accelerator", kEyeriss, "--layer", kCounted, "--factorization", "rubys"}, "did you mean ruby-s");
+  refused({"--accelerator", kEyeriss, "--layer", kCounted, "--conventions", "timelop"}, "did you mean timeloop");
+  refused({"--accelerator", kEyeriss, "--layer", kCounted, "--set", "GlobalBuffer.capacity"}, "KEY=VALUE");
   refused({"--accelerator", kEyeriss, "--layer", "gemm:M=512,N=512,K=512", "--enumerate"}, "too many");
-  refused({"--accelerator", kEyeriss, "--layer", kSmall, "--legal", "--factorization", "padding"}, "padded");
+  refused({"--accelerator", kEyeriss, "--layer", kCounted, "--legal", "--factorization", "padding"}, "padded");
 }
 
 }  // namespace

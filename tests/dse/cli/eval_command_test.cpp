@@ -11,24 +11,18 @@
 #include <sstream>
 
 #include "core/layer.h"
+#include "support/ran_command.h"
 
 namespace pliant {
 namespace {
 
 using nlohmann::json;
 
-struct Ran {
-  int code;
-  std::string out, err;
-};
-
 class EvalCommand : public ::testing::Test {
  protected:
-  static Ran run(const std::vector<std::string>& args) {
-    setenv("PLIANT_CONFIGS", PLIANT_SOURCE_DIR "/configs", 1);
-    std::ostringstream out, err;
-    const int code = eval_command(args, out, err);
-    return {code, out.str(), err.str()};
+  static Ran run(std::vector<std::string> args) {
+    args.insert(args.begin(), "eval");
+    return pliant::run(args);
   }
   static std::string written(const std::string& name, const std::string& text) {
     const std::filesystem::path path =

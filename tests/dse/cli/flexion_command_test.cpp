@@ -8,23 +8,18 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/ran_command.h"
+
 namespace pliant {
 namespace {
 
-struct Answer {
-  int code = 0;
-  std::string out, err;
-};
-
-Answer run(std::vector<std::string> args) {
-  setenv("PLIANT_CONFIGS", PLIANT_SOURCE_DIR "/configs", 1);
-  std::ostringstream out, err;
-  const int code = flexion_command(args, out, err);
-  return {code, out.str(), err.str()};
+Ran flexion(std::vector<std::string> args) {
+  args.insert(args.begin(), "flexion");
+  return run(args);
 }
 
 TEST(FlexionCommand, JsonHasPublishedValuesForEveryLayerAndTheModel) {
-  const Answer answer = run({"--accelerator", "flexref", "--workload", "flexpaper_mnasnet", "--no-tuples", "--json"});
+  const Ran answer = flexion({"--accelerator", "flexref", "--workload", "flexpaper_mnasnet", "--no-tuples", "--json"});
   ASSERT_EQ(answer.code, 0) << answer.err;
   const auto json = nlohmann::json::parse(answer.out);
   EXPECT_EQ(json["schema"], 2);
@@ -49,19 +44,19 @@ TEST(FlexionCommand, JsonHasPublishedValuesForEveryLayerAndTheModel) {
 }
 
 TEST(FlexionCommand, OneDesignShowsItsAxesAndItsClass) {
-  const Answer answer =
-      run({"--accelerator", "flexref", "--flexibility", "PartFlex-0101", "--layer", "gemm:M=64,N=32,K=16"});
+  const Ran answer =
+      flexion({"--accelerator", "flexref", "--flexibility", "PartFlex-0101", "--layer", "gemm:M=64,N=32,K=16"});
   ASSERT_EQ(answer.code, 0) << answer.err;
   EXPECT_NE(answer.out.find("class 0101, O x S: H-F"), std::string::npos) << answer.out;
-  const Answer preset = run({"--accelerator", "flexref", "--flexibility", "maeri", "--layer", "gemm:M=64,N=32,K=16"});
+  const Ran preset = flexion({"--accelerator", "flexref", "--flexibility", "maeri", "--layer", "gemm:M=64,N=32,K=16"});
   EXPECT_EQ(preset.code, 0) << preset.err;
 }
 
 TEST(FlexionCommand, DrawsOneFileForEachAxis) {
   const auto folder = std::filesystem::path(::testing::TempDir()) / "pliant_venn";
   std::filesystem::remove_all(folder);
-  const Answer answer =
-      run({"--accelerator", "flexref", "--workload", "flexpaper_mnasnet", "--no-tuples", "--svg", folder.string()});
+  const Ran answer =
+      flexion({"--accelerator", "flexref", "--workload", "flexpaper_mnasnet", "--no-tuples", "--svg", folder.string()});
   ASSERT_EQ(answer.code, 0) << answer.err;
   for (const char* file : {"tile_volume.svg", "order.svg", "parallel.svg", "shape.svg"})
     EXPECT_GT(std::filesystem::file_size(folder / file), 1000u) << file;
@@ -69,13 +64,13 @@ TEST(FlexionCommand, DrawsOneFileForEachAxis) {
 }
 
 TEST(FlexionCommand, BadInputEndsWithTwo) {
-  EXPECT_EQ(run({}).code, 2);
-  EXPECT_EQ(run({"--accelerator", "flexref"}).code, 2);
-  EXPECT_EQ(run({"--accelerator", "flexref", "--layer", "gemm:M=4,N=4,K=4", "--flexibility", "10"}).code, 2);
-  const Answer none = run({"--accelerator", "eyeriss", "--layer", "gemm:M=4,N=4,K=4", "--flexibility", "0000"});
+  EXPECT_EQ(flexion({}).code, 2);
+  EXPECT_EQ(flexion({"--accelerator", "flexref"}).code, 2);
+  EXPECT_EQ(flexion({"--accelerator", "flexref", "--layer", "gemm:M=4,N=4,K=4", "--flexibility", "10"}).code, 2);
+  const Ran none = flexion({"--accelerator", "eyeriss", "--layer", "gemm:M=4,N=4,K=4", "--flexibility", "0000"});
   EXPECT_EQ(none.code, 2);
   EXPECT_NE(none.err.find("baseline"), std::string::npos);
-  EXPECT_EQ(run({"--help"}).code, 0);
+  EXPECT_EQ(flexion({"--help"}).code, 0);
 }
 
 }  // namespace

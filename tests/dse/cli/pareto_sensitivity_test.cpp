@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSweep = R"(name: small
+constexpr const char* kSensitiveSweep = R"(name: small
 accelerator: flexref
 workloads:
   - {name: one, layers: ["gemm:M=24,N=16,K=32", "conv:M=16,C=8,P=7,Q=7,R=3,S=3"]}
@@ -30,7 +30,7 @@ class Sensitivity : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
   void sweep(const std::string& name, const std::string& more) const {
-    std::ofstream(path(name + ".yaml")) << kSweep << more;
+    std::ofstream(path(name + ".yaml")) << kSensitiveSweep << more;
     const Ran ran = run({"sweep", path(name + ".yaml"), "-o", path(name), "--progress", "none"});
     ASSERT_EQ(ran.code, 0) << ran.err;
   }

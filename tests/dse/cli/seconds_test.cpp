@@ -21,7 +21,7 @@ layers:
   - {layer: two, count: 3, gemm: {M: 4, N: 4, K: 64}}
 )";
 
-constexpr const char* kSweep = R"(name: limited
+constexpr const char* kLimitedSweep = R"(name: limited
 accelerator: flexref
 set: {clock: 500 MHz, DRAM.bandwidth: 640 GB/s}
 workloads: steps.yaml
@@ -151,7 +151,7 @@ TEST_F(Seconds, TheNpuOfTheDocs) {
 }
 
 TEST_F(Seconds, ConstraintsOnResultsFilterRowsAndFrontiers) {
-  write("open.yaml", kSweep);
+  write("open.yaml", kLimitedSweep);
   ASSERT_EQ(run({"sweep", path("open.yaml"), "-o", path("open"), "--progress", "none"}).code, 0);
   const json all = answer({"query", path("open"), "--sort", "latency_s", "--json"})["rows"];
   ASSERT_EQ(all.size(), 3U);
@@ -165,7 +165,7 @@ TEST_F(Seconds, ConstraintsOnResultsFilterRowsAndFrontiers) {
   EXPECT_EQ(asked["groups"][0]["frontier"][0]["latency_s"], fastest);
   EXPECT_EQ(run({"pareto", path("open"), "--where", "latency_s < 1e-12"}).code, 2);
 
-  write("closed.yaml", std::string(kSweep) + "constraints: [latency_s < " + all[2]["latency_s"].dump() + "]\n");
+  write("closed.yaml", std::string(kLimitedSweep) + "constraints: [latency_s < " + all[2]["latency_s"].dump() + "]\n");
   const Ran swept = run({"sweep", path("closed.yaml"), "-o", path("closed"), "--progress", "none"});
   ASSERT_EQ(swept.code, 0) << swept.err;
   const json left = answer({"query", path("closed"), "--json"})["rows"];

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kSweep = R"(name: small
+constexpr const char* kCertifiedSweep = R"(name: small
 accelerator: flexref
 workloads:
   - {name: one, layers: ["gemm:M=6,N=4,K=8", "gemm:M=4,N=4,K=4"]}
@@ -27,7 +27,7 @@ flexibility: ["0000", "1111"]
 
 class SweepCertificates : public testing::Test {
  protected:
-  void SetUp() override { std::ofstream(folder_.path() / "small.yaml") << kSweep; }
+  void SetUp() override { std::ofstream(folder_.path() / "small.yaml") << kCertifiedSweep; }
 
   Ran sweep(const std::vector<std::string>& more) const {
     std::vector<std::string> args{

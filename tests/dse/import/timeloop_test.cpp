@@ -8,15 +8,11 @@
 #include "costmodel/report.h"
 #include "dse/import/open.h"
 #include "support/import_texts.h"
+#include "support/shipped_library.h"
 #include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
-
-const Library& library() {
-  static const Library shipped(PLIANT_SOURCE_DIR "/configs");
-  return shipped;
-}
 
 // Written for these tests in the form that Timeloop's front end writes: a 1-D convolution with output channels on 4
 // copies of a register file.

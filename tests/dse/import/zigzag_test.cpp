@@ -38,7 +38,7 @@ memories:
     served_dimensions: [D1, D2]
 operational_array: {unit_energy: 0.04, unit_area: 1, dimensions: [D1, D2], sizes: [4, 8]}
 )";
-constexpr std::string_view kMapping = R"(- name: default
+constexpr std::string_view kZigZagMapping = R"(- name: default
   spatial_mapping:
     D1:
       - K, 4
@@ -86,7 +86,7 @@ TEST(ZigZag, LayersWithProductsAreRead) {
 
 TEST(ZigZag, HardwareIsAChainOfMemories) {
   const Imported imported =
-      import_sources("auto", {{"hw.yaml", std::string(kHardware)}, {"map.yaml", std::string(kMapping)}}, {});
+      import_sources("auto", {{"hw.yaml", std::string(kHardware)}, {"map.yaml", std::string(kZigZagMapping)}}, {});
   const Accelerator a =
       parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"), imported.accelerators.at(0).yaml, "a");
   ASSERT_EQ(a.levels.size(), 6u);
@@ -127,7 +127,7 @@ TEST(ZigZag, WhatHasNoCounterpartIsRefusedWithItsPlace) {
                 .find("hw.yaml:29:29: operational_array.is_imc: an in-memory-computing array"),
             std::string::npos)
       << import_error("auto", "hw.yaml", memory_computes);
-  EXPECT_NE(import_error("auto", "map.yaml", kMapping).find("a mapping without its hardware"), std::string::npos);
+  EXPECT_NE(import_error("auto", "map.yaml", kZigZagMapping).find("a mapping without its hardware"), std::string::npos);
   const auto add = [](const char* id, const char* source) {
     return fmt::format(
         "- id: {}\n  operator_type: Add\n  equation: O[b]=W[b]+I[b]\n  loop_dims: [B]\n  loop_sizes: [2]\n"

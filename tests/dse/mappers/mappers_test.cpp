@@ -12,14 +12,10 @@
 #include "core/legality.h"
 #include "dse/mappers/mapper.h"
 #include "support/random_cases.h"
+#include "support/shipped_library.h"
 
 namespace pliant {
 namespace {
-
-const Library& library() {
-  static const Library shipped(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
-  return shipped;
-}
 
 Task shipped_task(const char* accelerator, const char* layer, const char* conventions = "physical") {
   Task task;

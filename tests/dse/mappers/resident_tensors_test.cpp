@@ -3,22 +3,18 @@
 // enumeration with the checker, and the checker's words say what is too much.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "core/big_count.h"
 #include "core/legality.h"
 #include "dse/mappers/mapper.h"
 #include "flex/mapspace/enumerate.h"
 #include "flex/mapspace/legal_count.h"
-#include "support/random_cases.h"
+#include "support/proof_agreement.h"
 
 namespace pliant {
 namespace {
 
-std::uint64_t cases_or(std::uint64_t few) {
-  const char* many = std::getenv("PLIANT_CASES");
-  return many != nullptr ? std::strtoull(many, nullptr, 10) : few;
-}
+using tests::cases_or;
+using tests::expect_proofs_agree;
 
 tests::CaseOptions with_residents(std::vector<Factorization> factorizations) {
   tests::CaseOptions options;
@@ -29,30 +25,13 @@ tests::CaseOptions with_residents(std::vector<Factorization> factorizations) {
   return options;
 }
 
-void expect_proofs_agree(std::vector<Factorization> factorizations, std::uint64_t cases) {
-  const tests::CaseOptions options = with_residents(std::move(factorizations));
-  std::uint64_t certified = 0, infeasible = 0;
-  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
-    const tests::RandomCase random = tests::random_case(seed, options);
-    const SearchResult truth = run_mapper(*make_mapper("exhaustive"), random.task, {});
-    const SearchResult exact = run_mapper(*make_mapper("exact"), random.task, {});  // judged by the checker
-    ASSERT_EQ(truth.infeasible, exact.infeasible) << random.text;
-    if (truth.infeasible) {
-      ++infeasible;
-      continue;
-    }
-    ASSERT_LE(exact.lower_bound, truth.value * (1 + 1e-9)) << random.text;
-    if (!exact.certified) continue;
-    ++certified;
-    ASSERT_NEAR(exact.value / truth.value, 1, 1e-9) << random.text;
-  }
-  EXPECT_GE(certified + infeasible, cases * 9 / 10);
+TEST(ResidentTensors, ExactAgreesWithEnumeration) {
+  expect_proofs_agree(with_residents({Factorization::kPerfect}), cases_or(250));
 }
 
-TEST(ResidentTensors, ExactAgreesWithEnumeration) { expect_proofs_agree({Factorization::kPerfect}, cases_or(250)); }
-
 TEST(ResidentTensors, ExactAgreesWithEnumerationWhereRemaindersAre) {
-  expect_proofs_agree({Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby}, cases_or(150));
+  expect_proofs_agree(with_residents({Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby}),
+                      cases_or(150));
 }
 
 /// What the generators list as legal is what the checker finds legal among everything the slots allow.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "dse/report/render.h"
+#include "support/file_text.h"
 #include "support/temporary_folder.h"
 
 namespace pliant {
@@ -15,12 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 Chart bars() {
   Chart chart{"bars", "Bars", {}, {}};

@@ -16,6 +16,7 @@
 #include "dse/report/report_data.h"
 #include "dse/results/part_file.h"
 #include "dse/sweep/run_sweep.h"
+#include "support/file_text.h"
 #include "support/ran_command.h"
 #include "support/temporary_folder.h"
 
@@ -52,12 +53,6 @@ Ran pliant_report(const std::vector<std::string>& words) {
   std::vector<std::string> all{"report"};
   all.insert(all.end(), words.begin(), words.end());
   return run(all);
-}
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
 }
 
 TEST(Report, DividesByTheInflexibleDesignThatIsEqualInEverythingElse) {

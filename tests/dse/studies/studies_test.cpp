@@ -15,6 +15,7 @@
 #include "core/input/csv.h"
 #include "dse/studies/run_study.h"
 #include "dse/studies/summary.h"
+#include "support/file_text.h"
 #include "support/temporary_folder.h"
 
 namespace pliant {
@@ -23,12 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 Library shipped() { return Library(fs::path(PLIANT_SOURCE_DIR) / "configs"); }
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 struct Kept {
   std::string published, verdict, because;

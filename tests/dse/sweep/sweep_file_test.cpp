@@ -12,6 +12,7 @@
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/run_sweep.h"
 #include "dse/sweep/sweep.h"
+#include "support/file_text.h"
 
 namespace pliant {
 namespace {
@@ -20,12 +21,6 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = PLIANT_SOURCE_DIR;
 const Library kLibrary(kSource / "configs");
-
-std::string slurp(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 Sweep parse(const std::string& text) { return parse_sweep_text(kLibrary, text, "toy.yaml"); }
 
@@ -248,7 +243,7 @@ TEST(SweepFile, BadFilesAreRefusedWithTheExpectedDiagnostics) {
       if (std::getenv("PLIANT_RECORD_CASES") != nullptr) {
         std::ofstream(expected, std::ios::binary) << text;
       } else {
-        EXPECT_EQ(text, slurp(expected));
+        EXPECT_EQ(text, text_of(expected));
       }
     }
   }

@@ -16,6 +16,7 @@
 #include "dse/results/data_table.h"
 #include "dse/results/part_file.h"
 #include "dse/sweep/run_sweep.h"
+#include "support/shipped_library.h"
 #include "support/temporary_folder.h"
 #include "support/toy_sweep.h"
 
@@ -23,11 +24,6 @@ namespace pliant {
 namespace {
 
 namespace fs = std::filesystem;
-
-const Library& library() {
-  static const Library shipped(fs::path(PLIANT_SOURCE_DIR) / "configs");
-  return shipped;
-}
 
 const Sweep& toy() {
   static const Sweep sweep = parse_sweep_text(library(), kToySweep, "toy.yaml");

@@ -5,14 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "dse/sweep/run_sweep.h"
+#include "support/shipped_library.h"
 
 namespace pliant {
 namespace {
-
-const Library& library() {
-  static const Library shipped(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
-  return shipped;
-}
 
 struct Answer {
   TaskKey key;

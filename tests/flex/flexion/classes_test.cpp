@@ -9,16 +9,12 @@
 #include "core/input/load.h"
 #include "core/legality.h"
 #include "support/checked_space.h"
+#include "support/shipped_library.h"
 
 namespace pliant {
 namespace {
 
 using testing::CheckedSpace;
-
-const Library& library() {
-  static const Library shipped(PLIANT_SOURCE_DIR "/configs");
-  return shipped;
-}
 
 const Accelerator& reference() {
   static const Accelerator flexref = load_accelerator(library(), "flexref");

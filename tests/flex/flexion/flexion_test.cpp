@@ -9,14 +9,10 @@
 
 #include "core/input/load.h"
 #include "support/random_space.h"
+#include "support/shipped_library.h"
 
 namespace pliant {
 namespace {
-
-const Library& library() {
-  static const Library shipped(PLIANT_SOURCE_DIR "/configs");
-  return shipped;
-}
 
 Accelerator design(std::string_view flexibility) {
   return choose_flexibility(library(), flexibility, load_accelerator(library(), "flexref"));

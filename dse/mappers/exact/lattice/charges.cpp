@@ -11,7 +11,7 @@ namespace pliant::exact {
 
 namespace {
 
-constexpr double kNoLimit = 1e300;
+constexpr double kAboveAll = 1e300;
 
 template <typename Visit>
 void for_each_dim(DimSet dims, const Visit& visit) {
@@ -266,7 +266,7 @@ double ChargeTables::least(const std::array<std::vector<int>, kMaxDims>& states)
       if (fresh) different[d].push_back(state);
     }
   }
-  double best = kNoLimit;
+  double best = kAboveAll;
   std::array<int, kMaxDims> node{};
   const auto choose = [&](auto&& self, int d) -> void {
     if (d == dims_) {

@@ -11,7 +11,7 @@
 namespace pliant {
 namespace {
 
-Task shipped_task(const char* accelerator, const char* layer) {
+Task task_on(const char* accelerator, const char* layer) {
   Task task;
   task.accelerator = load_accelerator(Library(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs"), accelerator);
   task.layer = parse_layer(layer, "test");
@@ -61,7 +61,7 @@ TEST(Gap, HoldsOnRandomSmallCases) {
 }
 
 TEST(Gap, EndsEarlierAndTheSameOnAnyNumberOfThreads) {
-  const Task task = shipped_task("simba", "conv:M=96,C=64,P=14,Q=14,R=3,S=3");
+  const Task task = task_on("simba", "conv:M=96,C=64,P=14,Q=14,R=3,S=3");
   const SearchResult best = run_mapper(*make_mapper("exact"), task, {});
   ASSERT_TRUE(best.certified);
   SearchOptions search;
@@ -79,7 +79,7 @@ TEST(Gap, EndsEarlierAndTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Gap, OnlyTheMapperThatProvesTakesOne) {
-  const Task task = shipped_task("eyeriss", "gemm:M=4,N=4,K=4");
+  const Task task = task_on("eyeriss", "gemm:M=4,N=4,K=4");
   SearchOptions search;
   search.gap = 0.01;
   for (const std::string& name : mapper_names()) {
@@ -92,7 +92,7 @@ TEST(Gap, OnlyTheMapperThatProvesTakesOne) {
 
 // What is proven of the mappings that a hint leaves says nothing about the others.
 TEST(Gap, OfWhatAHintLeavesIsNoProof) {
-  Task task = shipped_task("eyeriss", "conv:M=32,C=16,P=14,Q=14,R=3,S=3");
+  Task task = task_on("eyeriss", "conv:M=32,C=16,P=14,Q=14,R=3,S=3");
   task.accelerator.hints.min_utilization = 0.9;
   SearchOptions search;
   search.gap = 0.2;
