@@ -29,8 +29,8 @@ std::optional<Totals> run_there(const Layer& layer, const Accelerator& accelerat
 
 }  // namespace
 
-BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals)
-    : sweep_(sweep), layers_(layers), goals_(goals) {
+BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, bool guide)
+    : sweep_(sweep), layers_(layers), goals_(goals), guide_(guide) {
   // What the goals and limits need; then, where a product is asked for, what else sharpens it.
   std::array<bool, kBoundObjectives.size()> needed{};
   const auto need = [&](std::string_view column) {
@@ -116,7 +116,8 @@ bool BoxBounds::worth_asking(const SearchNode& node, const Asked& asked) const {
 
 std::vector<BoxBounds::Asked> BoxBounds::next(SearchNode& node, const FoundDesigns& found) {
   std::vector<Asked> asked;
-  if (!may_close(node, found)) return asked;
+  const bool closes = may_close(node, found);
+  if (!closes && !guide_) return asked;
   const std::size_t most = questions_at_once(layers_.layers.size()) * node.rules.size();
   for (const auto& stage : stages_) {
     for (const std::size_t i : layers_.by_work) {
@@ -132,7 +133,8 @@ std::vector<BoxBounds::Asked> BoxBounds::next(SearchNode& node, const FoundDesig
       }
       if (asked.size() >= most) return asked;
     }
-    if (!asked.empty()) return asked;
+    // What only sharpens a bound is no guide.
+    if (!asked.empty() || !closes) return asked;
   }
   return asked;
 }

@@ -13,7 +13,8 @@ namespace pliant {
 class BoxBounds {
  public:
   /// The sweep has goals.
-  BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals);
+  /// `guide`: searches are worth their time even where they close nothing, because the best box comes next.
+  BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, bool guide);
 
   /// A search of one layer on the ideal design of a box.
   struct Asked {
@@ -46,6 +47,7 @@ class BoxBounds {
   const Sweep& sweep_;
   const DistinctLayers& layers_;
   const GoalBounds& goals_;
+  bool guide_;
   std::vector<std::vector<std::size_t>> stages_;  ///< of kBoundObjectives, one after the other
   /// Mappings that were best somewhere, the latest first, by rule and layer.
   std::vector<std::vector<std::vector<std::shared_ptr<const TaskResult>>>> latest_;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
@@ -25,6 +26,9 @@ using Clock = std::chrono::steady_clock;
 /// Boxes whose searches run side by side. Fixed: what is decided must not depend on the machine.
 constexpr std::size_t kBatch = 8;
 
+/// The least bounds first; of equal ones the smallest box, which is nearest to a design; then the eldest.
+using Rank = std::tuple<Point, std::int64_t, std::int64_t>;
+
 class DesignSearch {
  public:
   DesignSearch(const Library& library, const Sweep& sweep, const DesignSearchOptions& options, TaskStore* store)
@@ -36,7 +40,7 @@ class DesignSearch {
         ideals_(library, sweep_),
         space_(library, sweep_),
         pool_(*sweep_, store, options.threads > 0 ? options.threads : usable_cores(), options.stop),
-        boxes_(*sweep_, layers_, goals_),
+        boxes_(*sweep_, layers_, goals_, ideals_.has_choices()),
         points_(layers_, space_),
         found_(options.gap),
         inner_(space_.size() / space_.hardware_points()) {
@@ -64,10 +68,12 @@ class DesignSearch {
     node->number = next_number_++;
     if (const auto axis = ideals_.must_split(node->box)) {
       const HardwareBox::Range range = node->box.axes[*axis];
-      return divide(*node, *axis, range.first + static_cast<std::int32_t>((range.size() - 1) / 2));
+      auto [low, high] = node->box.split(*axis, range.first + static_cast<std::int32_t>((range.size() - 1) / 2));
+      return divide(*node, {std::move(low), std::move(high)});
     }
     node->ideal = ideals_.of(node->box);
     if (node->ideal) {
+      if (node->ideal->contradicts) return close(*node, ClosedBy::kNothingFits);
       if (breaks_constraints(*node)) return close(*node, ClosedBy::kConstraints);
       boxes_.begin(*node);
     }
@@ -76,15 +82,14 @@ class DesignSearch {
   }
 
   void queue(NodePtr node) {
-    std::pair<Point, std::int64_t> key{node->least, node->number};
-    queue_.emplace(std::move(key), std::move(node));
+    Rank rank{node->least, node->box.points(), node->number};
+    queue_.emplace(std::move(rank), std::move(node));
   }
 
-  void divide(const SearchNode& node, std::size_t axis, std::int32_t last_of_first) {
-    auto [low, high] = node.box.split(axis, last_of_first);
-    for (HardwareBox* half : {&low, &high}) {
+  void divide(const SearchNode& node, std::vector<HardwareBox> parts) {
+    for (HardwareBox& part : parts) {
       auto child = std::make_unique<SearchNode>();
-      child->box = std::move(*half);
+      child->box = std::move(part);
       child->rules = node.rules;
       place(std::move(child));
     }
@@ -191,10 +196,7 @@ class DesignSearch {
 
   /// What no search can close.
   void divide_or_open(NodePtr node) {
-    if (!node->box.is_point()) {
-      const auto [axis, last] = ideals_.best_split(node->box);
-      return divide(*node, axis, last);
-    }
+    if (!node->box.is_point()) return divide(*node, ideals_.parts(node->box));
     for (const PointDesign& one : points_.open(*node)) close_design(*node, one, ClosedBy::kConstraints);
     node->rules.clear();
     if (!close_designs(*node)) queue(std::move(node));
@@ -283,8 +285,8 @@ class DesignSearch {
   BoxBounds boxes_;
   PointDesigns points_;
   FoundDesigns found_;
-  std::int64_t inner_;                                       ///< designs of a hardware point
-  std::map<std::pair<Point, std::int64_t>, NodePtr> queue_;  ///< the least bounds first
+  std::int64_t inner_;             ///< designs of a hardware point
+  std::map<Rank, NodePtr> queue_;  ///< the least bounds first
   std::int64_t next_number_ = 0;
   DesignFrontier outcome_;
   Clock::time_point start_ = Clock::now();

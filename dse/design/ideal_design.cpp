@@ -39,11 +39,25 @@ IdealDesigns::IdealDesigns(const Library& library, std::shared_ptr<const Sweep> 
   for (const std::string& accelerator : sweep_->accelerators)
     templates_.push_back(std::make_unique<AcceleratorTemplate>(open_accelerator_template(library, accelerator)));
   for (const SweepAxis& axis : sweep_->axes) sizes_.push_back(static_cast<std::int32_t>(axis.values.size()));
-  const std::vector<std::int32_t> first(sizes_.size(), 0);
-  for (std::size_t a = 0; a < sizes_.size(); ++a)
-    ordered_.push_back(sweep_->axes[a].keys.front() != kAcceleratorAxis &&
-                       SizeTables([&](const auto& at) { return read(at); }, first, {a}, sizes_).problem().empty());
+  for (std::size_t a = 0; a < sizes_.size(); ++a) kinds_.push_back(kind_of(a));
 }
+
+IdealDesigns::AxisKind IdealDesigns::kind_of(std::size_t axis) {
+  if (sweep_->axes[axis].keys.front() == kAcceleratorAxis) return AxisKind::kSingle;
+  std::vector<std::int32_t> at(sizes_.size(), 0);
+  if (SizeTables([&](const auto& positions) { return read(positions); }, at, {axis}, sizes_).problem().empty())
+    return AxisKind::kSizes;
+  try {
+    const Accelerator first = read(at);
+    for (at[axis] = 1; at[axis] < sizes_[axis]; ++at[axis])
+      if (!WiredChoices::differ_in_choices_only(first, read(at))) return AxisKind::kSingle;
+  } catch (const InputError&) {
+    return AxisKind::kSingle;
+  }
+  return AxisKind::kChoices;
+}
+
+bool IdealDesigns::has_choices() const { return std::ranges::find(kinds_, AxisKind::kChoices) != kinds_.end(); }
 
 Accelerator IdealDesigns::read(const std::vector<std::int32_t>& positions) {
   std::vector<Setting> settings = sweep_->settings;
@@ -62,25 +76,58 @@ Accelerator IdealDesigns::read(const std::vector<std::int32_t>& positions) {
 }
 
 std::optional<std::size_t> IdealDesigns::must_split(const HardwareBox& box) const {
-  for (std::size_t a = 0; a < ordered_.size(); ++a)
-    if (!ordered_[a] && box.axes[a].size() > 1) return a;
+  for (std::size_t a = 0; a < kinds_.size(); ++a)
+    if (kinds_[a] == AxisKind::kSingle && box.axes[a].size() > 1) return a;
   return std::nullopt;
 }
 
-const SizeTables& IdealDesigns::tables_for(const HardwareBox& box) {
+/// Axes without ranges at the box's positions, all others at their first.
+std::vector<std::int32_t> IdealDesigns::single_positions(const HardwareBox& box) const {
   std::vector<std::int32_t> at(sizes_.size(), 0);
-  std::vector<std::size_t> free;
-  for (std::size_t a = 0; a < sizes_.size(); ++a) {
-    if (ordered_[a]) {
-      free.push_back(a);
-    } else {
-      at[a] = box.axes[a].first;
-    }
-  }
+  for (std::size_t a = 0; a < sizes_.size(); ++a)
+    if (kinds_[a] == AxisKind::kSingle) at[a] = box.axes[a].first;
+  return at;
+}
+
+std::vector<std::size_t> IdealDesigns::axes_of(AxisKind kind) const {
+  std::vector<std::size_t> axes;
+  for (std::size_t a = 0; a < kinds_.size(); ++a)
+    if (kinds_[a] == kind) axes.push_back(a);
+  return axes;
+}
+
+const SizeTables& IdealDesigns::tables_for(const HardwareBox& box) {
+  const std::vector<std::int32_t> at = single_positions(box);
   std::unique_ptr<SizeTables>& tables = tables_[at];
   if (!tables)
-    tables = std::make_unique<SizeTables>([&](const auto& positions) { return read(positions); }, at, free, sizes_);
+    tables = std::make_unique<SizeTables>([&](const auto& positions) { return read(positions); }, at,
+                                          axes_of(AxisKind::kSizes), sizes_);
   return *tables;
+}
+
+WiredChoices& IdealDesigns::choices_for(const HardwareBox& box) {
+  const std::vector<std::int32_t> at = single_positions(box);
+  std::unique_ptr<WiredChoices>& choices = choices_[at];
+  if (!choices)
+    choices = std::make_unique<WiredChoices>([&](const auto& positions) { return read(positions); }, at,
+                                             axes_of(AxisKind::kChoices), sizes_);
+  return *choices;
+}
+
+/// Do even the smallest tiles that are wired in fit nowhere, whatever the class? With one memory of such tiles that is
+/// a matter of its capacity alone, which the ideal has more of than any design.
+bool IdealDesigns::contradicts(const Accelerator& best, const ClassSettings& smallest) const {
+  if (!bounding_class_ || bounding_class_->flexible[static_cast<std::size_t>(Axis::kTiles)]) return false;
+  const auto tiled = [](const Flexibility& rules) {
+    return std::ranges::count_if(rules.levels, [](const LevelFlexibility& level) { return !level.tile.fixed.empty(); });
+  };
+  if (tiled(smallest.all.rules) > 1) return false;
+  for (const auto& [operation, own] : smallest.by_family)
+    if (tiled(own.rules) > 1) return false;
+  Accelerator all = best;
+  all.baseline = smallest;
+  const auto problem = class_problem(all, *bounding_class_);
+  return problem && problem->axis == Axis::kTiles && !problem->level.empty();
 }
 
 /// The accelerator with the flexibility that contains every other of the sweep.
@@ -123,6 +170,11 @@ std::optional<IdealDesign> IdealDesigns::of(const HardwareBox& box) {
   }
   // All leakage stands at the outermost memory: there is one of it, however many units the ideal has.
   best.levels.front().memory().leak_pj_per_cycle = leak;
+  if (has_choices()) {
+    BoxBaseline baseline = choices_for(box).of(box);
+    ideal.contradicts = contradicts(best, baseline.smallest);
+    best.baseline = std::move(baseline.any);
+  }
   best = freed(best);
   for (std::size_t l = 0; l < best.levels.size(); ++l) {
     if (!best.levels[l].is_fanout()) continue;
@@ -187,27 +239,60 @@ void IdealDesigns::note_numbers(IdealDesign& ideal, const HardwareBox& box,
   numbers["area_um2"] = {ideal.least_area_um2, std::numeric_limits<double>::infinity()};
 }
 
-std::pair<std::size_t, std::int32_t> IdealDesigns::best_split(const HardwareBox& box) const {
-  std::size_t widest = 0;
-  double most = -1;
-  const auto number = [&](std::size_t axis, std::int32_t position) {
-    const auto value = as_number(sweep_->cells[axis][static_cast<std::size_t>(position)].front());
-    return value && *value > 0 ? *value : static_cast<double>(position + 1);
-  };
-  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+/// The wired-in choice to make next: parallel dims, or else tiles of the dims on the array, other tiles, orders. Of
+/// equals the one with most values.
+std::optional<std::size_t> IdealDesigns::next_choice(const HardwareBox& box, bool parallel) {
+  std::optional<std::size_t> best;
+  std::pair<int, std::int64_t> most;
+  for (const std::size_t a : axes_of(AxisKind::kChoices)) {
     if (box.axes[a].size() == 1) continue;
-    const double ratio = std::abs(std::log(number(a, box.axes[a].last) / number(a, box.axes[a].first)));
+    WiredChoices& choices = choices_for(box);
+    const Axis kind = choices.kind_of(a);
+    if ((kind == Axis::kParallel) != parallel) continue;
+    const int first = kind == Axis::kOrders ? 0 : parallel || choices.tiles_the_array(a, box) ? 2 : 1;
+    const std::pair<int, std::int64_t> rank{first, box.axes[a].size()};
+    if (best && rank <= most) continue;
+    best = a;
+    most = rank;
+  }
+  return best;
+}
+
+std::vector<HardwareBox> IdealDesigns::parts(const HardwareBox& box) {
+  const auto singles = [&](std::size_t axis) {
+    std::vector<HardwareBox> all;
+    for (std::int32_t position = box.axes[axis].first; position <= box.axes[axis].last; ++position)
+      all.emplace_back(box).axes[axis] = {position, position};
+    return all;
+  };
+  if (const auto axis = next_choice(box, true)) return singles(*axis);
+  std::optional<std::size_t> widest;
+  double most = -1;
+  for (std::size_t a = 0; a < box.axes.size(); ++a) {
+    if (box.axes[a].size() == 1 || kinds_[a] == AxisKind::kChoices) continue;
+    const double ratio = std::abs(std::log(end_of(a, box.axes[a].last) / end_of(a, box.axes[a].first)));
     if (ratio <= most) continue;
     most = ratio;
     widest = a;
   }
-  const HardwareBox::Range& range = box.axes[widest];
-  const double low = number(widest, range.first), high = number(widest, range.last), middle = std::sqrt(low * high);
+  if (widest) return halves(box, *widest);
+  return singles(*next_choice(box, false));
+}
+
+/// A number that stands for a position of an axis.
+double IdealDesigns::end_of(std::size_t axis, std::int32_t position) const {
+  const auto value = as_number(sweep_->cells[axis][static_cast<std::size_t>(position)].front());
+  return value && *value > 0 ? *value : static_cast<double>(position + 1);
+}
+
+std::vector<HardwareBox> IdealDesigns::halves(const HardwareBox& box, std::size_t axis) const {
+  const HardwareBox::Range& range = box.axes[axis];
+  const double low = end_of(axis, range.first), high = end_of(axis, range.last), middle = std::sqrt(low * high);
   std::int32_t last = range.first;
-  while (last + 1 < range.last &&
-         (low <= high ? number(widest, last + 1) <= middle : number(widest, last + 1) >= middle))
+  while (last + 1 < range.last && (low <= high ? end_of(axis, last + 1) <= middle : end_of(axis, last + 1) >= middle))
     ++last;
-  return {widest, last};
+  auto [first, second] = box.split(axis, last);
+  return {std::move(first), std::move(second)};
 }
 
 }  // namespace pliant

@@ -14,12 +14,14 @@
 #include "core/flexibility_class.h"
 #include "dse/design/hardware_box.h"
 #include "dse/design/size_tables.h"
+#include "dse/design/wired_choices.h"
 
 namespace pliant {
 
 struct IdealDesign {
   std::shared_ptr<const Accelerator> accelerator;
   double least_area_um2 = 0;  ///< of any design of the box, whatever its flexibility
+  bool contradicts = false;   ///< every design of the box does: what is wired in fits no memory
   /// What constraints may name, from and to. A name that is missing may have any value.
   std::map<std::string, std::pair<double, double>, std::less<>> numbers;
 };
@@ -34,14 +36,27 @@ class IdealDesigns {
   std::optional<std::size_t> must_split(const HardwareBox& box) const;
   /// Nothing must be split. nullopt when the designs of the box contradict themselves.
   std::optional<IdealDesign> of(const HardwareBox& box);
-  /// Where to split a box of several points: the axis whose ends differ most, in the middle of their logarithms.
-  std::pair<std::size_t, std::int32_t> best_split(const HardwareBox& box) const;
+  /// The parts of a box of several points: by parallel dims that are wired in; then by the size whose ends differ most,
+  /// in the middle of their logarithms; then by wired-in tiles, those of the array first, and by orders.
+  std::vector<HardwareBox> parts(const HardwareBox& box);
+  /// Is there an axis of wired-in choices?
+  bool has_choices() const;
 
   /// A class that contains every flexibility of the sweep; nullopt when only lifting all rules does.
   const std::optional<FlexibilityClass>& bounding_class() const { return bounding_class_; }
 
  private:
+  /// What an axis changes: sizes, or what inflexible classes have wired in, or something that has no ranges.
+  enum class AxisKind : std::uint8_t { kSizes, kChoices, kSingle };
+  AxisKind kind_of(std::size_t axis);
+  std::vector<std::int32_t> single_positions(const HardwareBox& box) const;
+  std::vector<std::size_t> axes_of(AxisKind kind) const;
   const SizeTables& tables_for(const HardwareBox& box);
+  WiredChoices& choices_for(const HardwareBox& box);
+  bool contradicts(const Accelerator& best, const ClassSettings& smallest) const;
+  std::optional<std::size_t> next_choice(const HardwareBox& box, bool parallel);
+  double end_of(std::size_t axis, std::int32_t position) const;
+  std::vector<HardwareBox> halves(const HardwareBox& box, std::size_t axis) const;
   Accelerator read(const std::vector<std::int32_t>& positions);
   Accelerator freed(const Accelerator& accelerator) const;
   void note_numbers(IdealDesign& ideal, const HardwareBox& box, const std::vector<LevelRange>& ranges) const;
@@ -49,9 +64,10 @@ class IdealDesigns {
   std::shared_ptr<const Sweep> sweep_;
   std::vector<std::unique_ptr<AcceleratorTemplate>> templates_;  ///< by accelerator
   std::vector<std::int32_t> sizes_;                              ///< by axis
-  std::vector<bool> ordered_;                                    ///< by axis: it changes sizes only
+  std::vector<AxisKind> kinds_;                                  ///< by axis
   std::optional<FlexibilityClass> bounding_class_;
   std::map<std::vector<std::int32_t>, std::unique_ptr<SizeTables>> tables_;  ///< by the positions of the other axes
+  std::map<std::vector<std::int32_t>, std::unique_ptr<WiredChoices>> choices_;
 };
 
 }  // namespace pliant

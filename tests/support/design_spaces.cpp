@@ -28,7 +28,9 @@ std::string draw_accelerator(Draw& draw, bool clock) {
   text += draw.chance(0.5) ? "technology: cmos_15nm\n" : "technology: generic\n";
   text += maybe(0.2, "conventions: timeloop\n");
   if (clock) text += "clock: 1 GHz\n";
-  text += "parameters: {rows: 2, cols: 2, buffer: 64}\nlevels:\n";
+  text +=
+      "parameters: {rows: 2, cols: 2, buffer: 64, tile_m: 2, tile_k: 2, order: [M, N, K, C, P], on_rows: [C], "
+      "gemm_on_rows: [K], on_cols: [M]}\nlevels:\n";
   text += "  - memory: DRAM\n    capacity: unbounded\n    read_pj: 20\n";
   text += maybe(0.6, fmt::format("    bandwidth: {}\n", draw.from(1, 8)));
   text += "  - memory: Buffer\n    capacity: $buffer\n";
@@ -47,10 +49,10 @@ std::string draw_accelerator(Draw& draw, bool clock) {
   text += "flexibility:\n  loops: {Reg: []}\n";
   text += maybe(0.5, "  parallel: {PEs: {max_dims_per_side: 1}}\n");
   text +=
-      "baseline:\n  tiles: {Buffer: {fixed: {M: 2, N: 2, K: 2, C: 2, P: 2}}}\n"
-      "  orders: {DRAM: [[M, N, K, C, P]], Buffer: [[K, C, M, N, P]]}\n"
-      "  parallel: {PEs: {rows: [C], cols: [M]}}\n  shape: {PEs: fixed}\n"
-      "  gemm: {parallel: {PEs: {rows: [K], cols: [N]}}}\n"
+      "baseline:\n  tiles: {Buffer: {fixed: {M: $tile_m, N: 2, K: $tile_k, C: $tile_k, P: 2}}}\n"
+      "  orders: {DRAM: [$order], Buffer: [[K, C, M, N, P]]}\n"
+      "  parallel: {PEs: {rows: $on_rows, cols: $on_cols}}\n  shape: {PEs: fixed}\n"
+      "  gemm: {parallel: {PEs: {rows: $gemm_on_rows, cols: [N]}}}\n"
       "partial:\n  tiles: {Buffer: {partition: {inputs: 1, weights: 1, outputs: 1}}}\n"
       "  orders: {DRAM: [[M, N, K, C, P], [K, C, M, N, P]], Buffer: [[K, C, M, N, P], [N, M, P, K, C]]}\n"
       "  parallel: {PEs: [{rows: [C], cols: [M]}, {rows: [P], cols: [M]}]}\n  shape: {PEs: {block: [2, 1]}}\n"
@@ -84,17 +86,25 @@ struct Axes {
   std::int64_t points = 1;
 };
 
-Axes draw_axes(Draw& draw, std::int64_t most_points) {
+/// `wired`: with choices of what inflexible classes have wired in, before anything else takes the room.
+Axes draw_axes(Draw& draw, std::int64_t most_points, bool wired) {
   Axes axes;
   const auto add = [&](const std::string& line, std::int64_t size) {
     if (axes.points * size > most_points) return;
-    axes.text += "  " + line + "\n";
+    axes.text += "  - " + line + "\n";
     axes.points *= size;
   };
   const auto plain = [&](const std::string& key, std::int64_t least, std::int64_t most) {
     const auto size = static_cast<std::size_t>(draw.from(2, 4));
     add(fmt::format("{}: {}", key, list_of(draw_values(draw, least, most, size))), static_cast<std::int64_t>(size));
   };
+  if (wired) {
+    if (draw.chance(0.7)) plain("tile_m", 1, 5);
+    if (draw.chance(0.5)) plain("tile_k", 1, 7);
+    if (draw.chance(0.4)) add("order: [[M, N, K, C, P], [K, C, M, N, P], [P, K, N, C, M]]", 3);
+    if (draw.chance(0.5)) add("zip: {on_rows: [[C], [P], []], gemm_on_rows: [[K], [], [M]]}", 3);
+    if (draw.chance(0.3)) add("on_cols: [[M], [C]]", 2);
+  }
   switch (draw.from(0, 3)) {
     case 0: add("shapes: {units: 12, rows: rows, cols: cols}", 6); break;
     case 1:
@@ -168,12 +178,18 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
   const std::string accelerator = draw_accelerator(draw, clock);
   const fs::path file = folder / fmt::format("small_{}.yaml", seed);
   std::ofstream(file, std::ios::binary) << accelerator;
-  const std::vector<std::string> flexibilities = {"all-16", "[\"1111\", \"0110\", \"1010\", \"0000\"]",
-                                                  "[\"1110\", \"0100\", InFlex-0000]", "[own, \"1111\", \"0011\"]",
-                                                  "[PartFlex-1111, PartFlex-1010, \"0101\", \"1101\"]"};
-  const std::int64_t classes = draw.from(0, 4);
-  const std::int64_t designs_of_point = classes == 0 ? 16 : classes == 4 || classes == 1 ? 4 : 3;
-  const Axes axes = draw_axes(draw, std::max<std::int64_t>(3, most_designs / designs_of_point));
+  const std::vector<std::string> flexibilities = {"all-16",
+                                                  "[\"1111\", \"0110\", \"1010\", \"0000\"]",
+                                                  "[\"1110\", \"0100\", InFlex-0000]",
+                                                  "[own, \"1111\", \"0011\"]",
+                                                  "[PartFlex-1111, PartFlex-1010, \"0101\", \"1101\"]",
+                                                  "InFlex-0000",
+                                                  "[\"0000\", \"0010\"]",
+                                                  "[\"0100\", PartFlex-0101, \"1000\"]"};
+  const std::vector<std::int64_t> designs_of_point = {16, 4, 3, 3, 4, 1, 2, 3};
+  const auto classes = static_cast<std::size_t>(draw.from(0, static_cast<std::int64_t>(flexibilities.size()) - 1));
+  const Axes axes =
+      draw_axes(draw, std::max<std::int64_t>(3, most_designs / designs_of_point[classes]), draw.chance(0.6));
   std::string text = fmt::format("accelerator: {}\nflexion: false\nworkloads:\n", file.string());
   const std::int64_t workloads = draw.from(1, 2);
   for (std::int64_t w = 0; w < workloads; ++w) {
@@ -182,7 +198,7 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
     text += fmt::format("  - {{name: net{}, layers: {}}}\n", w, list_of(layers));
   }
   text += "vary:\n" + axes.text;
-  text += fmt::format("flexibility: {}\n", flexibilities[static_cast<std::size_t>(classes)]);
+  text += fmt::format("flexibility: {}\n", flexibilities[classes]);
   if (draw.chance(0.15)) text += "factorization: [pfm, ruby-s]\n";
   if (draw.chance(0.2)) text += "objective: [edp, energy]\n";
   text += draw_constraints(draw, clock);

@@ -70,6 +70,7 @@ TEST(IdealDesign, CanRunEverythingForNoMore) {
           designs.design(hardware_number(*sweep, positions) * inner +
                          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(inner)));
       if (!design.accelerator) continue;
+      EXPECT_FALSE(ideal->contradicts);
       EXPECT_LE(ideal->least_area_um2, area_um2(*design.accelerator).total() * (1 + 1e-12));
       for (const auto& [name, range] : ideal->numbers) {
         const auto value = designs.value(design.key->design_id, name);
@@ -119,6 +120,40 @@ TEST(IdealDesign, AxesThatChangeMoreThanSizesAreSplit) {
                                        "space");
   const IdealDesigns ideals(library, std::make_shared<const Sweep>(sweep));
   EXPECT_EQ(ideals.must_split(whole_box(sweep)), std::size_t{1});
+}
+
+TEST(IdealDesign, ChoosesWhereDesignsDifferInWhatIsWiredIn) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const Sweep sweep =
+      parse_sweep_text(library,
+                       "accelerator: flexref_wired\nworkloads: [{name: w, layers: [\"gemm:M=4,N=4,K=4\"]}]\n"
+                       "vary: {tile_m: [8, 64], tile_c: [16, 512, 2048], row_dim: [[C], [P]], col_dim: [[M], [Q]]}\n"
+                       "flexibility: InFlex-0000\nminimize: runtime_cycles\n",
+                       "space");
+  IdealDesigns ideals(library, std::make_shared<const Sweep>(sweep));
+  HardwareBox box = whole_box(sweep);
+  EXPECT_EQ(ideals.must_split(box), std::nullopt);
+  const auto rules = [&] {
+    const auto ideal = ideals.of(box);
+    return ideal ? ideal->accelerator->flexibility.levels : std::vector<LevelFlexibility>{};
+  };
+  const auto tiled = [&] {
+    std::string dims;
+    const std::vector<LevelFlexibility> levels = rules();
+    for (const TileRule::Tile& tile : levels.at(1).tile.fixed) dims += tile.dim;
+    return dims;
+  };
+  EXPECT_EQ(tiled(), "PQRS");
+  EXPECT_EQ(rules().at(2).parallel.assignments.size(), 4U);
+  box.axes[0].last = 0;
+  EXPECT_EQ(tiled(), "MPQRS");
+  box.axes[2].last = 0;
+  EXPECT_EQ(rules().at(2).parallel.assignments.size(), 2U);
+  // A tile of 2048 channels with three by three filters for 64 outputs has no room in 100 KiB; with 8 outputs it has.
+  box.axes[1].first = 1;
+  EXPECT_FALSE(ideals.of(box)->contradicts);
+  box.axes[0] = {1, 1};
+  EXPECT_TRUE(ideals.of(box)->contradicts);
 }
 
 }  // namespace
