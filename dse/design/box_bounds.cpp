@@ -55,41 +55,45 @@ BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const Goa
 void BoxBounds::begin(SearchNode& node) const {
   for (RuleBounds& rule : node.rules) {
     rule.settled.assign(layers_.layers.size(), {});
+    rule.reached.reset();
     for (std::size_t i = 0; i < rule.bounds.size(); ++i)
       rule.bounds[i].raise(compute_bound(*layers_.layers[i], *node.ideal->accelerator));
   }
 }
 
-BoxBounds::Reached BoxBounds::reached(const SearchNode& node, std::size_t rule) const {
-  Reached all;
-  all.least.resize(layers_.layers.size());
-  all.at_least_product.resize(layers_.layers.size());
+void BoxBounds::reach(SearchNode& node, std::size_t rule, std::size_t layer,
+                      const std::shared_ptr<const TaskResult>& result) const {
+  if (!result || result->status != TaskStatus::kSolved) return;
+  const auto totals =
+      run_there(*layers_.layers[layer], *node.ideal->accelerator, sweep_.factorizations[rule], result->mapping);
+  if (!totals) return;
+  ReachedBounds& all = *node.rules[rule].reached;
+  if (totals->edp() < all.least[layer].edp)
+    all.at_least_product[layer] = {totals->energy_pj, totals->cycles, totals->edp()};
+  all.least[layer].lower({totals->energy_pj, totals->cycles, totals->edp()});
+}
+
+const ReachedBounds& BoxBounds::reached(SearchNode& node, std::size_t rule) const {
+  auto& all = node.rules[rule].reached;
+  if (all) return *all;
+  const LayerBound nothing{kInfinity, kInfinity, kInfinity};
+  all.emplace(ReachedBounds{LayerBounds(layers_.layers.size(), nothing), LayerBounds(layers_.layers.size())});
   for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
-    LayerBound& least = all.least[i] = {kInfinity, kInfinity, kInfinity};
-    const auto try_one = [&](const std::shared_ptr<const TaskResult>& result) {
-      if (!result || result->status != TaskStatus::kSolved) return;
-      const auto totals =
-          run_there(*layers_.layers[i], *node.ideal->accelerator, sweep_.factorizations[rule], result->mapping);
-      if (!totals) return;
-      if (totals->edp() < least.edp) all.at_least_product[i] = {totals->energy_pj, totals->cycles, totals->edp()};
-      least.lower({totals->energy_pj, totals->cycles, totals->edp()});
-    };
-    for (const auto& known : node.rules[rule].known[i]) try_one(known);
-    for (const auto& known : latest_[rule][i]) try_one(known);
-    all.complete = all.complete && !std::isinf(least.edp);
+    for (const auto& known : node.rules[rule].known[i]) reach(node, rule, i, known);
+    for (const auto& known : latest_[rule][i]) reach(node, rule, i, known);
   }
-  return all;
+  return *all;
 }
 
 /// Would the box be closed if its bounds were as high as they can be?
-bool BoxBounds::may_close(const SearchNode& node, const FoundDesigns& found) const {
+bool BoxBounds::may_close(SearchNode& node, const FoundDesigns& found) const {
   if (found.size() == 0 && sweep_.result_limits.empty()) return false;
   const HardwareFacts facts = facts_of(*node.ideal);
   bool beaten = true, beyond = true;
   for (std::size_t f = 0; f < node.rules.size() && (beaten || beyond); ++f) {
     if (node.rules[f].nothing_fits) continue;
-    const Reached at_best = reached(node, f);
-    if (!at_best.complete) continue;
+    const ReachedBounds& at_best = reached(node, f);
+    if (std::ranges::any_of(at_best.least, [](const LayerBound& least) { return std::isinf(least.edp); })) continue;
     beaten = beaten && found.beating(goals_.hoped(facts, at_best.least, at_best.at_least_product));
     beyond = beyond && goals_.beyond_limits(facts, at_best.least);
   }
@@ -151,6 +155,7 @@ void BoxBounds::note(SearchNode& node, const Asked& asked, std::shared_ptr<const
   RuleBounds& rule = node.rules[asked.rule];
   rule.nothing_fits |= result->status == TaskStatus::kNoLegalMapping;
   rule.bounds[asked.layer].raise(proven_bound(kBoundObjectives[asked.objective], *result));
+  if (rule.reached) reach(node, asked.rule, asked.layer, result);
   remember(asked.rule, asked.layer, result);
   rule.known[asked.layer][asked.objective] = std::move(result);
 }

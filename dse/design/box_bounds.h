@@ -33,14 +33,11 @@ class BoxBounds {
   void remember(std::size_t rule, std::size_t layer, const std::shared_ptr<const TaskResult>& result);
 
  private:
-  /// Energy and cycles of mappings that run on the ideal, by layer: its bounds can never be higher.
-  struct Reached {
-    LayerBounds least;             ///< of any such mapping, each measure by itself
-    LayerBounds at_least_product;  ///< of the mapping with the least EDP
-    bool complete = true;          ///< every layer has such a mapping
-  };
-  Reached reached(const SearchNode& node, std::size_t rule) const;
-  bool may_close(const SearchNode& node, const FoundDesigns& found) const;
+  /// Tries a mapping on the node's ideal.
+  void reach(SearchNode& node, std::size_t rule, std::size_t layer,
+             const std::shared_ptr<const TaskResult>& result) const;
+  const ReachedBounds& reached(SearchNode& node, std::size_t rule) const;
+  bool may_close(SearchNode& node, const FoundDesigns& found) const;
   bool settle_without_search(SearchNode& node, const Asked& asked) const;
   bool worth_asking(const SearchNode& node, const Asked& asked) const;
 

@@ -156,7 +156,8 @@ class DesignSearch {
       NodePtr node = std::move(queue_.extract(queue_.begin()).mapped());
       if (node->designs ? close_designs(*node) : close_if_possible(*node)) continue;
       if (node->designs) {
-        const PointDesign& one = node->designs->front();
+        points_.choose_next(*node->designs);
+        PointDesign& one = node->designs->front();
         for (const std::size_t i : points_.next_layers(one))
           questions.push_back({one.design.get(), layers_.layers[i].get()});
       } else {
@@ -208,7 +209,8 @@ class DesignSearch {
     for (PointDesign& one : *node.designs) {
       const LayerBounds rows = one.of_rows();
       const HardwareFacts facts = points_.facts(one);
-      one.least = goals_.least(facts, rows);
+      if (one.stale) one.least = goals_.least(facts, rows);
+      one.stale = false;
       const bool valid = one.design->accelerator != nullptr;
       if (valid && one.nothing_fits) {
         close_design(node, one, ClosedBy::kNothingFits);

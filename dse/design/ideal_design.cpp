@@ -176,6 +176,10 @@ std::optional<IdealDesign> IdealDesigns::of(const HardwareBox& box) {
     best.baseline = std::move(baseline.any);
   }
   best = freed(best);
+  // What classes are made of is of no more use, and every price copies the accelerator.
+  best.baseline = {};
+  best.partial.clear();
+  best.description.clear();
   for (std::size_t l = 0; l < best.levels.size(); ++l) {
     if (!best.levels[l].is_fanout()) continue;
     const auto free = [&](const Flexibility& rules) {

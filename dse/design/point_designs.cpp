@@ -3,9 +3,17 @@
 
 #include <algorithm>
 
+#include "core/legality.h"
 #include "costmodel/area.h"
 
 namespace pliant {
+
+namespace {
+
+/// Layers asked at once while an answer may still raise a bound: often one is enough.
+constexpr std::size_t kFewLayers = 3;
+
+}  // namespace
 
 PointDesigns::PointDesigns(const DistinctLayers& layers, DesignSpace& space)
     : layers_(layers), space_(space), inner_(space.size() / space.hardware_points()) {}
@@ -32,6 +40,8 @@ std::vector<PointDesign> PointDesigns::open(SearchNode& node) {
     one.bounds = node.rules[one.rule].bounds;
     one.nothing_fits = node.rules[one.rule].nothing_fits;
     one.answers.resize(layers_.layers.size());
+    one.above.resize(layers_.layers.size());
+    one.reached.resize(layers_.layers.size());
     if (one.design->accelerator) one.area_um2 = area_um2(*one.design->accelerator).total();
     designs.push_back(std::move(one));
   }
@@ -52,9 +62,38 @@ HardwareFacts PointDesigns::facts(const PointDesign& one) {
   return facts;
 }
 
-std::vector<std::size_t> PointDesigns::next_layers(const PointDesign& one) const {
+/// Then the product is known: the mapping was proven best where more is allowed, and costs the same here.
+bool PointDesigns::reaches(PointDesign& one, std::size_t layer) const {
+  const auto& above = one.above[layer];
+  if (!above || !above->certified || above->status != TaskStatus::kSolved) return false;
+  std::optional<bool>& reached = one.reached[layer];
+  if (reached) return *reached;
+  const Accelerator& accelerator = *one.design->accelerator;
+  const Layer& plain = *layers_.layers[layer];
+  reached =
+      check_legality(plain, accelerator, accelerator.flexibility_of(plain), one.design->factorization, above->mapping)
+          .empty();
+  return *reached;
+}
+
+void PointDesigns::choose_next(std::vector<PointDesign>& designs) const {
+  auto next = designs.end();
+  for (auto one = designs.begin(); one != designs.end(); ++one) {
+    if (!one->design->accelerator || (next != designs.end() && one->area_um2 >= next->area_um2)) continue;
+    bool all = true;
+    for (std::size_t i = 0; i < layers_.layers.size() && all; ++i) all = reaches(*one, i);
+    if (all) next = one;
+  }
+  if (next != designs.end()) std::rotate(designs.begin(), next, next + 1);
+}
+
+std::vector<std::size_t> PointDesigns::next_layers(PointDesign& one) const {
   std::vector<std::size_t> next;
   if (!one.design->accelerator) return next;
+  for (const std::size_t i : layers_.by_work)
+    if (!one.answers[i].result && next.size() < kFewLayers && !reaches(one, i)) next.push_back(i);
+  if (!next.empty()) return next;
+  // The products are known; how a layer divides its own between energy and cycles is not.
   const std::size_t most = std::max<std::size_t>(4, layers_.layers.size() / 4);
   for (const std::size_t i : layers_.by_work)
     if (!one.answers[i].result && next.size() < most) next.push_back(i);
@@ -70,7 +109,12 @@ void PointDesigns::note(PointDesign& one, std::size_t layer, const Answer& answe
     if (!contains(*one.flexibility, *other.flexibility)) continue;
     other.nothing_fits |= nothing_fits;
     other.bounds[layer].raise(proven);
+    other.stale = true;
+    if (other.design->objective != one.design->objective) continue;
+    other.above[layer] = answer.result;
+    other.reached[layer].reset();
   }
+  one.stale = true;
   one.nothing_fits |= nothing_fits;
   one.bounds[layer].raise(proven);
   one.answers[layer] = answer;

@@ -19,12 +19,19 @@ namespace pliant {
 inline constexpr std::array kBoundObjectives = {Objective::kEdp, Objective::kEnergy, Objective::kRuntime};
 using KnownResults = std::array<std::shared_ptr<const TaskResult>, kBoundObjectives.size()>;
 
+/// Energy and cycles of mappings that run on the ideal design of a box, by distinct layer: no bound is ever higher.
+struct ReachedBounds {
+  LayerBounds least;             ///< of any such mapping, each measure by itself
+  LayerBounds at_least_product;  ///< of the mapping with the least EDP
+};
+
 /// Under one factorization rule.
 struct RuleBounds {
   LayerBounds bounds;               ///< by distinct layer
   std::vector<KnownResults> known;  ///< by distinct layer: the nearest box around that was searched
   /// By distinct layer: which searches this node needs no more.
   std::vector<std::array<bool, kBoundObjectives.size()>> settled;
+  std::optional<ReachedBounds> reached;  ///< of this node; empty until it is asked for
   bool nothing_fits = false;
 };
 
@@ -37,7 +44,11 @@ struct PointDesign {
   double area_um2 = 0;
   LayerBounds bounds;           ///< of every mapping that it can run
   std::vector<Answer> answers;  ///< by distinct layer; empty where it was not asked yet
+  /// By distinct layer: the best mapping of a design of this point that allows more; may be null.
+  std::vector<std::shared_ptr<const TaskResult>> above;
+  std::vector<std::optional<bool>> reached;  ///< by distinct layer: can this design run that mapping? Empty: not tried
   Point least;
+  bool stale = true;  ///< `least` has to be made from the bounds and answers again
   bool nothing_fits = false;
 
   bool complete() const;

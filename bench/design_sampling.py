@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sampling beside proving: what random search, a genetic search and Optuna's TPE miss with ten times the work.
+
+    bench/design_sampling.py [--pliant build/release/bin/pliant] [--evaluator build/release/bin/design_evaluator]
+                             [--workload bert_base_seq512] [--times 10] [--seeds 3]
+                             [--csv docs/img/design_sampling.csv] [--plot docs/img/design_sampling.svg]
+
+The space is that of area_edp (262,144 designs) with one network. `pliant design` proves its frontier; the work is the
+processor time of its searches of layers. Each sampler gets `times` as much of the same work on the same evaluator,
+which never searches a layer twice. Regret: for every design of the frontier, how much larger the EDP of the best design
+is that the sampler has found within the same area. TPE runs where Optuna is installed.
+"""
+
+import argparse
+import csv
+import json
+import math
+import pathlib
+import random
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Evaluator:
+    """Values of designs by number, and the seconds of all searches so far."""
+
+    def __init__(self, program, sweep, budget):
+        self.process = subprocess.Popen([program, sweep], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.space = json.loads(self.process.stdout.readline())
+        self.sizes = [*self.space["axes"], self.space["inner"]]
+        self.budget, self.seconds, self.found = budget, 0.0, {}
+
+    def __call__(self, genome):
+        number = 0
+        for position, size in zip(genome, self.sizes):
+            number = number * size + position
+        if number not in self.found:
+            self.process.stdin.write(f"{number}\n")
+            self.process.stdin.flush()
+            answer = json.loads(self.process.stdout.readline())
+            self.seconds = answer["seconds"]
+            self.found[number] = answer["values"][0]
+        return self.found[number]
+
+    def spent(self):
+        return self.seconds >= self.budget
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def random_search(evaluate, rng):
+    while not evaluate.spent():
+        evaluate([rng.randrange(size) for size in evaluate.sizes])
+
+
+def dominates(a, b):
+    return all(x <= y for x, y in zip(a, b)) and a != b
+
+
+def genetic(evaluate, rng, population=60):
+    """NSGA-II without frills: ranks by domination, ties by distance to the neighbours of the same rank."""
+
+    def ranked(members):
+        left, order, rank = list(members), [], 0
+        while left:
+            front = [m for m in left if not any(dominates(o[1], m[1]) for o in left)]
+            left = [m for m in left if m not in front]
+            front.sort(key=lambda m: m[1])
+            for k, member in enumerate(front):
+                edge = k in (0, len(front) - 1)
+                gap = math.inf if edge else math.dist(*([math.log(v) for v in front[j][1]] for j in (k - 1, k + 1)))
+                order.append((rank, -gap, member))
+            rank += 1
+        order.sort(key=lambda item: item[:2])
+        return [member for _, _, member in order]
+
+    def draw():
+        genome = [rng.randrange(size) for size in evaluate.sizes]
+        return genome, evaluate(genome)
+
+    members = []
+    while len(members) < population and not evaluate.spent():
+        member = draw()
+        if member[1]:
+            members.append(member)
+    idle = 0
+    while not evaluate.spent() and idle < 200:
+        known = len(evaluate.found)
+        members = ranked(members)[:population]
+        children = []
+        while len(children) < population and not evaluate.spent():
+            parents = [members[min(rng.randrange(len(members)) for _ in range(2))][0] for _ in range(2)]
+            child = [rng.choice(genes) for genes in zip(*parents)]
+            for k, size in enumerate(evaluate.sizes):
+                chance = rng.random()
+                if chance < 0.1:
+                    child[k] = rng.randrange(size)
+                elif chance < 0.4:
+                    child[k] = min(size - 1, max(0, child[k] + rng.choice([-2, -1, 1, 2])))
+            value = evaluate(child)
+            if value:
+                children.append((child, value))
+        members += [child for child in children if child not in members]
+        idle = idle + 1 if len(evaluate.found) == known else 0
+
+
+def tpe(evaluate, rng, most=3000):
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(directions=["minimize"] * evaluate.space["goals"],
+                                sampler=optuna.samplers.TPESampler(seed=rng.randrange(2**31)))
+    for _ in range(most):
+        if evaluate.spent():
+            break
+        trial = study.ask()
+        genome = [trial.suggest_int(f"axis{k}", 0, size - 1) for k, size in enumerate(evaluate.sizes[:-1])]
+        genome.append(trial.suggest_categorical("class", list(range(evaluate.sizes[-1]))))
+        value = evaluate(genome)
+        if value:
+            study.tell(trial, [math.log(v) for v in value])
+        else:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+
+
+def regrets(frontier, found):
+    """For every proven design: the least EDP found within its area over its EDP, less 1; infinite without any."""
+    values = [value for value in found if value]
+    all_regrets = []
+    for area, edp in frontier:
+        best = min((v[1] for v in values if v[0] <= area * (1 + 1e-9)), default=math.inf)
+        all_regrets.append(best / edp - 1)
+    return all_regrets
+
+
+def percent(share):
+    return "nothing found" if math.isinf(share) else f"{100 * share:.2f} %"
+
+
+def summary(name, seed, frontier, evaluate):
+    found = sorted(regrets(frontier, evaluate.found.values()))
+    return {"sampler": name, "seed": seed, "designs": len(evaluate.found), "seconds": round(evaluate.seconds, 2),
+            "exact": sum(r <= 1e-9 for r in found), "frontier": len(found),
+            "median": percent(statistics.median(found)), "p90": percent(found[int(0.9 * (len(found) - 1))]),
+            "worst": percent(found[-1])}
+
+
+def plot(frontier, curves, file):
+    import vl_convert
+
+    values = [{"by": "proven", "area": a / 1e6, "edp": e} for a, e in frontier]
+    for name, points in curves.items():
+        best = math.inf
+        for area, edp in sorted(v for v in points if v):
+            if edp < best:
+                best = edp
+                values.append({"by": name, "area": area / 1e6, "edp": edp})
+    log = {"type": "quantitative", "scale": {"type": "log", "nice": False}}
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "width": 520,
+        "height": 320,
+        "data": {"values": values},
+        "mark": {"type": "line", "interpolate": "step-after", "point": {"size": 12}},
+        "encoding": {
+            "x": {"field": "area", **log, "title": "area (mm²)"},
+            "y": {"field": "edp", **log, "title": "EDP (pJ x cycles)"},
+            "color": {"field": "by", "type": "nominal", "title": None, "sort": ["proven", *curves]},
+        },
+    }
+    file.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
+    parser.add_argument("--evaluator", default=str(ROOT / "build/release/bin/design_evaluator"))
+    parser.add_argument("--workload", default="bert_base_seq512")
+    parser.add_argument("--times", type=float, default=10)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--samplers", default="random,genetic,tpe")
+    parser.add_argument("--csv", type=pathlib.Path, default=ROOT / "docs/img/design_sampling.csv")
+    parser.add_argument("--plot", type=pathlib.Path, default=ROOT / "docs/img/design_sampling.svg")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text = (ROOT / "configs/sweeps/area_edp.yaml").read_text(encoding="utf-8")
+        sweep = pathlib.Path(folder) / "space.yaml"
+        sweep.write_text(text.replace("[mobilenet_v2]", f"[{args.workload}]") + "flexion: false\n", encoding="utf-8")
+        command = [args.pliant, "design", str(sweep), "-o", f"{folder}/out", "--threads", "1", "--json"]
+        proven = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        frontier = sorted(design["values"] for design in proven["frontier"])
+        print(f"proven: {len(frontier)} of {proven['designs']} designs, {proven['opened']} mapped, "
+              f"{proven['searches']} searches, {proven['search_seconds']:.1f} s of searches", flush=True)
+        rows, curves = [], {}
+        for name in args.samplers.split(","):
+            for seed in range(1, args.seeds + 1):
+                evaluate = Evaluator(args.evaluator, str(sweep), args.times * proven["search_seconds"])
+                {"random": random_search, "genetic": genetic, "tpe": tpe}[name](evaluate, random.Random(seed))
+                evaluate.close()
+                rows.append(summary(name, seed, frontier, evaluate))
+                print(rows[-1], flush=True)
+                if seed == 1:
+                    curves[name] = list(evaluate.found.values())
+                with args.csv.open("w", newline="", encoding="utf-8") as out:
+                    writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+                    writer.writeheader()
+                    writer.writerows(rows)
+        plot(frontier, curves, args.plot)
+
+
+if __name__ == "__main__":
+    main()
