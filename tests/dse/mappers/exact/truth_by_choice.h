@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
@@ -155,12 +156,24 @@ inline Task task_of(const std::string& accelerator, const std::string& einsum) {
 
 using Source = std::function<Task(std::uint64_t seed)>;
 
+/// Tasks of the campaign; every third one with conventions that no preset puts together.
+inline Task any_task(std::uint64_t seed) {
+  return tests::campaign_task(seed % 3 == 0 ? tests::kAnyConventions + seed : seed);
+}
+
+/// A whole number from the environment: PLIANT_TIMES for so many times the tasks, PLIANT_SEED for others.
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
 /// Padding is mapped as perfect factors of a larger layer: it has no bounds of its own.
 inline void for_each_task(
-    int tasks, const std::function<void(const Truth&, const ResolvedTask&)>& check,
+    std::uint64_t tasks, const std::function<void(const Truth&, const ResolvedTask&)>& check,
     const std::function<bool(const Task&)>& wanted = [](const Task&) { return true; },
-    const Source& source = tests::campaign_task) {
-  for (std::uint64_t seed = 1; tasks > 0 && !testing::Test::HasFailure(); ++seed) {
+    const Source& source = any_task) {
+  tasks *= from_environment("PLIANT_TIMES", 1);
+  for (std::uint64_t seed = from_environment("PLIANT_SEED", 1); tasks > 0 && !testing::Test::HasFailure(); ++seed) {
     const Task task = source(seed);
     if (task.factorization == Factorization::kPadding || !wanted(task)) continue;
     const Truth truth(task);
