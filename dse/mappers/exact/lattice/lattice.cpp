@@ -423,6 +423,7 @@ ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, c
 
 bool Lattice::slides(int k, int tensor, int pending, int dim) const {
   if (!(resolved_.problem.sliding[tensor] >> dim & 1U)) return false;
+  if (!resolved_.compute_runs) return true;  // then no transfer to the units ever waits
   // The outermost pending transfer whose child lies inside this memory.
   int child = resolved_.problem.levels;
   for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j)
