@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table 3 of the flexibility paper: area of the reference design with flexibility on one axis, on all, and in part; the
-// same by component, and for other arrays and buffers.
+// same by component, and for other arrays and buffers; and what flexibility may cost in energy.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,6 +9,7 @@
 #include "costmodel/area.h"
 #include "dse/studies/all_studies.h"
 #include "dse/studies/flexibility_parts.h"
+#include "dse/studies/flexibility_price.h"
 #include "dse/studies/study_table.h"
 
 namespace pliant {
@@ -87,6 +88,7 @@ StudyResult run_area_study(const StudyContext& context) {
   result.charts.push_back(std::move(chart));
   result.tables.emplace_back("area", std::move(table));
   by_component(context, result);
+  if (!context.quick) flexibility_price(context, result);
   return result;
 }
 

@@ -20,6 +20,13 @@ inline constexpr std::array<const char*, 2> kBandwidthKeys = {"DRAM.read_bandwid
 inline constexpr const char* kHalfColumn = "set_DRAM_read_bandwidth";
 inline constexpr const char* kPaperHalf = "204.8";
 
+inline std::string half_of(const std::string& bandwidth) { return fmt::format("{}", std::stod(bandwidth) / 2); }
+
+/// ", 25.6 bytes/cycle": ends the name of a finding.
+inline std::string under(const std::string& bandwidth) {
+  return bandwidth == kNoLimit ? ", no limit" : fmt::format(", {} bytes/cycle", bandwidth);
+}
+
 /// The bandwidth of both directions together, written as above.
 inline std::string both_halves(const std::string& half) { return fmt::format("{}", 2 * std::stod(half)); }
 

@@ -45,10 +45,6 @@ Ties ties_of(const std::vector<InflexibleNetwork>& networks, const InflexibleHar
   return ties;
 }
 
-std::string under(const std::string& bandwidth) {
-  return bandwidth == kNoLimit ? ", no limit" : fmt::format(", {} bytes/cycle", bandwidth);
-}
-
 }  // namespace
 
 InflexibleHardware hardware_under(const StudyContext& context, const std::string& bandwidth) {

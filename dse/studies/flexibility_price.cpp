@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/studies/flexibility_price.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "dse/studies/study_table.h"
+#include "dse/studies/study_task.h"
+
+namespace pliant {
+namespace {
+
+/// flexref with accesses to its buffer that cost so many times as much.
+Accelerator with_access_energy(const StudyContext& context, const std::string& flexibility, double factor) {
+  Accelerator accelerator =
+      choose_flexibility(context.library, flexibility, load_accelerator(context.library, "flexref"));
+  Memory& buffer = accelerator.levels[static_cast<std::size_t>(accelerator.find_level("Buffer"))].memory();
+  buffer.read_pj *= factor;
+  buffer.write_pj *= factor;
+  buffer.update_pj *= factor;
+  return accelerator;
+}
+
+/// Energies of MnasNet, mapped for energy, every layer proven.
+class NetworkEnergy {
+ public:
+  explicit NetworkEnergy(const StudyContext& context)
+      : context_(context), network_(load_workload(context.library, "flexpaper_mnasnet")) {
+    for (const Workload::Entry& entry : network_.layers)
+      macs_ += static_cast<double>(entry.layer.macs()) * static_cast<double>(entry.count);
+  }
+
+  double pj(const std::string& flexibility, double factor) {
+    const auto [known, is_new] = known_.try_emplace({flexibility, factor}, 0);
+    if (!is_new) return known->second;
+    const Accelerator accelerator = with_access_energy(context_, flexibility, factor);
+    std::vector<double> energy(network_.layers.size());
+    for_each_task(
+        context_, fmt::format("energy of {} with accesses x{:.3g}", flexibility, factor), energy.size(),
+        [&](std::size_t i, const StudyContext& alone) {
+          const Workload::Entry& entry = network_.layers[i];
+          const SearchResult found =
+              solve(alone, accelerator,
+                    {.layer = entry.layer, .factorization = Factorization::kRubyS, .objective = Objective::kEnergy});
+          if (!found.certified) throw StudyError("a least energy is not proven");
+          energy[i] = found.totals.energy_pj * static_cast<double>(entry.count);
+        });
+    double sum = 0;
+    for (const double one : energy) sum += one;
+    return known->second = sum;
+  }
+  double macs() const { return macs_; }
+
+ private:
+  const StudyContext& context_;
+  Workload network_;
+  double macs_ = 0;
+  std::map<std::pair<std::string, double>, double> known_;
+};
+
+/// The factor on accesses at which a flexible design needs as much as the inflexible one with plain accesses, to 1 %.
+double break_even(NetworkEnergy& energy, const std::string& flexibility, double inflexible) {
+  double low = 1, high = 2;
+  while (energy.pj(flexibility, high) < inflexible) low = high, high *= 2;
+  while (high > low * 1.01) {
+    const double middle = (low + high) / 2;
+    (energy.pj(flexibility, middle) < inflexible ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+void flexibility_price(const StudyContext& context, StudyResult& result) {
+  NetworkEnergy energy(context);
+  DataTable table = table_of({"flexibility", "access_energy", "energy_over_inflex"});
+  const double inflexible = energy.pj("InFlex-0000", 1);
+  for (const char* flexibility : {"PartFlex-1000", "FullFlex-1000", "PartFlex-1111", "FullFlex-1111"}) {
+    for (const double factor : {1.0, 1.5, 2.0, 4.0, 8.0}) {
+      const double over = energy.pj(flexibility, factor) / inflexible;
+      add_row(table, std::string(flexibility), factor, over);
+      result.found(fmt::format("energy of {} on MnasNet over InFlex, buffer accesses x{}", flexibility, factor), over);
+    }
+    result.found(fmt::format("buffer accesses of {} may cost so many times InFlex's, same energy", flexibility),
+                 break_even(energy, flexibility, inflexible));
+    result.found(fmt::format("multiplexers and address generators of {} may cost, same energy (pJ a MAC)", flexibility),
+                 (inflexible - energy.pj(flexibility, 1)) / energy.macs());
+  }
+  Chart chart{"energy_price", "Energy of MnasNet when accesses to a flexible buffer cost more", {}, table};
+  chart.spec = {
+      {"mark", {{"type", "line"}, {"point", true}}},
+      {"encoding",
+       {{"x", {{"field", "access_energy"}, {"type", "quantitative"}, {"title", "energy of an access, times InFlex's"}}},
+        {"y", {{"field", "energy_over_inflex"}, {"type", "quantitative"}, {"title", "energy, InFlex = 1"}}},
+        {"color", {{"field", "flexibility"}, {"type", "nominal"}, {"title", nullptr}}}}}};
+  result.charts.push_back(std::move(chart));
+  result.tables.emplace_back("energy_price", std::move(table));
+}
+
+}  // namespace pliant

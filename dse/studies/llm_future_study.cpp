@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beyond the papers: what flexibility buys when the future is language models. The best inflexible design for the
+// networks of 2016 and of 2020, and what each class of flexibility, had it been built in, would be worth on prefill and
+// decode of today's models, dense and mixtures of experts, by bandwidth, with its area beside it. Everything is proven.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "core/arithmetic.h"
+#include "dse/studies/all_studies.h"
+#include "dse/studies/flexibility_paper.h"
+#include "dse/studies/future_designs.h"
+#include "dse/studies/inflexible_accelerator.h"
+#include "dse/studies/study_sweep.h"
+#include "dse/studies/study_table.h"
+
+namespace pliant {
+namespace {
+
+struct Era {
+  const char* name;
+  std::array<const char*, 3> workloads;
+};
+constexpr std::array kEras = {Era{"2016", {"flexpaper_alexnet", "flexpaper_vgg16", "flexpaper_resnet50"}},
+                              Era{"2020", {"flexpaper_mnasnet", "flexpaper_mobilenet_v2", "flexpaper_bert"}}};
+constexpr std::array<const char*, 4> kModelBandwidths = {"25.6", "102.4", kPaperBandwidth, kNoLimit};
+/// Phases by what the names of their workloads end in.
+struct Phase {
+  const char* name;
+  const char* ending;
+};
+constexpr std::array kPhases = {Phase{"prefill", "_2k"}, Phase{"decode", "_decode_8k"},
+                                Phase{"decode of 16", "_decode_8k_batch16"}};
+constexpr const char* kBaseline = "InFlex-0000";
+
+bool belongs(const std::string& workload, const Phase& phase) { return workload.ends_with(phase.ending); }
+
+std::vector<Workload> load_era(const StudyContext& context, std::span<const char* const> names) {
+  std::vector<Workload> all;
+  for (const char* name : names) all.push_back(load_workload(context.library, name));
+  return all;
+}
+
+/// Of the designs that are optimal for an era the one that serves the language models best, the first of several; and
+/// how far the worst is from it.
+struct EraDesign {
+  InflexibleDesign design;
+  double count = 0, spread = 1;
+};
+EraDesign design_of(const StudyContext& context, const Era& era, const std::vector<Workload>& models,
+                    const std::string& bandwidth) {
+  const InflexibleHardware hardware = hardware_under(context, bandwidth);
+  const InflexibleNetwork network(load_era(context, era.workloads));
+  const InflexibleDesign best = best_design(context, network, bandwidth);
+  std::vector<InflexibleNetwork> later;
+  for (const Workload& model : models) later.emplace_back(model);
+  EraDesign found;
+  double least = kInfinity, most = 0;
+  network.for_each_tie(hardware, best.cycles, [&](const InflexibleDesign& design) {
+    std::vector<double> cycles;
+    for (const InflexibleNetwork& model : later) cycles.push_back(model.cycles(design, hardware));
+    const double mean = geometric_mean(cycles);
+    ++found.count;
+    most = std::max(most, mean);
+    if (mean >= least) return;
+    least = mean;
+    found.design = design;
+  });
+  found.spread = most / least;
+  return found;
+}
+
+/// One era under one bandwidth.
+class ModelTable {
+ public:
+  ModelTable(const StudyContext& context, const Era& era, const std::string& bandwidth, const InflexibleDesign& design)
+      : designs_(DataTable{}) {
+    std::string name = fmt::format("opt_{}_{}", era.name, bandwidth);
+    std::ranges::replace(name, '.', '_');
+    const std::filesystem::path file = write_accelerator(context, design, name);
+    const auto change = [&](Sweep& sweep) {
+      sweep.accelerators = {file.string()};
+      for (const char* key : kBandwidthKeys) sweep.settings.push_back({key, half_of(bandwidth)});
+      if (context.quick) sweep.workloads.resize(1);
+    };
+    designs_ = run_study_sweep(context, "study_llm_future", change, fmt::format("{}_{}", era.name, bandwidth)).designs;
+  }
+
+  double cycles(const std::string& flexibility, const std::string& workload) const {
+    return designs_.number({{"flexibility", flexibility}, {"workload", workload}}, "runtime_cycles");
+  }
+  double speedup(const std::string& flexibility, const std::string& workload) const {
+    return cycles(kBaseline, workload) / cycles(flexibility, workload);
+  }
+  /// Geometric mean over the workloads of a phase.
+  double speedup(const std::string& flexibility, const Phase& phase) const {
+    std::vector<double> all;
+    for (const std::string& workload : workloads())
+      if (belongs(workload, phase)) all.push_back(speedup(flexibility, workload));
+    return geometric_mean(all);
+  }
+  std::vector<std::string> workloads() const { return designs_.values("workload"); }
+  std::vector<std::string> flexibilities() const { return designs_.values("flexibility"); }
+  double area(const std::string& flexibility) const {
+    return designs_.number(designs_.where({{"flexibility", flexibility}}).front(), "area_um2");
+  }
+  double area_percent(const std::string& flexibility) const { return 100 * (area(flexibility) / area(kBaseline) - 1); }
+  bool certified() const {
+    for (std::size_t row = 0; row < designs_.size(); ++row)
+      if (designs_.number(row, "certified") != 1) return false;
+    return true;
+  }
+
+ private:
+  Rows designs_;
+};
+
+void add_model_gains(const ModelTable& table, const Era& era, const std::string& bandwidth, DataTable& gains,
+                     StudyResult& result) {
+  for (const Phase& phase : kPhases)
+    for (const std::string& flexibility : table.flexibilities()) {
+      if (flexibility == kBaseline) continue;
+      const double speedup = table.speedup(flexibility, phase);
+      result.found(fmt::format("{} of {}'s design, {}: speedup, geometric mean{}", flexibility, era.name, phase.name,
+                               under(bandwidth)),
+                   speedup);
+      add_row(gains, std::string(era.name), bandwidth == kNoLimit ? std::string("no limit") : bandwidth,
+              std::string(phase.name), flexibility, speedup, table.area_percent(flexibility));
+    }
+}
+
+/// The closed form against the mapper: the largest relative difference.
+double deviation(const ModelTable& table, const std::vector<Workload>& models, const InflexibleDesign& design,
+                 const InflexibleHardware& hardware) {
+  double largest = 0;
+  for (const Workload& model : models)
+    largest = std::max(
+        largest, std::abs(InflexibleNetwork(model).cycles(design, hardware) / table.cycles(kBaseline, model.name) - 1));
+  return largest;
+}
+
+Chart slide(DataTable gains) {
+  Chart chart{"llm_future", "What flexibility would buy older designs on language models", {}, std::move(gains)};
+  const nlohmann::ordered_json wanted = {"FullFlex-1000", "FullFlex-0010", "FullFlex-0011",
+                                         "FullFlex-1010", "PartFlex-1111", "FullFlex-1111"};
+  chart.spec = {{"transform", {{{"filter", {{"field", "flexibility"}, {"oneOf", wanted}}}}}},
+                {"mark", "bar"},
+                {"width", 150},
+                {"height", 190},
+                {"encoding",
+                 {{"x", {{"field", "flexibility"}, {"type", "nominal"}, {"sort", wanted}, {"title", nullptr}}},
+                  {"xOffset", {{"field", "phase"}, {"sort", {"prefill", "decode", "decode of 16"}}}},
+                  {"y", {{"field", "speedup"}, {"type", "quantitative"}, {"title", "times as fast"}}},
+                  {"color",
+                   {{"field", "phase"},
+                    {"type", "nominal"},
+                    {"sort", {"prefill", "decode", "decode of 16"}},
+                    {"title", nullptr}}},
+                  {"column", {{"field", "bandwidth"}, {"sort", nullptr}, {"title", "DRAM, bytes per cycle"}}},
+                  {"row", {{"field", "era"}, {"title", "designed for the networks of"}}}}}};
+  return chart;
+}
+
+}  // namespace
+
+StudyResult run_llm_future_study(const StudyContext& context) {
+  StudyResult result;
+  DataTable gains = table_of({"era", "bandwidth", "phase", "flexibility", "speedup", "area_percent"});
+  DataTable designs = table_of({"era", "bandwidth", "design", "cycles_per_mac"});
+  std::vector<Workload> models =
+      load_sweep(context.library, context.library.configs() / "sweeps/study_llm_future.yaml").workloads;
+  double largest_deviation = 0;
+  bool certified = true;
+  for (const Era& era : kEras)
+    for (const char* bandwidth : kModelBandwidths) {
+      if (context.quick && (era.name != kEras[0].name || std::string_view(bandwidth) != kPaperBandwidth)) continue;
+      if (context.on_progress)
+        context.on_progress(fmt::format("inflexible design of {}{}", era.name, under(bandwidth)));
+      const EraDesign chosen = design_of(context, era, models, bandwidth);
+      const ModelTable table(context, era, bandwidth, chosen.design);
+      certified = certified && table.certified();
+      const std::string which = fmt::format("{}'s networks{}", era.name, under(bandwidth));
+      result.found("designs that are best for " + which, chosen.count);
+      result.found("language models on the worst of the designs that are best for " + which + ", over the best",
+                   chosen.spread);
+      if (context.quick) {
+        result.found(
+            fmt::format("FullFlex-1111 of {}'s design, {}: speedup{}", era.name, models[0].name, under(bandwidth)),
+            table.speedup("FullFlex-1111", models[0].name));
+        continue;
+      }
+      largest_deviation =
+          std::max(largest_deviation, deviation(table, models, chosen.design, hardware_under(context, bandwidth)));
+      add_row(designs, std::string(era.name), std::string(bandwidth), describe(chosen.design), chosen.design.cycles);
+      add_model_gains(table, era, bandwidth, gains, result);
+      for (const Workload& model : models)
+        result.found(fmt::format("FullFlex-1111 of {}'s design, {}: speedup{}", era.name, model.name, under(bandwidth)),
+                     table.speedup("FullFlex-1111", model.name));
+    }
+  result.found(context.quick ? "all entries proven of the quick run" : "all entries proven", certified ? 1 : 0);
+  if (context.quick) return result;
+  result.found("largest relative difference of the closed form from the mapper", largest_deviation);
+  result.charts.push_back(slide(gains));
+  result.tables.emplace_back("gains", std::move(gains));
+  result.tables.emplace_back("inflexible_designs", std::move(designs));
+  return result;
+}
+
+}  // namespace pliant
