@@ -10,13 +10,12 @@ import importlib.util
 import math
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
+import reported  # noqa: E402
 
 SWEEP = """pliant: sweep
 name: decision
@@ -33,9 +32,8 @@ flexibility: ["0000", "1000", "0010", "1010", "1111"]
 
 
 def frontier(points):
-    """Points (x, y, design) that no other dominates, by ascending x; of equal ones the first."""
-    better = lambda q, p: q[0] <= p[0] and q[1] <= p[1] and (q[:2] != p[:2] or q[2] < p[2])
-    return sorted(p for p in points if not any(better(q, p) for q in points))
+    """Points (x, y, design) that no other dominates."""
+    return reported.frontier(points, lambda p: p[0], lambda p: p[1])
 
 
 def in_page(value):
@@ -53,32 +51,10 @@ def knee(points):
     return min(points, key=lambda p: sum((p[i] - low[i]) / span[i] for i in (0, 1)))
 
 
-class Decision(unittest.TestCase):
+class Decision(reported.ReportedSweep):
     @classmethod
-    def setUpClass(cls):
-        import pyarrow.parquet
-
-        cls.folder = tempfile.TemporaryDirectory(prefix="pliant-decision-")
-        here = pathlib.Path(cls.folder.name)
-        (here / "sweep.yaml").write_text(SWEEP, encoding="utf-8")
-        data, page = here / "data", here / "r.html"
-        for words in (["sweep", here / "sweep.yaml", "-o", data], ["report", data, "-o", page]):
-            subprocess.run([PLIANT, *map(str, words)], check=True, capture_output=True)
-        cls.designs = pyarrow.parquet.read_table(here / "data/designs").to_pylist()
-        cls.layers = pyarrow.parquet.read_table(here / "data/layers").to_pylist()
-        cls.page = browser.Page(here / "r.html")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.page.close()
-        cls.folder.cleanup()
-
-    def setUp(self):
-        self.page.reload()
-        self.page.settle()
-
-    def tearDown(self):
-        self.assertEqual(self.page.messages(), [], "the console is not empty")
+    def make(cls, folder):
+        reported.make_dataset(cls.pliant, folder, SWEEP)
 
     def by_design(self):
         """Designs that have every workload: id -> {workload: row}."""
@@ -100,9 +76,6 @@ class Decision(unittest.TestCase):
             points.append((in_page(rows["text"]["area_um2"]), max(ratios.values()) if worst else mean, key))
         return points
 
-    def shown_frontier(self):
-        return [int(re.match(r"\d+", cells[0])[0]) for cells in self.page.rows("#frontier-list")]
-
     def test_all_workloads_together(self):
         equal = {"vision": 1, "text": 1}
         self.assertEqual(self.shown_frontier(), [p[2] for p in frontier(self.factors(equal))])
@@ -119,7 +92,7 @@ class Decision(unittest.TestCase):
         for value in drawn.values():
             self.assertTrue(any(math.isclose(value, p[1], rel_tol=1e-4) for p in weighted))
         # What the design loses on each network against that network's own best.
-        chosen = int(self.page.text("#chosen h3").split()[1])
+        chosen = self.chosen_design()
         for cells in self.page.rows("#losses"):
             rows = [r for r in self.designs if r["workload"] == cells[0] and r["energy_pj"] is not None]
             own = next(r for r in rows if r["design_id"] == chosen)
@@ -194,7 +167,7 @@ class Decision(unittest.TestCase):
     def test_inside(self):
         self.page.choose("#filter-workload", "vision")
         self.page.settle()
-        chosen = int(self.page.text("#chosen h3").split()[1])
+        chosen = self.chosen_design()
         design = self.by_design()[chosen]["vision"]
         layers = [r for r in self.layers if r["design_id"] == chosen and r["workload"] == "vision"]
         bars = [d for d in self.page.marks("chart-timeline", "rect") if d["part"] == "time"]
@@ -239,12 +212,7 @@ class Decision(unittest.TestCase):
         self.page.choose("#filter-workload", "text")
         self.page.settle()
         other = max(self.by_design())
-        self.page.js(
-            "const i = document.getElementById('compare-id'); i.value = arguments[0]; i.dispatchEvent(new "
-            "Event('change'))",
-            other,
-        )
-        self.page.settle()
+        self.enter("compare-id", other)
         head = self.page.js("return [...document.querySelectorAll('#compare-figures th')].map(t => t.textContent)")
         ids = [int(h.split()[1]) for h in head[1:]]
         self.assertIn(other, ids)
@@ -305,6 +273,6 @@ class Decision(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PLIANT = sys.argv.pop(1)
+    reported.ReportedSweep.pliant = sys.argv.pop(1)
     browser.require()
     unittest.main(verbosity=2)

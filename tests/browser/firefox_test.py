@@ -4,12 +4,12 @@ overflows. firefox_test.py PLIANT. Ends with 77 (skipped) when there is no Firef
 
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import firefox  # noqa: E402
+import reported  # noqa: E402
 
 SWEEP = """pliant: sweep
 name: in_firefox
@@ -25,18 +25,14 @@ if not firefox.find_firefox():
     print("skipped: no Firefox; scripts/setup --browser installs one")
     sys.exit(77)
 
-import pyarrow.parquet  # noqa: E402
-
 with tempfile.TemporaryDirectory(prefix="pliant-firefox-") as name:
     here = pathlib.Path(name)
-    (here / "sweep.yaml").write_text(SWEEP, encoding="utf-8")
-    subprocess.run([sys.argv[1], "sweep", here / "sweep.yaml", "-o", here / "data"], check=True, capture_output=True)
-    subprocess.run([sys.argv[1], "report", here / "data", "-o", here / "r.html"], check=True, capture_output=True)
-    rows = pyarrow.parquet.read_table(here / "data/designs").to_pylist()
+    reported.make_dataset(sys.argv[1], here, SWEEP)
+    file, rows, _ = reported.make_report(sys.argv[1], here)
     rows = [r for r in rows if r["workload"] == "one" and r["energy_pj"] is not None]
     page = firefox.Firefox()
     try:
-        page.open(here / "r.html")
+        page.open(file)
         page.until("return document.documentElement.dataset.ready === 'details'")
         assert page.js("return document.getElementById('failure').hidden"), "the page failed"
         empty = page.js(
@@ -54,13 +50,9 @@ with tempfile.TemporaryDirectory(prefix="pliant-firefox-") as name:
         shown = page.js(
             "return [...document.querySelectorAll('#frontier-list tbody tr')].map(tr => tr.cells[0].textContent)"
         )
-        value = lambda r: (r["area_um2"], r["energy_pj"] * r["runtime_cycles"])
         kept = [
             r["design_id"]
-            for r in sorted(rows, key=value)
-            if not any(
-                all(a <= b for a, b in zip(value(o), value(r))) and value(o) != value(r) for o in rows
-            )
+            for r in reported.frontier(rows, lambda r: r["area_um2"], lambda r: r["energy_pj"] * r["runtime_cycles"])
         ]
         assert [int(re.match(r"\d+", text)[0]) for text in shown] == kept, (shown, kept)
         page.js("document.querySelector('#frontier-list button').click()")

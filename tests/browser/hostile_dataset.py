@@ -2,7 +2,8 @@
 """A dataset whose names try to become scripts or elements of the page, made by a real sweep of 128 designs."""
 
 import json
-import subprocess
+
+import reported
 
 HOSTILE = (
     "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2> \"quotes\" 'and' {{x_title}} ünïcödé "
@@ -50,20 +51,13 @@ def renamed(value):
     return NAMES.get(value, value) if isinstance(value, str) else value
 
 
-def run_pliant(pliant, *words):
-    done = subprocess.run([pliant, *map(str, words)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"pliant {words}: {done.stdout}{done.stderr}")
-
-
 def make(pliant, folder):
     """Writes the dataset folder/data."""
     import pyarrow
     import pyarrow.parquet
 
     (folder / "net.yaml").write_text(NET, encoding="utf-8")
-    (folder / "sweep.yaml").write_text(SWEEP, encoding="utf-8")
-    run_pliant(pliant, "sweep", folder / "sweep.yaml", "-o", folder / "data")
+    reported.make_dataset(pliant, folder, SWEEP)
     for file in (folder / "data").glob("*/*.parquet"):
         table = pyarrow.parquet.read_table(file)
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(renamed(table.to_pylist()), schema=table.schema), file)

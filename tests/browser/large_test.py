@@ -6,12 +6,12 @@ for the machine may be busy.
 """
 
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
+import reported  # noqa: E402
 
 SWEEP = """pliant: sweep
 name: ten_thousand
@@ -29,9 +29,8 @@ browser.require()
 pliant = sys.argv[1]
 with tempfile.TemporaryDirectory(prefix="pliant-large-") as name:
     here = pathlib.Path(name)
-    (here / "sweep.yaml").write_text(SWEEP, encoding="utf-8")
-    subprocess.run([pliant, "sweep", here / "sweep.yaml", "-o", here / "data"], check=True)
-    subprocess.run([pliant, "report", here / "data", "-o", here / "report.html"], check=True)
+    reported.make_dataset(pliant, here, SWEEP)
+    reported.run_pliant(pliant, "report", here / "data", "-o", here / "report.html")
     size = (here / "report.html").stat().st_size
     page = browser.Page(here / "report.html")
     try:

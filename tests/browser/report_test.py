@@ -10,7 +10,6 @@ import math
 import pathlib
 import re
 import sys
-import tempfile
 import time
 import unittest
 import xml.etree.ElementTree
@@ -18,7 +17,8 @@ import xml.etree.ElementTree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 import hostile_dataset  # noqa: E402
-from hostile_dataset import HOSTILE, LAYER, SWEEP_NAME, run_pliant  # noqa: E402
+import reported  # noqa: E402
+from hostile_dataset import HOSTILE, LAYER, SWEEP_NAME  # noqa: E402
 
 PREFIX = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 
@@ -33,43 +33,17 @@ def number(text):
 
 
 def frontier(rows, x, y):
-    """The textbook way: rows that no other dominates; of equal ones the first."""
-    kept = []
-    for i, a in enumerate(rows):
-        beaten = any(
-            (b[x] <= a[x] and b[y] <= a[y] and (b[x] < a[x] or b[y] < a[y]))
-            or (b[x] == a[x] and b[y] == a[y] and j < i)
-            for j, b in enumerate(rows)
-        )
-        if not beaten:
-            kept.append(a)
-    return sorted(kept, key=lambda row: row[x])
+    """Rows that no other dominates in two columns."""
+    return reported.frontier(rows, lambda row: row[x], lambda row: row[y])
 
 
-class Report(unittest.TestCase):
+class Report(reported.ReportedSweep):
     @classmethod
-    def setUpClass(cls):
-        import pyarrow.parquet
-
-        cls.folder = tempfile.TemporaryDirectory(prefix="pliant-report-")
-        here = pathlib.Path(cls.folder.name)
-        hostile_dataset.make(PLIANT, here)
-        run_pliant(PLIANT, "report", here / "data", "-o", here / "report.html")
-        cls.designs = pyarrow.parquet.read_table(here / "data/designs").to_pylist()
-        cls.layers = pyarrow.parquet.read_table(here / "data/layers").to_pylist()
-        cls.here = here
-        cls.page = browser.Page(here / "report.html")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.page.close()
-        cls.folder.cleanup()
-
-    def setUp(self):
-        self.page.reload()
+    def make(cls, folder):
+        hostile_dataset.make(cls.pliant, folder)
 
     def tearDown(self):
-        self.assertEqual(self.page.messages(), [], "the console is not empty")
+        super().tearDown()
         self.assertIsNone(self.page.js("return window.hacked ?? null"), "a name ran as a script")
         self.assertEqual(
             self.page.js("return document.querySelectorAll('img, b[onmouseover], i[onclick]').length"),
@@ -110,8 +84,7 @@ class Report(unittest.TestCase):
     def assert_frontier(self, workload, x, y, **wanted):
         rows = [r for r in self.of(workload, **wanted) if r[y] is not None]
         expected = [r["design_id"] for r in frontier(rows, x, y)]
-        shown = [int(re.match(r"\d+", cells[0])[0]) for cells in self.page.rows("#frontier-list")]
-        self.assertEqual(shown, expected)
+        self.assertEqual(self.shown_frontier(), expected)
         points = [d for d in self.page.marks("chart-frontier", "symbol") if "row" in d and not d.get("chosen")]
         drawn = {d["row"] for d in points}
         missing = {self.row_of(r) for r in rows} - drawn
@@ -293,7 +266,7 @@ class Report(unittest.TestCase):
         for key, value in expected.items():
             self.assert_close(cells[key], value, key)
         # --png draws the same numbers.
-        run_pliant(PLIANT, "report", self.here / "data", "--png", self.here / "figures", "--scale", "0.5")
+        reported.run_pliant(self.pliant, "report", self.here / "data", "--png", self.here / "figures", "--scale", "0.5")
         with open(self.here / "figures/classes_runtime.csv", encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 self.assert_close(float(row["value"]), expected[row["label"], row["workload"]], "CSV")
@@ -309,7 +282,7 @@ class Report(unittest.TestCase):
         gains = {d["label"]: d for d in self.page.marks("chart-overhead", "rect")}
         self.assert_close(gains["1111"]["area_percent"], 100 * (ratio - 1), "area of flexibility")
         self.show(HOSTILE)
-        chosen = self.page.js("return Number(document.querySelector('#chosen h3').textContent.split(' ')[1])")
+        chosen = self.chosen_design()
         design = self.of(HOSTILE, design_id=chosen)[0]
         panels = self.page.js(
             "return [...document.querySelectorAll('.venn-panel')].map(p => [...p.querySelectorAll('.flexions "
@@ -348,7 +321,7 @@ class Report(unittest.TestCase):
         # With the other axes held, a line is one array.
         self.page.choose("#hardware-others", "fixed")
         self.page.settle()
-        chosen = int(self.page.text("#chosen h3").split()[1])
+        chosen = self.chosen_design()
         like = self.of("gemms", design_id=chosen)[0]
         for d in self.page.marks("chart-buffer", "symbol"):
             row = self.designs[d["row"]]
@@ -368,12 +341,7 @@ class Report(unittest.TestCase):
     def test_any_design_by_its_number(self):
         self.show_gemms()
         design = self.of("gemms", **{"class": "0100"})[-1]
-        self.page.js(
-            "const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new "
-            "Event('change'))",
-            design["design_id"],
-        )
-        self.page.settle()
+        self.enter("design-id", design["design_id"])
         self.assertEqual(self.page.text("#chosen h3"), f"Design {design['design_id']}")
         self.assertEqual(number(self.page.pairs("#chosen")["runtime"]), design["runtime_cycles"])
 
@@ -382,12 +350,7 @@ class Report(unittest.TestCase):
             (i, r) for i, r in enumerate(self.designs) if r["status"] == "invalid_design" and r["workload"] == HOSTILE
         )
         self.show(HOSTILE)
-        self.page.js(
-            "const i = document.getElementById('design-id'); i.value = arguments[0]; i.dispatchEvent(new "
-            "Event('change'))",
-            design["design_id"],
-        )
-        self.page.settle()
+        self.enter("design-id", design["design_id"])
         self.assertIn(design["reason"], self.page.pairs("#chosen")["status"])
         self.assertIn("has no mapping", self.page.text("#mapping-title"))
         self.assertEqual(len(self.page.rows("#layers")), design["layers"])
@@ -441,6 +404,6 @@ class Report(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PLIANT = sys.argv.pop(1)
+    reported.ReportedSweep.pliant = sys.argv.pop(1)
     browser.require()
     unittest.main(verbosity=2)
