@@ -33,8 +33,11 @@ class ConvReader {
     s.M = depthwise_ ? s.C : size("M");
     s.P = size("P");
     s.Q = size("Q");
-    s.R = size("R");
-    s.S = size("S");
+    // A depthwise layer without a filter would be a slip, a pointwise convolution has none to speak of.
+    if (depthwise_ || shape_.find("R") || shape_.find("S")) {
+      s.R = size("R");
+      s.S = size("S");
+    }
     if (const auto value = shape_.find(theirs_ || shape_.find("N") ? "N" : "B")) s.B = value->count().value_or(1);
     pair("stride", "stride_p", s.stride_p, "stride_q", s.stride_q);
     pair("dilation", "dilation_r", s.dilation_r, "dilation_s", s.dilation_s);
@@ -79,7 +82,8 @@ class ConvReader {
       if (theirs_ && key == our) key = their;
     }
     const bool kernel = key == "R" || key == "S";
-    const auto value = shape_.require(key, kernel ? "a size (1 for a 1x1 kernel)" : "a size");
+    const auto value =
+        shape_.require(key, kernel && !depthwise_ ? "a size; without R and S the kernel is 1x1" : "a size");
     return value ? value->count().value_or(1) : 1;
   }
 

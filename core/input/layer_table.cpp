@@ -16,6 +16,12 @@ namespace {
 constexpr std::array<std::string_view, 4> kConvOperations{"conv", "depthwise", "transposed", "fc"};
 constexpr std::array<std::string_view, 4> kOwnColumns{"name", "operation", "count", "from"};
 
+/// Of a convolution, in either spelling.
+bool is_required(std::string_view column) {
+  constexpr std::array<std::string_view, 7> kRequired{"M", "C", "P", "Q", "K", "Y", "X"};
+  return std::ranges::find(kRequired, column) != kRequired.end();
+}
+
 /// What another tool calls a column, or the nearest name.
 std::string other_word(const std::string& name, const std::vector<std::string>& known) {
   if (std::ranges::find(known, "P") != known.end()) {
@@ -159,8 +165,10 @@ class TableReader {
     const auto kind = cursor.choice(kConvOperations);
     if (!kind) return std::nullopt;
     const std::string_view word = kConvOperations[*kind];
-    if (word == "transposed") shape.value_of("transposed", shape.at) = flag(shape.at);
+    if (word == "transposed") shape.value_of("transposed", shape.at) = scalar("true", shape.at);
     if (word == "fc" && !all_one(shape)) return std::nullopt;
+    // An empty field of what need not be there.
+    std::erase_if(shape.entries, [](const YamlEntry& e) { return e.value.is_null() && !is_required(e.key); });
     if (word == "depthwise") {
       if (!is_depthwise(shape)) return std::nullopt;
       std::erase_if(shape.entries,
@@ -169,22 +177,24 @@ class TableReader {
     return read_shape(word == "depthwise" ? "depthwise" : "conv", Cursor(shape, "", problems_), name);
   }
 
-  static YamlNode flag(const Position& at) {
+  static YamlNode scalar(std::string text, const Position& at) {
     YamlNode node;
     node.kind = YamlNode::Kind::kScalar;
-    node.text = "true";
+    node.text = std::move(text);
     node.at = at;
     return node;
   }
 
-  /// A fully connected layer is a convolution with one position and a 1x1 window.
-  bool all_one(const YamlNode& shape) {
+  /// A fully connected layer is a convolution with one position and a 1x1 window; nobody need write that down.
+  bool all_one(YamlNode& shape) {
     bool good = true;
-    for (const std::string_view key : {"P", "Q", "Y", "X", "R", "S"}) {
-      const YamlNode* value = shape.find(key);
-      if (value == nullptr || value->text == "1") continue;
-      Cursor(*value, std::string(key), problems_)
-          .problem(fmt::format("{} in a row of operation fc", value->describe()), "1");
+    const bool maestro = shape.find("K") != nullptr;
+    for (const std::string_view key : {maestro ? "Y" : "P", maestro ? "X" : "Q", "R", "S"}) {
+      YamlNode& value = shape.value_of(key, shape.at);
+      if (value.is_null()) value = scalar("1", shape.at);
+      if (value.text == "1") continue;
+      Cursor(value, std::string(key), problems_)
+          .problem(fmt::format("{} in a row of operation fc", value.describe()), "1");
       good = false;
     }
     return good;
@@ -196,7 +206,7 @@ class TableReader {
     bool good = true;
     for (const std::string_view key : {"M", "K", "groups"}) {
       const YamlNode* value = shape.find(key);
-      if (value == nullptr || channels == nullptr || value->text == channels->text) continue;
+      if (value == nullptr || value->is_null() || channels == nullptr || value->text == channels->text) continue;
       Cursor(*value, std::string(key), problems_)
           .problem(fmt::format("{} in a depthwise row with C = {}", value->describe(), channels->describe()),
                    "the same as C");

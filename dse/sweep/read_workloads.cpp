@@ -57,7 +57,8 @@ bool write_layers(const Cursor& list, const std::string& file, Workload& workloa
       layer.name = fmt::format("layer{}", workload.layers.size() + 1);
       workload.layers.push_back({std::move(layer), 1});
     } catch (const InputError& error) {
-      for (const Diagnostic& d : error.diagnostics()) item.problem(d.what, d.expected, d.did_you_mean);
+      for (const Diagnostic& d : error.diagnostics())
+        item.problem(d.key.empty() ? d.what : fmt::format("{}: {}", d.key, d.what), d.expected, d.did_you_mean);
       return false;
     }
   }
