@@ -117,6 +117,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"where", kTexts, "", "query", "a condition; may be given several times"},
     {"where", kTexts, "", "pareto",
      "a condition such as latency_s <= 0.033 that every design compared must meet; may be given several times"},
+    {"plain", kFlag, "", "pareto query", "numbers with six digits in the unit of their column, not 0.38 mm2 or 1.2 mJ"},
     {"select", kText, "", "query", "columns, comma-separated; all = every one"},
     {"sort", kText, "", "query", "columns, comma-separated; a - before a column sorts it downwards"},
     {"group-by", kText, "", "query", "columns, comma-separated; --limit then holds for each group"},

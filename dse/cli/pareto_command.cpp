@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <ostream>
 
 #include "core/input/diagnostics.h"
+#include "dse/cli/cells_in_units.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_frontiers.h"
 #include "dse/cli/dataset_options.h"
@@ -66,6 +68,7 @@ class ParetoCommand {
     over_limit_ = counting.over_limit;
     filtered_ = counting.filtered;
     DataTable table = std::move(counting.table);
+    units_.emplace(arguments_, table_columns(dataset, kind));
     complete_ = tell_if_incomplete(dataset, kind, damaged, err_);
     if (table.columns.empty())
       throw arguments_.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(kind)),
@@ -124,6 +127,10 @@ class ParetoCommand {
     return names;
   }
 
+  std::string in_units(const std::string& name, std::size_t row) const {
+    return units_->text(name, column(name).cells[row]);
+  }
+
   bool varies(const char* name) const {
     const DataColumn* found = found_.table.find(name);
     if (found == nullptr || found->cells.empty()) return false;
@@ -163,7 +170,7 @@ class ParetoCommand {
       TextTable table(header);
       for (std::size_t f = 0; f < group.frontier.size() && (limit == 0 || f < limit); ++f) {
         std::vector<std::string> row;
-        for (const std::string& name : names) row.push_back(shown(column(name).cells[group.frontier[f]]));
+        for (const std::string& name : names) row.push_back(in_units(name, group.frontier[f]));
         row.emplace_back(group.knee == f ? "knee" : "");
         table.add(std::move(row));
       }
@@ -197,7 +204,7 @@ class ParetoCommand {
     TextTable table(header);
     for (const ParetoSensitivity::Design& design : designs) {
       std::vector<std::string> row;
-      for (const std::string& name : names) row.push_back(shown(column(name).cells[design.row]));
+      for (const std::string& name : names) row.push_back(in_units(name, design.row));
       row.emplace_back(design.now ? "on it" : "enters");
       row.push_back(fmt::format("{} of {}", design.corners, sensitivity_->corners()));
       table.add(std::move(row));
@@ -227,6 +234,7 @@ class ParetoCommand {
   std::ostream& out_;
   std::ostream& err_;
   DatasetFrontiers found_;
+  std::optional<CellsInUnits> units_;
   bool complete_ = true;
   std::size_t over_limit_ = 0, filtered_ = 0;  ///< rows left out: by the sweep's constraints on results, by --where
   std::unique_ptr<ParetoSensitivity> sensitivity_;              ///< with --uncertain

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 
+#include "dse/cli/cells_in_units.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/json_schema.h"
@@ -264,9 +265,10 @@ class QueryCommand {
       header.push_back(data.name + (text ? "<" : ""));
     }
     TextTable table(header);
+    const CellsInUnits units(arguments_, known_);
     for (std::size_t row = 0; row < answer.rows(); ++row) {
       std::vector<std::string> cells;
-      for (const DataColumn& data : answer.columns) cells.push_back(shown(data.cells[row]));
+      for (const DataColumn& data : answer.columns) cells.push_back(units.text(data.name, data.cells[row]));
       table.add(std::move(cells));
     }
     out_ << table.text("");

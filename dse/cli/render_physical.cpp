@@ -28,6 +28,16 @@ std::string readable_energy(double pj) {
   return in_units(pj, kUnits);
 }
 
+std::string readable_edp(double pj_cycles) {
+  static constexpr std::array kUnits{"pJ x cycles", "nJ x cycles", "uJ x cycles", "mJ x cycles",
+                                     "J x cycles",  "kJ x cycles", "MJ x cycles", "GJ x cycles"};
+  return in_units(pj_cycles, kUnits);
+}
+
+std::string readable_area(double um2) {
+  return um2 > 0 && um2 < 1e4 ? fmt::format("{:.4g} um2", um2) : fmt::format("{:.4g} mm2", um2 / 1e6);
+}
+
 std::string readable_latency(double seconds) {
   static constexpr std::array kUnits{"ns", "us", "ms", "s"};
   return in_units(seconds * 1e9, kUnits);

@@ -15,6 +15,10 @@ namespace pliant {
 
 /// 57.21 uJ: the largest unit that keeps the number above 1.
 std::string readable_energy(double pj);
+/// 57.21 uJ x cycles: energy-delay product without a clock.
+std::string readable_edp(double pj_cycles);
+/// 0.382 mm2; below a hundredth of that 450 um2.
+std::string readable_area(double um2);
 /// 1.042 ms, 33.3 us; time of the accelerator.
 std::string readable_latency(double seconds);
 /// 1 GHz, 800 MHz.

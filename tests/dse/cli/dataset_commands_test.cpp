@@ -4,6 +4,7 @@
 #include <arrow/array/concatenate.h>
 #include <arrow/builder.h>
 #include <arrow/table.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -216,6 +217,17 @@ TEST_F(DatasetCommands, SuggestsColumnsAndRanges) {
   EXPECT_NE(size.err.find("a size in bytes beside area_um2, which is in um2"), std::string::npos) << size.err;
 }
 
+TEST_F(DatasetCommands, FrontiersAreInUnits) {
+  const json found = json::parse(run({"pareto", data(), "--minimize", "area_um2,energy_pj", "--json"}).out);
+  const double area = found["groups"][0]["frontier"][0]["area_um2"].get<double>();
+  const std::string shown = fmt::format("{:.4g} mm2", area / 1e6), exact = fmt::format("{:.6g}", area);
+  const Ran table = run({"pareto", data(), "--minimize", "area_um2,energy_pj"});
+  EXPECT_NE(table.out.find(shown), std::string::npos) << shown << " in\n" << table.out;
+  const Ran plain = run({"pareto", data(), "--minimize", "area_um2,energy_pj", "--plain"});
+  EXPECT_EQ(plain.out.find("mm2"), std::string::npos) << plain.out;
+  EXPECT_NE(plain.out.find(exact), std::string::npos) << exact << " in\n" << plain.out;
+}
+
 TEST_F(DatasetCommands, SaysWhenADatasetIsNotComplete) {
   const TemporaryFolder folder;
   const fs::path copy = copy_of_data(folder);
@@ -260,6 +272,19 @@ TEST_F(DatasetCommands, SizesFilterAndSort) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0]["set_sram"], 256 * 1024);
   EXPECT_EQ(rows[1]["set_sram"], 1024 * 1024);
+  // Tables are for people, unless they ask otherwise.
+  const std::vector<std::string> asked{"query",    dataset,    "--sort",
+                                       "set_sram", "--select", "set_sram,energy_pj,area_um2"};
+  const Ran table = run(asked);
+  EXPECT_NE(table.out.find("256 KiB"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("1 MiB"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("J  "), std::string::npos) << table.out;
+  std::vector<std::string> plain = asked;
+  plain.emplace_back("--plain");
+  EXPECT_NE(run(plain).out.find("262144"), std::string::npos);
+  EXPECT_EQ(run(plain).out.find("KiB"), std::string::npos);
+  const Ran least = run({"query", dataset, "--group-by", "workload", "--aggregate", "max(set_sram),count"});
+  EXPECT_NE(least.out.find("2 MiB      3"), std::string::npos) << least.out;
 }
 
 TEST_F(DatasetCommands, FoldersAndFilesInTheWrongPlace) {
