@@ -22,7 +22,7 @@ double overhead_share(Freedom freedom) {
   return 1;
 }
 
-Area area_um2(const Accelerator& accelerator) {
+Area component_area_um2(const Accelerator& accelerator) {
   Area area;
   area.base = accelerator.base_area_um2;
   for (std::size_t l = 0; l < accelerator.levels.size(); ++l) {
@@ -32,6 +32,11 @@ Area area_um2(const Accelerator& accelerator) {
                                            : level.compute().area_um2;
     area.levels.push_back(one * static_cast<double>(accelerator.instances(static_cast<int>(l))));
   }
+  return area;
+}
+
+Area area_um2(const Accelerator& accelerator) {
+  Area area = component_area_um2(accelerator);
   // Hardware is built for the freest family of layers it serves.
   PerAxis<Freedom> freedom = axis_freedom(accelerator, accelerator.flexibility);
   for (const auto& [operation, own] : accelerator.flexibility_for) {

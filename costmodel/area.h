@@ -21,6 +21,9 @@ struct Area {
 /// free an axis is, core/flexibility_class.h says.
 double overhead_share(Freedom freedom);
 
+/// Components as built: the area of the design without any flexibility.
+Area component_area_um2(const Accelerator& accelerator);
+
 /// Components as built, plus the overhead of every axis (docs/model.md, "Area").
 Area area_um2(const Accelerator& accelerator);
 

@@ -11,6 +11,7 @@
 
 #include "core/flexibility_class.h"
 #include "core/input/accelerator_tree.h"
+#include "core/input/conventions_block.h"
 #include "core/input/cursor.h"
 #include "core/input/flexibility_block.h"
 #include "core/input/keys.h"
@@ -37,15 +38,33 @@ class AcceleratorReader {
         logic_(named_, tree),
         problems_(problems) {}
 
-  Accelerator read() {
-    if (!root_.only_keys(keys::kAccelerator, "an accelerator: a map with name and levels")) return {};
+  Accelerator whole() {
+    read_sizes();
+    result_.flexibility = full_flexibility(result_);
+    if (const auto c = root_.find("baseline"); c && chain_known_) read_baseline(*c, result_);
+    if (const auto c = root_.find("partial"); c && chain_known_) read_partial(*c, result_);
+    if (const auto c = root_.find("flexibility"); c && chain_known_) {
+      read_flexibility(*c, keys::kFlexibility, result_);
+    }
+    return std::move(result_);
+  }
+
+  Accelerator sizes() {
+    read_sizes();
+    return std::move(result_);
+  }
+
+ private:
+  /// Everything but its flexibility.
+  void read_sizes() {
+    if (!root_.only_keys(keys::kAccelerator, "an accelerator: a map with name and levels")) return;
     check_kind(root_, "accelerator");
     if (const auto c = root_.require("name", "the accelerator's name")) result_.name = c->name().value_or("");
     if (const auto c = root_.find("description")) result_.description = c->text().value_or("");
     if (const auto c = root_.find("word_bits")) word_bits_ = static_cast<int>(c->count(1, kMaxWordBits).value_or(16));
     if (const auto c = root_.find("technology")) technology_ = c->text("a technology table's name").value_or("");
     if (const auto c = root_.find("clock")) clock(*c);
-    if (const auto c = root_.find("conventions")) conventions(*c);
+    if (const auto c = root_.find("conventions")) read_conventions(*c, result_.conventions);
     if (const auto c = root_.require("levels", "a list of memories, fanouts and one compute level, outermost first")) {
       levels(*c);
     }
@@ -56,16 +75,8 @@ class AcceleratorReader {
         if (result_.hints.min_utilization > 1) value->problem("more than 1", "a share from 0 to 1");
       }
     }
-    result_.flexibility = full_flexibility(result_);
-    if (const auto c = root_.find("baseline"); c && chain_known_) read_baseline(*c, result_);
-    if (const auto c = root_.find("partial"); c && chain_known_) read_partial(*c, result_);
-    if (const auto c = root_.find("flexibility"); c && chain_known_) {
-      read_flexibility(*c, keys::kFlexibility, result_);
-    }
-    return std::move(result_);
   }
 
- private:
   void clock(const Cursor& c) {
     const auto text = c.text("a frequency such as 1 GHz");
     if (!text) return;
@@ -74,30 +85,6 @@ class AcceleratorReader {
       c.problem(error->what, error->expected, error->did_you_mean);
     } else {
       result_.clock_hz = std::get<double>(value);
-    }
-  }
-
-  void conventions(const Cursor& c) {
-    const std::vector<std::string> presets = Conventions::preset_names();
-    const auto preset = [&](const Cursor& value) {
-      const auto word = value.text("one of " + join(presets));
-      if (!word) return;
-      if (const auto known = Conventions::preset(*word)) {
-        result_.conventions = *known;
-      } else {
-        value.problem("unknown preset " + value.node().describe(), "one of " + join(presets), nearest(*word, presets));
-      }
-    };
-    if (c.node().is_scalar()) return preset(c);
-    const auto& options = convention_options();
-    std::vector<std::string_view> known{"preset"};
-    for (const ConventionOption& option : options) known.push_back(option.key);
-    if (!c.only_keys(known, "a preset's name or a map of options")) return;
-    if (const auto value = c.find("preset")) preset(*value);
-    for (std::size_t i = 0; i < options.size(); ++i) {
-      const auto value = c.find(options[i].key);
-      const auto choice = value ? value->choice(options[i].values) : std::nullopt;
-      if (choice) set_convention(result_.conventions, i, *choice);
     }
   }
 
@@ -355,7 +342,7 @@ class AcceleratorReader {
       AcceleratorTree then;
       then.stages.assign(tree_.stages.begin(), tree_.stages.begin() + stage + 1);
       Diagnostics ignored;
-      const Accelerator accelerator = AcceleratorReader(tables_, then, ignored).read();
+      const Accelerator accelerator = AcceleratorReader(tables_, then, ignored).sizes();
       if (ignored.empty()) described->second = flexibility_growth(accelerator);
     }
     const double before = described->second[axis], now = flexibility_growth(result_)[axis];
@@ -383,6 +370,15 @@ struct AcceleratorTemplate::Read {
   Read(const Library& library, std::string_view text, std::string_view name, const std::filesystem::path& directory)
       : file(name), tables(library), tree(read_accelerator_files(library, text, file, directory, problems)) {}
 
+  Accelerator accelerator(const std::vector<Setting>& settings, Accelerator (AcceleratorReader::*part)()) {
+    Diagnostics found = problems;
+    const AcceleratorTree set = complete_accelerator_tree(tree, file, settings, found);
+    AcceleratorReader reader(tables, set, found);
+    Accelerator accelerator = (reader.*part)();
+    found.throw_if_any();
+    return accelerator;
+  }
+
   std::string file;
   TechnologyTables tables;
   Diagnostics problems;  ///< of the files alone
@@ -401,11 +397,20 @@ AcceleratorTemplate::AcceleratorTemplate(AcceleratorTemplate&&) noexcept = defau
 AcceleratorTemplate::~AcceleratorTemplate() = default;
 
 Accelerator AcceleratorTemplate::with(const std::vector<Setting>& settings) {
-  Diagnostics problems = read_->problems;
-  const AcceleratorTree tree = complete_accelerator_tree(read_->tree, read_->file, settings, problems);
-  Accelerator accelerator = AcceleratorReader(read_->tables, tree, problems).read();
-  problems.throw_if_any();
-  return accelerator;
+  return read_->accelerator(settings, &AcceleratorReader::whole);
+}
+
+Accelerator AcceleratorTemplate::sizes_with(const std::vector<Setting>& settings) {
+  return read_->accelerator(settings, &AcceleratorReader::sizes);
+}
+
+std::optional<std::vector<std::size_t>> AcceleratorTemplate::levels_reached(const std::vector<Setting>& settings,
+                                                                            const Setting& more) const {
+  YamlNode tree = read_->tree.stages.back();
+  Diagnostics ignored;
+  for (const Setting& setting : settings)
+    apply_setting(tree, setting, static_cast<int>(read_->tree.stages.size()), ignored);
+  return pliant::levels_reached(tree, more);
 }
 
 YamlNode AcceleratorTemplate::parameters(const std::vector<Setting>& settings) const {

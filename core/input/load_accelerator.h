@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,11 @@ class AcceleratorTemplate {
   AcceleratorTemplate(AcceleratorTemplate&&) noexcept;
   ~AcceleratorTemplate();
   Accelerator with(const std::vector<Setting>& settings);
+  /// Levels, clock and areas alone: what its flexibility says, and whether that fits the sizes, is not read.
+  Accelerator sizes_with(const std::vector<Setting>& settings);
+  /// Positions of the levels that one more setting may change; nullopt when it may change all of them.
+  std::optional<std::vector<std::size_t>> levels_reached(const std::vector<Setting>& settings,
+                                                         const Setting& more) const;
   /// Names and values of its `parameters:` once it is set; an empty map when it has none.
   YamlNode parameters(const std::vector<Setting>& settings) const;
 

@@ -228,6 +228,16 @@ std::string_view parameter_name(const YamlNode& node) {
   return is_name(name) ? name : std::string_view{};
 }
 
+/// Blocks of a file that no size of a level depends on.
+constexpr std::array<std::string_view, 8> kNoLevelFollows{"name",        "description", "parameters", "flexibility",
+                                                          "conventions", "hints",       "baseline",   "partial"};
+
+bool uses_parameter(const YamlNode& node, std::string_view name) {
+  const auto in = [&](const YamlNode& inner) { return uses_parameter(inner, name); };
+  return parameter_name(node) == name || std::ranges::any_of(node.items, in) ||
+         std::ranges::any_of(node.entries, in, &YamlEntry::value);
+}
+
 std::size_t count_nodes(const YamlNode& node) {
   std::size_t nodes = 1;
   for (const YamlNode& item : node.items) nodes += count_nodes(item);
@@ -311,6 +321,37 @@ Setting parse_setting(std::string_view text) {
 
 void apply_setting(YamlNode& root, const Setting& setting, int stage, Diagnostics& problems) {
   Setter(root, setting, stage, problems).apply();
+}
+
+std::optional<std::vector<std::size_t>> levels_reached(const YamlNode& root, const Setting& setting) {
+  const auto& [key, value] = setting;
+  const YamlNode* levels = root.find("levels");
+  // What stands for a parameter follows that parameter, too.
+  if (levels == nullptr || !levels->is_sequence() || value.find('$') != std::string::npos) return std::nullopt;
+  const std::vector<std::string> path = split_path(key);
+  std::vector<std::size_t> reached;
+  if (const YamlNode* parameters = root.find("parameters");
+      path.size() == 1 && parameters != nullptr && parameters->find(key) != nullptr) {
+    for (const YamlEntry& entry : root.entries) {
+      const bool of_all = std::ranges::find(kNoLevelFollows, std::string_view(entry.key)) == kNoLevelFollows.end();
+      if (of_all && entry.key != "levels" && uses_parameter(entry.value, key)) return std::nullopt;
+    }
+    for (std::size_t l = 0; l < levels->items.size(); ++l)
+      if (uses_parameter(levels->items[l], key)) reached.push_back(l);
+    return reached;
+  }
+  for (std::size_t l = 0; l < levels->items.size() && path.size() == 2; ++l) {
+    for (const LevelKind& kind : level_kinds()) {
+      const YamlNode* name = levels->items[l].find(kind.key);
+      if (name == nullptr || name->text != path[0]) continue;
+      const bool rule =
+          std::ranges::find(kind.rules, path[1], [](const auto& one) { return one.first; }) != kind.rules.end();
+      if (!rule) reached.push_back(l);
+      return reached;
+    }
+  }
+  if (std::ranges::find(kNoLevelFollows, std::string_view(path[0])) != kNoLevelFollows.end()) return reached;
+  return std::nullopt;
 }
 
 std::set<std::string> substitute_parameters(YamlNode& root, std::string_view main_file,

@@ -3,10 +3,12 @@
 // a value in the file, so it is checked the same way; its position is the option itself.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/input/yaml_node.h"
 
@@ -20,6 +22,9 @@ Setting parse_setting(std::string_view text);
 /// KEY is a parameter (`rows`), a level's key (`GLB.capacity`, `GLB.partition`) or a key of the file
 /// (`conventions`, `hints.min_utilization`).
 void apply_setting(YamlNode& root, const Setting& setting, int stage, Diagnostics& problems);
+
+/// Positions of the levels that a setting of this tree may change; nullopt when it may change all of them.
+std::optional<std::vector<std::size_t>> levels_reached(const YamlNode& root, const Setting& setting);
 
 /// Replaces every `$name` by the parameter's value and gives the parameters used. Those that the file itself or a
 /// setting gives and nothing uses are noted; `used_before` are those used before the settings.

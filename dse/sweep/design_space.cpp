@@ -15,6 +15,9 @@
 namespace pliant {
 namespace {
 
+/// Areas of one design that are summed in two ways differ by less, as a share.
+constexpr double kRoundedArea = 1e-12;
+
 std::optional<double> as_number(const std::string& text) {
   if (const auto count = parse_count(text); std::holds_alternative<Count>(count))
     return static_cast<double>(std::get<Count>(count));
@@ -66,8 +69,9 @@ double buffer_bits(const Accelerator& accelerator) {
   return bits;
 }
 
-DesignSpace::DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep)
-    : library_(library), sweep_(std::move(sweep)) {
+DesignSpace::DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep,
+                         std::shared_ptr<const HardwareSizes> sizes)
+    : library_(library), sweep_(std::move(sweep)), sizes_(std::move(sizes)) {
   for (const std::string& accelerator : sweep_->accelerators)
     templates_.push_back(std::make_unique<AcceleratorTemplate>(open_accelerator_template(library, accelerator)));
   for (const SweepAxis& axis : sweep_->axes) hardware_ *= static_cast<std::int64_t>(axis.values.size());
@@ -79,28 +83,16 @@ void DesignSpace::seek(std::int64_t hardware) {
   if (current_.number == hardware) return;
   current_ = Hardware{};
   current_.number = hardware;
-  current_.settings = sweep_->settings;
-  std::vector<std::size_t> digits(sweep_->axes.size());
-  for (std::size_t a = sweep_->axes.size(); a-- > 0;) {
-    const auto base = static_cast<std::int64_t>(sweep_->axes[a].values.size());
-    digits[a] = static_cast<std::size_t>(hardware % base);
-    hardware /= base;
-  }
-  for (std::size_t a = 0; a < digits.size(); ++a) {
-    const SweepAxis& axis = sweep_->axes[a];
-    for (std::size_t k = 0; k < axis.keys.size(); ++k) {
-      if (axis.keys[k] == kAcceleratorAxis)
-        current_.accelerator_index = digits[a];
-      else
-        current_.settings.emplace_back(axis.keys[k], axis.values[digits[a]][k]);
-      current_.cells.push_back(sweep_->cells[a][digits[a]][k]);
-    }
-  }
+  current_.positions = axis_positions(*sweep_, hardware);
+  current_.settings = settings_at(*sweep_, current_.positions, current_.accelerator_index);
+  for (std::size_t a = 0; a < sweep_->axes.size(); ++a)
+    for (const AxisValue& cell : sweep_->cells[a][current_.positions[a]]) current_.cells.push_back(cell);
 }
 
 void DesignSpace::load() {
   if (current_.loaded) return;
   current_.loaded = true;
+  ++readings_;
   try {
     current_.accelerator = templates_[current_.accelerator_index]->with(current_.settings);
   } catch (const InputError& error) {
@@ -148,6 +140,18 @@ std::optional<double> DesignSpace::number(const std::string& name, const Acceler
   return parameter == parameters.end() ? std::nullopt : as_number(parameter->second);
 }
 
+const Accelerator* DesignSpace::sizes() {
+  if (sizes_ && sizes_->find(current_.positions, sized_)) return &sized_.accelerator;
+  ++readings_;
+  sized_.known = false;
+  try {
+    sized_.accelerator = templates_[current_.accelerator_index]->sizes_with(current_.settings);
+  } catch (const InputError&) {
+    return nullptr;
+  }
+  return &sized_.accelerator;
+}
+
 std::optional<bool> DesignSpace::allowed_hardware() {
   // 1. By what varies alone, before anything is read.
   bool need_more = false;
@@ -159,18 +163,17 @@ std::optional<bool> DesignSpace::allowed_hardware() {
     need_more = need_more || !holds;
   }
   if (!need_more) return true;
-  // 2. By the hardware. Of all that a constraint may name, flexibility changes only the area, within known ends.
-  load();
-  if (!current_.accelerator) return true;
-  const Area area = area_um2(*current_.accelerator);
-  const double least = area.base + std::accumulate(area.levels.begin(), area.levels.end(), 0.0);
-  const auto& flexibility = current_.accelerator->flexibility_area_um2;
-  const double most = least + std::accumulate(flexibility.begin(), flexibility.end(), 0.0);
+  // 2. By the sizes. Of all that a constraint may name, flexibility changes only the area, within known ends.
+  const Accelerator* sized = sizes();
+  if (sized == nullptr) return true;
+  const double least = component_area_um2(*sized).total();
+  const auto& flexibility = sized->flexibility_area_um2;
+  const double most = (least + std::accumulate(flexibility.begin(), flexibility.end(), 0.0)) * (1 + kRoundedArea);
   bool flexibility_matters = false;
   for (const Constraint& constraint : sweep_->constraints) {
     const auto holds_with = [&](double area_of_design) {
       return constraint.holds([&](const std::string& name) {
-        return name == "area_um2" ? std::optional(area_of_design) : number(name, &*current_.accelerator);
+        return name == "area_um2" ? std::optional(area_of_design) : number(name, sized);
       });
     };
     const bool names_area = std::ranges::find(constraint.names(), "area_um2") != constraint.names().end();

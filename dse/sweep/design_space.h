@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dse/results/rows.h"
+#include "dse/sweep/hardware_sizes.h"
 #include "dse/sweep/sweep.h"
 
 namespace pliant {
@@ -27,7 +28,9 @@ struct DesignPoint {
 /// is not for several threads at once; make one for each.
 class DesignSpace {
  public:
-  DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep);
+  /// `sizes` spare most readings when many designs are judged; the answers are the same without.
+  DesignSpace(const Library& library, std::shared_ptr<const Sweep> sweep,
+              std::shared_ptr<const HardwareSizes> sizes = nullptr);
 
   const Sweep& sweep() const { return *sweep_; }
   std::int64_t size() const { return hardware_ * inner_; }  ///< the full product, constraints or not
@@ -35,17 +38,20 @@ class DesignSpace {
   /// Designs with the same hardware and flexibility: constraints cannot tell them apart.
   std::int64_t variants() const { return variants_; }
 
-  /// Does design i meet the constraints? A design that contradicts itself does, unless its hardware breaks one with
-  /// every flexibility: its rows tell why.
+  /// Does design i meet the constraints? A design that contradicts itself does, unless its sizes break one with every
+  /// flexibility: its rows tell why.
   bool allowed(std::int64_t i);
   /// The number of design i that a constraint may name; nullopt when it has none.
   std::optional<double> value(std::int64_t i, const std::string& name);
   DesignPoint design(std::int64_t i);
+  /// Accelerators that were read so far, whole or their sizes.
+  std::int64_t readings() const { return readings_; }
 
  private:
   struct Hardware {
     std::int64_t number = -1;
-    std::size_t accelerator_index = 0;  ///< in Sweep::accelerators
+    std::vector<std::size_t> positions;  ///< on the axes
+    std::size_t accelerator_index = 0;   ///< in Sweep::accelerators
     std::vector<Setting> settings;
     std::vector<AxisValue> cells;
     std::optional<Accelerator> accelerator;
@@ -56,6 +62,8 @@ class DesignSpace {
   };
   void seek(std::int64_t hardware);
   void load();
+  /// Levels and areas; null when they contradict each other.
+  const Accelerator* sizes();
   std::optional<bool> allowed_hardware();
   std::optional<double> number(const std::string& name, const Accelerator* accelerator) const;
   std::shared_ptr<const Accelerator> flexible(std::size_t flexibility, std::string& problem);
@@ -63,8 +71,10 @@ class DesignSpace {
   const Library& library_;
   std::shared_ptr<const Sweep> sweep_;
   std::vector<std::unique_ptr<AcceleratorTemplate>> templates_;  ///< by accelerator
-  std::int64_t hardware_ = 1, inner_ = 1, variants_ = 1;
+  std::int64_t hardware_ = 1, inner_ = 1, variants_ = 1, readings_ = 0;
   Hardware current_;
+  std::shared_ptr<const HardwareSizes> sizes_;
+  HardwareSizes::Point sized_;
   std::int64_t flexible_for_ = -1;  ///< hardware * flexibilities + flexibility of what follows
   std::shared_ptr<const Accelerator> flexible_;
   std::string flexible_problem_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <unordered_set>
 
 #include "dse/results/task_store.h"
@@ -63,27 +64,51 @@ std::vector<UnknownTask> name_tasks(const Sweep& sweep, DesignSpace& space, cons
   return unknown;
 }
 
-/// Solves some tasks, far apart, until the time for it is over. The seconds that each took.
-std::vector<double> time_a_sample(const Sweep& sweep, DesignSpace& space, const std::vector<UnknownTask>& unknown,
-                                  const SweepRunOptions& options, double sample_seconds) {
-  using Clock = std::chrono::steady_clock;
-  const auto mapper = make_mapper(sweep.mapper);
-  const auto start = Clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Does something with numbers below `count`, far apart, until all were taken or the time for it is over. The seconds
+/// that each took.
+std::vector<double> time_far_apart(std::size_t count, double most_seconds, const SweepRunOptions& options,
+                                   const std::function<void(std::size_t)>& work) {
+  const auto now = options.seconds_now ? options.seconds_now : wall_seconds;
+  const double start = now();
   double at = 0;
   std::vector<double> times;
-  Phase sampling(options.on_phase, "solving a sample for the estimate, milliseconds",
-                 unknown.empty() ? 0 : static_cast<std::int64_t>(1000 * sample_seconds));
-  while (times.size() < unknown.size() && elapsed() < sample_seconds && !options.stop.stop_requested()) {
-    const UnknownTask& task = unknown[static_cast<std::size_t>(at * static_cast<double>(unknown.size()))];
-    const double before = elapsed();
-    solve_task(*mapper, sweep, space.design(task.design), *task.layer, 1, options.stop);
-    times.push_back(elapsed() - before);
-    sampling.advance(static_cast<std::int64_t>(1000 * times.back()));
+  while (times.size() < count && now() - start < most_seconds && !options.stop.stop_requested()) {
+    const double before = now();
+    work(static_cast<std::size_t>(at * static_cast<double>(count)));
+    times.push_back(now() - before);
     at += kGoldenStep;
     at -= at >= 1 ? 1 : 0;
   }
   return times;
+}
+
+std::vector<double> time_tasks(const Sweep& sweep, DesignSpace& space, const std::vector<UnknownTask>& unknown,
+                               const SweepRunOptions& options, double sample_seconds) {
+  const auto mapper = make_mapper(sweep.mapper);
+  Phase sampling(options.on_phase, "solving a sample for the estimate, tasks",
+                 static_cast<std::int64_t>(unknown.size()));
+  return time_far_apart(unknown.size(), sample_seconds, options, [&](std::size_t i) {
+    solve_task(*mapper, sweep, space.design(unknown[i].design), *unknown[i].layer, 1, options.stop);
+    sampling.advance(1);
+  });
+}
+
+/// What a design takes beside its tasks: it is read, its tasks are named, its flexion is counted.
+std::vector<double> time_designs(const Sweep& sweep, DesignSpace& space, const std::vector<std::int64_t>& designs,
+                                 const SweepRunOptions& options, double sample_seconds) {
+  TaskNamer namer(sweep);
+  return time_far_apart(designs.size(), sample_seconds, options, [&](std::size_t i) {
+    const DesignPoint design = space.design(designs[i]);
+    if (!design.accelerator) return;
+    for (const Workload& workload : sweep.workloads) {
+      for (const Workload::Entry& entry : workload.layers) namer.key(design, entry.layer);
+      if (sweep.flexion) design_flexion(workload, design);
+    }
+  });
 }
 
 }  // namespace
@@ -105,16 +130,20 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   if (estimate.tasks == 0) return estimate;
 
   const std::vector<UnknownTask> unknown = name_tasks(*shared, space, allowed, options, estimate);
-  const std::vector<double> times = time_a_sample(*shared, space, unknown, options, sample_seconds);
+  const std::vector<double> times = time_tasks(*shared, space, unknown, options, sample_seconds);
   estimate.sampled = static_cast<std::int64_t>(times.size());
   if (times.empty()) return estimate;
+  std::vector<std::int64_t> some;
+  for (const UnknownTask& task : unknown)
+    if (some.empty() || some.back() != task.design) some.push_back(task.design);
   const MeanInterval each = mean_interval(times);
-  const double tasks_per_thread =
-      static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) / static_cast<double>(threads);
+  const MeanInterval beside = mean_interval(time_designs(*shared, space, some, options, sample_seconds / 5));
+  const auto tasks = static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) / threads;
+  const auto designs = static_cast<double>(estimate.designs) / threads;
   estimate.seconds_per_task = each.mean;
-  estimate.seconds = each.mean * tasks_per_thread;
-  estimate.seconds_low = each.low * tasks_per_thread;
-  estimate.seconds_high = each.high * tasks_per_thread;
+  estimate.seconds = each.mean * tasks + beside.mean * designs;
+  estimate.seconds_low = each.low * tasks + beside.low * designs;
+  estimate.seconds_high = each.high * tasks + beside.high * designs;
   return estimate;
 }
 

@@ -53,6 +53,7 @@ struct SweepRunOptions {
   std::function<void(const SweepProgress&)> on_progress;  ///< at most ten times a second
   OnPhase on_phase;                                       ///< what comes before the first task
   std::function<void(const std::string&)> on_note;        ///< damaged parts and the like, one line each
+  std::function<double()> seconds_now;                    ///< by which an estimate is made; empty: the wall clock
 };
 
 struct SweepOutcome {
@@ -110,7 +111,7 @@ struct SweepEstimate {
   std::int64_t distinct_tasks = 0, known_tasks = 0;  ///< known = in the cache
   std::int64_t sampled = 0;
   double seconds_per_task = 0;               ///< mean of the sample
-  double seconds = 0;                        ///< of all unknown distinct tasks, on the threads given
+  double seconds = 0;                        ///< of the sweep with what is known already, on the threads given
   double seconds_low = 0, seconds_high = 0;  ///< between these with about 95 % confidence
   bool counted_all = true;                   ///< false: so many tasks that the distinct ones were extrapolated
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -60,15 +61,17 @@ Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64
 std::vector<bool> allowed_designs(const Library& library, const std::shared_ptr<const Sweep>& sweep, int threads,
                                   const OnPhase& on_phase, const std::stop_token& stop) {
   if (sweep->constraints.empty()) return {};
+  const auto sizes = HardwareSizes::read(library, *sweep, on_phase, stop);
   DesignSpace whole(library, sweep);
   // One byte each: threads may not share a byte.
   const std::int64_t groups = whole.size() / whole.variants();
   std::vector<char> group_allowed(static_cast<std::size_t>(groups));
   Phase phase(on_phase, "counting the designs that meet the constraints", whole.size());
+  tbb::enumerable_thread_specific<DesignSpace> spaces([&] { return DesignSpace(library, sweep, sizes); });
   tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
   arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, groups, 1024), [&](const auto& range) {
-      DesignSpace space(library, sweep);
+      DesignSpace& space = spaces.local();
       for (std::int64_t g = range.begin(); g < range.end(); ++g)
         group_allowed[static_cast<std::size_t>(g)] =
             !stop.stop_requested() && space.allowed(g * whole.variants()) ? 1 : 0;
