@@ -26,6 +26,21 @@ double Accelerator::peak_macs_per_cycle() const {
   return static_cast<double>(macs_units()) / levels.back().compute().cycles_per_mac;
 }
 
+int Accelerator::element_bits(int level, const Layer& layer, int tensor) const {
+  const Memory& memory = levels[static_cast<std::size_t>(level)].memory();
+  const auto role = static_cast<std::size_t>(layer.tensors[static_cast<std::size_t>(tensor)].role);
+  for (const ElementBits* said : {&memory.bits, &layer.bits, &bits})
+    if (said->of[role]) return *said->of[role];
+  return memory.word_bits;
+}
+
+int Accelerator::partial_sum_bits(int level, const Layer& layer) const {
+  const int finished = element_bits(level, layer, layer.output());
+  for (const ElementBits* said : {&levels[static_cast<std::size_t>(level)].memory().bits, &layer.bits, &bits})
+    if (said->partial_sums) return std::max(finished, *said->partial_sums);
+  return finished;
+}
+
 const Flexibility& Accelerator::flexibility_of(const Layer& layer) const { return flexibility_of(layer.operation); }
 
 const Flexibility& Accelerator::flexibility_of(Operation operation) const {

@@ -37,7 +37,8 @@ struct Memory {
   std::array<Bandwidth, kRoles> bandwidth_of{};  ///< by Role: ports for the words of such tensors alone
   double leak_pj_per_cycle = 0;                  ///< of one instance
   double area_um2 = 0;                           ///< of one instance
-  int word_bits = 16;
+  int word_bits = 16;                            ///< of a word: what capacity, energies and bandwidths above count
+  ElementBits bits{};                            ///< where it differs from the accelerator's
   /// When set, energy and area follow the named technology table at this capacity (see docs/model.md); the fields
   /// above then hold the values already resolved for the present capacity.
   std::string technology{};
@@ -51,6 +52,10 @@ struct Fanout {
   bool reduction = true;           ///< outputs of children with the same tile arrive as one word
   bool partial_multicast = false;  ///< overlapping windows of neighbours are read once
   double area_um2 = 0;             ///< of one instance of the network
+  double pj_per_bit = 0;           ///< of every bit that it brings to a copy inside, or takes from one
+  /// A systolic array: tensors of this role stay in the units, the others move through. Each new tile of it is shifted
+  /// in (outputs: out) row by row, and the array runs full and empty.
+  std::optional<Role> systolic{};
   Count units() const { return rows * cols; }
   bool operator==(const Fanout&) const = default;
 };
@@ -91,6 +96,7 @@ struct Accelerator {
   std::vector<Level> levels;  ///< outermost first; the last, and only the last, is compute
   Conventions conventions;
   std::optional<double> clock_hz;  ///< without one, time is cycles and nothing has watts
+  ElementBits bits;                ///< what is not said is as wide as the words of each memory
   /// Flexibility by layer family: `flexibility` for all, overridden where an entry exists.
   Flexibility flexibility;
   std::map<Operation, Flexibility> flexibility_for;
@@ -110,6 +116,16 @@ struct Accelerator {
   Count macs_units() const;                     ///< compute units: product of all fanouts
   Count instances(int level) const;             ///< product of the fanouts outside a level
   double peak_macs_per_cycle() const;           ///< every unit busy
+  /// Bits that a memory spends on an element of a tensor: as the memory says, else the layer, else the accelerator;
+  /// a word where none does. Outputs that are finished; those that are not, below.
+  int element_bits(int level, const Layer& layer, int tensor) const;
+  /// The same of a partial sum; as wide as outputs where nothing is said, and never narrower.
+  int partial_sum_bits(int level, const Layer& layer) const;
+  /// Bits that a tile reserves for an element: of an output, those of a partial sum.
+  int held_bits(int level, const Layer& layer, int tensor) const {
+    return layer.tensors[static_cast<std::size_t>(tensor)].is_output() ? partial_sum_bits(level, layer)
+                                                                       : element_bits(level, layer, tensor);
+  }
   const Flexibility& flexibility_of(const Layer& layer) const;
   const Flexibility& flexibility_of(Operation operation) const;
   bool operator==(const Accelerator&) const = default;

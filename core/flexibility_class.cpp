@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "core/wide.h"
+
 namespace pliant {
 
 namespace {
@@ -73,8 +75,9 @@ Freedom shape_freedom(const ShapeRule& rule) {
   return Freedom::kFull;
 }
 
-/// Words that a tile of these sizes takes at least (stride 1, no dilation); 0 when the dims belong to no known family.
-Count least_words(const std::vector<TileRule::Tile>& tiles, const Memory& memory) {
+/// Bits that a tile of these sizes takes at least (stride 1, no dilation); 0 when the dims belong to no known family.
+Wide least_bits(const std::vector<TileRule::Tile>& tiles, const Accelerator& accelerator, std::size_t level) {
+  const Memory& memory = accelerator.levels[level].memory();
   std::vector<std::string> dims;
   for (const TileRule::Tile& tile : tiles) dims.push_back(tile.dim);
   const auto size = [&](std::string_view dim) {
@@ -90,12 +93,14 @@ Count least_words(const std::vector<TileRule::Tile>& tiles, const Memory& memory
   if (conv)
     layer = make_conv("tile",
                       {.M = size("M"), .C = size("C"), .P = size("P"), .Q = size("Q"), .R = size("R"), .S = size("S")});
-  Count words = 0;
+  Wide bits = 0;
   for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
     const auto role = static_cast<std::size_t>(layer.tensors[x].role);
-    if (memory.may_keep[role] && !memory.may_bypass[role]) words += layer.tensor_words(static_cast<int>(x));
+    if (memory.may_keep[role] && !memory.may_bypass[role])
+      bits += static_cast<Wide>(layer.tensor_words(static_cast<int>(x))) *
+              accelerator.held_bits(static_cast<int>(level), layer, static_cast<int>(x));
   }
-  return words;
+  return bits;
 }
 
 /// Can the dim have a loop at this level or inside?
@@ -264,7 +269,9 @@ std::vector<RuleProblem> rule_problems(const Accelerator& accelerator, const Fle
     if (!level.is_memory() || rules.tile.fixed.empty()) continue;
     if (const auto& capacity = level.memory().capacity_words) {
       const Count usable = *capacity / std::max(1, level.memory().buffers);
-      const Count words = least_words(rules.tile.fixed, level.memory());
+      const int word_bits = level.memory().word_bits;
+      const Wide bits = least_bits(rules.tile.fixed, accelerator, k);
+      const auto words = static_cast<Count>(bits / word_bits + (bits % word_bits != 0 ? 1 : 0));
       if (words > usable)
         problems.push_back({Axis::kTiles, level.name,
                             "the fixed tile needs " + std::to_string(words) + " words, and " + level.name + " holds " +

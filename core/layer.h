@@ -49,6 +49,13 @@ inline constexpr int kRoles = 3;
 inline constexpr std::array<std::string_view, kRoles> kRoleNames{"inputs", "weights", "outputs"};
 std::string_view to_string(Role role);  // "inputs", "weights", "outputs"
 
+/// Bits of one element, by role, and of an output that is not finished; nullopt where nothing is said.
+struct ElementBits {
+  std::array<std::optional<int>, kRoles> of{};
+  std::optional<int> partial_sums{};
+  bool operator==(const ElementBits&) const = default;
+};
+
 struct Tensor {
   std::string name;
   Role role = Role::kInput;
@@ -73,6 +80,7 @@ struct Layer {
   std::vector<Dim> dims;
   std::vector<Tensor> tensors;  ///< exactly one output
   std::string written_as;       ///< the in-place spelling, e.g. "conv:M=64,C=3,...", or empty for a free einsum
+  ElementBits bits{};           ///< where it differs from the accelerator's
 
   int find_dim(std::string_view name) const;     ///< -1 when unknown
   int find_tensor(std::string_view name) const;  ///< -1 when unknown

@@ -63,8 +63,9 @@ class Judge {
   // core/legality_levels.cpp: one memory, one fanout.
   void grow_tiles(std::size_t k);
   void check_memory(std::size_t k);
-  void check_burst(const Level& level, const LevelMapping& loops, Count burst);
-  void check_capacity(const Level& level, const LevelMapping& loops, const TileRule& rule);
+  void check_burst(int k, const LevelMapping& loops, Count burst);
+  int held_bits(int k, std::size_t tensor) const;
+  void check_capacity(int k, const LevelMapping& loops, const TileRule& rule);
   Count clipped(Count fixed, Count whole) const;
   void check_fixed_tile(const Level& level, const TileRule::Tile& tile);
   void check_order(const Level& level, const LevelMapping& loops, const OrderRule& rule);

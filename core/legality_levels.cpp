@@ -44,9 +44,9 @@ void Judge::grow_tiles(std::size_t k) {
 void Judge::check_memory(std::size_t k) {
   const Level& level = accelerator_.levels[k];
   const LevelMapping& loops = mapping_.levels[k];
-  check_capacity(level, loops, rules(k).tile);
+  check_capacity(static_cast<int>(k), loops, rules(k).tile);
   for (const TileRule::Tile& tile : rules(k).tile.fixed) check_fixed_tile(level, tile);
-  if (rules(k).tile.burst > 1) check_burst(level, loops, rules(k).tile.burst);
+  if (rules(k).tile.burst > 1) check_burst(static_cast<int>(k), loops, rules(k).tile.burst);
   if (const auto& allowed = rules(k).loops.dims) {
     for (const Loop& loop : loops.temporal)
       if (loop.bound > 1 && !contains(*allowed, dim_name(loop.dim)))
@@ -56,7 +56,9 @@ void Judge::check_memory(std::size_t k) {
   check_order(level, loops, rules(k).order);
 }
 
-void Judge::check_capacity(const Level& level, const LevelMapping& loops, const TileRule& rule) {
+/// Counted in bits; told in words, unless some element is not as wide as a word of the memory.
+void Judge::check_capacity(int k, const LevelMapping& loops, const TileRule& rule) {
+  const Level& level = accelerator_.levels[static_cast<std::size_t>(k)];
   const Memory& memory = level.memory();
   if (!memory.capacity_words) return;
   const int buffers = std::max(1, memory.buffers);
@@ -66,7 +68,15 @@ void Judge::check_capacity(const Level& level, const LevelMapping& loops, const 
     return refuse(Rule::kCapacity, level.name, {}, {}, number(reserved), static_cast<double>(*memory.capacity_words),
                   "tensors that live in " + level.name + " need " + text(reserved) + " words; it has " +
                       std::to_string(*memory.capacity_words));
-  const auto capacity = static_cast<Count>((*memory.capacity_words - reserved) / buffers);
+  Wide unit = memory.word_bits;
+  const char* unit_name = " words";
+  for (std::size_t x = 0; x < layer_.tensors.size(); ++x)
+    if (held_bits(k, x) != memory.word_bits) {
+      unit = 1;
+      unit_name = " bits";
+    }
+  const Wide units_of_word = memory.word_bits / unit;
+  const Wide capacity = (*memory.capacity_words - reserved) / buffers * units_of_word;
   Wide total = 0;
   std::string parts;
   std::array<Wide, kRoles> by_role{};
@@ -76,43 +86,50 @@ void Judge::check_capacity(const Level& level, const LevelMapping& loops, const 
     const Tensor& tensor = layer_.tensors[x];
     const auto role = static_cast<std::size_t>(tensor.role);
     if (memory.resident[role]) continue;  // reserved as a whole
-    const Wide words = tile_words(tensor, accelerator_.conventions.footprint, tiles_);
-    total += words;
-    by_role[role] += words;
+    const Wide held = times(tile_words(tensor, accelerator_.conventions.footprint, tiles_), held_bits(k, x)) / unit;
+    total += held;
+    by_role[role] += held;
     names[role] += (names[role].empty() ? "" : " + ") + tensor.name;
-    parts += (parts.empty() ? "" : ", ") + tensor.name + " " + text(words);
+    parts += (parts.empty() ? "" : ", ") + tensor.name + " " + text(held);
   }
   if (total > capacity)
-    refuse(Rule::kCapacity, level.name, {}, {}, number(total), static_cast<double>(capacity),
-           "tiles at " + level.name + " need " + text(total) + " words (" + parts + "); it holds " +
-               std::to_string(capacity));
+    refuse(
+        Rule::kCapacity, level.name, {}, {}, number(total), number(capacity),
+        "tiles at " + level.name + " need " + text(total) + unit_name + " (" + parts + "); it holds " + text(capacity));
   if (!rule.partition) return;
   double shares = 0;
   for (const double share : *rule.partition) shares += share;
   for (std::size_t role = 0; role < kRoles; ++role) {
     const double share = shares > 0 ? (*rule.partition)[role] / shares : 0;
-    const double available = share * static_cast<double>(*memory.capacity_words / buffers) -
-                             static_cast<double>(memory.reserved_words[role]) / buffers;
+    const double available = (share * static_cast<double>(*memory.capacity_words / buffers) -
+                              static_cast<double>(memory.reserved_words[role]) / buffers) *
+                             number(units_of_word);
     // A share such as 1/3 is not exact in binary; words are whole, so a little slack decides rightly.
     if (number(by_role[role]) <= available * (1 + 1e-12)) continue;
     refuse(Rule::kTile, level.name, names[role], {}, number(by_role[role]), available,
-           names[role] + " at " + level.name + " needs " + text(by_role[role]) + " words; its partition holds " +
+           names[role] + " at " + level.name + " needs " + text(by_role[role]) + unit_name + "; its partition holds " +
                std::to_string(static_cast<Count>(available)));
   }
 }
 
-void Judge::check_burst(const Level& level, const LevelMapping& loops, Count burst) {
+void Judge::check_burst(int k, const LevelMapping& loops, Count burst) {
+  const Level& level = accelerator_.levels[static_cast<std::size_t>(k)];
+  const Wide word = level.memory().word_bits;
   for (std::size_t x = 0; x < layer_.tensors.size(); ++x) {
     if ((loops.keeps >> x & 1) == 0) continue;
     const Tensor& tensor = layer_.tensors[x];
     if (level.memory().resident[static_cast<std::size_t>(tensor.role)]) continue;
-    const Wide words = tile_words(tensor, accelerator_.conventions.footprint, tiles_);
-    if (words % burst == 0) continue;
-    refuse(Rule::kTile, level.name, tensor.name, {}, number(words), static_cast<double>(burst),
-           "the tile of " + tensor.name + " at " + level.name + " has " + text(words) +
-               " words; it must be a multiple of the burst of " + std::to_string(burst));
+    const Wide held = times(tile_words(tensor, accelerator_.conventions.footprint, tiles_), held_bits(k, x));
+    if (held % (word * burst) == 0) continue;
+    const bool whole = held_bits(k, x) == level.memory().word_bits;
+    refuse(Rule::kTile, level.name, tensor.name, {}, number(held) / number(word), static_cast<double>(burst),
+           "the tile of " + tensor.name + " at " + level.name + " has " + text(whole ? held / word : held) +
+               (whole ? " words" : " bits") + "; it must be a multiple of the burst of " + std::to_string(burst) +
+               (whole ? "" : " words"));
   }
 }
+
+int Judge::held_bits(int k, std::size_t x) const { return accelerator_.held_bits(k, layer_, static_cast<int>(x)); }
 
 /// A temporal loop that must divide cannot reach every tile: there the fixed tile is the largest divisor of the dim
 /// that does not exceed it.

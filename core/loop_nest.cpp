@@ -2,6 +2,7 @@
 // to_loop_nest: a mapping as a person reads it.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -77,12 +78,18 @@ class LoopNest {
   void print_memory(const Level& level, const LevelMapping& loops) {
     std::string kept;
     Count total = 0;
+    double share = 0;  // of the words of this memory, where elements are not as wide
+    bool wide = false;
     for (std::size_t x = 0; x < layer_.tensors.size(); ++x) {
       if ((loops.keeps >> x & 1) == 0) continue;
       const Count words = tile_words(layer_.tensors[x]);
       total = words > std::numeric_limits<Count>::max() - total ? std::numeric_limits<Count>::max() : total + words;
       kept += (kept.empty() ? "" : ", ") + layer_.tensors[x].name + " " + std::to_string(words);
+      const int bits = accelerator_.held_bits(accelerator_.find_level(level.name), layer_, static_cast<int>(x));
+      wide |= bits != level.memory().word_bits;
+      share += static_cast<double>(words) * bits / level.memory().word_bits;
     }
+    if (wide) total = static_cast<Count>(std::ceil(std::min(share, 1e18)));
     std::string header = level.name + " [" + kept + "]";
     if (const auto capacity = level.memory().capacity_words; capacity && !kept.empty())
       header += "  " + std::to_string(total) + " of " + std::to_string(*capacity / level.memory().buffers) + " words";

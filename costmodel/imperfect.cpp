@@ -73,6 +73,35 @@ bool ImperfectTransfers::repeats(const Transfer& transfer, const Run& run, int l
          (level == run.kill.level && static_cast<int>(loops_.position(level, dim)) > run.kill.position);
 }
 
+/// Memories outside the child whose loops over an uncoupled dim repeat the transfer.
+std::uint32_t ImperfectTransfers::repeating_levels(const Transfer& transfer, const Run& run, int dim) const {
+  std::uint32_t levels = 0;
+  for (int l = 0; l < transfer.child; ++l)
+    if (problem_.is_memory[l] && repeats(transfer, run, l, dim)) levels |= std::uint32_t{1} << l;
+  return levels;
+}
+
+double ImperfectTransfers::share_merged(const Transfer& transfer, std::uint32_t merged) const {
+  const Run run = run_of(transfer);
+  const std::uint32_t outside_child = problem_.fanouts & below(transfer.child);
+  double share = 1;
+  for (int d = 0; d < problem_.dims; ++d) {
+    if (problem_.is_coupled(transfer.tensor, d)) continue;
+    const std::uint32_t temporal = repeating_levels(transfer, run, d);
+    share *= tuples(d, temporal | (outside_child & ~merged)) / tuples(d, temporal | outside_child);
+  }
+  return share;
+}
+
+double ImperfectTransfers::tiles_visited(const Transfer& transfer) const {
+  const Run run = run_of(transfer);
+  const std::uint32_t memories = below(transfer.child) & ~problem_.fanouts;
+  double tiles = 1;
+  for (int d = 0; d < problem_.dims; ++d)
+    tiles *= tuples(d, problem_.is_coupled(transfer.tensor, d) ? memories : repeating_levels(transfer, run, d));
+  return tiles;
+}
+
 ImperfectTransfers::Times ImperfectTransfers::times_of(const Transfer& transfer, const Run& run) const {
   const Problem& p = problem_;
   const int x = transfer.tensor;
@@ -82,9 +111,7 @@ ImperfectTransfers::Times ImperfectTransfers::times_of(const Transfer& transfer,
   Times times;
   for (int d = 0; d < p.dims; ++d) {
     if (p.is_coupled(x, d)) continue;
-    std::uint32_t temporal = 0;
-    for (int l = 0; l < transfer.child; ++l)
-      if (p.is_memory[l] && repeats(transfer, run, l, d)) temporal |= std::uint32_t{1} << l;
+    const std::uint32_t temporal = repeating_levels(transfer, run, d);
     times.served *= tuples(d, temporal | outside_parent | unshared);
     times.delivered *= tuples(d, temporal | outside_child);
     times.first_parent *= tuples(d, outside_parent | unshared);

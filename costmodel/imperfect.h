@@ -21,6 +21,11 @@ class ImperfectTransfers {
   /// later ones only move the parts of all copies towards the end of the dim.
   double widest(int dim, int level) const;
   double average_width(int dim, int level) const;
+  /// Of the words that a transfer delivers, the share that is left when copies of uncoupled dims under some of its
+  /// fanouts count as one.
+  double share_merged(const Transfer& transfer, std::uint32_t merged) const;
+  /// How often the child's tile is another one: iterations of the loop that moves it, and of those outside.
+  double tiles_visited(const Transfer& transfer) const;
 
  private:
   struct Run {
@@ -37,6 +42,7 @@ class ImperfectTransfers {
   double tuples(int dim, std::uint32_t levels) const;
   Run run_of(const Transfer& transfer) const;
   bool repeats(const Transfer& transfer, const Run& run, int level, int dim) const;
+  std::uint32_t repeating_levels(const Transfer& transfer, const Run& run, int dim) const;
   Times times_of(const Transfer& transfer, const Run& run) const;
   double first_words(int level) const;
   /// Words along all affine ranks that leave the parent when it serves the children of these fanouts as one; and those

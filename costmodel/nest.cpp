@@ -188,6 +188,14 @@ inline void Nest::price_transfer(unsigned x, PlannedTransfer& transfer) {
   if (x == static_cast<unsigned>(p.output)) count_first(transfer, served, delivered, parent_copies);
 }
 
+/// How often the child gets another tile: iterations of the loop that moves it, and of those outside.
+double Nest::tiles_visited(unsigned x, const PlannedTransfer& transfer) const {
+  if (loops_.imperfect_dims() != 0) return ImperfectTransfers(loops_).tiles_visited(transfer.words);
+  double tiles = repeats_of(x, transfer).times;
+  for_each_bit(problem_.coupled[x], [&](int d) { tiles *= loops_.temporal_outside(transfer.child, d); });
+  return tiles;
+}
+
 /// Outputs: the first arrival of a word is a plain write.
 void Nest::count_first(PlannedTransfer& transfer, double served, double delivered, double parent_copies) const {
   const Problem& p = problem_;
@@ -308,10 +316,11 @@ void Nest::charge_tensor(int x) {
   for (int k = 0; k < chain.count; ++k) {
     const PlannedTransfer& transfer = chain.at[k];
     energy += transfer.words.served * transfer.served_pj + transfer.words.delivered * transfer.delivered_pj;
-    charge.reads[transfer.parent] = transfer.words.served;
-    charge.writes[transfer.child] = transfer.words.delivered;
+    charge.reads[transfer.parent] = transfer.words.served * transfer.parent_words;
+    charge.writes[transfer.child] = transfer.words.delivered * transfer.child_words;
   }
   charge.energy_pj = energy;
+  if (problem_.networks != 0) charge_networks(x);
 }
 
 void Nest::charge_output() {
@@ -323,8 +332,8 @@ void Nest::charge_output() {
     const PlannedTransfer& transfer = chain.at[k];
     const Transfer& words = transfer.words;
     const double read_back = words.served - words.first_parent;
-    charge.reads[transfer.parent] = read_back + drains;
-    charge.writes[transfer.parent] = words.served + fills;
+    charge.reads[transfer.parent] = (read_back + drains) * transfer.parent_words;
+    charge.writes[transfer.parent] = (words.served + fills) * transfer.parent_words;
     energy += read_back * transfer.read_back_pj + words.served * transfer.served_pj;
     if (words.child == p.levels) break;
     switch (p.conventions.drain) {
@@ -336,6 +345,35 @@ void Nest::charge_output() {
     energy += fills * transfer.delivered_pj + drains * transfer.drain_pj;
   }
   charge.energy_pj = energy;
+  if (p.outputs_narrow) charge_finished();
+  if (p.networks != 0) charge_networks(p.output);
+}
+
+/// The last arrival of an output is finished, and so is its drain: both are as wide as results, not as partial sums.
+/// There are as many last arrivals at an instance as first ones.
+void Nest::charge_finished() {
+  const Problem& p = problem_;
+  const Chain& chain = chains_[p.output];
+  Charge& charge = charge_[p.output];
+  for (int k = 0; k < chain.count; ++k) {
+    const Transfer& words = chain.at[k].words;
+    const int parent = words.parent, child = words.child;
+    if (sums_whole(parent)) {
+      const double saved = words.first_parent * p.finished_saves[parent];
+      charge.writes[parent] -= saved;
+      charge.energy_pj -= saved * p.update_pj[parent];
+    }
+    if (child == p.levels || p.conventions.drain != Conventions::Drain::kCounted || !sums_whole(child)) continue;
+    const double saved = words.first_child * p.finished_saves[child];
+    charge.reads[child] -= saved;
+    charge.energy_pj -= saved * p.read_pj[child];
+  }
+}
+
+bool Nest::sums_whole(int level) const {
+  bool whole = true;
+  for_each_bit(problem_.summing, [&](int d) { whole &= loops_.spatial_outside(level, d) == 1; });
+  return whole;
 }
 
 // ---- The whole machine ----

@@ -55,6 +55,13 @@ class Nest {
   double instances_peak(int level) const;
   double instances_average(int level) const;
   double steps() const;
+  /// Are outputs of a memory finished when they arrive there for the last time? Not where summing dims are unrolled
+  /// outside it: other instances may have parts of the same sum.
+  bool sums_whole(int level) const;
+  /// Energy of a transfer's bits in the network of a fanout between its keepers.
+  double network_energy(const Transfer& transfer, int fanout) const;
+  /// How long a systolic array is filled and drained; `array` has a stationary tensor.
+  double fill_cycles(const Port& array) const;
 
  private:
   /// A transfer with all that bypass alone decides.
@@ -68,7 +75,8 @@ class Nest {
     bool may_reuse = false;     ///< quickflow, towards compute: reuse across loops outside the innermost memory
     std::uint32_t fanouts = 0;  ///< between the two; of these, those that cannot share a word between copies:
     std::uint32_t unshared = 0;
-    double served_pj = 0, read_back_pj = 0, delivered_pj = 0, drain_pj = 0;  ///< per word
+    double served_pj = 0, read_back_pj = 0, delivered_pj = 0, drain_pj = 0;  ///< per element
+    double parent_words = 1, child_words = 1;                                ///< of the memories, per element
   };
   /// The transfers of one tensor, outermost first.
   struct Chain {
@@ -84,7 +92,7 @@ class Nest {
     double merged = 1;
     int kill_level = -1, kill_dim = -1, parent = -1;
   };
-  /// What the words of one tensor cost: energy, and words at the ports of every level.
+  /// What the elements of one tensor cost: energy, and words at the ports of every level.
   struct Charge {
     double energy_pj = 0;
     PerLevel reads, writes;
@@ -115,7 +123,10 @@ class Nest {
   void count_first(PlannedTransfer& transfer, double served, double delivered, double parent_copies) const;
   void charge_tensor(int tensor);
   void charge_output();
-  double load(const Port& port) const;
+  void charge_finished();
+  void charge_networks(int tensor);
+  double tiles_visited(unsigned tensor, const PlannedTransfer& transfer) const;
+  double load(const Port& port, double steps) const;
   void wait_for_ports(Totals& totals) const;
   void wait_for_demands(Totals& totals) const;
 

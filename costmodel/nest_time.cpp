@@ -62,13 +62,21 @@ void Nest::refresh_rates() {
   double copies = 1;
   for (std::size_t i = 0; i < rate_.size(); ++i) {
     const Port& port = problem_.ports[i];
+    if (port.stationary >= 0) {
+      rate_[i] = 1;
+      continue;
+    }
     if (port.level != level) copies = instances_peak(level = port.level);
     rate_[i] = port.bandwidth * copies;
   }
 }
 
-/// Words that pass a port, of all instances.
-inline double Nest::load(const Port& port) const {
+/// Words that pass a port, of all instances; of a systolic array, its cycles.
+inline double Nest::load(const Port& port, double steps) const {
+  if (port.stationary >= 0) [[unlikely]] {
+    const double fill = fill_cycles(port);
+    return fill > 0 ? steps + fill : 0;  // a tensor that comes from inside never fills the array
+  }
   double words = 0;
   for_each_bit(port.reads, [&](int x) { words += charge_[x].reads[port.level]; });
   for_each_bit(port.writes, [&](int x) { words += charge_[x].writes[port.level]; });
@@ -83,7 +91,8 @@ void Nest::wait_for_demands(Totals& totals) const {
     double demand = 0;
     for_each_bit(port.reads, [&](int x) { demand += charge_[x].reads[port.level] / instances / totals.steps; });
     for_each_bit(port.writes, [&](int x) { demand += charge_[x].writes[port.level] / instances / totals.steps; });
-    const double time = demand_time(demand, port.bandwidth, totals.steps);
+    const double time =
+        port.stationary >= 0 ? round_up(load(port, totals.steps)) : demand_time(demand, port.bandwidth, totals.steps);
     if (time <= totals.cycles) continue;
     totals.cycles = time;
     totals.bound = {static_cast<int>(i)};
@@ -96,7 +105,7 @@ void Nest::wait_for_ports(Totals& totals) const {
   const double whole = round_down(totals.steps);
   double longest = 0;
   for (std::size_t i = 0; i < rate_.size(); ++i) {
-    const double words = load(problem_.ports[i]), rate = rate_[i];
+    const double words = load(problem_.ports[i], totals.steps), rate = rate_[i];
     if (words <= whole * rate || words <= longest * rate) continue;
     longest = words / rate;
     totals.bound = {static_cast<int>(i)};

@@ -34,10 +34,12 @@ Nest::PlannedTransfer Nest::make_transfer(int x, int parent_memory, int child_me
     plan.kill_levels = 0;
     plan.kill_floor = std::uint32_t{1} << p.levels;
   }
-  plan.served_pj = x == p.output ? p.update_pj[parent] : p.read_pj[parent];
-  plan.read_back_pj = p.read_pj[parent];
-  plan.delivered_pj = to_compute ? 0 : p.write_pj[child];
-  plan.drain_pj = to_compute ? 0 : p.read_pj[child];
+  plan.parent_words = p.element_words[parent][x];
+  plan.child_words = to_compute ? 0 : p.element_words[child][x];
+  plan.served_pj = plan.parent_words * (x == p.output ? p.update_pj[parent] : p.read_pj[parent]);
+  plan.read_back_pj = plan.parent_words * p.read_pj[parent];
+  plan.delivered_pj = to_compute ? 0 : plan.child_words * p.write_pj[child];
+  plan.drain_pj = to_compute ? 0 : plan.child_words * p.read_pj[child];
   return plan;
 }
 

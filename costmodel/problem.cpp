@@ -65,6 +65,14 @@ void resolve_tensor(Problem& problem, int x) {
   }
 }
 
+/// A dim that is an index of the output by itself divides its elements: parts of it have no element in common.
+DimSet summing_dims(const Layer& layer) {
+  DimSet dims = (DimSet{1} << layer.dims.size()) - 1;
+  for (const Rank& rank : layer.tensors[static_cast<std::size_t>(layer.output())].ranks)
+    if (rank.terms.size() == 1) dims &= ~(DimSet{1} << rank.terms[0].dim);
+  return dims;
+}
+
 /// The ports of a memory that have a limit: for all tensors, and for those of one role.
 void resolve_ports(Problem& problem, int l, const Memory& memory) {
   const auto add = [&](const Bandwidth& bandwidth, TensorSet tensors, const std::string& whose) {
@@ -94,13 +102,28 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.write_pj[l] = memory.write_pj;
   problem.update_pj[l] = memory.update_pj;
   problem.leak_pj_per_cycle[l] = memory.leak_pj_per_cycle;
+  problem.word_bits[l] = memory.word_bits;
+  const auto words_of = [&](int bits) { return static_cast<double>(bits) / memory.word_bits; };
   for (int x = 0; x < problem.tensors; ++x) {
     const auto role = static_cast<std::size_t>(problem.layer.tensors[x].role);
+    problem.element_words[l][x] = words_of(problem.accelerator.held_bits(l, problem.layer, x));
     if (!memory.may_keep[role]) continue;
     problem.may_keep[l] |= TensorSet{1} << x;
     if (!memory.may_bypass[role]) problem.must_keep[l] |= TensorSet{1} << x;
   }
+  problem.finished_saves[l] = problem.element_words[l][problem.output] -
+                              words_of(problem.accelerator.element_bits(l, problem.layer, problem.output));
+  problem.outputs_narrow |= problem.finished_saves[l] > 0;
   resolve_ports(problem, l, memory);
+}
+
+/// A tile of w words a unit is shifted through the rows in rows * w cycles; then the last unit starts, and the last
+/// ends, as many cycles after the first as there are rows and columns between them.
+void resolve_array(Problem& problem, int l, const Fanout& fanout) {
+  const auto rows = static_cast<double>(fanout.rows), cols = static_cast<double>(fanout.cols);
+  for (int x = 0; x < problem.tensors; ++x)
+    if (problem.layer.tensors[static_cast<std::size_t>(x)].role == *fanout.systolic)
+      problem.ports.push_back({l, 0, 0, 1, "fill", x, rows, rows + cols - 2});
 }
 
 }  // namespace
@@ -126,6 +149,7 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
       if (affine_dims[x] >> d & 1U) windowed[d] |= TensorSet{1} << x;
     }
   }
+  summing = summing_dims(layer);
   double copies = 1;
   for (int l = 0; l < levels; ++l) {
     const Level& level = accelerator.levels[l];
@@ -145,6 +169,9 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
         sharing[x] |= bit;
         if (fanout.partial_multicast) uniting[x] |= bit;
       }
+      network_pj[l] = fanout.pj_per_bit;
+      if (fanout.pj_per_bit > 0) networks |= bit;
+      if (fanout.systolic) resolve_array(*this, l, fanout);
       copies *= static_cast<double>(fanout.units());
     }
   }

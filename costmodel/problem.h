@@ -19,6 +19,10 @@ struct Port {
   TensorSet reads = 0, writes = 0;
   double bandwidth = 0;  ///< words per cycle of one instance
   std::string name;      ///< "read", "write", "bus", "weights read", ...
+  /// A systolic array takes time like a port: the steps, and its fill and drain for every tile of the tensor that stays
+  /// in it. `level` is the fanout then; no words pass.
+  int stationary = -1;         ///< that tensor; -1 = this is a port
+  double shift = 0, skew = 0;  ///< cycles for every word of a tile in one unit, and for every tile
 };
 
 /// Slot l of a mapping is level l of the chain: temporal loops for a memory, spatial loops for a fanout.
@@ -67,7 +71,18 @@ struct Problem {
 
   std::array<TensorSet, kMaxLevels> may_keep{}, must_keep{};
   std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
-  std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};
+  std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};  ///< per word
+  /// Words of a memory that an element of a tensor takes; of an output, a partial sum.
+  std::array<std::array<double, kMaxTensors>, kMaxLevels> element_words{};
+  /// What a finished output takes less than a partial sum, in words of a memory.
+  std::array<double, kMaxLevels> finished_saves{};
+  std::array<double, kMaxLevels> word_bits{};
+  std::array<double, kMaxLevels> network_pj{};  ///< of a fanout, per bit
+  std::uint32_t networks = 0;                   ///< fanouts where it is not 0 (bit l = level l)
+  bool outputs_narrow = false;                  ///< finished_saves is not 0 at some memory
+  /// Dims that are no index of the output by themselves: unrolled outside a memory they may leave parts of one sum in
+  /// several of its instances, and no output is finished there.
+  DimSet summing = 0;
   std::vector<Port> ports;  ///< outermost first
   std::array<bool, kMaxLevels> multicast{}, reduction{}, partial_multicast{};
   /// Fanouts (bit l = level l) by what they do for a tensor: serve children with equal windows by one word (multicast,

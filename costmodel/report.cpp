@@ -30,10 +30,14 @@ void add_transfers(CostReport& report, const Nest& nest) {
     }
     parent.reads += pair.served - pair.first_parent;
     parent.updates += pair.served;
+    if (nest.sums_whole(pair.parent)) parent.finished_updates = pair.first_parent;
     if (child == nullptr) continue;
     child->fills += pair.delivered - pair.first_child;
     switch (problem.conventions.drain) {
-      case Conventions::Drain::kCounted: child->drains = pair.delivered; break;
+      case Conventions::Drain::kCounted:
+        child->drains = pair.delivered;
+        if (nest.sums_whole(pair.child)) child->finished_drains = pair.first_child;
+        break;
       case Conventions::Drain::kFree: break;
       case Conventions::Drain::kParentWrites:
         child->drains = (pair.served + output_fills) * (pair.delivered / pair.served);
@@ -47,8 +51,8 @@ void add_transfers(CostReport& report, const Nest& nest) {
 /// How long a port needs for the words that pass it.
 void add_port(LevelCost& level, const Port& port, const Totals& totals) {
   double reads = 0, writes = 0;
-  for_each_bit(port.reads, [&](int x) { reads += level.tensors[x].reads; });
-  for_each_bit(port.writes, [&](int x) { writes += level.tensors[x].fills + level.tensors[x].updates; });
+  for_each_bit(port.reads, [&](int x) { reads += level.tensors[x].words_read; });
+  for_each_bit(port.writes, [&](int x) { writes += level.tensors[x].words_written; });
   const double rate = port.bandwidth * level.instances_peak, time = (reads + writes) / rate;
   if (!(totals.cycles >= time * kSlack))
     throw std::logic_error(
@@ -66,14 +70,32 @@ void add_costs(LevelCost& level, const Nest& nest, int l, const Totals& totals) 
     tensor.kept = nest.keeps(l, x);
     if (!tensor.kept) continue;
     tensor.tile_words = nest.footprint(l, x);
-    level.used_words += tensor.tile_words;
+    const double words = problem.element_words[l][x], saved = problem.finished_saves[l];
+    level.used_words += tensor.tile_words * words;
+    const double filled = tensor.fills * words, updated = tensor.updates * words - tensor.finished_updates * saved;
+    tensor.words_read = tensor.reads * words - tensor.finished_drains * saved;
+    tensor.words_written = filled + updated;
     tensor.energy_pj =
-        tensor.reads * problem.read_pj[l] + tensor.fills * problem.write_pj[l] + tensor.updates * problem.update_pj[l];
+        tensor.words_read * problem.read_pj[l] + filled * problem.write_pj[l] + updated * problem.update_pj[l];
     level.energy_pj += tensor.energy_pj;
   }
   for (const Port& port : problem.ports)
     if (port.level == l) add_port(level, port, totals);
   level.leakage_pj = problem.leak_pj_per_cycle[l] * level.instances_built * totals.cycles;
+}
+
+/// Energy of the networks that the words pass, and the time systolic arrays are filled and drained.
+void add_networks(CostReport& report, const Nest& nest) {
+  const Problem& problem = nest.problem();
+  for (const Transfer& pair : nest.transfers())
+    for_each_bit(problem.networks & below(pair.child) & ~below(pair.parent), [&](int l) {
+      const double energy = nest.network_energy(pair, l);
+      report.levels[l].tensors[pair.tensor].energy_pj += energy;
+      report.levels[l].energy_pj += energy;
+    });
+  for (const Port& port : problem.ports)
+    if (port.stationary >= 0)
+      report.levels[port.level].fill_cycles = std::max(report.levels[port.level].fill_cycles, nest.fill_cycles(port));
 }
 
 }  // namespace
@@ -115,6 +137,7 @@ CostReport price(const Layer& layer, const Accelerator& accelerator, const Mappi
   add_transfers(report, nest);
   for (int l = 0; l < problem.levels; ++l)
     if (report.levels[l].memory) add_costs(report.levels[l], nest, l, report.totals);
+  add_networks(report, nest);
   report.bound_by = bound_name(problem, report.totals.bound);
   return report;
 }

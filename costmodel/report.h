@@ -9,12 +9,15 @@
 
 namespace pliant {
 
-/// One tensor at one memory. Counts are words summed over all instances.
+/// One tensor at one memory. Counts are elements summed over all instances.
 struct TensorCost {
   bool kept = false;
   double reads = 0, fills = 0, updates = 0;
   double drains = 0;      ///< the part of reads that empties outputs to the parent
   double tile_words = 0;  ///< per instance
+  /// Outputs: updates and drains that are as wide as a result, not as a partial sum.
+  double finished_updates = 0, finished_drains = 0;
+  double words_read = 0, words_written = 0;  ///< of the memory, as wide as they are
   double energy_pj = 0;
 };
 
@@ -27,7 +30,8 @@ struct LevelCost {
   double used_words = 0;      ///< per instance
   /// How long its ports need for what is read and what is written; a bus needs both times, one after the other.
   double read_cycles = 0, write_cycles = 0, bus_cycles = 0;
-  double energy_pj = 0, leakage_pj = 0;
+  double fill_cycles = 0;                ///< of a systolic array, in all
+  double energy_pj = 0, leakage_pj = 0;  ///< of a fanout: of its network, by tensor as well
 };
 
 struct CostReport {

@@ -17,21 +17,22 @@ using Keys = std::span<const std::string_view>;
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 15> kAccelerator{
-    "pliant",     "include", "name", "description", "word_bits", "conventions", "technology", "clock",
-    "parameters", "levels",  "area", "flexibility", "baseline",  "partial",     "hints"};
-inline constexpr std::array<std::string_view, 15> kMemory{
-    "memory",   "capacity",          "keeps",     "may_bypass",     "read_pj",
-    "write_pj", "update_pj",         "bandwidth", "read_bandwidth", "write_bandwidth",
-    "buffers",  "leak_pj_per_cycle", "area_um2",  "word_bits",      "technology"};
-inline constexpr std::array<std::string_view, 7> kFanout{
-    "fanout", "rows", "cols", "multicast", "reduction", "partial_multicast", "area_um2"};
+inline constexpr std::array<std::string_view, 16> kAccelerator{
+    "pliant", "include",    "name",   "description", "word_bits",   "bits",     "conventions", "technology",
+    "clock",  "parameters", "levels", "area",        "flexibility", "baseline", "partial",     "hints"};
+inline constexpr std::array<std::string_view, 16> kMemory{
+    "memory",    "capacity",  "keeps",          "may_bypass",      "read_pj", "write_pj",
+    "update_pj", "bandwidth", "read_bandwidth", "write_bandwidth", "buffers", "leak_pj_per_cycle",
+    "area_um2",  "word_bits", "bits",           "technology"};
+inline constexpr std::array<std::string_view, 9> kFanout{
+    "fanout", "rows", "cols", "multicast", "reduction", "partial_multicast", "pj_per_bit", "systolic", "area_um2"};
 inline constexpr std::array<std::string_view, 7> kCompute{
     "compute", "mac_pj", "cycles_per_mac", "leak_pj_per_cycle", "area_um2", "operation", "technology"};
 inline constexpr std::array<std::string_view, 3> kArea{"base_um2", "flexibility_um2", "flexibility_from"};
 inline constexpr std::array<std::string_view, 4> kAxes{"T", "O", "P", "S"};
 inline constexpr std::array<std::string_view, 1> kHints{"min_utilization"};
 using pliant::kRoleNames;
+inline constexpr std::array<std::string_view, 4> kBits{"inputs", "weights", "outputs", "partial_sums"};
 
 inline constexpr std::array<std::string_view, 5> kAxisRules{"tiles", "orders", "loops", "parallel", "shape"};
 inline constexpr std::array<std::string_view, 4> kFamilies{"conv", "gemm", "einsum", "depthwise"};
@@ -50,9 +51,10 @@ inline constexpr std::array<std::string_view, 4> kParallelRule{"rows", "cols", "
 inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};
 inline constexpr std::array<std::string_view, 1> kShapeRule{"block"};
 
-inline constexpr std::array<std::string_view, 6> kLayer{"pliant", "layer", "conv", "depthwise", "gemm", "einsum"};
-inline constexpr std::array<std::string_view, 7> kWorkloadEntry{"layer",     "count", "from",  "conv",
-                                                                "depthwise", "gemm",  "einsum"};
+inline constexpr std::array<std::string_view, 7> kLayer{"pliant",    "layer", "bits",  "conv",
+                                                        "depthwise", "gemm",  "einsum"};
+inline constexpr std::array<std::string_view, 8> kWorkloadEntry{"layer", "count",     "from", "bits",
+                                                                "conv",  "depthwise", "gemm", "einsum"};
 inline constexpr std::array<std::string_view, 4> kGraphLayer{"layer", "name", "count", "from"};
 inline constexpr std::array<std::string_view, 4> kGraphOperator{"op", "name", "words", "from"};
 inline constexpr std::array<std::string_view, 3> kGraphBlock{"repeat", "from", "nodes"};

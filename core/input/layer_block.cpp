@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/input/einsum_block.h"
+#include "core/input/element_bits.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 
@@ -187,7 +188,9 @@ std::optional<Layer> read_layer(const Cursor& block, Keys allowed) {
                   "one of " + join(keys::kOperations));
     return std::nullopt;
   }
-  return read_shape(given[0], *block.find(given[0]), name.value_or("?"));
+  auto layer = read_shape(given[0], *block.find(given[0]), name.value_or("?"));
+  if (const auto bits = block.find("bits"); bits && layer) layer->bits = read_element_bits(*bits);
+  return layer;
 }
 
 }  // namespace pliant

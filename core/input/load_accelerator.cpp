@@ -13,6 +13,7 @@
 #include "core/input/accelerator_tree.h"
 #include "core/input/conventions_block.h"
 #include "core/input/cursor.h"
+#include "core/input/element_bits.h"
 #include "core/input/flexibility_block.h"
 #include "core/input/keys.h"
 #include "core/input/load_technology.h"
@@ -62,6 +63,7 @@ class AcceleratorReader {
     if (const auto c = root_.require("name", "the accelerator's name")) result_.name = c->name().value_or("");
     if (const auto c = root_.find("description")) result_.description = c->text().value_or("");
     if (const auto c = root_.find("word_bits")) word_bits_ = static_cast<int>(c->count(1, kMaxWordBits).value_or(16));
+    if (const auto c = root_.find("bits")) result_.bits = read_element_bits(*c);
     if (const auto c = root_.find("technology")) technology_ = c->text("a technology table's name").value_or("");
     if (const auto c = root_.find("clock")) clock(*c);
     if (const auto c = root_.find("conventions")) read_conventions(*c, result_.conventions);
@@ -148,6 +150,7 @@ class AcceleratorReader {
     m.word_bits = word_bits_;
     if (const auto value = c.find("word_bits"))
       m.word_bits = static_cast<int>(value->count(1, kMaxWordBits).value_or(16));
+    if (const auto value = c.find("bits")) m.bits = read_element_bits(*value);
     m.technology = technology_;
     if (const auto value = c.find("technology")) m.technology = value->text("a technology table's name").value_or("");
     if (const auto value = c.require("capacity", "a size such as 128KiB or 64Ki words, or unbounded")) {
@@ -261,6 +264,9 @@ class AcceleratorReader {
       f.partial_multicast = value->flag().value_or(false);
       if (f.partial_multicast && !f.multicast) value->problem("partial_multicast without multicast", "multicast: true");
     }
+    if (const auto value = c.find("pj_per_bit")) f.pj_per_bit = value->real().value_or(0);
+    if (const auto value = c.find("systolic"))
+      if (const auto role = value->choice(keys::kRoleNames)) f.systolic = static_cast<Role>(*role);
     if (const auto value = c.find("area_um2"))
       f.area_um2 = value->real().value_or(0) * logic_.area_since(*value, technology_);
     return f;

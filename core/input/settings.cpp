@@ -32,8 +32,8 @@ const std::vector<LevelKind>& level_kinds() {
 }
 
 /// Top-level blocks that `--set` may change, with how many more words their key path has.
-constexpr std::array<std::string_view, 7> kTopKeys{"name",  "word_bits", "conventions", "technology",
-                                                   "clock", "area",      "hints"};
+constexpr std::array<std::string_view, 8> kTopKeys{"name",       "word_bits", "bits", "conventions",
+                                                   "technology", "clock",     "area", "hints"};
 
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> words(1);

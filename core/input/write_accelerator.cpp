@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/input/element_bits.h"
 #include "core/input/keys.h"
 #include "core/input/yaml_text.h"
 
@@ -38,6 +39,7 @@ std::string memory(const std::string& name, const Memory& m) {
   };
   line("capacity", m.capacity_words ? fmt::format("{} words", *m.capacity_words) : "unbounded");
   line("word_bits", fmt::format("{}", m.word_bits));
+  if (const std::string bits = write_element_bits(m.bits); !bits.empty()) line("bits", bits);
   if (m.buffers != 1) line("buffers", fmt::format("{}", m.buffers));
   line("keeps", roles(m.may_keep));
   if (std::ranges::find(m.may_bypass, true) != m.may_bypass.end()) line("may_bypass", roles(m.may_bypass));
@@ -62,10 +64,12 @@ std::string memory(const std::string& name, const Memory& m) {
 }
 
 std::string fanout(const std::string& name, const Fanout& f) {
-  return fmt::format(
-      "  - fanout: {}\n    rows: {}\n    cols: {}\n    multicast: {}\n    reduction: {}\n    partial_multicast: {}\n   "
-      " area_um2: {}\n",
-      yaml_text(name), f.rows, f.cols, f.multicast, f.reduction, f.partial_multicast, yaml_number(f.area_um2));
+  std::string text = fmt::format(
+      "  - fanout: {}\n    rows: {}\n    cols: {}\n    multicast: {}\n    reduction: {}\n    partial_multicast: {}\n",
+      yaml_text(name), f.rows, f.cols, f.multicast, f.reduction, f.partial_multicast);
+  if (f.pj_per_bit > 0) text += fmt::format("    pj_per_bit: {}\n", yaml_number(f.pj_per_bit));
+  if (f.systolic) text += fmt::format("    systolic: {}\n", to_string(*f.systolic));
+  return text + fmt::format("    area_um2: {}\n", yaml_number(f.area_um2));
 }
 
 std::string compute(const std::string& name, const Compute& c) {
@@ -229,6 +233,7 @@ std::string write_accelerator(const Accelerator& a) {
   std::string text = fmt::format("pliant: accelerator\nname: {}\n", yaml_text(a.name));
   if (!a.description.empty()) text += fmt::format("description: {}\n", yaml_text(a.description));
   text += fmt::format("conventions: {}\n", conventions(a.conventions));
+  if (const std::string bits = write_element_bits(a.bits); !bits.empty()) text += fmt::format("bits: {}\n", bits);
   if (a.clock_hz) text += fmt::format("clock: {} Hz\n", yaml_number(*a.clock_hz));
   text += "levels:\n";
   for (const Level& level : a.levels) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/input/element_bits.h"
 #include "core/input/source_text.h"
 #include "core/input/yaml_text.h"
 #include "core/workload_graph.h"
@@ -92,10 +93,16 @@ std::string graph_lines(const Workload& workload, const WorkloadGraph& graph) {
   return text;
 }
 
+std::string bits_line(const Layer& layer, std::string_view indent) {
+  const std::string bits = write_element_bits(layer.bits);
+  return bits.empty() ? bits : fmt::format("{}bits: {}\n", indent, bits);
+}
+
 }  // namespace
 
 std::string write_layer(const Layer& layer) {
-  return fmt::format("pliant: layer\nlayer: {}\n{}", yaml_text(layer.name), operation_lines(layer, ""));
+  return fmt::format("pliant: layer\nlayer: {}\n{}{}", yaml_text(layer.name), bits_line(layer, ""),
+                     operation_lines(layer, ""));
 }
 
 std::string write_workload(const Workload& workload) {
@@ -107,7 +114,7 @@ std::string write_workload(const Workload& workload) {
   for (const auto& [layer, count] : workload.layers) {
     text += fmt::format("  - layer: {}\n", yaml_text(layer.name));
     if (count != 1) text += fmt::format("    count: {}\n", count);
-    text += "    " + operation_lines(layer, "    ");
+    text += bits_line(layer, "    ") + "    " + operation_lines(layer, "    ");
   }
   if (workload.graph) text += graph_lines(workload, *workload.graph);
   return text;

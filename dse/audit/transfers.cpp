@@ -37,6 +37,7 @@ ChoiceTransfers::ChoiceTransfers(const Problem& problem, const Measures& measure
         charge_output(measures, transfer, inner);
       else
         charge_input(measures, transfer);
+      charge_array(measures, transfer);
       transfers_[x].push_back(std::move(transfer));
       child = l;
     }
@@ -130,11 +131,60 @@ void ChoiceTransfers::least_towards_compute(Transfer& t) const {
 }
 
 void ChoiceTransfers::charge_input(const Measures& measures, Transfer& t) const {
-  t.served[0] = p_.read_pj[t.parent];
-  measures.charge(t.served, t.tensor, t.parent, false, 1, copies_[t.parent]);
-  if (t.child == p_.levels) return;
-  t.delivered[0] = p_.write_pj[t.child];
-  measures.charge(t.delivered, t.tensor, t.child, true, 1, copies_[t.child]);
+  const double parent_words = p_.element_words[t.parent][t.tensor];
+  t.served[0] = parent_words * p_.read_pj[t.parent];
+  measures.charge(t.served, t.tensor, t.parent, false, parent_words, copies_[t.parent]);
+  if (t.child == p_.levels) return charge_compute_network(t);
+  t.delivered[0] += parent_words * p_.word_bits[t.parent] * network_pj(t);
+  const double child_words = p_.element_words[t.child][t.tensor];
+  t.delivered[0] += child_words * p_.write_pj[t.child];
+  measures.charge(t.delivered, t.tensor, t.child, true, child_words, copies_[t.child]);
+}
+
+/// Energy of a bit in the networks of a transfer, for every word delivered. Children that may share what passes a
+/// fanout outside their own pay a part of it each.
+double ChoiceTransfers::network_pj(const Transfer& t) const {
+  double pj = 0;
+  for_each_bit(fanouts_between(t.parent, t.child) & p_.networks, [&](int l) {
+    double sharing = 1;
+    for_each_bit(fanouts_between(l + 1, t.child) & p_.sharing[t.tensor], [&](int inner) {
+      for (int d = 0; d < p_.dims; ++d)
+        if (!p_.is_coupled(t.tensor, d)) sharing *= static_cast<double>(factor_[inner][d]);
+    });
+    pj += p_.network_pj[l] / sharing;
+  });
+  return pj;
+}
+
+/// Every MAC takes or gives a word; where operands stay at the compute units, no fewer than are served.
+void ChoiceTransfers::charge_compute_network(Transfer& t) const {
+  const double pj = network_pj(t) * p_.element_words[t.parent][t.tensor] * p_.word_bits[t.parent];
+  const bool stays = p_.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory &&
+                     t.parent != p_.innermost_memory;
+  (stays ? t.served : t.constant)[0] += stays ? pj : pj * p_.macs;
+}
+
+/// A systolic array shifts every tile of the tensor that stays in it through its rows and runs full and empty for it.
+/// A copy is given no more words than there are tiles times words of a tile.
+void ChoiceTransfers::charge_array(const Measures& measures, Transfer& t) const {
+  for (std::size_t i = 0; i < measures.ports.size(); ++i) {
+    const Port& array = measures.ports[i];
+    if (array.stationary != t.tensor || (fanouts_between(t.parent, t.child) >> array.level & 1U) == 0) continue;
+    const double least_steps = remainders_ ? p_.macs * p_.cycles_per_mac / copies_[p_.levels] : steps_;
+    t.constant[i + 1] += least_steps;
+    const bool boxes = p_.conventions.footprint == Conventions::Footprint::kBoundingBox && !p_.affine[t.tensor].empty();
+    if (t.child == p_.levels || boxes) {
+      t.constant[i + 1] += array.shift + array.skew;
+      continue;
+    }
+    const double most = std::min(p_.tensor_words[t.tensor], p_.capacity[t.child] / p_.element_words[t.child][t.tensor]);
+    t.delivered[i + 1] += (array.shift + array.skew / std::max(1.0, most)) / copies_[t.child];
+  }
+}
+
+/// What a finished output takes less than a partial sum at a memory, unless other copies may have parts of its sum.
+double ChoiceTransfers::finished_saves(int level) const {
+  return copies_outside(level, p_.summing) == 1 ? p_.finished_saves[level] : 0;
 }
 
 /// Perfect factors: what one copy of the level works on has at most one element for each of its iterations, and at most
@@ -177,28 +227,45 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
   // Units may be idle, and overlapping windows may arrive for the first time more often than they arrive for certain:
   // then none is read back for certain.
   const bool counts_first = !remainders_ && !(windows && per_sweep);
-  charge(t.served, t.parent, true, p_.update_pj[t.parent], 1, 0);
+  // An arrival that finishes an output is narrower than a partial sum, and there are as many as first arrivals. Where
+  // those are not certain, any may be finished.
+  const bool plain = !remainders_ && !windows;
+  const double sum = p_.element_words[t.parent][t.tensor], less = finished_saves(t.parent);
+  charge(t.served, t.parent, true, p_.update_pj[t.parent], plain ? sum : sum - less, plain ? first_parent * less : 0);
   if (counts_first && !(windows && !differences_ && first_parent > t.least_served))
-    charge(t.served, t.parent, false, p_.read_pj[t.parent], 1, first_parent);
+    charge(t.served, t.parent, false, p_.read_pj[t.parent], sum, first_parent * sum);
+  const double child_sum = t.child < p_.levels ? p_.element_words[t.child][t.tensor] : 0;
+  const double bit_pj = network_pj(t) * p_.word_bits[t.parent];
   if (remainders_ && !windows) {
     t.most_first_parent = first_parent;
     t.most_first_child = first_child;
-    charge(t.read_back, t.parent, false, p_.read_pj[t.parent], 1, 0);
-    if (t.child < p_.levels) charge(t.fill, t.child, true, p_.write_pj[t.child], 1, 0);
+    charge(t.read_back, t.parent, false, p_.read_pj[t.parent], sum, 0);
+    if (t.child < p_.levels) {
+      charge(t.fill, t.child, true, p_.write_pj[t.child], child_sum, 0);
+      t.fill[0] += bit_pj * sum;
+    }
     // Towards the compute units the words do not depend on tiles.
     if (t.child == p_.levels)
       for (std::size_t m = 0; m < measures.size(); ++m)
         t.constant[m] += t.read_back[m] * std::max(0.0, t.least_served - first_parent);
   }
-  if (t.child == p_.levels) return;
-  if (counts_first && !(windows && !differences_ && first_child > t.least_delivered))
-    charge(t.delivered, t.child, true, p_.write_pj[t.child], 1, first_child);
+  if (t.child == p_.levels) return charge_compute_network(t);
+  const double narrower = copies_outside(t.child, p_.summing) == 1 ? p_.finished_saves[t.parent] : 0;
+  t.delivered[0] += bit_pj * (plain ? sum : sum - narrower);
+  if (plain) t.constant[0] -= bit_pj * first_child * narrower;
+  if (counts_first && !(windows && !differences_ && first_child > t.least_delivered)) {
+    charge(t.delivered, t.child, true, p_.write_pj[t.child], child_sum, first_child * child_sum);
+    t.delivered[0] += bit_pj * sum;
+    t.constant[0] -= bit_pj * sum * first_child;
+  }
   if (p_.conventions.drain == Conventions::Drain::kFree) return;
-  charge(t.delivered, t.child, false, p_.read_pj[t.child], 1, 0);
+  const double child_less = p_.conventions.drain == Conventions::Drain::kCounted ? finished_saves(t.child) : 0;
+  charge(t.delivered, t.child, false, p_.read_pj[t.child], plain ? child_sum : child_sum - child_less,
+         plain ? first_child * child_less : 0);
   if (p_.conventions.drain != Conventions::Drain::kParentWrites || windows || remainders_) return;
   // QuickFlow: fills of this child are writes there, for which the next child inside is drained once more.
   if (inner == nullptr || inner->child == p_.levels) return;
-  const double ratio = inner->delivered_words / inner->served_words;
+  const double ratio = inner->delivered_words / inner->served_words * p_.element_words[inner->child][t.tensor];
   charge(t.delivered, inner->child, false, p_.read_pj[inner->child], ratio, ratio * t.delivered_words);
 }
 

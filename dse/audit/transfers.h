@@ -71,6 +71,10 @@ class ChoiceTransfers {
   void charge_input(const Measures& measures, Transfer& transfer) const;
   void charge_output(const Measures& measures, Transfer& transfer, const Transfer* inner) const;
   double most_first_arrivals(int level) const;
+  double finished_saves(int level) const;
+  double network_pj(const Transfer& transfer) const;
+  void charge_compute_network(Transfer& transfer) const;
+  void charge_array(const Measures& measures, Transfer& transfer) const;
   double copies_outside(int level, DimSet dims) const;  ///< product of the factors of these dims at fanouts outside
   double unshared(const Transfer& transfer) const;
   double extent(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,

@@ -5,6 +5,6 @@ namespace pliant {
 
 /// The `schema` of everything that --json prints (docs/json.md). Raised when a key changes its meaning.
 ///   2: seconds, watts and operations beside cycles and picojoules; a bus as what bounds a runtime.
-inline constexpr int kJsonSchema = 2;
+inline constexpr int kJsonSchema = 3;
 
 }  // namespace pliant

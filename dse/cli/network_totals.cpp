@@ -16,6 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+bool has_energy(const Level& level) { return !level.is_fanout() || level.fanout().pj_per_bit > 0; }
+
 void add_layer(NetworkTotals& all, const SearchedLayer& searched) {
   const Task& task = *searched.task;
   const auto count = static_cast<double>(searched.count);
@@ -26,12 +28,12 @@ void add_layer(NetworkTotals& all, const SearchedLayer& searched) {
   std::size_t at = 0;
   for (std::size_t l = 0; l < report.levels.size(); ++l) {
     const LevelCost& level = report.levels[l];
-    if (!level.memory) continue;
+    if (!has_energy(task.accelerator.levels[l])) continue;
     NetworkTotals::Level& sum = all.levels[at++];
     for (std::size_t x = 0; x < level.tensors.size(); ++x)
       sum.by_role[static_cast<std::size_t>(task.layer.tensors[x].role)] += count * level.tensors[x].energy_pj;
     sum.leakage_pj += count * level.leakage_pj;
-    sum.bits += count * traffic_bits(level, task.accelerator.levels[l].memory());
+    if (level.memory) sum.bits += count * traffic_bits(level, task.accelerator.levels[l].memory());
   }
   all.levels[at].macs_pj += count * report.mac_energy_pj;
   all.levels[at].leakage_pj += count * report.compute_leakage_pj;
@@ -75,7 +77,7 @@ std::string network_time(const NetworkTotals& totals, bool ascii) {
 NetworkTotals network_totals(const std::vector<SearchedLayer>& layers) {
   NetworkTotals all;
   for (const Level& level : layers.front().task->accelerator.levels)
-    if (!level.is_fanout()) all.levels.push_back({level.name, {}, 0, 0, 0});
+    if (has_energy(level)) all.levels.push_back({level.name, {}, 0, 0, 0});
   for (const SearchedLayer& searched : layers) {
     all.solve_seconds += searched.result.seconds;
     all.complete &= searched.result.mapping.has_value();

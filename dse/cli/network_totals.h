@@ -24,7 +24,7 @@ struct NetworkTotals {
     double bits = 0;  ///< through its ports, both directions
     double energy_pj() const { return by_role[0] + by_role[1] + by_role[2] + macs_pj + leakage_pj; }
   };
-  std::vector<Level> levels;  ///< memories, outermost first, then compute
+  std::vector<Level> levels;  ///< memories and networks with energy, outermost first, then compute
   struct Bound {
     std::string what;
     Count layers = 0;  ///< repetitions included

@@ -154,7 +154,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
     {"json", kFlag, "", "show map eval flexion count validate sweep design study pareto query audit verify",
-     "print JSON (schema 2)"},
+     "print JSON (schema 3)"},
     {"ascii", kFlag, "", "show map eval", "draw with ASCII characters only"},
 });
 

@@ -56,11 +56,10 @@ std::string energy_table(const PricedMapping& priced, bool ascii) {
                readable_energy(energy), percent(energy / total), share_bar(energy / total, ascii)});
   };
   for (const LevelCost& level : report.levels) {
-    if (!level.memory) continue;
     std::string name = level.name;
     for (std::size_t x = 0; x < level.tensors.size(); ++x) {
       const TensorCost& tensor = level.tensors[x];
-      if (!tensor.kept) continue;
+      if (!tensor.kept && tensor.energy_pj == 0) continue;  // a network has energy and keeps nothing
       row(std::exchange(name, ""), priced.layer.tensors[x].name, words(tensor.reads), words(tensor.fills),
           words(tensor.updates), tensor.energy_pj);
     }
@@ -81,7 +80,7 @@ std::string time_table(const PricedMapping& priced, bool ascii) {
   };
   row(priced.accelerator.levels.back().name + " steps", report.totals.steps);
   for (const LevelCost& level : report.levels) {
-    if (!level.memory) continue;
+    if (level.fill_cycles > 0) row(level.name + " steps, fill and drain", report.totals.steps + level.fill_cycles);
     if (level.read_cycles > 0) row(level.name + " read", level.read_cycles);
     if (level.write_cycles > 0) row(level.name + " write", level.write_cycles);
     if (level.bus_cycles > 0) row(level.name + " bus", level.bus_cycles);
@@ -118,7 +117,9 @@ std::string headline(const PricedMapping& priced) {
   const Totals& totals = report.totals;
   std::string bound = report.bound_by;
   if (totals.bound.port >= 0)
-    bound += fmt::format(" bandwidth, {:.3g}x the compute steps", totals.cycles / totals.steps);
+    bound +=
+        fmt::format("{}, {:.3g}x the compute steps", report.bound_by.ends_with(" fill") ? " and drain" : " bandwidth",
+                    totals.cycles / totals.steps);
   TextTable table({"energy", readable_energy(totals.energy_pj) + "<",
                    fmt::format("{:.6g} pJ, {:.3g} pJ per MAC<", totals.energy_pj, totals.energy_pj / report.macs)});
   table.add({"runtime", fmt::format("{:.0f} cycles", totals.cycles), "bound by " + bound});
@@ -145,6 +146,18 @@ std::string indented(const std::string& text) {
     if (text[i] == '\n' && i + 1 < text.size()) all += "  ";
   }
   return all;
+}
+
+/// What a network costs, and a systolic array's fill; keys of fanouts that have any.
+void network_json(const PricedMapping& priced, std::size_t l, ordered_json& item) {
+  const LevelCost& level = priced.report.levels[l];
+  const Fanout& fanout = priced.accelerator.levels[l].fanout();
+  if (fanout.systolic) item["fill_cycles"] = number(level.fill_cycles);
+  if (fanout.pj_per_bit == 0) return;
+  item["energy_pj"] = number(level.energy_pj);
+  for (std::size_t x = 0; x < level.tensors.size(); ++x)
+    if (level.tensors[x].energy_pj > 0)
+      item["tensors"][priced.layer.tensors[x].name] = {{"energy_pj", number(level.tensors[x].energy_pj)}};
 }
 
 }  // namespace
@@ -231,9 +244,11 @@ ordered_json cost_json(const PricedMapping& priced) {
         item["tensors"][priced.layer.tensors[x].name] = {
             {"reads", number(tensor.reads)},           {"fills", number(tensor.fills)},
             {"updates", number(tensor.updates)},       {"drains", number(tensor.drains)},
+            {"words_read", number(tensor.words_read)}, {"words_written", number(tensor.words_written)},
             {"tile_words", number(tensor.tile_words)}, {"energy_pj", number(tensor.energy_pj)}};
       }
     }
+    if (priced.accelerator.levels[l].is_fanout()) network_json(priced, l, item);
     json["levels"].push_back(std::move(item));
   }
   json["compute"] = {{"name", priced.accelerator.levels.back().name},

@@ -85,7 +85,7 @@ ordered_json physical_json(const Accelerator& accelerator, const std::optional<P
 
 double traffic_bits(const LevelCost& level, const Memory& memory) {
   double words = 0;
-  for (const TensorCost& tensor : level.tensors) words += tensor.reads + tensor.fills + tensor.updates;
+  for (const TensorCost& tensor : level.tensors) words += tensor.words_read + tensor.words_written;
   return words * memory.word_bits;
 }
 

@@ -18,6 +18,15 @@ ordered_json optional_number(const std::optional<double>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
+/// What is said of widths.
+ordered_json bits(const ElementBits& said) {
+  ordered_json json = ordered_json::object();
+  for (std::size_t r = 0; r < kRoles; ++r)
+    if (said.of[r]) json[std::string(kRoleNames[r])] = *said.of[r];
+  if (said.partial_sums) json["partial_sums"] = *said.partial_sums;
+  return json;
+}
+
 ordered_json roles(const std::array<bool, kRoles>& set) {
   ordered_json list = ordered_json::array();
   for (const Role role : kAllRoles) {
@@ -36,6 +45,7 @@ ordered_json level_json(const Accelerator& a, std::size_t k) {
     const Memory& m = level.memory();
     json["capacity_words"] = m.capacity_words ? ordered_json(*m.capacity_words) : ordered_json(nullptr);
     json["word_bits"] = m.word_bits;
+    if (m.bits != ElementBits{}) json["bits"] = bits(m.bits);
     json["buffers"] = m.buffers;
     json["keeps"] = roles(m.may_keep);
     json["may_bypass"] = roles(m.may_bypass);
@@ -122,6 +132,7 @@ ordered_json layer_fields(const Layer& layer) {
   json["operation"] = to_string(layer.operation);
   json["written_as"] = layer.written_as;
   json["macs"] = layer.macs();
+  if (layer.bits != ElementBits{}) json["bits"] = bits(layer.bits);
   for (const Dim& dim : layer.dims) json["dims"][dim.name] = dim.size;
   json["tensors"] = ordered_json::array();
   for (std::size_t x = 0; x < layer.tensors.size(); ++x) {
@@ -185,6 +196,7 @@ ordered_json show_json(const Accelerator& a) {
   for (std::size_t i = 0; i < options.size(); ++i) {
     json["conventions"][std::string(options[i].key)] = options[i].values[get_convention(a.conventions, i)];
   }
+  if (a.bits != ElementBits{}) json["bits"] = bits(a.bits);
   json["mac_units"] = a.macs_units();
   json["levels"] = ordered_json::array();
   for (std::size_t k = 0; k < a.levels.size(); ++k) json["levels"].push_back(level_json(a, k));

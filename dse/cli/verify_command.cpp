@@ -71,7 +71,7 @@ class VerifyCommand {
     } catch (const json::parse_error& error) {
       throw bad_option(file_, "", fmt::format("is not JSON: {}", error.what()), "what `pliant map --json` wrote");
     }
-    if (!saved.is_object() || (saved.value("schema", 0) != kJsonSchema && saved.value("schema", 0) != 1))
+    if (!saved.is_object() || saved.value("schema", 0) < 1 || saved.value("schema", 0) > kJsonSchema)
       throw bad_option(file_, "schema", fmt::format("is not {}", kJsonSchema), "what `pliant map --json` wrote");
     const TaskWords words = TaskWords::from_json(saved.value("task", json()), file_, file_);
     std::vector<ReadTask> tasks = read_tasks(words);

@@ -68,8 +68,8 @@ std::vector<SolvedLayer> solved_layers(const ordered_json& details, std::size_t 
     for (const ordered_json& memory : task[12]) {
       MemoryCost cost{text(memory[0]), number(memory[4]), number(memory[6]), number(memory[7]), {}};
       for (const ordered_json& tensor : memory[8])
-        cost.tensors.push_back({text(tensor[0]), number(tensor[1]),
-                                number(tensor[1]) + number(tensor[2]) + number(tensor[3]), number(tensor[4])});
+        cost.tensors.push_back(
+            {text(tensor[0]), number(tensor[1]), number(tensor[1]) + number(tensor[2]), number(tensor[3])});
       one.memories.push_back(std::move(cost));
     }
     if (!one.memories.empty()) all.push_back(std::move(one));

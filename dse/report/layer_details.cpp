@@ -147,7 +147,7 @@ class Collector {
       const auto [first, last] = columns.tensors.range(at);
       for (std::int64_t t = first; t < last; ++t) {
         ordered_json tensor{string(columns.tensors.text("tensor", t))};
-        for (const char* name : {"reads", "fills", "updates", "energy_pj"})
+        for (const char* name : {"words_read", "words_written", "energy_pj"})
           tensor.push_back(value(columns.tensors, name, t));
         tensors.push_back(std::move(tensor));
       }

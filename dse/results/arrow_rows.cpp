@@ -61,8 +61,8 @@ std::shared_ptr<arrow::DataType> energies_type() {
 
 std::shared_ptr<arrow::DataType> memories_type() {
   const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
-  const auto tensor =
-      arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"), real("energy_pj")});
+  const auto tensor = arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"),
+                                      real("words_read"), real("words_written"), real("energy_pj")});
   return arrow::list(
       arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"), real("used_words"),
                       real("read_cycles"), real("write_cycles"), real("bus_cycles"), real("leakage_pj"),
@@ -295,7 +295,7 @@ double gb_per_s(const LayerRow& row, const TaskResult::Memory& memory) {
   if (!time) return std::numeric_limits<double>::quiet_NaN();
   const int word_bits = row.accelerator->levels[static_cast<std::size_t>(memory.level)].memory().word_bits;
   double words = 0;
-  for (const TaskResult::Memory::Traffic& t : memory.tensors) words += t.reads + t.fills + t.updates;
+  for (const TaskResult::Memory::Traffic& t : memory.tensors) words += t.words_read + t.words_written;
   return gigabytes_per_second(words * word_bits, time->latency_s);
 }
 
@@ -315,7 +315,7 @@ void append_memories(arrow::ListBuilder& list, const LayerRow& row) {
     for (const TaskResult::Memory::Traffic& t : m.tensors) {
       must(item.Append());
       must(child<arrow::StringBuilder>(item, 0).Append(row.layer->tensors[t.tensor].name));
-      append_reals(item, 1, {t.reads, t.fills, t.updates, t.energy_pj});
+      append_reals(item, 1, {t.reads, t.fills, t.updates, t.words_read, t.words_written, t.energy_pj});
     }
   }
 }

@@ -37,7 +37,7 @@ constexpr std::array<ColumnInfo, 30> kLayers = {{
      "by memory, outermost first: instances, capacity_words and used_words of one, read_cycles, write_cycles, "
      "bus_cycles, "
      "leakage_pj, gb_per_s (both directions, all instances; empty without a clock), and by tensor reads, fills and "
-     "updates (words, all instances) and energy_pj"},
+     "updates (elements, all instances), words_read and words_written (of the memory) and energy_pj"},
     {"certificate", "",
      "value and lower_bound (of the objective), gap, certified, mappings_covered, evaluations, ended_by"},
     {"mapping", "",

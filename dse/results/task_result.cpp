@@ -110,7 +110,10 @@ void pack(Pack& all, Result& r) {
     for (auto* number : {&m.instances, &m.capacity_words, &m.used_words, &m.read_cycles, &m.write_cycles, &m.bus_cycles,
                          &m.leakage_pj})
       out(*number);
-    out.list(m.tensors, [](auto& o, auto& t) { o(t.tensor), o(t.reads), o(t.fills), o(t.updates), o(t.energy_pj); });
+    out.list(m.tensors, [](auto& o, auto& t) {
+      o(t.tensor);
+      for (auto* number : {&t.reads, &t.fills, &t.updates, &t.words_read, &t.words_written, &t.energy_pj}) o(*number);
+    });
   });
   all(r.certified);
 }

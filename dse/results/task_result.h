@@ -44,8 +44,10 @@ struct TaskResult {
     double instances = 0, capacity_words = 0, used_words = 0, read_cycles = 0, write_cycles = 0, bus_cycles = 0,
            leakage_pj = 0;
     struct Traffic {
-      int tensor = 0;  ///< in the layer
-      double reads = 0, fills = 0, updates = 0, energy_pj = 0;
+      int tensor = 0;                            ///< in the layer
+      double reads = 0, fills = 0, updates = 0;  ///< elements
+      double words_read = 0, words_written = 0;  ///< of the memory, as wide as they are
+      double energy_pj = 0;
       bool operator==(const Traffic&) const = default;
     };
     std::vector<Traffic> tensors;  ///< those it keeps

@@ -32,6 +32,7 @@ std::optional<Layer> with_batch(const Layer& layer, Count batch) {
     text.replace(value, end - value, fmt::format("{}", std::stoll(text.substr(value, end - value)) * batch));
   }
   Layer grown_layer = parse_layer(text, "batch");
+  grown_layer.bits = layer.bits;
   grown_layer.name = layer.name;
   return grown_layer;
 }

@@ -41,7 +41,9 @@ std::string essential(const Accelerator& accelerator, const Layer& layer) {
       Fanout& fanout = level.fanout();
       fanout.area_um2 = 0;
       // An array whose shape is not fixed is its number of units: 4 x 64 and 16 x 16 are one question.
-      if (l < plain.flexibility.levels.size() && plain.flexibility.levels[l].shape.kind != ShapeRule::Kind::kFixed) {
+      // Not of a systolic array, which is filled and drained along its rows and columns.
+      if (l < plain.flexibility.levels.size() && plain.flexibility.levels[l].shape.kind != ShapeRule::Kind::kFixed &&
+          !fanout.systolic) {
         fanout.cols = fanout.units();
         fanout.rows = 1;
       }
@@ -68,7 +70,8 @@ std::string conflict_of(const Task& task) {
 ///      cycles_per_mac and of bandwidth limits met within a cycle were repaired.
 ///   5: wrong prices of drains, peak copies and partial multicast were repaired.
 ///   6: `bandwidth` is one bus for reads and writes; a record has bus_cycles.
-constexpr int kTaskVersion = 6;
+///   7: elements have widths of their own; a record has the words that pass each memory.
+constexpr int kTaskVersion = 7;
 
 }  // namespace
 
@@ -135,7 +138,10 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoin
     result.bound_by = report.bound_by;
     for (std::size_t l = 0; l < report.levels.size(); ++l) {
       const LevelCost& level = report.levels[l];
-      if (!level.memory) continue;
+      if (!level.memory) {
+        if (level.energy_pj > 0) result.energy_by_level.push_back({level.name, level.energy_pj});
+        continue;
+      }
       result.energy_by_level.push_back({level.name, level.energy_pj + level.leakage_pj});
       result.memories.push_back({static_cast<int>(l),
                                  level.instances_built,
@@ -149,8 +155,8 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoin
       for (std::size_t t = 0; t < level.tensors.size(); ++t) {
         const TensorCost& tensor = level.tensors[t];
         if (tensor.kept)
-          result.memories.back().tensors.push_back(
-              {static_cast<int>(t), tensor.reads, tensor.fills, tensor.updates, tensor.energy_pj});
+          result.memories.back().tensors.push_back({static_cast<int>(t), tensor.reads, tensor.fills, tensor.updates,
+                                                    tensor.words_read, tensor.words_written, tensor.energy_pj});
       }
     }
     result.energy_by_level.push_back(

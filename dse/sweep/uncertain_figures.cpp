@@ -49,8 +49,8 @@ std::variant<std::vector<UncertainFigures>, std::string> parse_uncertain(std::st
 }
 
 const std::vector<std::string>& uncertain_keys() {
-  static const std::vector<std::string> keys{"read_pj", "write_pj",          "update_pj",
-                                             "mac_pj",  "leak_pj_per_cycle", "area_um2"};
+  static const std::vector<std::string> keys{"read_pj",    "write_pj",          "update_pj", "mac_pj",
+                                             "pj_per_bit", "leak_pj_per_cycle", "area_um2"};
   return keys;
 }
 
@@ -71,6 +71,7 @@ int scale_figures(Accelerator& accelerator, const UncertainFigures& figures, dou
       scale("leak_pj_per_cycle", memory.leak_pj_per_cycle);
       scale("area_um2", memory.area_um2);
     } else if (level.is_fanout()) {
+      scale("pj_per_bit", level.fanout().pj_per_bit);
       scale("area_um2", level.fanout().area_um2);
     } else {
       scale("mac_pj", level.compute().mac_pj);

@@ -125,7 +125,8 @@ class Flexion {
                   .c_and_w = std::min(size, fanout.units())});
   }
 
-  // T by volume: points (inputs, weights, outputs) of tile sizes in words; a fixed tile is one point.
+  // T by volume: points (inputs, weights, outputs) of tile sizes in the memory's units (words, where all are as wide);
+  // a fixed tile is one point.
   AxisFlexion volumes(const Layer& layer, int level, const LevelFlexibility& written) const {
     const MemoryRules rules = memory_rules(layer, accelerator_, written, level);
     const double capacity = rules.capacity;
@@ -136,7 +137,8 @@ class Flexion {
       if (tensors == 0) continue;
       double words = 0;
       for (std::size_t x = 0; x < layer.tensors.size(); ++x)
-        if ((tensors >> x & 1) != 0) words += static_cast<double>(layer.tensor_words(static_cast<int>(x)));
+        if ((tensors >> x & 1) != 0)
+          words += static_cast<double>(layer.tensor_words(static_cast<int>(x))) * rules.element[x];
       sizes.push_back(words);
       if (rules.shares) {
         shares.push_back((*rules.shares)[r]);

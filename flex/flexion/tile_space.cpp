@@ -108,14 +108,14 @@ Count TileSpace::largest_of_linear(int dim, std::vector<Count>& tile) const {
   // Words of each role, and last of all together: what stays, and what every step of the dim adds.
   std::array<double, kRoles + 1> constant{}, slope{};
   for (const int x : kept_) {
-    const double one = words(x, tile);
+    const double one = words(x, tile) * rules_.element[static_cast<std::size_t>(x)];
     auto& part = (layer_.coupled(x) >> dim & 1) != 0 ? slope : constant;
     part[static_cast<std::size_t>(rules_.role[static_cast<std::size_t>(x)])] += one;
     part[kRoles] += one;
   }
   auto most = static_cast<double>(layer_.dims[d].size);
   for (std::size_t r = 0; r <= kRoles; ++r) {
-    const double limit = r < kRoles ? rules_.share_words[r] : rules_.capacity;
+    const double limit = r < kRoles ? rules_.share_units[r] : rules_.capacity;
     if (constant[r] + slope[r] > limit) return 0;
     if (slope[r] > 0) most = std::min(most, std::floor((limit - constant[r]) / slope[r]));
   }

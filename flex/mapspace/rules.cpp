@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace pliant {
 
@@ -53,6 +54,17 @@ void resolve_keeps(const Layer& layer, const Accelerator& accelerator, MemoryRul
   for (TensorSet& choice : rules.keeps) choice |= rules.must_keep;
 }
 
+/// How many bits are a unit, by their greatest common divisor.
+void count_units(const Layer& layer, const Accelerator& accelerator, int level, MemoryRules& rules) {
+  const int word_bits = accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
+  int unit = word_bits;
+  for (std::size_t x = 0; x < layer.tensors.size(); ++x)
+    unit = std::gcd(unit, accelerator.held_bits(level, layer, static_cast<int>(x)));
+  rules.word = word_bits / unit;
+  for (std::size_t x = 0; x < layer.tensors.size(); ++x)
+    rules.element[x] = accelerator.held_bits(level, layer, static_cast<int>(x)) / unit;
+}
+
 }  // namespace
 
 const LevelFlexibility& level_rules(const Flexibility& flexibility, std::size_t level) {
@@ -65,12 +77,14 @@ MemoryRules memory_rules(const Layer& layer, const Accelerator& accelerator, con
   const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
   MemoryRules rules;
   rules.level = level;
+  count_units(layer, accelerator, level, rules);
   const int buffers = std::max(1, memory.buffers);
   Count reserved = 0;
   for (const Count words : memory.reserved_words) reserved += words;
   if (memory.capacity_words)
-    rules.capacity =
-        reserved > *memory.capacity_words ? -1 : static_cast<double>((*memory.capacity_words - reserved) / buffers);
+    rules.capacity = reserved > *memory.capacity_words
+                         ? -1
+                         : static_cast<double>((*memory.capacity_words - reserved) / buffers) * rules.word;
   for (std::size_t r = 0; r < kRoles; ++r)
     if (memory.resident[r]) rules.resident |= layer.tensors_with_role(static_cast<Role>(r));
   rules.shares = written.tile.partition;
@@ -78,9 +92,10 @@ MemoryRules memory_rules(const Layer& layer, const Accelerator& accelerator, con
     double whole = 0;
     for (const double share : *rules.shares) whole += share;
     for (std::size_t r = 0; r < kRoles; ++r)
-      rules.share_words[r] = (whole > 0 ? (*rules.shares)[r] / whole : 0) *
-                                 static_cast<double>(*memory.capacity_words / buffers) * kShareSlack -
-                             static_cast<double>(memory.reserved_words[r]) / buffers;
+      rules.share_units[r] = ((whole > 0 ? (*rules.shares)[r] / whole : 0) *
+                                  static_cast<double>(*memory.capacity_words / buffers) * kShareSlack -
+                              static_cast<double>(memory.reserved_words[r]) / buffers) *
+                             rules.word;
   }
   rules.burst = static_cast<double>(written.tile.burst);
   rules.has_fixed_tile = !written.tile.fixed.empty();

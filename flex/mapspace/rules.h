@@ -25,11 +25,15 @@ struct MemoryRules {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
   int level = 0;
-  double capacity = kUnlimited;                      ///< usable words: what is not reserved / buffers; < 0: too little
+  /// Capacities, shares and bursts are counted in units, the widest of which words and all elements here are multiples:
+  /// words, where all are as wide as a word.
+  double capacity = kUnlimited;                      ///< usable units: what is not reserved / buffers; < 0: too little
+  double word = 1;                                   ///< units of a word
+  std::array<double, kMaxTensors> element{};         ///< by tensor: units of an element
   TensorSet resident = 0;                            ///< live here whole: their tiles take no room of their own
   std::optional<std::array<double, kRoles>> shares;  ///< hard partition as written; empty = soft
-  /// Words of each role; unlimited without a partition.
-  std::array<double, kRoles> share_words{kUnlimited, kUnlimited, kUnlimited};
+  /// Units of each role; unlimited without a partition.
+  std::array<double, kRoles> share_units{kUnlimited, kUnlimited, kUnlimited};
   double burst = 1;                       ///< words; every held tile is a multiple of it
   bool has_fixed_tile = false;            ///< a tile is fixed, if only along dims of other layers
   std::array<Count, kMaxDims> fixed{};    ///< by dim: tile held here, as written; 0 = free
@@ -45,7 +49,8 @@ struct MemoryRules {
   bool holds_everything() const { return !is_limited() && burst == 1; }
 
   /// Do tiles of these words exceed a limit that larger tiles exceed as well? What overflows while some dims are not
-  /// placed yet, and counted as 1, overflows for good. `words(x)` are those of tensor x, asked of kept tensors only.
+  /// placed yet, and counted as 1, overflows for good. `words(x)` are the elements of tensor x, asked of kept ones
+  /// only.
   template <typename Words>
   bool overflows(TensorSet kept, const Words& words) const {
     if (!is_limited()) return false;
@@ -54,13 +59,13 @@ struct MemoryRules {
     kept &= ~resident;
     for (int x = 0; x < tensors; ++x) {
       if ((kept >> x & 1U) == 0) continue;
-      const double held = words(x);
+      const double held = words(x) * element[static_cast<std::size_t>(x)];
       total += held;
       by_role[static_cast<std::size_t>(role[static_cast<std::size_t>(x)])] += held;
     }
     if (total > capacity) return true;
     for (std::size_t r = 0; r < kRoles; ++r)
-      if (by_role[r] > share_words[r]) return true;
+      if (by_role[r] > share_units[r]) return true;
     return false;
   }
 
@@ -70,7 +75,8 @@ struct MemoryRules {
     if (overflows(kept, words)) return false;
     kept &= ~resident;
     for (int x = 0; x < tensors && burst > 1; ++x)
-      if ((kept >> x & 1U) != 0 && std::fmod(words(x), burst) != 0) return false;
+      if ((kept >> x & 1U) != 0 && std::fmod(words(x) * element[static_cast<std::size_t>(x)], burst * word) != 0)
+        return false;
     return true;
   }
 

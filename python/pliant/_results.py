@@ -141,7 +141,7 @@ class Cost:
             if compute["leakage_pj"]:
                 rows.append({"level": compute["name"], "tensor": "leakage", "energy_pj": compute["leakage_pj"]})
         texts = ["level", "tensor"]
-        numbers = ["reads", "fills", "updates", "drains", "tile_words", "energy_pj"]
+        numbers = ["reads", "fills", "updates", "drains", "words_read", "words_written", "tile_words", "energy_pj"]
         return Table.from_rows(rows, texts=texts, numbers=numbers)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -194,7 +194,7 @@ class Report(reported.ReportedSweep):
         # Energy and traffic by memory and tensor.
         for chart, value_of, scale in (
             ("chart-energy", lambda t: t["energy_pj"], 1e-12 / self.prefix("chart-energy", "J")),
-            ("chart-traffic", lambda t: t["reads"] + t["fills"] + t["updates"], 1),
+            ("chart-traffic", lambda t: t["words_read"] + t["words_written"], 1),
         ):
             drawn = {(d["level"], d["tensor"]): d["value"] for d in self.page.marks(chart, "rect")}
             for memory in layers[0]["memories"]:

@@ -76,6 +76,7 @@ TEST_P(Incremental, EqualsFresh) {
     const Kind kind = std::array{Kind::kGemm, Kind::kConv, Kind::kEinsum}[static_cast<std::size_t>(round % 3)];
     const Layer layer = reference::random_layer(random, kind, 5000);
     Accelerator accelerator = reference::random_accelerator(random, round % 2 == 0);
+    reference::add_widths_and_networks(random, accelerator);
     accelerator.conventions = *Conventions::preset(GetParam());
     const Problem problem(layer, accelerator);
     // Perfect mappings, imperfect ones, and changes from one to the other.
@@ -103,6 +104,7 @@ TEST_P(Incremental, DimByDimFromNothing) {
   for (int round = 0; round < 300; ++round) {
     const Layer layer = reference::random_layer(random, round % 2 == 0 ? Kind::kGemm : Kind::kConv, 5000);
     Accelerator accelerator = reference::random_accelerator(random, true);
+    reference::add_widths_and_networks(random, accelerator);
     accelerator.conventions = *Conventions::preset(GetParam());
     const Problem problem(layer, accelerator);
     const FlatMapping wanted =

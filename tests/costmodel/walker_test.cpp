@@ -96,6 +96,7 @@ TEST(PartialMulticast, NeverCostsMore) {
     const Factorization rule = std::array{kPfm, kRuby}[static_cast<std::size_t>(i / 2 % 2)];
     const Layer layer = reference::random_layer(random, kind, 400);
     Accelerator accelerator = reference::random_accelerator(random, true);
+    reference::add_widths_and_networks(random, accelerator);
     const std::vector<std::string> presets = Conventions::preset_names();
     accelerator.conventions = *Conventions::preset(presets[random() % presets.size()]);
     const Mapping mapping = reference::random_mapping(random, layer, accelerator, rule);
@@ -128,6 +129,7 @@ TEST(AnyConventions, BreakNoInvariant) {
     const Factorization rule = std::array{kPfm, kRubyS, kRubyT, kRuby}[static_cast<std::size_t>(i / 3 % 4)];
     const Layer layer = reference::random_layer(random, kind, 400);
     Accelerator accelerator = reference::random_accelerator(random, true);
+    reference::add_widths_and_networks(random, accelerator);
     const std::vector<std::string> presets = Conventions::preset_names();
     accelerator.conventions = *Conventions::preset(presets[random() % presets.size()]);
     if (i % 2 == 0)

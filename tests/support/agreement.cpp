@@ -101,6 +101,7 @@ Comparison compare_random(std::uint64_t seed, int cases, Kind kind, Factorizatio
   for (; comparison.cases < cases; ++comparison.cases) {
     const Layer layer = random_layer(random, kind, max_macs);
     Accelerator accelerator = random_accelerator(random, special_networks);
+    add_widths_and_networks(random, accelerator);
     accelerator.conventions = conventions;
     const Mapping mapping = random_mapping(random, layer, accelerator, rule);
     std::string differs = disagreement(layer, accelerator, mapping);

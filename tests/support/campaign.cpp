@@ -60,7 +60,8 @@ bool add_capacity(Task& task, Draw& draw) {
   return changed;
 }
 
-/// More units do not change what a mapping costs, except that idle ones leak and count as unused.
+/// More units do not change what a mapping costs, except that idle ones leak and count as unused, and that a systolic
+/// array takes longer to fill.
 bool add_units(Task& task, Draw& draw) {
   if (task.objective == Objective::kEdpOverUtilization) return false;
   bool changed = false;
@@ -68,6 +69,7 @@ bool add_units(Task& task, Draw& draw) {
     Level& level = task.accelerator.levels[l];
     if (level.is_memory() && level.memory().leak_pj_per_cycle != 0) return false;
     if (level.is_compute() && level.compute().leak_pj_per_cycle != 0) return false;
+    if (level.is_fanout() && level.fanout().systolic) return false;
     if (!level.is_fanout() || task.flexibility.levels[l].shape.kind == ShapeRule::Kind::kBlocks) continue;
     level.fanout().cols += draw.from(1, 2);
     changed = true;
@@ -123,6 +125,7 @@ void double_energies(Task& task) {
       for (double Memory::*energy :
            {&Memory::read_pj, &Memory::write_pj, &Memory::update_pj, &Memory::leak_pj_per_cycle})
         level.memory().*energy *= 2;
+    if (level.is_fanout()) level.fanout().pj_per_bit *= 2;
     if (level.is_compute()) level.compute().mac_pj *= 2, level.compute().leak_pj_per_cycle *= 2;
   }
 }

@@ -257,10 +257,36 @@ void draw_any_conventions(Draw& draw, Task& task) {
         draw.of(std::vector<Factorization>{Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby});
 }
 
-}  // namespace
+/// Elements that are not as wide as words: of the accelerator, of memories and of the layer. Drawn after everything
+/// else.
+void draw_widths(Draw& draw, Task& task) {
+  if (!draw.chance(0.3)) return;
+  const auto said = [&](double share) {
+    ElementBits bits;
+    for (auto& of_role : bits.of)
+      if (draw.chance(share)) of_role = draw.of(std::vector<int>{2, 4, 8, 12, 16, 24});
+    if (draw.chance(share)) bits.partial_sums = draw.of(std::vector<int>{16, 20, 32});
+    return bits;
+  };
+  task.accelerator.bits = said(0.6);
+  if (draw.chance(0.3)) task.layer.bits = said(0.4);
+  for (Level& level : task.accelerator.levels)
+    if (level.is_memory() && draw.chance(0.25)) level.memory().bits = said(0.4);
+}
 
-Task campaign_task(std::uint64_t seed) {
-  Draw draw(seed * 0x9E3779B97F4A7C15ULL + 7);
+/// Networks with energy, and systolic arrays. Drawn after everything else.
+void draw_networks(Draw& draw, Accelerator& accelerator) {
+  const bool energy = draw.chance(0.3), arrays = draw.chance(0.2);
+  for (Level& level : accelerator.levels) {
+    if (!level.is_fanout()) continue;
+    if (energy && draw.chance(0.7)) level.fanout().pj_per_bit = static_cast<double>(draw.from(1, 60)) / 100;
+    if (arrays && draw.chance(0.7)) level.fanout().systolic = static_cast<Role>(draw.from(0, 2));
+  }
+}
+
+Draw draw_of(std::uint64_t seed) { return Draw(seed * 0x9E3779B97F4A7C15ULL + 7); }
+
+Task draw_task(Draw& draw, std::uint64_t seed) {
   Task task;
   task.accelerator = draw_accelerator(draw);
   const Count levels = static_cast<Count>(task.accelerator.levels.size());
@@ -277,6 +303,21 @@ Task campaign_task(std::uint64_t seed) {
   if (draw.chance(0.06)) reserve_room(draw, task.accelerator);
   if (seed >= kAnyConventions) draw_any_conventions(draw, task);
   return task;
+}
+
+}  // namespace
+
+Task campaign_task(std::uint64_t seed) {
+  Draw draw = draw_of(seed);
+  Task task = draw_task(draw, seed);
+  draw_widths(draw, task);
+  draw_networks(draw, task.accelerator);
+  return task;
+}
+
+Task plain_campaign_task(std::uint64_t seed) {
+  Draw draw = draw_of(seed);
+  return draw_task(draw, seed);
 }
 
 }  // namespace pliant::tests

@@ -4,7 +4,7 @@
 // limits on ports at any level, leakage, word widths; GEMMs, convolutions (strides above the kernel, dilated,
 // transposed, depthwise) and einsums of 2 to 5 tensors with coefficients; every class with partial variants, every
 // factorization rule, objective, preset and single convention; fractional cycles_per_mac; tiles of whole bursts;
-// tensors that live in a memory, and room reserved there.
+// tensors that live in a memory, and room reserved there; elements of any width, networks with energy, systolic arrays.
 #pragma once
 
 #include <cstdint>
@@ -19,5 +19,8 @@ inline constexpr std::uint64_t kAnyConventions = 1'000'000'000'000;
 
 /// The same task for the same seed. It may be too large to enumerate, and it may have no legal mapping.
 Task campaign_task(std::uint64_t seed);
+
+/// The same without widths, energy of networks and systolic arrays: what the seed meant before there were any.
+Task plain_campaign_task(std::uint64_t seed);
 
 }  // namespace pliant::tests

@@ -257,6 +257,15 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
     if (options.buses)
       for (Level& level : task.accelerator.levels)
         if (level.is_memory() && level.memory().read_words_per_cycle) share_bus(level.memory());
+    if (options.widths) {
+      for (auto& bits : task.accelerator.bits.of) bits = draw.of(std::vector<int>{4, 8, 12, 16});
+      task.accelerator.bits.partial_sums = draw.of(std::vector<int>{16, 24, 32});
+    }
+    for (Level& level : task.accelerator.levels) {
+      if (!level.is_fanout()) continue;
+      if (options.networks) level.fanout().pj_per_bit = static_cast<double>(draw.from(1, 40)) / 100;
+      if (options.arrays && draw.chance(0.7)) level.fanout().systolic = static_cast<Role>(draw.from(0, 2));
+    }
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     if (options.bursts)
       for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)

@@ -27,6 +27,12 @@ struct CaseOptions {
   bool buses = false;
   /// Some tensors live whole in a memory, and others take room there.
   bool residents = false;
+  /// Elements are not as wide as words, and partial sums wider than outputs.
+  bool widths = false;
+  /// Networks that cost energy.
+  bool networks = false;
+  /// Systolic arrays, in which one role stays.
+  bool arrays = false;
 };
 
 struct RandomCase {

@@ -7,16 +7,16 @@
 #include <set>
 #include <utility>
 
-#include "support/listed_macs.h"
+#include "support/walked_costs.h"
 
 namespace pliant::reference {
 
 namespace {
 
-class Walk : private ListedMacs {
+class Walk : private WalkedCosts {
  public:
   Walk(const Layer& layer, const Accelerator& accelerator, const Mapping& mapping)
-      : ListedMacs(layer, accelerator, mapping), conventions_(accelerator.conventions) {}
+      : WalkedCosts(layer, accelerator, mapping) {}
 
   Walked run() {
     Walked walked;
@@ -37,14 +37,7 @@ class Walk : private ListedMacs {
     return walked;
   }
 
-  Count tile_words(int level, int x) const {
-    std::set<Tuple> elements;
-    for (const Mac& mac : macs_)
-      if (indices(mac, [&](std::size_t i) { return loops_[i].level < level; }) == 0)
-        elements.insert(element(x, mac.coords));
-    return conventions_.footprint == Conventions::Footprint::kDistinct ? static_cast<Count>(elements.size())
-                                                                       : box_words(elements);
-  }
+  using WalkedCosts::tile_words;
 
  private:
   /// Most instances of a level that work in the same step.
@@ -55,7 +48,6 @@ class Walk : private ListedMacs {
     for (const auto& [time, instances] : working) most = std::max(most, instances.size());
     return static_cast<Count>(most);
   }
-  bool boxes() const { return conventions_.footprint == Conventions::Footprint::kBoundingBox; }
 
   /// What the children that share one transfer have in common, besides the instance of the parent.
   Tuple group_of(const Mac& mac, int x, int parent, int child, const std::set<int>& uniting) const {
@@ -90,6 +82,7 @@ class Walk : private ListedMacs {
   struct Control {
     std::vector<bool> starts_run;  ///< by loop
     int widened = -1;
+    std::vector<bool> moves{};  ///< by loop: the kill and the temporal loops outside it
   };
 
   Control control(int x, int parent, int child) const {
@@ -105,6 +98,7 @@ class Walk : private ListedMacs {
         every_step |= loop.level == innermost && !loop.spatial && coupled(x, loop.dim);
       for (std::size_t i = 0; i < loops_.size(); ++i)
         control.starts_run[i] = !loops_[i].spatial && (every_step || loops_[i].level == innermost);
+      control.moves = control.starts_run;
       if (every_step) return control;
       from = innermost;
     }
@@ -116,6 +110,7 @@ class Walk : private ListedMacs {
       if (coupled(x, loop.dim)) break;
     }
     for (int i = 0; i <= kill; ++i) control.starts_run[i] = !loops_[i].spatial;
+    control.moves = control.starts_run;
     if (kill < 0 || to_compute || !slides(x, loops_[kill].dim)) return control;
     if (within && loops_[kill].level < parent) return control;
     if (conventions_.halo == Conventions::Halo::kOneLoop) {
@@ -201,7 +196,7 @@ class Walk : private ListedMacs {
   }
 
   Words pair_words(int x, int parent, int child, const std::set<int>& uniting) const {
-    Words words{x, parent, child, 0, 0, 0, 0};
+    Words words{x, parent, child};
     const Control control = this->control(x, parent, child);
     std::map<Tuple, Key> group_names;
     std::vector<Key> groups;  // by MAC
@@ -240,6 +235,11 @@ class Walk : private ListedMacs {
       words.served = transfers(x, group, run, as_is);
       words.delivered = transfers(x, at_child, run, as_is);
     }
+    std::set<Key> tiles;
+    for (const Mac& mac : macs_) tiles.insert(indices(mac, [&](std::size_t i) { return control.moves[i]; }));
+    words.tiles = static_cast<Count>(tiles.size());
+    for (int l = parent + 1; l < child; ++l)
+      if (!is_memory(l)) words.passed.emplace_back(l, passing(words, l, run));
     if (x != layer_.output()) return words;
     if (conventions_.first_time == Conventions::FirstTime::kPerSweep) {
       // One sweep over the coupled loops: the others stand still.
@@ -256,6 +256,32 @@ class Walk : private ListedMacs {
       words.first_child = child == levels_ ? 0 : transfers(x, at_child, no_run, as_is);
     }
     return words;
+  }
+
+  /// Words that pass a fanout on their way to the children. Under conventions that do not move sets all factors are
+  /// perfect, and so every word has as many takers as there are copies.
+  template <class Run>
+  double passing(const Words& words, int fanout, Run run) const {
+    const auto merged = [&](const NestLoop& loop) {
+      if (!loop.spatial || loop.level <= fanout || loop.level >= words.child || coupled(words.tensor, loop.dim))
+        return false;
+      const Fanout& inner = accelerator_.levels[loop.level].fanout();
+      return words.tensor == layer_.output() ? inner.reduction : inner.multicast;
+    };
+    const bool sets = conventions_.halo != Conventions::Halo::kDisplacement &&
+                      conventions_.stationarity != Conventions::Stationarity::kWithinLevel;
+    if (!sets) {
+      auto passed = static_cast<double>(words.delivered);
+      for (const NestLoop& loop : loops_)
+        if (merged(loop)) passed /= static_cast<double>(loop.bound);
+      return passed;
+    }
+    const auto takers = [&](const Mac& mac) {
+      return indices(
+          mac, [&](std::size_t i) { return loops_[i].spatial && loops_[i].level < words.child && !merged(loops_[i]); });
+    };
+    return static_cast<double>(
+        transfers(words.tensor, takers, run, [](const Mac& mac) -> const Tuple& { return mac.coords; }));
   }
 
   /// Timeloop: an instance's part of the tensor's box is divided at every network by the boxes of its children's tiles.
@@ -310,76 +336,6 @@ class Walk : private ListedMacs {
     }
     return words;
   }
-
-  /// Reads, writes, energy and cycles from the words that were moved.
-  void charge(Walked& walked) const {
-    walked.reads.assign(levels_, 0);
-    walked.reads_of.fill(walked.reads);
-    walked.writes = walked.reads;
-    walked.writes_of = walked.reads_of;
-    const auto access = [&](const Words& w, int level, double reads, double writes) {
-      const auto role = static_cast<std::size_t>(layer_.tensors[w.tensor].role);
-      walked.reads[level] += reads;
-      walked.reads_of[role][level] += reads;
-      walked.writes[level] += writes;
-      walked.writes_of[role][level] += writes;
-    };
-    const Compute& compute = accelerator_.levels.back().compute();
-    walked.energy_pj = static_cast<double>(walked.macs) * compute.mac_pj;
-    std::map<int, double> output_fills;  // by level
-    for (const Words& w : walked.words) {
-      const Memory& parent = accelerator_.levels[w.parent].memory();
-      const Memory* child = w.child < levels_ ? &accelerator_.levels[w.child].memory() : nullptr;
-      double parent_reads = static_cast<double>(w.served), updates = 0, fills = static_cast<double>(w.delivered),
-             drains = 0;
-      if (w.tensor == layer_.output()) {
-        updates = static_cast<double>(w.served);
-        parent_reads -= static_cast<double>(w.first_parent);
-        fills -= static_cast<double>(w.first_child);
-        switch (conventions_.drain) {
-          case Conventions::Drain::kCounted: drains = static_cast<double>(w.delivered); break;
-          case Conventions::Drain::kFree: break;
-          case Conventions::Drain::kParentWrites:
-            drains =
-                (updates + output_fills[w.parent]) * static_cast<double>(w.delivered) / static_cast<double>(w.served);
-            break;
-        }
-        output_fills[w.child] = fills;
-      }
-      access(w, w.parent, parent_reads, updates);
-      walked.energy_pj += parent_reads * parent.read_pj + updates * parent.update_pj;
-      if (child == nullptr) continue;
-      access(w, w.child, drains, fills);
-      walked.energy_pj += drains * child->read_pj + fills * child->write_pj;
-    }
-    walked.cycles = static_cast<double>(walked.steps) * compute.cycles_per_mac;
-    double leakage = compute.leak_pj_per_cycle, built = 1;
-    for (int l = 0; l < levels_; ++l)
-      if (!is_memory(l)) leakage *= static_cast<double>(accelerator_.levels[l].fanout().units());
-    for (int l = 0; l < levels_; ++l) {
-      if (!is_memory(l)) {
-        built *= static_cast<double>(accelerator_.levels[l].fanout().units());
-        continue;
-      }
-      const Memory& memory = accelerator_.levels[l].memory();
-      leakage += memory.leak_pj_per_cycle * built;
-      const auto used = static_cast<double>(walked.peak[l]);
-      const auto wait = [&](const std::optional<double>& rate, double words) {
-        if (rate) walked.cycles = std::max(walked.cycles, std::ceil(words / (*rate * used)));
-      };
-      wait(memory.read_words_per_cycle, walked.reads[l]);
-      wait(memory.write_words_per_cycle, walked.writes[l]);
-      wait(memory.bus_words_per_cycle, walked.reads[l] + walked.writes[l]);
-      for (std::size_t r = 0; r < kRoles; ++r) {
-        wait(memory.bandwidth_of[r].read, walked.reads_of[r][l]);
-        wait(memory.bandwidth_of[r].write, walked.writes_of[r][l]);
-        wait(memory.bandwidth_of[r].bus, walked.reads_of[r][l] + walked.writes_of[r][l]);
-      }
-    }
-    walked.energy_pj += leakage * walked.cycles;
-  }
-
-  const Conventions& conventions_;
 };
 
 }  // namespace

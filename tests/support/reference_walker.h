@@ -33,10 +33,21 @@
 //
 //   Outputs go the other way, counted alike: what a child would receive it sends instead. The first arrival of an
 //   element at an instance of the parent is a plain write; later ones need the old value read. A child fetches the old
-//   value except for elements it meets for the first time.
+//   value except for elements it meets for the first time. They are as wide as partial sums until all MACs of the
+//   element are in them; the last arrival at an instance that has all of them, and the last that leaves it, are as wide
+//   as results.
+//
+//   Networks. A word delivered passes every fanout between p and c, but one further out only once for all children that
+//   differ in nothing but indices, of dims that x does not use, on fanouts with multicast (outputs: reduction) further
+//   in. Each pays its energy for every bit, as wide as the word is at the parent. Outputs pass on their way out, and
+//   their old values on the way in to a memory that fetches them.
+//
+//   A systolic array does nothing else while it is filled and drained, once for every tile that its stationary tensor
+//   has there, whatever else waits for ports meanwhile.
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "core/accelerator.h"
@@ -50,6 +61,8 @@ namespace pliant::reference {
 struct Words {
   int tensor = 0, parent = 0, child = 0;
   Count served = 0, delivered = 0, first_parent = 0, first_child = 0;
+  Count tiles = 0;                               ///< how often the child gets another tile
+  std::vector<std::pair<int, double>> passed{};  ///< fanouts between the two, and words that pass them
 };
 
 struct Walked {

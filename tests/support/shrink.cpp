@@ -177,6 +177,10 @@ class Smaller {
 
   void numbers() {
     for (std::size_t l = 0; l < task_.accelerator.levels.size(); ++l) {
+      if (task_.accelerator.levels[l].is_fanout()) {
+        with([l](Task& t) { t.accelerator.levels[l].fanout().pj_per_bit = 0; });
+        with([l](Task& t) { t.accelerator.levels[l].fanout().systolic.reset(); });
+      }
       if (!task_.accelerator.levels[l].is_memory()) continue;
       const auto change = [&](auto set) { with([l, set](Task& t) { set(t.accelerator.levels[l].memory()); }); };
       change([](Memory& m) { m.capacity_words.reset(); });
@@ -191,11 +195,15 @@ class Smaller {
       for (std::size_t r = 0; r < kRoles; ++r) change([r](Memory& m) { m.bandwidth_of[r] = {}; });
       change([](Memory& m) { m.leak_pj_per_cycle = 0; });
       change([](Memory& m) { m.word_bits = 16; });
+      change([](Memory& m) { m.bits = {}; });
       for (double Memory::*energy : {&Memory::read_pj, &Memory::write_pj, &Memory::update_pj}) {
         change([energy](Memory& m) { m.*energy = 0; });
         change([energy](Memory& m) { m.*energy = std::min(m.*energy, 1.0); });
       }
     }
+    with([](Task& t) { t.accelerator.bits = {}; });
+    with([](Task& t) { t.layer.bits = {}; });
+    with([](Task& t) { t.accelerator.bits.partial_sums.reset(); });
     const auto change = [&](auto set) { with([set](Task& t) { set(t.accelerator.levels.back().compute()); }); };
     change([](Compute& c) { c.mac_pj = 0; });
     change([](Compute& c) { c.leak_pj_per_cycle = 0; });

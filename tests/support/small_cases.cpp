@@ -153,6 +153,27 @@ Accelerator random_accelerator(Random& random, bool special_networks) {
   return accelerator;
 }
 
+void add_widths_and_networks(Random& random, Accelerator& accelerator) {
+  // Widths that are powers of two: shares of words stay exact.
+  const auto width = [&] { return 4 << pick(random, 0, 3); };
+  if (chance(random, 40)) {
+    for (auto& bits : accelerator.bits.of)
+      if (chance(random, 70)) bits = width();
+    if (chance(random, 70)) accelerator.bits.partial_sums = 32;
+  }
+  for (Level& level : accelerator.levels) {
+    if (!level.is_memory() || !chance(random, 20)) continue;
+    level.memory().word_bits = width();
+    level.memory().bits.of[static_cast<std::size_t>(pick(random, 0, 2))] = width();
+    if (chance(random, 50)) level.memory().bits.partial_sums = width();
+  }
+  for (Level& level : accelerator.levels) {
+    if (!level.is_fanout()) continue;
+    if (chance(random, 35)) level.fanout().pj_per_bit = static_cast<double>(pick(random, 1, 8)) / 64;
+    if (chance(random, 15)) level.fanout().systolic = static_cast<Role>(pick(random, 0, 2));
+  }
+}
+
 Mapping random_mapping(Random& random, const Layer& layer, const Accelerator& accelerator, Factorization rule) {
   const std::size_t levels = accelerator.levels.size() - 1;
   Mapping mapping;

@@ -24,6 +24,8 @@ Layer random_layer(Random& random, Kind kind, Count max_macs);
 /// Two to four memories; up to two fanouts in every gap, before the first memory excluded; anything may bypass.
 /// special_networks: some fanouts lack multicast or reduction, some have partial multicast.
 Accelerator random_accelerator(Random& random, bool special_networks);
+/// Elements that are not as wide as words, networks with energy, systolic arrays; each in some of the accelerators.
+void add_widths_and_networks(Random& random, Accelerator& accelerator);
 
 /// Loops anywhere, within the fanouts; every tensor is kept somewhere.
 Mapping random_mapping(Random& random, const Layer& layer, const Accelerator& accelerator, Factorization rule);

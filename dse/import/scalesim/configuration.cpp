@@ -70,11 +70,11 @@ class ConfigurationReader {
     sram("FilterSRAM", "weights", weights, bandwidth);
     sram("OfmapSRAM", "outputs", outputs, "");
     text += fmt::format(
-        "  - {{fanout: Array, rows: {}, cols: {}}}\n  - {{memory: Register, capacity: 1, keeps: [{}]}}\n"
+        "  - {{fanout: Array, rows: {}, cols: {}, systolic: {}}}\n  - {{memory: Register, capacity: 1, keeps: [{}]}}\n"
         "  - {{compute: MAC, mac_pj: {}}}\nflexibility:\n  parallel:\n    Array: {{rows: {}, cols: {}}}\n  gemm:\n"
         "    parallel:\n      Array: {{rows: {}, cols: {}}}\n",
-        rows, cols, flow.stationary, yaml_number(kMacPjAssumed), flow.conv_rows, flow.conv_cols, flow.gemm_rows,
-        flow.gemm_cols);
+        rows, cols, flow.stationary, flow.stationary, yaml_number(kMacPjAssumed), flow.conv_rows, flow.conv_cols,
+        flow.gemm_rows, flow.gemm_cols);
     return accelerator;
   }
 
@@ -182,7 +182,7 @@ class ConfigurationReader {
                     kOnChipTechnology, kDramPjPerByte, kMacPjAssumed));
     log_.choice(at, "SRAM", "words are bytes; double buffered, so that a tile may fill half of each");
     log_.choice(at, "timing",
-                "cycles here are those of the loop nest; filling and draining the array, which SCALE-Sim adds, is not");
+                "cycles are those of the loop nest, with the array's fill and drain for every tile that stays in it");
   }
 
   const SourceFile& file_;

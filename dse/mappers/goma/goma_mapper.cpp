@@ -31,6 +31,13 @@ GomaProblem problem_of(const Task& task) {
   for (const Level& one : accelerator.levels)
     if (one.is_memory() && one.memory().resident != std::array<bool, kRoles>{})
       refuse("a tensor lives in " + one.name, "tensors that come from the outermost memory");
+  for (const int memory : {0, 1, 3})
+    for (std::size_t x = 0; x < layer.tensors.size(); ++x)
+      if (accelerator.held_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits ||
+          accelerator.element_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits)
+        refuse("`" + accelerator.name + "` has elements that are not one word", "GOMA's template, which counts words");
+  if (level(2).fanout().pj_per_bit > 0 || level(2).fanout().systolic)
+    refuse("`" + accelerator.name + "` has a network with energy or a systolic array", "GOMA's template, without");
   GomaProblem problem;
   for (std::size_t d = 0; d < 3; ++d) problem.size[d] = layer.dims[static_cast<std::size_t>(dims[d])].size;
   problem.units = level(2).fanout().rows * level(2).fanout().cols;

@@ -111,11 +111,10 @@ class Details {
           writeCycles,
           busCycles,
           leakage,
-          tensors: tensors.map(([tensor, reads, fills, updates, pj]) => ({
+          tensors: tensors.map(([tensor, read, written, pj]) => ({
             tensor: this.text(tensor),
-            reads,
-            fills,
-            updates,
+            read,
+            written,
             energy: pj,
           })),
         }),

@@ -160,7 +160,7 @@ const hasBus = (layer) => (layer?.memories[0]?.busCycles ?? 0) > 0;
 
 /** Points of layers, the compute roof, and a slanted roof where the outermost memory limits reading or its bus. */
 function rooflineRows(layers, units) {
-  const words = (t) => (hasBus(layers[0]) ? t.reads + t.fills + t.updates : t.reads);
+  const words = (t) => (hasBus(layers[0]) ? t.read + t.written : t.read);
   const moved = (layer) => layer.memories[0].tensors.reduce((sum, t) => sum + words(t), 0);
   const points = layers
     .filter((l) => moved(l) > 0)
@@ -244,7 +244,7 @@ async function drawDesign() {
   await drawStacked(
     "chart-traffic",
     shown,
-    (t) => t.reads + t.fills + t.updates,
+    (t) => t.read + t.written,
     "words read and written",
     "words",
     1,

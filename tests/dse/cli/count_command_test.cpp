@@ -27,7 +27,7 @@ const std::string kCounted = "gemm:M=4,N=4,K=4";
 TEST(CountCommand, OrdersOfAPlainConvolution) {
   const Counted answer = count({"--orders", "--layer", "conv:M=8,C=8,P=8,Q=8,R=3,S=3", "--json"});
   ASSERT_EQ(answer.code, 0) << answer.err;
-  EXPECT_EQ(answer.json()["schema"], 2);
+  EXPECT_EQ(answer.json()["schema"], 3);
   EXPECT_EQ(answer.json()["count"], "21");
   EXPECT_EQ(answer.json()["without_halo_reuse"], "11");
   EXPECT_EQ(answer.json()["all_orders"], "720");

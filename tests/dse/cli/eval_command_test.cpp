@@ -59,7 +59,7 @@ TEST_F(EvalCommand, JsonIsTheContract) {
   const Ran ran = run(with(mapping(), {"--json"}));
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json result = json::parse(ran.out);
-  EXPECT_EQ(result.at("schema"), 2);
+  EXPECT_EQ(result.at("schema"), 3);
   EXPECT_EQ(result.at("macs"), 16 * 64 * 16);
   EXPECT_EQ(result.at("compute_steps"), 16 * 8 * 16);
   EXPECT_DOUBLE_EQ(result.at("edp_pj_cycles").get<double>(),

@@ -22,7 +22,7 @@ TEST(FlexionCommand, JsonHasPublishedValuesForEveryLayerAndTheModel) {
   const Ran answer = flexion({"--accelerator", "flexref", "--workload", "flexpaper_mnasnet", "--no-tuples", "--json"});
   ASSERT_EQ(answer.code, 0) << answer.err;
   const auto json = nlohmann::json::parse(answer.out);
-  EXPECT_EQ(json["schema"], 2);
+  EXPECT_EQ(json["schema"], 3);
   std::map<std::string, nlohmann::json> designs;
   for (const auto& design : json["designs"]) designs[design["flexibility"]] = design;
   ASSERT_EQ(designs.size(), 13u);

@@ -116,7 +116,7 @@ TEST(MapCommand, JsonHasTheContractsFields) {
   const Ran ran = run(with(kSmall, {"--json"}));
   ASSERT_EQ(ran.code, 0) << ran.err;
   const auto json = nlohmann::json::parse(ran.out);
-  EXPECT_EQ(json["schema"], 2);
+  EXPECT_EQ(json["schema"], 3);
   for (const char* key :
        {"energy_pj", "runtime_cycles", "edp_pj_cycles", "area_um2", "utilization", "bound_by", "levels", "mapping",
         "objective", "value", "lower_bound", "gap", "certified", "mappings_covered", "mapper", "solve_seconds"})

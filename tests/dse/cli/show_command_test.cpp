@@ -35,7 +35,7 @@ TEST(ShowCommand, EveryShippedFileIsRanInEveryForm) {
     EXPECT_EQ(run({"show", kind, name, "--yaml"}).code, 0);
     const Ran json = run({"show", kind, name, "--json"});
     ASSERT_EQ(json.code, 0) << json.err;
-    EXPECT_EQ(nlohmann::json::parse(json.out)["schema"], 2);
+    EXPECT_EQ(nlohmann::json::parse(json.out)["schema"], 3);
   };
   for (const std::string& name : library.accelerator_names()) check("accelerator", name);
   for (const std::string& name : library.workload_names()) check("workload", name);

@@ -89,6 +89,7 @@ TEST(ScaleSim, AConfigurationIsASystolicArray) {
       parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"), imported.accelerators.at(0).yaml, "array");
   EXPECT_EQ(array.name, "small_array");
   EXPECT_EQ(array.macs_units(), 12 * 14);
+  EXPECT_EQ(array.levels.at(static_cast<std::size_t>(array.find_level("Array"))).fanout().systolic, Role::kWeight);
   const Memory& weights = array.levels.at(static_cast<std::size_t>(array.find_level("FilterSRAM"))).memory();
   EXPECT_EQ(weights.capacity_words, 18 * 1024);
   EXPECT_EQ(weights.buffers, 2);

@@ -114,6 +114,33 @@ TEST(ExactMapper, EqualsExhaustiveWithSharedBuses) {
   EXPECT_LT(tally.uncertified, tally.cases / 4);
 }
 
+// Capacities, loads and energies in bits; outputs are narrower when they are finished.
+TEST(ExactMapper, EqualsExhaustiveWithWidths) {
+  const Tally tally = compare_many(
+      320,
+      {.factorizations = {kPerfect, kRubyS, kRubyT, kRuby}, .most_mappings = 8'000, .buses = true, .widths = true});
+  EXPECT_LT(tally.infeasible, tally.cases / 5);
+  EXPECT_LT(tally.uncertified, tally.cases / 4);
+}
+
+// What words cost on their way, multicast and reduction trees included.
+TEST(ExactMapper, EqualsExhaustiveWithNetworks) {
+  const Tally tally = compare_many(
+      320,
+      {.factorizations = {kPerfect, kRubyS, kRubyT, kRuby}, .most_mappings = 8'000, .widths = true, .networks = true});
+  EXPECT_LT(tally.infeasible, tally.cases / 5);
+  EXPECT_LT(tally.uncertified, tally.cases / 4);
+}
+
+// Fill and drain for every tile that stays in an array.
+TEST(ExactMapper, EqualsExhaustiveWithSystolicArrays) {
+  const Tally tally = compare_many(
+      320,
+      {.factorizations = {kPerfect, kRubyS, kRubyT, kRuby}, .most_mappings = 8'000, .buses = true, .arrays = true});
+  EXPECT_LT(tally.infeasible, tally.cases / 5);
+  EXPECT_LT(tally.uncertified, tally.cases / 4);
+}
+
 // Remainders everywhere, and padding: small spaces are proven as well.
 TEST(ExactMapper, EqualsExhaustiveWithTemporalRemaindersAndPadding) {
   const Tally tally = compare_many(240, {.factorizations = {kRuby, kRubyT, kPadding}});

@@ -41,14 +41,19 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       for (int l = keeper + 1; l < p_.levels; ++l)
         if (!p_.is_memory[l]) units *= static_cast<double>(p_.accelerator.levels[l].fanout().units());
       if (resolved_.compute_runs) units = kInfinity;
-      nearest = std::min(nearest, p_.macs / units * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]) +
-                                      energy_outside_fanouts(x, pattern.pairs));
+      const double pj = least_words(x, keeper) * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]);
+      nearest = std::min(nearest, p_.macs / units * pj + energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
     floor_ += nearest;
     keep_choices_ *= patterns_[x].size();
   }
   floor_cycles_ = cycles_outside_fanouts();
+}
+
+/// Words of a memory that an element takes; no output takes less than a finished one.
+double ChoiceBounds::least_words(int x, int level) const {
+  return p_.element_words[level][x] - (x == p_.output ? p_.finished_saves[level] : 0);
 }
 
 int ChoiceBounds::first_fanout() const {
@@ -64,8 +69,8 @@ double ChoiceBounds::energy_outside_fanouts(int x, std::span<const KeeperPair> p
   double energy = 0;
   for (const KeeperPair& pair : pairs) {
     if (pair.parent >= fanout || pair.child == p_.levels) continue;
-    energy += x == p_.output ? p_.update_pj[pair.parent] : p_.read_pj[pair.parent];
-    if (x != p_.output && pair.child < fanout) energy += p_.write_pj[pair.child];
+    energy += least_words(x, pair.parent) * (x == p_.output ? p_.update_pj[pair.parent] : p_.read_pj[pair.parent]);
+    if (x != p_.output && pair.child < fanout) energy += least_words(x, pair.child) * p_.write_pj[pair.child];
   }
   return energy * p_.tensor_words[x];
 }
@@ -89,7 +94,7 @@ double ChoiceBounds::cycles_outside_fanouts() const {
         }
         fewest = std::min(fewest, times);
       }
-      words += fewest * p_.tensor_words[x];
+      words += fewest * p_.tensor_words[x] * least_words(x, port.level);
     }
     cycles = std::max(cycles, words / port.bandwidth);
   }

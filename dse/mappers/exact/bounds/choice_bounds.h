@@ -56,6 +56,7 @@ class ChoiceBounds {
   };
   using Chosen = std::array<const Pattern*, kMaxTensors>;
 
+  double least_words(int x, int level) const;
   int first_fanout() const;
   double energy_outside_fanouts(int tensor, std::span<const KeeperPair> pairs) const;
   double cycles_outside_fanouts() const;

@@ -59,7 +59,7 @@ Count largest_tile(const Problem& problem, const MemoryRules& memory, TensorSet 
   keeps &= ~memory.resident;
   double growing = 0, others = 0;
   for (int x = 0; x < problem.tensors; ++x)
-    if (keeps >> x & 1U) (problem.is_coupled(x, d) ? growing : others) += 1;
+    if (keeps >> x & 1U) (problem.is_coupled(x, d) ? growing : others) += memory.element[static_cast<std::size_t>(x)];
   if (growing == 0) return others > memory.capacity ? 0 : kAny;
   const double most = std::floor((memory.capacity - others) / growing);
   return most >= problem.size[d] ? kAny : static_cast<Count>(std::max(0.0, most));

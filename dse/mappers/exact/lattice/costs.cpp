@@ -102,6 +102,62 @@ std::pair<double, double> Costs::reduced_between(int parent, int child) const {
   return {std::max(1.0, few), many};
 }
 
+double Costs::finished_saves(int level) const {
+  const Problem& p = resolved_.problem;
+  return p.finished_saves[level] > 0 && sums_whole(level) ? p.finished_saves[level] : 0;
+}
+
+bool Costs::sums_whole(int level) const { return spatial_between(spatial_, resolved_.problem.summing, -1, level) == 1; }
+
+double Costs::network_pj(const KeeperPair& pair) const {
+  const Problem& p = resolved_.problem;
+  const DimSet uncoupled = all_dims(p) & ~p.coupled[pair.tensor];
+  double pj = 0, merged = 1;  // children that share what passes a fanout outside them, at most
+  for (int l = pair.child - 1; l > pair.parent; --l) {
+    if (p.is_memory[l]) continue;
+    pj += p.network_pj[l] / merged;
+    if (p.sharing[pair.tensor] >> l & 1U) merged *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
+  }
+  return pj;
+}
+
+/// Returns what does not depend on tiles. Towards the compute units every MAC takes its words by itself; operands that
+/// stay there arrive at least as often as they are served.
+double Costs::charge_networks(const KeeperPair& pair, Weights& w) const {
+  const Problem& p = resolved_.problem;
+  const double word = network_pj(pair) * p.word_bits[pair.parent];
+  const double pj = word * p.element_words[pair.parent][pair.tensor];
+  if (pair.child == p.levels) {
+    if (resolved_.staying(pair.tensor, pair.parent) == 0) return pj * p.macs;
+    w.served += pj;
+    return 0;
+  }
+  w.delivered += pj;
+  if (pair.tensor != p.output) return 0;
+  w.delivered += pj;  // the way back
+  w.first_child -= pj;
+  if (sums_whole(pair.child)) w.first_child -= word * p.finished_saves[pair.parent];
+  return 0;
+}
+
+/// A tile of w words takes shift * w + skew cycles, and there are at least as many tiles as words delivered to a copy
+/// over w. Windows that slide deliver fewer words than tiles have; boxes may deliver more, so there nothing is certain
+/// but the steps.
+double Costs::charge_array(const Port& array, const KeeperPair& pair, Weights& w) const {
+  const Problem& p = resolved_.problem;
+  if (pair.tensor != array.stationary || pair.parent > array.level || pair.child < array.level) return 0;
+  if (pair.child == p.levels) {
+    const bool stays = resolved_.staying(pair.tensor, pair.parent) != 0;
+    return steps_ + (stays ? 1 : steps_ / p.cycles_per_mac) * (array.shift + array.skew);
+  }
+  const bool boxes = p.conventions.footprint == Conventions::Footprint::kBoundingBox && !p.affine[pair.tensor].empty();
+  if (boxes) return steps_ + array.shift + array.skew;
+  const double room = p.capacity[pair.child] / p.element_words[pair.child][pair.tensor];
+  const double words = std::max(1.0, std::min(room, p.tensor_words[pair.tensor]));
+  w.delivered += (array.shift + array.skew / words) / instances_[pair.child];
+  return steps_;
+}
+
 double Costs::first_arrivals(int level) const {
   // Upper bound (exact without windows): the model subtracts first arrivals.
   const Problem& p = resolved_.problem;
@@ -169,50 +225,69 @@ void Costs::save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* we
 double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
+  double certain = 0;
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
+    if (p.networks != 0) certain += charge_networks(pair, w);
     const bool to_memory = pair.child < p.levels;
-    w.served += p.read_pj[pair.parent];
-    if (to_memory) w.delivered += p.write_pj[pair.child];
+    const double at_parent = p.element_words[pair.parent][pair.tensor];
+    const double at_child = to_memory ? p.element_words[pair.child][pair.tensor] : 0;
+    w.served += at_parent * p.read_pj[pair.parent];
+    if (to_memory) w.delivered += at_child * p.write_pj[pair.child];
     if (pair.tensor != p.output) continue;
-    w.served += p.update_pj[pair.parent];
-    w.first_parent -= p.read_pj[pair.parent];
+    w.served += at_parent * p.update_pj[pair.parent];
+    w.first_parent -= at_parent * p.read_pj[pair.parent] + finished_saves(pair.parent) * p.update_pj[pair.parent];
     if (!to_memory) continue;
-    w.first_child -= p.write_pj[pair.child];
-    if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += p.read_pj[pair.child];
+    w.first_child -= at_child * p.write_pj[pair.child];
+    const double drained = at_child * p.read_pj[pair.child];
+    if (p.conventions.drain == Conventions::Drain::kCounted) {
+      w.delivered += drained;
+      w.first_child -= finished_saves(pair.child) * p.read_pj[pair.child];
+    }
     if (p.conventions.drain == Conventions::Drain::kParentWrites) {
       const auto [few, many] = reduced_between(pair.parent, pair.child);
-      w.served += few * p.read_pj[pair.child];
+      w.served += few * drained;
       if (j + 1 < pairs.size()) {  // the parent's own fills from further out
-        weights[j + 1].delivered += few * p.read_pj[pair.child];
-        weights[j + 1].first_child -= many * p.read_pj[pair.child];
+        weights[j + 1].delivered += few * drained;
+        weights[j + 1].first_child -= many * drained;
       }
     }
   }
   save_where_sums_leave(pairs, weights);
-  return constant(pairs, weights);
+  return certain + constant(pairs, weights);
 }
 
 double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
-  const double scale = 1 / (port.bandwidth * instances_[port.level]);
+  if (port.stationary >= 0) {
+    double certain = 0;
+    for (std::size_t j = 0; j < pairs.size(); ++j) certain += charge_array(port, pairs[j], weights[j]);
+    return certain;
+  }
+  const double rate = 1 / (port.bandwidth * instances_[port.level]);
+  const double narrow = finished_saves(port.level) * rate;
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
     const bool output = pair.tensor == p.output;
     const bool reads = port.reads >> pair.tensor & 1U, writes = port.writes >> pair.tensor & 1U;
+    const double scale = rate * p.element_words[port.level][pair.tensor];
     if (pair.parent == port.level) {
       if (reads) w.served += scale;
       if (reads && output) w.first_parent -= scale;
       if (writes && output) w.served += scale;
+      if (writes && output) w.first_parent -= narrow;
     }
     if (pair.child != port.level) continue;
     if (writes) w.delivered += scale;
     if (writes && output) w.first_child -= scale;
     if (!reads || !output) continue;
-    if (p.conventions.drain == Conventions::Drain::kCounted) w.delivered += scale;
+    if (p.conventions.drain == Conventions::Drain::kCounted) {
+      w.delivered += scale;
+      w.first_child -= narrow;
+    }
     if (p.conventions.drain == Conventions::Drain::kParentWrites) {
       const auto [few, many] = reduced_between(pair.parent, pair.child);
       w.served += few * scale;

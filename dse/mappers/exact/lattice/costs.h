@@ -64,6 +64,14 @@ class Costs {
   void save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_certain_copies();
   void count_sums();
+  /// Words of a memory that a finished output takes less than a partial sum, if its outputs finish there.
+  double finished_saves(int level) const;
+  bool sums_whole(int level) const;
+  /// Energy of a bit on its way to the children of a pair, at least: what passes a fanout once for several children
+  /// counts with its share.
+  double network_pj(const KeeperPair& pair) const;
+  double charge_networks(const KeeperPair& pair, Weights& weights) const;
+  double charge_array(const Port& array, const KeeperPair& pair, Weights& weights) const;
   double first_per_sweep_at_compute(const KeeperPair& pair) const;
   /// Copies of a word under the reducing fanouts between two levels: at least, at most.
   std::pair<double, double> reduced_between(int parent, int child) const;

@@ -25,6 +25,8 @@ TEST(ShortCampaign, SeedsOnceWrong) {
     const tests::CampaignReport report = tests::run_seeds(seed, 1);
     EXPECT_EQ(report.compared, 1U) << seed;  // a generator that draws other tasks must say so here
     EXPECT_EQ(report.differing, 0U) << report.first;
+    const tests::Judgement plain = tests::compare_with_enumeration(tests::plain_campaign_task(seed));
+    EXPECT_EQ(plain.outcome, tests::Outcome::kAgrees) << seed << ": " << plain.what;
   }
 }
 

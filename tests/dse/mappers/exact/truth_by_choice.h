@@ -127,11 +127,16 @@ class Truth {
     for (const Transfer& words : nest.transfers()) result.words[{words.tensor, words.parent, words.child}] = words;
     const CostReport report = price(task.layer, task.accelerator, mapping);
     for (const Port& port : problem.ports) {
+      if (port.stationary >= 0) {
+        const double fill = nest.fill_cycles(port);
+        result.load.push_back(fill > 0 ? totals.steps + fill : 0);
+        continue;
+      }
       double words = 0;
       for (std::size_t x = 0; x < task.layer.tensors.size(); ++x) {
         const TensorCost& tensor = report.levels[static_cast<std::size_t>(port.level)].tensors[x];
-        if (port.reads >> x & 1U) words += tensor.reads;
-        if (port.writes >> x & 1U) words += tensor.fills + tensor.updates;
+        if (port.reads >> x & 1U) words += tensor.words_read;
+        if (port.writes >> x & 1U) words += tensor.words_written;
       }
       result.load.push_back(words / (port.bandwidth * nest.instances_peak(port.level)));
     }
