@@ -16,10 +16,11 @@ namespace {
 
 /// Where a figure comes from: printed in the source that the file names; between two such figures; moved from another
 /// node by the ratio that the file names; or ours.
-constexpr std::array<std::string_view, 4> kOrigins{"published", "interpolated", "scaled", "estimated"};
+constexpr std::array<std::string_view, 5> kOrigins{"published", "recalled", "interpolated", "scaled", "estimated"};
 
 void check_origin(const Cursor& block, std::string_view key, bool required) {
-  const auto origin = required ? block.require(key, "published, interpolated, scaled or estimated") : block.find(key);
+  const auto origin =
+      required ? block.require(key, "published, recalled, interpolated, scaled or estimated") : block.find(key);
   if (origin) origin->choice(kOrigins);
 }
 

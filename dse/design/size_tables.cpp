@@ -77,7 +77,8 @@ Accelerator without_sizes(const Accelerator& accelerator) {
       if (memory.capacity_words) memory.capacity_words = 1;
       memory.read_pj = memory.write_pj = memory.update_pj = memory.leak_pj_per_cycle = memory.area_um2 = 0;
     } else if (level.is_fanout()) {
-      level.fanout().rows = level.fanout().cols = 1;
+      // More units are no worse, except of a systolic array, which takes longer to fill.
+      if (!level.fanout().systolic) level.fanout().rows = level.fanout().cols = 1;
       level.fanout().area_um2 = 0;
     } else {
       level.compute() = {};

@@ -152,7 +152,8 @@ double Costs::charge_array(const Port& array, const KeeperPair& pair, Weights& w
   }
   const bool boxes = p.conventions.footprint == Conventions::Footprint::kBoundingBox && !p.affine[pair.tensor].empty();
   if (boxes) return steps_ + array.shift + array.skew;
-  const double room = p.capacity[pair.child] / p.element_words[pair.child][pair.tensor];
+  const bool lives = (resolved_.rules.memory(pair.child).resident >> pair.tensor & 1U) != 0;  // room beside the tiles
+  const double room = lives ? kInfinity : p.capacity[pair.child] / p.element_words[pair.child][pair.tensor];
   const double words = std::max(1.0, std::min(room, p.tensor_words[pair.tensor]));
   w.delivered += (array.shift + array.skew / words) / instances_[pair.child];
   return steps_;
