@@ -27,10 +27,13 @@ double Accelerator::peak_macs_per_cycle() const {
 }
 
 int Accelerator::element_bits(int level, const Layer& layer, int tensor) const {
+  return element_bits(level, layer.tensors[static_cast<std::size_t>(tensor)].role, layer.bits);
+}
+
+int Accelerator::element_bits(int level, Role role, const ElementBits& of_layer) const {
   const Memory& memory = levels[static_cast<std::size_t>(level)].memory();
-  const auto role = static_cast<std::size_t>(layer.tensors[static_cast<std::size_t>(tensor)].role);
-  for (const ElementBits* said : {&memory.bits, &layer.bits, &bits})
-    if (said->of[role]) return *said->of[role];
+  for (const ElementBits* said : {&memory.bits, &of_layer, &bits})
+    if (const auto& width = said->of[static_cast<std::size_t>(role)]) return *width;
   return memory.word_bits;
 }
 

@@ -119,6 +119,8 @@ struct Accelerator {
   /// Bits that a memory spends on an element of a tensor: as the memory says, else the layer, else the accelerator;
   /// a word where none does. Outputs that are finished; those that are not, below.
   int element_bits(int level, const Layer& layer, int tensor) const;
+  /// The same of anything with a role, where no layer is asked or one that says `of_layer`.
+  int element_bits(int level, Role role, const ElementBits& of_layer = {}) const;
   /// The same of a partial sum; as wide as outputs where nothing is said, and never narrower.
   int partial_sum_bits(int level, const Layer& layer) const;
   /// Bits that a tile reserves for an element: of an output, those of a partial sum.

@@ -52,7 +52,7 @@ class ResidencyTelling {
     for (std::size_t t = 0; t < live().tensors.size(); ++t) {
       const residency::LiveTensor& tensor = live().tensors[t];
       json["tensors"].push_back({{"node", node_name(tensor.node)},
-                                 {"words", tensor.words},
+                                 {"words", tensor.elements},
                                  {"lives_in", home_name(best_.homes[t])},
                                  {"from_step", tensor.made_by},
                                  {"to_step", tensor.last_read}});
@@ -137,14 +137,14 @@ class ResidencyTelling {
       if (best_.homes[t] == kOutside) continue;
       const int last = live().steps[static_cast<std::size_t>(tensor.last_read)].node;
       const std::vector<std::string> cells{node_name(tensor.node), home_name(best_.homes[t]),
-                                           readable_count(static_cast<double>(tensor.words)), node_name(last),
+                                           readable_count(static_cast<double>(tensor.elements)), node_name(last),
                                            fmt::format("{}", tensor.last_read - tensor.made_by)};
       const auto [known, is_new] = at.emplace(cells, lines.size());
       if (is_new) lines.push_back({cells});
       ++lines[known->second].times;
     }
     if (lines.empty()) return {};
-    TextTable table({"made by", "times", "stays in<", "words", "until<", "steps"});
+    TextTable table({"made by", "times", "stays in<", "elements", "until<", "steps"});
     for (const Line& line : lines)
       table.add(
           {line.cells[0], fmt::format("{}", line.times), line.cells[1], line.cells[2], line.cells[3], line.cells[4]});

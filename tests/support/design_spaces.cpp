@@ -21,13 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// DRAM, buffer, array, registers, units: with or without bandwidths, leakage, technology tables and areas.
-std::string draw_accelerator(Draw& draw, bool clock) {
+/// DRAM, buffer, array, registers, units: with or without bandwidths, leakage, technology tables and areas. `more`
+/// draws widths, networks and systolic arrays.
+std::string draw_accelerator(Draw& draw, Draw& more, bool clock) {
   const auto maybe = [&](double chance, const std::string& line) { return draw.chance(chance) ? line : std::string(); };
   std::string text = "pliant: accelerator\nname: small\nword_bits: 8\n";
   text += draw.chance(0.5) ? "technology: cmos_15nm\n" : "technology: generic\n";
   text += maybe(0.2, "conventions: timeloop\n");
   if (clock) text += "clock: 1 GHz\n";
+  if (more.chance(0.3)) text += "bits: {inputs: 8, weights: 4, outputs: 8, partial_sums: 16}\n";
   text +=
       "parameters: {rows: 2, cols: 2, buffer: 64, tile_m: 2, tile_k: 2, order: [M, N, K, C, P], on_rows: [C], "
       "gemm_on_rows: [K], on_cols: [M]}\nlevels:\n";
@@ -41,6 +43,9 @@ std::string draw_accelerator(Draw& draw, bool clock) {
   text += maybe(0.3, "    may_bypass: [weights]\n");
   text += "  - fanout: PEs\n    rows: $rows\n    cols: $cols\n    area_um2: 50\n";
   text += maybe(0.2, "    multicast: false\n");
+  static const std::vector<std::string> kRoles{"weights", "inputs", "outputs"};
+  if (more.chance(0.3)) text += fmt::format("    pj_per_bit: {}\n", 0.05 * static_cast<double>(more.from(1, 6)));
+  if (more.chance(0.25)) text += fmt::format("    systolic: {}\n", more.of(kRoles));
   text += "  - memory: Reg\n    capacity: 4\n    read_pj: 0.1\n    area_um2: 12\n";
   text += maybe(0.3, "    leak_pj_per_cycle: 0.02\n");
   text += fmt::format("  - compute: MAC\n    mac_pj: 0.3\n    area_um2: {}\n", draw.from(50, 400));
@@ -87,7 +92,7 @@ struct Axes {
 };
 
 /// `wired`: with choices of what inflexible classes have wired in, before anything else takes the room.
-Axes draw_axes(Draw& draw, std::int64_t most_points, bool wired) {
+Axes draw_axes(Draw& draw, Draw& more, std::int64_t most_points, bool wired) {
   Axes axes;
   const auto add = [&](const std::string& line, std::int64_t size) {
     if (axes.points * size > most_points) return;
@@ -120,6 +125,9 @@ Axes draw_axes(Draw& draw, std::int64_t most_points, bool wired) {
   if (draw.chance(0.15)) plain("MAC.mac_pj", 1, 4);
   if (draw.chance(0.1)) add("Buffer.read_pj: [1, 2.5]", 2);
   if (draw.chance(0.1)) add("Buffer.technology: [cmos_15nm, generic]", 2);
+  if (more.chance(0.1)) add("PEs.pj_per_bit: [0.05, 0.4]", 2);
+  if (more.chance(0.1)) add("bits: [8, 4]", 2);
+  if (more.chance(0.05)) add("PEs.systolic: [weights, outputs]", 2);
   if (axes.text.empty()) add("cols: [1, 2, 3]", 3);
   return axes;
 }
@@ -173,9 +181,9 @@ ScratchFolder::~ScratchFolder() {
 
 RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::path& folder,
                          std::int64_t most_designs) {
-  Draw draw(seed);
+  Draw draw(seed), more(seed + 1'000'000'007);
   const bool clock = draw.chance(0.4);
-  const std::string accelerator = draw_accelerator(draw, clock);
+  const std::string accelerator = draw_accelerator(draw, more, clock);
   const fs::path file = folder / fmt::format("small_{}.yaml", seed);
   std::ofstream(file, std::ios::binary) << accelerator;
   const std::vector<std::string> flexibilities = {"all-16",
@@ -189,7 +197,7 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
   const std::vector<std::int64_t> designs_of_point = {16, 4, 3, 3, 4, 1, 2, 3};
   const auto classes = static_cast<std::size_t>(draw.from(0, static_cast<std::int64_t>(flexibilities.size()) - 1));
   const Axes axes =
-      draw_axes(draw, std::max<std::int64_t>(3, most_designs / designs_of_point[classes]), draw.chance(0.6));
+      draw_axes(draw, more, std::max<std::int64_t>(3, most_designs / designs_of_point[classes]), draw.chance(0.6));
   std::string text = fmt::format("accelerator: {}\nflexion: false\nworkloads:\n", file.string());
   const std::int64_t workloads = draw.from(1, 2);
   for (std::int64_t w = 0; w < workloads; ++w) {

@@ -65,6 +65,31 @@ Accelerator random_machine(Draw& draw) {
   return a;
 }
 
+/// Elements that are not as wide as words, in some of the networks: of the machine, of memories and of layers. Drawn
+/// after everything else.
+void draw_widths(Draw& draw, Accelerator& machine, Workload& workload) {
+  if (!draw.chance(0.5)) return;
+  static const std::vector<int> kElements{4, 8, 12, 16, 24}, kSums{16, 20, 32};
+  const auto said = [&](double share) {
+    ElementBits bits;
+    for (auto& of_role : bits.of)
+      if (draw.chance(share)) of_role = draw.of(kElements);
+    if (draw.chance(share)) bits.partial_sums = draw.of(kSums);
+    return bits;
+  };
+  machine.bits = said(0.5);
+  for (Level& level : machine.levels)
+    if (level.is_memory() && draw.chance(0.2)) level.memory().bits = said(0.4);
+  for (Workload::Entry& entry : workload.layers)
+    if (draw.chance(0.2)) entry.layer.bits = said(0.5);
+  for (Level& level : machine.levels) {
+    if (level.name == "Latch") level.memory().capacity_words = 6;  // of 16 bits: one of each, of any width
+    if (!level.is_fanout()) continue;
+    if (draw.chance(0.4)) level.fanout().pj_per_bit = static_cast<double>(draw.from(1, 20)) / 64;
+    if (draw.chance(0.3)) level.fanout().systolic = static_cast<Role>(draw.from(0, 2));
+  }
+}
+
 /// A network of up to six layers, written as a file would be.
 std::string random_network(Draw& draw) {
   std::string layers, graph;
@@ -114,7 +139,7 @@ Pairs without_beaten(Pairs all) {
 
 /// A tensor of the run as the enumeration sees it.
 struct Tensor {
-  Count words = 0;
+  Count elements = 0;
   int made = 0, last = 0;  // steps
   std::vector<int> homes{kOutside};
 };
@@ -176,6 +201,38 @@ class Enumeration {
     }
   }
 
+  /// Bits of an element: the memory says, or the layer, or the machine; else it is a word.
+  int width(int l, Role role, const Layer* of) const {
+    const auto r = static_cast<std::size_t>(role);
+    if (memory_at(l).bits.of[r]) return *memory_at(l).bits.of[r];
+    if (of != nullptr && of->bits.of[r]) return *of->bits.of[r];
+    return machine_.bits.of[r].value_or(memory_at(l).word_bits);
+  }
+  int sum_width(int l, const Layer& of) const {
+    const int result = width(l, Role::kOutput, &of);
+    const auto said = memory_at(l).bits.partial_sums ? memory_at(l).bits.partial_sums
+                      : of.bits.partial_sums         ? of.bits.partial_sums
+                                                     : machine_.bits.partial_sums;
+    return std::max(result, said.value_or(result));
+  }
+  int final_width(std::size_t t, int l) const {
+    const auto made = static_cast<std::size_t>(tensors_[t].made);
+    return width(l, Role::kOutput, node(made).is_layer() ? &layer(made) : nullptr);
+  }
+
+  /// Words that a tensor takes at a memory while a step runs.
+  Count room_of(std::size_t t, std::size_t s, int l) const {
+    int bits = final_width(t, l);
+    if (node(s).is_layer()) {
+      if (makes_[s] == static_cast<int>(t)) bits = sum_width(l, layer(s));
+      for (const auto& edge : run_[s].from)
+        if (edge.node >= 0 && of_step_[static_cast<std::size_t>(edge.node)] == static_cast<int>(t))
+          bits = std::max(bits, width(l, layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role, &layer(s)));
+    }
+    const Count all = tensors_[t].elements * bits;
+    return all / memory_at(l).word_bits + (all % memory_at(l).word_bits == 0 ? 0 : 1);
+  }
+
   /// Memories outside the units, where every layer that touches the tensor keeps its role.
   void find_homes() {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
@@ -207,8 +264,8 @@ class Enumeration {
     std::set<int> counted;
     const auto count = [&](int t, Role role) {
       if (home[static_cast<std::size_t>(t)] == kOutside || !counted.insert(t).second) return;
-      living.words[home[static_cast<std::size_t>(t)]][static_cast<std::size_t>(role)] +=
-          tensors_[static_cast<std::size_t>(t)].words;
+      const int l = home[static_cast<std::size_t>(t)];
+      living.words[l][static_cast<std::size_t>(role)] += room_of(static_cast<std::size_t>(t), s, l);
     };
     bool replaced = false;
     for (const auto& edge : run_[s].from) {
@@ -218,8 +275,11 @@ class Enumeration {
       if (is_layer) living.homes[static_cast<std::size_t>(role)] = home[static_cast<std::size_t>(t)];
       count(t, role);
       const Tensor& tensor = tensors_[static_cast<std::size_t>(t)];
-      replaced |= !is_layer && makes_[s] >= 0 && tensor.last == static_cast<int>(s) && tensor.words >= node(s).words &&
-                  home[static_cast<std::size_t>(t)] == home[static_cast<std::size_t>(makes_[s])];
+      const int where = home[static_cast<std::size_t>(t)];
+      replaced |=
+          !is_layer && makes_[s] >= 0 && where != kOutside && tensor.last == static_cast<int>(s) &&
+          where == home[static_cast<std::size_t>(makes_[s])] &&
+          room_of(static_cast<std::size_t>(t), s, where) >= room_of(static_cast<std::size_t>(makes_[s]), s, where);
     }
     if (makes_[s] >= 0) {
       if (is_layer) living.homes[static_cast<std::size_t>(Role::kOutput)] = home[static_cast<std::size_t>(makes_[s])];
@@ -287,19 +347,21 @@ class Enumeration {
       const std::array<Count, 3> words{tile[0] * tile[2], tile[2] * tile[1], tile[0] * tile[1]};
       const auto lives = now.words.find(static_cast<int>(l));
       const std::array<Count, kRoles> taken = lives == now.words.end() ? std::array<Count, kRoles>{} : lives->second;
-      std::array<Count, kRoles> held{};
+      std::array<Count, kRoles> held{};  // bits
       for (std::size_t role = 0; role < kRoles; ++role)
         if ((mapping.levels[l].keeps >> role & 1) != 0 && now.homes[role] != static_cast<int>(l))
-          held[role] = words[role];
+          held[role] = words[role] * (role == 2 ? sum_width(static_cast<int>(l), task.layer)
+                                                : width(static_cast<int>(l), static_cast<Role>(role), &task.layer));
       const Count buffers = level.memory().buffers, capacity = *level.memory().capacity_words;
-      if (held[0] + held[1] + held[2] > (capacity - taken[0] - taken[1] - taken[2]) / buffers) return false;
+      const Count word = level.memory().word_bits;
+      if (held[0] + held[1] + held[2] > (capacity - taken[0] - taken[1] - taken[2]) / buffers * word) return false;
       const auto& partition = task.flexibility.levels[l].tile.partition;
       if (!partition) continue;
       const double shares = (*partition)[0] + (*partition)[1] + (*partition)[2];
       for (std::size_t role = 0; role < kRoles; ++role) {
         const double room = (*partition)[role] / shares * static_cast<double>(capacity / buffers) -
                             static_cast<double>(taken[role]) / static_cast<double>(buffers);
-        if (static_cast<double>(held[role]) > room + 1e-9) return false;
+        if (static_cast<double>(held[role]) > room * static_cast<double>(word) + 1e-9) return false;
       }
     }
     return true;
@@ -311,16 +373,22 @@ class Enumeration {
     std::map<int, double> moved;
     double energy = 0, cycles = 0, leak = 0;
     const auto level_of = [](int where) { return where == kOutside ? 0 : where; };
+    const auto words_of = [&](Count elements, int bits, int l) {
+      return static_cast<double>(elements) * bits / memory_at(l).word_bits;
+    };
     for (const auto& edge : run_[s].from) {
       const int t = edge.node < 0 ? -1 : of_step_[static_cast<std::size_t>(edge.node)];
-      const auto words = static_cast<double>(t < 0 ? node(s).words : tensors_[static_cast<std::size_t>(t)].words);
       const int l = level_of(t < 0 ? kOutside : home[static_cast<std::size_t>(t)]);
+      const double words = t < 0 ? words_of(node(s).words, width(l, Role::kInput, nullptr), l)
+                                 : words_of(tensors_[static_cast<std::size_t>(t)].elements,
+                                            final_width(static_cast<std::size_t>(t), l), l);
       energy += words * memory_at(l).read_pj;
       moved[l] += words;
     }
     const int l = level_of(home[static_cast<std::size_t>(makes_[s])]);
-    energy += static_cast<double>(node(s).words) * memory_at(l).write_pj;
-    moved[l] += static_cast<double>(node(s).words);
+    const double made = words_of(node(s).words, width(l, Role::kOutput, nullptr), l);
+    energy += made * memory_at(l).write_pj;
+    moved[l] += made;
     for (const auto& [level, words] : moved)
       if (memory_at(level).bus_words_per_cycle)
         cycles = std::max(cycles, words / *memory_at(level).bus_words_per_cycle);
@@ -345,9 +413,9 @@ class Enumeration {
 RandomGraph random_graph(std::uint64_t seed) {
   Draw draw(seed);
   RandomGraph graph;
-  const Accelerator machine = random_machine(draw);
-  const std::string text = random_network(draw);
-  graph.workload = parse_workload_text(text, "net.yaml");
+  Accelerator machine = random_machine(draw);
+  graph.workload = parse_workload_text(random_network(draw), "net.yaml");
+  draw_widths(draw, machine, graph.workload);
   for (const Workload::Entry& entry : graph.workload.layers) {
     Task task;
     task.layer = entry.layer;
@@ -355,7 +423,7 @@ RandomGraph random_graph(std::uint64_t seed) {
     task.flexibility = machine.flexibility;
     graph.rows.push_back(std::move(task));
   }
-  graph.text = fmt::format("seed {}\n{}\n{}", seed, text, write_accelerator(machine));
+  graph.text = fmt::format("seed {}\n{}\n{}", seed, write_workload(graph.workload), write_accelerator(machine));
   return graph;
 }
 

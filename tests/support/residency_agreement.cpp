@@ -56,7 +56,8 @@ void expect_room(const RandomGraph& graph, const residency::Search& search, cons
     for (std::size_t t = 0; t < live.tensors.size(); ++t)
       if (found.homes[t] >= 0 && live.tensors[t].made_by < static_cast<int>(s) &&
           live.tensors[t].last_read >= static_cast<int>(s))
-        held[static_cast<std::size_t>(found.homes[t])] += live.tensors[t].words;
+        held[static_cast<std::size_t>(found.homes[t])] +=
+            residency::words_at(live, graph.rows, static_cast<int>(t), static_cast<int>(s), found.homes[t]);
     for (std::size_t l = 0; l < held.size(); ++l)
       if (machine.levels[l].is_memory() && machine.levels[l].memory().capacity_words) {
         EXPECT_LE(held[l], *machine.levels[l].memory().capacity_words);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/wide.h"
+
 namespace pliant::residency {
 
 namespace {
@@ -53,7 +55,7 @@ class Reader {
     step.count = node.count;
     for (const WorkloadGraph::Edge& edge : run_[static_cast<std::size_t>(s)].from) {
       if (edge.node < 0) {
-        if (!node.is_layer()) step.words_from_outside += node.words;
+        if (!node.is_layer()) step.elements_from_outside += node.words;
         continue;
       }
       const int made = tensor_of_[static_cast<std::size_t>(edge.node)];
@@ -145,8 +147,27 @@ LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows
   return Reader(workload, rows).read();
 }
 
-Count words_at(const LiveTensors& live, const std::vector<Task>& /*rows*/, int tensor, int /*step*/, Home /*home*/) {
-  return live.tensors[static_cast<std::size_t>(tensor)].words;
+int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level) {
+  const Accelerator& accelerator = rows.front().accelerator;
+  const int row = live.steps[static_cast<std::size_t>(live.tensors[static_cast<std::size_t>(tensor)].made_by)].row;
+  if (row < 0) return accelerator.element_bits(level, Role::kOutput);
+  const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
+  return accelerator.element_bits(level, layer, layer.output());
+}
+
+Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int step, Home home) {
+  const Accelerator& accelerator = rows.front().accelerator;
+  const Step& now = live.steps[static_cast<std::size_t>(step)];
+  int bits = finished_bits(live, rows, tensor, home);
+  if (now.row >= 0) {
+    const Layer& layer = rows[static_cast<std::size_t>(now.row)].layer;
+    if (now.makes == tensor) bits = accelerator.partial_sum_bits(home, layer);
+    for (const Read& read : now.reads)
+      if (read.tensor == tensor) bits = std::max(bits, accelerator.element_bits(home, layer, read.operand));
+  }
+  const Wide word = accelerator.levels[static_cast<std::size_t>(home)].memory().word_bits;
+  const Wide all = static_cast<Wide>(live.tensors[static_cast<std::size_t>(tensor)].elements) * bits;
+  return static_cast<Count>((all + word - 1) / word);
 }
 
 }  // namespace pliant::residency

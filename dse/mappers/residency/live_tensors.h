@@ -17,7 +17,7 @@ inline constexpr Home kOutside = -1;
 
 struct LiveTensor {
   int node = 0;  ///< of the graph, that makes it
-  Count words = 0;
+  Count elements = 0;
   int made_by = 0, last_read = 0;     ///< steps; equal when nobody reads it
   std::vector<Home> homes{kOutside};  ///< all it may have, outside first
 };
@@ -31,10 +31,10 @@ struct Step {
   int node = 0;
   int row = -1;  ///< of the workload; -1 = an operator
   Count count = 1;
-  std::vector<Read> reads;       ///< what the network made; the rest comes from outside
-  Count words_from_outside = 0;  ///< that an operator reads
-  int makes = -1;                ///< -1: an activation, done where its operand is
-  std::vector<int> through;      ///< tensors made before and read later that it does not touch
+  std::vector<Read> reads;          ///< what the network made; the rest comes from outside
+  Count elements_from_outside = 0;  ///< that an operator reads
+  int makes = -1;                   ///< -1: an activation, done where its operand is
+  std::vector<int> through;         ///< tensors made before and read later that it does not touch
 };
 
 struct LiveTensors {
@@ -46,7 +46,11 @@ struct LiveTensors {
 /// `rows` are the tasks of the workload's rows, all on one accelerator.
 LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows);
 
-/// Words of the memory that a tensor takes while a step runs: the widest its elements are there.
+/// Bits of a tensor's finished elements at a memory, as the layer that makes it says. Operators say nothing.
+int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level);
+
+/// Words of the memory that a tensor takes while a step runs: partial sums while a layer makes it, finished elements
+/// afterwards, or as wide as a layer that reads it takes them to be.
 Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int step, Home home);
 
 }  // namespace pliant::residency

@@ -56,22 +56,30 @@ bool works_in_place(WorkloadGraph::Operator work) {
   return work == kAdd || work == kActivation || work == kSoftmax || work == kNorm;
 }
 
-OperatorCost operator_cost(const Accelerator& accelerator, const Step& step, const LiveTensors& live,
+OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made) {
   if (step.makes < 0) return {};
+  const Accelerator& accelerator = rows.front().accelerator;
   std::map<int, Words> at;  // by level
   const auto level_of = [&](Home home, Role role) { return home == kOutside ? outermost(accelerator, role) : home; };
-  for (std::size_t i = 0; i < step.reads.size(); ++i)
-    at[level_of(homes[i], Role::kInput)].read +=
-        static_cast<double>(live.tensors[static_cast<std::size_t>(step.reads[i].tensor)].words);
-  at[level_of(kOutside, Role::kInput)].read += static_cast<double>(step.words_from_outside);
-  at[level_of(made, Role::kOutput)].written +=
-      static_cast<double>(live.tensors[static_cast<std::size_t>(step.makes)].words);
+  const auto words = [&](Count elements, int bits, int level) {
+    return static_cast<double>(elements) * bits /
+           accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
+  };
+  for (std::size_t i = 0; i < step.reads.size(); ++i) {
+    const int tensor = step.reads[i].tensor, level = level_of(homes[i], Role::kInput);
+    at[level].read +=
+        words(live.tensors[static_cast<std::size_t>(tensor)].elements, finished_bits(live, rows, tensor, level), level);
+  }
+  const int outside = level_of(kOutside, Role::kInput), result = level_of(made, Role::kOutput);
+  at[outside].read += words(step.elements_from_outside, accelerator.element_bits(outside, Role::kInput), outside);
+  at[result].written += words(live.tensors[static_cast<std::size_t>(step.makes)].elements,
+                              accelerator.element_bits(result, Role::kOutput), result);
   OperatorCost cost;
-  for (const auto& [level, words] : at) {
+  for (const auto& [level, moved] : at) {
     const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
-    cost.energy_pj += words.read * memory.read_pj + words.written * memory.write_pj;
-    cost.cycles = std::max(cost.cycles, cycles_at(memory, words));
+    cost.energy_pj += moved.read * memory.read_pj + moved.written * memory.write_pj;
+    cost.cycles = std::max(cost.cycles, cycles_at(memory, moved));
   }
   cost.energy_pj += cost.cycles * leak_pj_per_cycle(accelerator);
   return cost;

@@ -14,7 +14,7 @@ struct OperatorCost {
 };
 
 /// `homes` are those of step.reads, in their order.
-OperatorCost operator_cost(const Accelerator& accelerator, const Step& step, const LiveTensors& live,
+OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made);
 
 /// Does its result take the place of the operand, element by element?

@@ -89,12 +89,13 @@ std::optional<Transition> ResidencyLines::transition(int s, const std::vector<in
     counted.push_back(read.tensor);
   }
   if (step.makes >= 0) {
-    const bool replaces = !layer && works_in_place(workload_.graph->nodes[static_cast<std::size_t>(step.node)].work) &&
-                          std::ranges::any_of(step.reads, [&](const Read& read) {
-                            const LiveTensor& tensor = live_.tensors[static_cast<std::size_t>(read.tensor)];
-                            return tensor.last_read == s && places.of(read.tensor) == made &&
-                                   tensor.words >= live_.tensors[static_cast<std::size_t>(step.makes)].words;
-                          });
+    const bool replaces =
+        !layer && works_in_place(workload_.graph->nodes[static_cast<std::size_t>(step.node)].work) &&
+        std::ranges::any_of(step.reads, [&](const Read& read) {
+          const LiveTensor& tensor = live_.tensors[static_cast<std::size_t>(read.tensor)];
+          return made != kOutside && tensor.last_read == s && places.of(read.tensor) == made &&
+                 words_at(live_, rows_, read.tensor, s, made) >= words_at(live_, rows_, step.makes, s, made);
+        });
     if (layer) variant.homes[static_cast<std::size_t>(Role::kOutput)] = made;
     if (!replaces) reserve(own, step.makes, Role::kOutput);
   }
@@ -104,7 +105,7 @@ std::optional<Transition> ResidencyLines::transition(int s, const std::vector<in
   Transition found;
   found.made = made;
   if (!layer) {
-    found.cost = operator_cost(accelerator, step, live_, homes, made);
+    found.cost = operator_cost(rows_, step, live_, homes, made);
     return found;
   }
   Variant alone{variant.row, variant.homes, own};
