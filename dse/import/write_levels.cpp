@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/input/element_bits.h"
 #include "core/input/load.h"
 #include "core/input/source_text.h"
 #include "core/input/yaml_text.h"
@@ -22,6 +23,7 @@ std::string memory_lines(const std::string& name, const Memory& m, bool stated) 
     text += fmt::format("    {}: {}\n", key, value);
   };
   line("word_bits", std::to_string(m.word_bits));
+  if (const std::string bits = write_element_bits(m.bits); !bits.empty()) line("bits", bits);
   std::vector<std::string> keeps, may_bypass;
   for (std::size_t r = 0; r < kRoles; ++r) {
     if (m.may_keep[r]) keeps.emplace_back(to_string(static_cast<Role>(r)));

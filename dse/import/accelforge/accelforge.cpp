@@ -8,11 +8,11 @@
 namespace pliant {
 namespace {
 
-/// Bits of a value when the workload has one number for all tensors.
+/// Bits of a value when the workload has a number for all tensors.
 std::optional<int> bits_of(const YamlNode& tree) {
   const YamlNode* workload = tree.find("workload");
   const YamlNode* bits = workload != nullptr && workload->is_map() ? workload->find("bits_per_value") : nullptr;
-  const YamlNode* all = bits != nullptr && bits->is_map() && bits->entries.size() == 1 ? bits->find("All") : nullptr;
+  const YamlNode* all = bits != nullptr && bits->is_map() ? bits->find("All") : nullptr;
   if (all == nullptr || !all->is_scalar()) return std::nullopt;
   const auto parsed = parse_count(all->text);
   const Count* count = std::get_if<Count>(&parsed);

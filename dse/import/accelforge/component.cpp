@@ -15,7 +15,7 @@ namespace pliant::accelforge {
 namespace {
 
 constexpr double kPjPerJoule = 1e12, kSquareMicronsPerSquareMetre = 1e12;
-constexpr double kUnboundedFromBits = 1e15;
+constexpr double kUnboundedFromBits = 1e15, kMostBits = 4096;
 
 }  // namespace
 
@@ -181,16 +181,29 @@ void ComponentContext::set_word(const Cursor& node, Memory& memory) {
   memory.word_bits = word_bits_;
   const auto bits = node.find("bits_per_value");
   if (!bits || !bits->expect_map("tensor: bits")) return;
-  // One width for all words of a memory: exact where the memory keeps only that tensor.
   const auto entries = bits->entries();
-  const RoleSet kept = (memory.may_keep[0] ? 1U : 0U) | (memory.may_keep[1] ? 2U : 0U) | (memory.may_keep[2] ? 4U : 0U);
-  const bool only = entries.size() == 1 && read_tensor_set(bits->entry(0).key, kept_) == kept;
-  const auto value = only ? number(entries[0]) : std::nullopt;
-  if (value && *value >= 1 && *value <= 1 << 10) {
-    memory.word_bits = static_cast<int>(*value);
-  } else {
-    log_->unsupported(bits->node().at, bits->path(), "words of different widths in one memory");
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const RoleSet roles = read_tensor_set(bits->entry(i).key, kept_);
+    const auto value = number(entries[i]);
+    if (!value || *value < 1 || *value > kMostBits || std::floor(*value) != *value) {
+      log_->unsupported(entries[i].node().at, entries[i].path(), "a width that is no whole number of bits");
+      continue;
+    }
+    for (std::size_t r = 0; r < kRoles; ++r) {
+      if ((roles >> r & 1U) == 0 || !memory.may_keep[r]) continue;
+      if (memory.bits.of[r] && *memory.bits.of[r] != static_cast<int>(*value))
+        log_->unsupported(entries[i].node().at, entries[i].path(), "two widths for one tensor");
+      memory.bits.of[r] = static_cast<int>(*value);
+    }
   }
+  // The word is a unit; where the memory keeps tensors of one width only, it is theirs.
+  std::optional<int> word;
+  for (std::size_t r = 0; r < kRoles; ++r) {
+    if (!memory.may_keep[r]) continue;
+    const int own = memory.bits.of[r].value_or(word_bits_);
+    word = word.value_or(own) == own ? own : word_bits_;
+  }
+  memory.word_bits = word.value_or(word_bits_);
 }
 
 Memory ComponentContext::memory(const Cursor& node, const std::string& name, bool& stated) {

@@ -7,12 +7,15 @@
 #include <limits>
 #include <set>
 
+#include "core/input/element_bits.h"
 #include "core/input/load.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/accelforge/accelforge.h"
+#include "dse/import/accelforge/tensor_set.h"
 #include "dse/import/checked_layer.h"
 #include "dse/import/known_layer.h"
+#include "dse/import/templates/expression.h"
 #include "dse/import/templates/named_values.h"
 #include "dse/import/text_forms.h"
 
@@ -30,10 +33,9 @@ class WorkloadReader {
     if (!root_.expect_map("rank sizes and einsums")) return std::nullopt;
     read_sizes();
     read_spaces();
-    for (const char* key : {"bits_per_value", "persistent_tensors"}) {
-      const auto found = root_.find(key);
-      if (found) log_.choice(found->node().at, key, "not part of a workload here: words are those of the accelerator");
-    }
+    if (const auto found = root_.find("persistent_tensors"))
+      log_.choice(found->node().at, "persistent_tensors", "not read: every einsum is mapped by itself");
+    if (const auto bits = root_.find("bits_per_value")) read_widths(*bits);
     const auto einsums = root_.require("einsums", "a list of einsums");
     if (!einsums || !log_.problems().empty()) return std::nullopt;
     workload_ = {name, "imported from AccelForge", {}};
@@ -42,6 +44,8 @@ class WorkloadReader {
       log_.choice(einsums->node().at, "einsums",
                   fmt::format("{} of them, each a layer by itself: fusing them is not modelled", einsums_));
     }
+    for (const Width& width : widths_)
+      if (!width.used) log_.choice(width.at, shorten(width.tensors, 40), "the width of no tensor of a layer: not read");
     if (workload_.layers.empty() && log_.problems().empty()) {
       einsums->problem("no einsum with a product of two tensors", "at least one");
     }
@@ -49,6 +53,66 @@ class WorkloadReader {
   }
 
  private:
+  /// Bits of a tensor, or of the tensors of some roles.
+  struct Width {
+    std::string tensors;
+    Position at;
+    int bits = 0;
+    std::optional<RoleSet> roles{};
+    bool used = false;
+  };
+
+  /// One number for all tensors says how wide words are, which is a matter of the accelerator.
+  void read_widths(const Cursor& bits) {
+    constexpr Count kMostBits = 4096;
+    if (!bits.expect_map("tensor: bits")) return;
+    const auto entries = bits.entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      Width width{bits.entry(i).key, entries[i].node().at};
+      const auto said = entries[i].count(1, kMostBits);
+      if (!said) continue;
+      width.bits = static_cast<int>(*said);
+      if (width.tensors == "All") {
+        all_bits_ = width.bits;
+        continue;
+      }
+      if (width.tensors.find("Intermediates") != std::string::npos) {
+        log_.unsupported(entries[i].node().at, entries[i].path(), "a width of intermediate tensors",
+                         "a tensor's name, input, weight or output");
+        continue;
+      }
+      try {
+        width.roles = read_tensor_set(width.tensors, {});
+      } catch (const ExpressionError&) {
+        // A tensor's name.
+      }
+      widths_.push_back(std::move(width));
+    }
+    if (widths_.empty())
+      log_.choice(bits.node().at, "bits_per_value", "one width for all: words are those of the accelerator");
+  }
+
+  /// Widths of a layer, where the file tells tensors apart.
+  ElementBits widths_of(const Einsum& einsum, const Layer& layer) {
+    ElementBits bits;
+    if (widths_.empty()) return bits;
+    bits.of.fill(all_bits_);
+    for (std::size_t x = 0; x < einsum.accesses.size(); ++x) {
+      const auto role = static_cast<std::size_t>(layer.tensors[x].role);
+      const Width* found = nullptr;  // by its name, else by its role
+      for (Width& width : widths_) {
+        const bool named = width.tensors == einsum.accesses[x].tensor;
+        if (!named && !(width.roles && (*width.roles >> role & 1U) != 0)) continue;
+        width.used = true;
+        if (found != nullptr && found->roles && width.roles && found->bits != width.bits)
+          log_.unsupported(width.at, shorten(width.tensors, 40), "two widths for one tensor");
+        if (found == nullptr || named) found = &width;
+      }
+      if (found != nullptr) bits.of[role] = found->bits;
+    }
+    return bits;
+  }
+
   void read_sizes() {
     const auto sizes = root_.find("rank_sizes");
     if (!sizes || sizes->node().is_null() || !sizes->expect_map("rank: size")) return;
@@ -168,9 +232,12 @@ class WorkloadReader {
     if (layer->coupled(0) == all && layer->coupled(1) == all && layer->coupled(2) == all) {
       return log_.choice(einsum.at, shorten(einsum.name, 40), "a product element by element: no layer");
     }
+    const ElementBits bits = widths_of(einsum, *layer);
     if (const auto known = known_layer(*layer)) layer = known;
     layer = checked_layer(*layer, einsum.at, shorten(einsum.name, 40), log_);
-    if (layer) count(item, *layer);
+    if (!layer) return;
+    layer->bits = bits;
+    count(item, *layer);
   }
 
   /// Equal layers are one entry, named after the first.
@@ -180,7 +247,8 @@ class WorkloadReader {
       return item.problem("the MACs of all layers up to this one are too many", "fewer than 2^62");
     macs_ = *sum;
     if (!layer.written_as.empty()) {
-      const auto [known, is_new] = index_.emplace(layer.written_as, workload_.layers.size());
+      const auto [known, is_new] =
+          index_.emplace(layer.written_as + write_element_bits(layer.bits), workload_.layers.size());
       if (!is_new) {
         ++workload_.layers[known->second].count;
         return;
@@ -260,6 +328,8 @@ class WorkloadReader {
   Cursor root_;
   ImportLog& log_;
   std::map<std::string, Count> rank_sizes_, bounds_;
+  std::vector<Width> widths_;  ///< beside that of all
+  std::optional<int> all_bits_;
   std::set<std::string> made_;                ///< tensors that einsums so far have made
   std::map<std::string, std::size_t> index_;  ///< of equal layers
   UniqueNames names_;

@@ -23,6 +23,7 @@ class TimeloopWriter {
   std::vector<WrittenFile> write() {
     if (!mapping_.padded.empty()) cannot_say("mapping", "a padded layer");
     check_perfect();
+    check_widths();
     const std::size_t inner = accelerator_.levels.size() - 2;
     if (accelerator_.levels[inner].is_fanout() && accelerator_.levels[inner].fanout().units() > 1) {
       cannot_say(accelerator_.levels[inner].name,
@@ -48,6 +49,17 @@ class TimeloopWriter {
     }
   }
 
+  /// One width for all words of a memory.
+  void check_widths() const {
+    for (std::size_t l = 0; l < accelerator_.levels.size(); ++l) {
+      if (!accelerator_.levels[l].is_memory()) continue;
+      const int level = static_cast<int>(l), word = accelerator_.levels[l].memory().word_bits;
+      for (int x = 0; x < static_cast<int>(layer_.tensors.size()); ++x)
+        if (accelerator_.element_bits(level, layer_, x) != word || accelerator_.held_bits(level, layer_, x) != word)
+          cannot_say(accelerator_.levels[l].name, "elements that are not as wide as words");
+    }
+  }
+
   std::string architecture() const {
     std::string text = fmt::format("architecture:\n  version: 0.4\n  nodes:\n  - !Container\n    name: {}\n",
                                    yaml_text(accelerator_.name));
@@ -56,6 +68,7 @@ class TimeloopWriter {
         const Fanout& f = level.fanout();
         if (!f.multicast || !f.reduction || f.partial_multicast)
           cannot_say(level.name, "a network without multicast or reduction, or with partial multicast");
+        if (f.pj_per_bit > 0 || f.systolic) cannot_say(level.name, "a network with energy, or a systolic array");
         text += fmt::format("  - !Container\n    name: {}\n    spatial: {{meshX: {}, meshY: {}}}\n",
                             yaml_text(level.name), f.cols, f.rows);
         continue;

@@ -14,7 +14,8 @@
 namespace pliant {
 namespace {
 
-/// ZigZag says sizes in bits and leaves the width of a word to the workload; these are the widths of its examples.
+/// ZigZag says sizes in bits and leaves the width of a word to the workload; these are the widths of its examples. A
+/// layer that says its own (operand_precision) takes shares of these words.
 constexpr int kOperandBits = 8, kOutputBits = 16;
 /// Memories beyond this many bits are main memory.
 constexpr Count kMainMemoryBits = 8'000'000'000;

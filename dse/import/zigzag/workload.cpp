@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <span>
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
@@ -38,10 +39,13 @@ class LayerReader {
     for (std::size_t i = 0; i < 3; ++i) {
       if (!add_tensor(*equation, parts[i], i == 0, layer)) return std::nullopt;
     }
+    const ElementBits bits = read_precision(layer, parts);
     drop_unused(layer);
-    if (const auto gemm = as_gemm(layer)) return gemm;
-    if (const auto conv = as_conv(layer)) return conv;
-    return checked_layer(layer, entry_.node().at, entry_.path(), log_);
+    auto known = as_gemm(layer);
+    if (!known) known = as_conv(layer);
+    if (!known) known = checked_layer(layer, entry_.node().at, entry_.path(), log_);
+    if (known) known->bits = bits;
+    return known;
   }
 
  private:
@@ -63,6 +67,41 @@ class LayerReader {
       sizes_.emplace_back(upper(*name), *size);
     }
     return true;
+  }
+
+  /// Bits by operand: of O while it is summed up, of O_final when it is done.
+  ElementBits read_precision(const Layer& layer, std::span<const std::string> operands) {
+    constexpr Count kMostBits = 4096;
+    ElementBits bits;
+    const auto precision = entry_.find("operand_precision");
+    if (!precision || precision->node().is_null() || !precision->expect_map("operand: bits")) return bits;
+    const auto entries = precision->entries();
+    std::optional<int>& results = bits.of[static_cast<std::size_t>(Role::kOutput)];
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const std::string& key = precision->entry(i).key;
+      const auto width = entries[i].count(1, kMostBits);
+      if (!width) continue;
+      const int said = static_cast<int>(*width);
+      bool known = false;
+      for (std::size_t x = 0; x < operands.size(); ++x) {
+        const std::string name = operands[x].substr(0, operands[x].find('['));
+        const Role role = layer.tensors[x].role;
+        std::optional<int>& own =
+            role == Role::kOutput && key == name ? bits.partial_sums : bits.of[static_cast<std::size_t>(role)];
+        if (key != name && !(role == Role::kOutput && key == name + "_final")) continue;
+        known = true;
+        if (own && *own != said)
+          log_.unsupported(entries[i].node().at, entries[i].path(), "operands of one role with different widths");
+        own = said;
+      }
+      if (!known) log_.choice(entries[i].node().at, shorten(key, 40), "the width of no operand: not read");
+    }
+    if (!results) results = bits.partial_sums;
+    if (results && bits.partial_sums && *bits.partial_sums < *results) {
+      log_.choice(precision->node().at, precision->path(), "partial sums narrower than results: taken to be as wide");
+      bits.partial_sums = results;
+    }
+    return bits;
   }
 
   bool read_relations() {

@@ -164,6 +164,33 @@ TEST(AccelForge, TemplatesTakeTheirValuesFromOutside) {
             "chain.yaml:4:5: `N` has no value; expected --set NAME=VALUE\n");
 }
 
+TEST(AccelForge, WidthsByTensorAndByMemory) {
+  const Imported net = import_text("auto", "net.yaml", R"(workload:
+  rank_sizes: {M: 4, D: 8, E: 2}
+  bits_per_value: {All: 8, weight: 4, Q: 16, nobody: 3}
+  einsums:
+  - "Q[m, e] = I[m, d] * WQ[d, e]"
+  - "K[m, e] = I[m, d] * WK[d, e]"
+)");
+  const auto& layers = net.workloads.at(0).layers;
+  ASSERT_EQ(layers.size(), 2U) << "equal shapes, but Q is wider than K";
+  EXPECT_EQ(layers[0].layer.bits.of, (std::array<std::optional<int>, kRoles>{8, 4, 16}));
+  EXPECT_EQ(layers[1].layer.bits.of, (std::array<std::optional<int>, kRoles>{8, 4, 8}));
+  EXPECT_FALSE(layers[0].layer.bits.partial_sums);
+  std::string arch(kArch);
+  arch.insert(arch.find("  - !Container"),
+              "  - !Memory {name: Shared, size: 480, tensors: {keep: All}, bits_per_value: {output: 24}}\n"
+              "  - !Memory {name: Sums, size: 480, tensors: {keep: output}, bits_per_value: {output: 24}}\n");
+  const Accelerator chip = read_arch(arch);
+  const Memory& shared = chip.levels[static_cast<std::size_t>(chip.find_level("Shared"))].memory();
+  EXPECT_EQ(shared.word_bits, 8);
+  EXPECT_EQ(shared.capacity_words, 60);
+  EXPECT_EQ(shared.bits.of, (std::array<std::optional<int>, kRoles>{std::nullopt, std::nullopt, 24}));
+  const Memory& sums = chip.levels[static_cast<std::size_t>(chip.find_level("Sums"))].memory();
+  EXPECT_EQ(sums.word_bits, 24);
+  EXPECT_EQ(sums.capacity_words, 20);
+}
+
 TEST(AccelForge, WhatHasNoCounterpartIsRefusedWithItsPlace) {
   const auto with = [](std::string_view node) {
     std::string text(kArch);
@@ -175,8 +202,11 @@ TEST(AccelForge, WhatHasNoCounterpartIsRefusedWithItsPlace) {
        "`foo(3)`: the function `foo` is not known"},
       {with("  - !Memory {name: Odd, size: 8, tensors: {keep: weight}, energy_scale: 2}"), "energy_scale"},
       {with("  - !Memory {name: Odd, size: 8, tensors: {keep: Persistent}}"), "the tensors `Persistent`"},
-      {with("  - !Memory {name: Odd, size: 8, tensors: {keep: All}, bits_per_value: {output: 24}}"),
-       "words of different widths"},
+      {with("  - !Memory {name: Odd, size: 8, tensors: {keep: All}, bits_per_value: {output: 24, ~input: 12}}"),
+       "two widths for one tensor"},
+      {with("  - !Memory {name: Odd, size: 8, tensors: {keep: All}, bits_per_value: {output: 2.5}}"),
+       "no whole number of bits"},
+      {"workload:\n  bits_per_value: {Intermediates: 4}\n  einsums: []\n", "a width of intermediate tensors"},
       {with("  - !Memory {name: Odd, size: 8, tensors: {keep: All}, total_latency: 5 * reads}"),
        "the latency `5*reads`"},
       {with("  - !Container {name: Odd, spatial: [{name: x, fanout: 2, may_reuse: input}]}"), "multicasts one operand"},

@@ -137,6 +137,18 @@ TEST(Export, WhatTimeloopCannotSayIsAnError) {
   Small imperfect;
   imperfect.mapping.levels[0].temporal[0].bound = 3;
   EXPECT_THROW(export_timeloop(imperfect.mapped), InputError);
+  Small narrow;
+  narrow.layer.bits.of[static_cast<std::size_t>(Role::kWeight)] = 4;
+  EXPECT_THROW(export_timeloop(narrow.mapped), InputError);
+  Small sums;
+  sums.accelerator.bits.partial_sums = 64;
+  EXPECT_THROW(export_timeloop(sums.mapped), InputError);
+  Small wires;
+  wires.accelerator.levels[1].fanout().pj_per_bit = 0.1;
+  EXPECT_THROW(export_timeloop(wires.mapped), InputError);
+  Small array;
+  array.accelerator.levels[1].fanout().systolic = Role::kWeight;
+  EXPECT_THROW(export_timeloop(array.mapped), InputError);
 }
 
 }  // namespace

@@ -74,6 +74,27 @@ constexpr std::string_view kWorkload = R"(- id: 0
   loop_sizes: [128, 32, 64]
 )";
 
+/// ZigZag's O is what is summed up, O_final what leaves.
+TEST(ZigZag, PrecisionsAreBits) {
+  const auto bits_of = [](std::string_view precision) {
+    std::string text =
+        "- id: 0\n  operator_type: Gemm\n  equation: O[b][k]+=W[k][c]*I[b][c]\n"
+        "  loop_dims: [B, K, C]\n  loop_sizes: [4, 8, 16]\n";
+    text += fmt::format("  operand_precision: {}\n", precision);
+    return import_text("auto", "net.yaml", text).workloads.at(0).layers.at(0).layer.bits;
+  };
+  const ElementBits usual = bits_of("{O: 16, O_final: 8, W: 4, I: 8}");
+  EXPECT_EQ(usual.of, (std::array<std::optional<int>, kRoles>{8, 4, 8}));
+  EXPECT_EQ(usual.partial_sums, 16);
+  EXPECT_EQ(bits_of("{O: 16}").of[static_cast<std::size_t>(Role::kOutput)], 16);
+  EXPECT_EQ(bits_of("{O: 8, O_final: 16, X: 3}").partial_sums, 16) << "never narrower than results";
+  EXPECT_NE(import_error("zigzag", "net.yaml",
+                         "- id: 0\n  equation: O[b][k]+=W[k][c]*I[b][c]\n  loop_dims: [B, K, C]\n"
+                         "  loop_sizes: [4, 8, 16]\n  operand_precision: {W: 0}\n")
+                .find("net.yaml:5:25: [0].operand_precision.W: 0 is too small"),
+            std::string::npos);
+}
+
 TEST(ZigZag, LayersWithProductsAreRead) {
   const Imported imported = import_text("auto", "net.yaml", kWorkload);
   const auto& layers = imported.workloads.at(0).layers;
