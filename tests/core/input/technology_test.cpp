@@ -105,6 +105,21 @@ TEST(TechnologyTables, ANodeMovesEverythingThatNamesIt) {
                                                           "{compute: MAC, mac_pj: 0.6, area_um2: 50}");
   const Compute moved =
       parse_accelerator_text(library(), stated, "chip.yaml", {{"technology", "cmos_7nm"}}).levels[4].compute();
+  // With a clock everything that names a technology leaks, at either node, and less where it is smaller.
+  const Accelerator old_leaks = chip({{"clock", "1 GHz"}}, area),
+                    new_leaks = chip({{"clock", "1 GHz"}, {"technology", "cmos_7nm"}}, area);
+  for (const std::size_t level : {std::size_t{1}, std::size_t{3}}) {
+    const Memory &old_memory = old_leaks.levels[level].memory(), &new_memory = new_leaks.levels[level].memory();
+    EXPECT_GT(new_memory.leak_pj_per_cycle, 0) << level;
+    EXPECT_NEAR(new_memory.leak_pj_per_cycle / old_memory.leak_pj_per_cycle,
+                b.leak_nw_per_um2 * b.area_um2(*new_memory.capacity_words, 8) /
+                    (a.leak_nw_per_um2 * a.area_um2(*old_memory.capacity_words, 8)),
+                1e-9)
+        << level;
+  }
+  EXPECT_GT(new_leaks.levels[4].compute().leak_pj_per_cycle, 0);
+  EXPECT_NEAR(new_leaks.levels[4].compute().leak_pj_per_cycle / old_leaks.levels[4].compute().leak_pj_per_cycle,
+              logic * b.leak_nw_per_um2 / a.leak_nw_per_um2, 1e-9);
   EXPECT_DOUBLE_EQ(moved.mac_pj, 0.6 * (0.1 / 0.3));
   EXPECT_DOUBLE_EQ(moved.area_um2, 50 * logic);
 }
