@@ -72,6 +72,8 @@ void Nest::set_bounds(int dim, const Count* bound_by_level) {
   if (change.spatial) {
     stale_rates_ = true;
     for_each_bit(problem_.uncoupled[dim], [&](int x) { refresh_copies(x); });
+    // Where sums are whole, outputs are finished, also along a dim that divides them simply.
+    if (problem_.outputs_narrow && (problem_.summing >> dim & 1U) != 0) mark(problem_.output);
   }
   // Whom it concerns. Along a simple dim every word is covered once however it is split, so its tensors only care about
   // which loop moves them first: one that appeared or vanished, if no coupled loop of its level stands inside it.

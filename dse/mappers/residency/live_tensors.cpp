@@ -167,7 +167,7 @@ Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tenso
   }
   const Wide word = accelerator.levels[static_cast<std::size_t>(home)].memory().word_bits;
   const Wide all = static_cast<Wide>(live.tensors[static_cast<std::size_t>(tensor)].elements) * bits;
-  return static_cast<Count>((all + word - 1) / word);
+  return static_cast<Count>(all / word + (all % word != 0 ? 1 : 0));
 }
 
 }  // namespace pliant::residency

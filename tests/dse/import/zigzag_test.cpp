@@ -91,7 +91,7 @@ TEST(ZigZag, PrecisionsAreBits) {
   EXPECT_NE(import_error("zigzag", "net.yaml",
                          "- id: 0\n  equation: O[b][k]+=W[k][c]*I[b][c]\n  loop_dims: [B, K, C]\n"
                          "  loop_sizes: [4, 8, 16]\n  operand_precision: {W: 0}\n")
-                .find("net.yaml:5:25: [0].operand_precision.W: 0 is too small"),
+                .find("net.yaml:5:26: [0].operand_precision.W: 0 is too small"),
             std::string::npos);
 }
 
