@@ -223,6 +223,22 @@ void Costs::save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* we
   weights[0].first_parent = 0;
 }
 
+/// First arrivals once a sweep are as many as a sweep serves words where windows do not slide. Where displacements are
+/// remembered they may slide, and there are more first arrivals than words of a sweep: then any word may be a first
+/// one.
+void Costs::count_every_word_as_first(std::span<const KeeperPair> pairs, Weights* weights) const {
+  const Problem& p = resolved_.problem;
+  if (p.conventions.first_time != Conventions::FirstTime::kPerSweep || (resolved_.remembered >> p.output & 1U) == 0)
+    return;
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    if (pairs[j].tensor != p.output || pairs[j].child == p.levels) continue;
+    Weights& w = weights[j];
+    w.served = std::max(0.0, w.served + w.first_parent);
+    w.delivered = std::max(0.0, w.delivered + w.first_child);
+    w.first_parent = w.first_child = 0;
+  }
+}
+
 double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
   std::fill_n(weights, pairs.size(), Weights{});
@@ -256,6 +272,7 @@ double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const 
     }
   }
   save_where_sums_leave(pairs, weights);
+  count_every_word_as_first(pairs, weights);
   return certain + constant(pairs, weights);
 }
 
@@ -299,6 +316,7 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
     }
   }
   save_where_sums_leave(pairs, weights);
+  count_every_word_as_first(pairs, weights);
   return constant(pairs, weights);
 }
 

@@ -62,6 +62,7 @@ class Costs {
   double staying(const KeeperPair& pair, const Weights& weights, bool all_copies) const;
   double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
   void save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const;
+  void count_every_word_as_first(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_certain_copies();
   void count_sums();
   /// Words of a memory that a finished output takes less than a partial sum, if its outputs finish there.
