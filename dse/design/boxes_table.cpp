@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/input/units.h"
 #include "dse/design/run_design.h"
 #include "dse/results/atomic_file.h"
 
@@ -16,6 +17,27 @@ std::string axis_name(const Sweep& sweep, std::size_t axis) {
   for (const std::string& key : sweep.axes[axis].keys) name += (name.empty() ? "" : "_") + key;
   std::ranges::replace(name, '.', '_');
   return name;
+}
+
+/// 65536B is 64KiB.
+std::string readable_size(const std::string& value) {
+  const auto bytes = parse_bytes(value);
+  const auto* count = std::get_if<Count>(&bytes);
+  return count != nullptr && *count > 0 && *count % 1024 == 0 ? fmt::format("{}KiB", *count / 1024) : value;
+}
+
+/// "rows 4..32, cols 64": for people.
+std::string ranges_text(const Sweep& sweep, const HardwareBox& box) {
+  std::string text;
+  for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
+    const SweepAxis& axis = sweep.axes[a];
+    const auto& first = axis.values[static_cast<std::size_t>(box.axes[a].first)];
+    const auto& last = axis.values[static_cast<std::size_t>(box.axes[a].last)];
+    for (std::size_t k = 0; k < axis.keys.size(); ++k)
+      text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", axis.keys[k], readable_size(first[k]),
+                          first[k] == last[k] ? "" : ".." + readable_size(last[k]));
+  }
+  return text;
 }
 
 /// A cell of a column that must be there.
@@ -77,6 +99,7 @@ DataTable boxes_table(const Sweep& sweep, const std::vector<ClosedBox>& boxes) {
     add("first_" + name, [&](const ClosedBox& box) { return Cell(std::int64_t{box.box.axes[a].first}); });
     add("last_" + name, [&](const ClosedBox& box) { return Cell(std::int64_t{box.box.axes[a].last}); });
   }
+  add("ranges", [&](const ClosedBox& box) { return Cell(ranges_text(sweep, box.box)); });
   return table;
 }
 

@@ -216,7 +216,9 @@ class DesignSearch {
         close_design(node, one, ClosedBy::kNothingFits);
       } else if (valid && goals_.beyond_limits(facts, rows)) {
         close_design(node, one, ClosedBy::kLimits);
-      } else if (const auto design = valid ? found_.beating(one.least) : std::nullopt) {
+      } else if (const auto design = !valid           ? std::nullopt
+                                     : one.complete() ? found_.matching(one.least)
+                                                      : found_.beating(one.least)) {
         close_design(node, one, ClosedBy::kBeaten, *design);
       } else {
         left.push_back(std::move(one));
@@ -239,17 +241,25 @@ class DesignSearch {
       boxes_.remember(one.rule, i, answers[next].result);
       PointDesigns::note(one, i, answers[next++], *node->designs);
     }
-    if (!one.design->accelerator || one.complete()) {
+    // A design that turns out to be no better than one found needs no rows.
+    const std::int64_t asked = one.design_id;
+    if (close_designs(*node)) return;
+    open_if_complete(*node, asked);
+    if (!node->designs->empty() && !close_designs(*node)) queue(std::move(node));
+  }
+
+  void open_if_complete(SearchNode& node, std::int64_t asked) {
+    PointDesign& one = node.designs->front();
+    if (one.design_id == asked && (!one.design->accelerator || one.complete())) {
       OpenedDesign opened = rows_.make(one.design, one.answers,
                                        [&](const std::string& name) { return space_.value(one.design_id, name); });
       if (opened.within_limits) found_.add(opened.design_id, opened.values);
-      outcome_.boxes.push_back({node->box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1});
+      outcome_.boxes.push_back({node.box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1});
       outcome_.opened.push_back(std::move(opened));
       ++outcome_.progress.decided;
       ++outcome_.progress.opened;
-      node->designs->erase(node->designs->begin());
+      node.designs->erase(node.designs->begin());
     }
-    if (!node->designs->empty() && !close_designs(*node)) queue(std::move(node));
   }
 
   void report() {

@@ -12,11 +12,10 @@ void FoundDesigns::add(std::int64_t design, const Point& values) {
   all_.insert(std::ranges::upper_bound(all_, design, {}, &Found::design), {design, values});
 }
 
-std::optional<std::int64_t> FoundDesigns::beating(const Point& least) const {
+std::optional<std::int64_t> FoundDesigns::within(const Point& least, double slack) const {
   for (const Found& found : all_) {
     bool nowhere_worse = true;
-    for (std::size_t k = 0; k < least.size() && nowhere_worse; ++k)
-      nowhere_worse = found.values[k] <= least[k] * slack_;
+    for (std::size_t k = 0; k < least.size() && nowhere_worse; ++k) nowhere_worse = found.values[k] <= least[k] * slack;
     if (nowhere_worse) return found.design;
   }
   return std::nullopt;

@@ -19,7 +19,9 @@ class FoundDesigns {
 
   void add(std::int64_t design, const Point& values);
   /// A design that is nowhere worse than these bounds, but for the gap; the one with the least number.
-  std::optional<std::int64_t> beating(const Point& least) const;
+  std::optional<std::int64_t> beating(const Point& least) const { return within(least, slack_); }
+  /// The same without the gap: for values of a design that is mapped already.
+  std::optional<std::int64_t> matching(const Point& values) const { return within(values, 1 + kDesignRounding); }
   std::size_t size() const { return all_.size(); }
 
  private:
@@ -27,6 +29,8 @@ class FoundDesigns {
     std::int64_t design = 0;
     Point values;
   };
+  std::optional<std::int64_t> within(const Point& least, double slack) const;
+
   double slack_;
   std::vector<Found> all_;
 };

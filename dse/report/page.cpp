@@ -22,12 +22,12 @@ using nlohmann::ordered_json;
 namespace {
 
 /// In the order in which they build on each other; one script of them all.
-constexpr const char* kScripts[] = {"data.js",     "format.js",     "theme.js",    "files.js",     "charts.js",
-                                    "together.js", "filters.js",    "frontier.js", "recommend.js", "flexibility.js",
-                                    "hardware.js", "design.js",     "inside.js",   "mapping.js",   "compare.js",
-                                    "venn.js",     "provenance.js", "main.js"};
-constexpr const char* kSpecs[] = {"frontier", "classes",     "isolation", "overhead", "flexion", "array",    "scaling",
-                                  "stacked",  "utilization", "roofline",  "timeline", "bars",    "layerbars"};
+constexpr const char* kScripts[] = {"data.js",     "format.js",  "theme.js",      "files.js",     "charts.js",
+                                    "together.js", "filters.js", "frontier.js",   "recommend.js", "flexibility.js",
+                                    "hardware.js", "space.js",   "design.js",     "inside.js",    "mapping.js",
+                                    "compare.js",  "venn.js",    "provenance.js", "main.js"};
+constexpr const char* kSpecs[] = {"frontier", "classes",     "isolation", "overhead", "flexion", "array",     "scaling",
+                                  "stacked",  "utilization", "roofline",  "timeline", "bars",    "layerbars", "space"};
 
 std::string dump(const ordered_json& json) { return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
@@ -144,6 +144,7 @@ std::string report_page(const ReportData& data, const LayerDetails& details) {
   all["varied"] = data.varied;
   all["venn"] = venn_json(data);
   all["areas"] = areas_json(data);
+  all["space"] = data.space;
   all["provenance"] = provenance_json(data);
   all["certificates"] = certificates_json(data.certificates);
   all["details"] = {{"designs", details.designs}, {"layer_rows", details.layer_rows}};

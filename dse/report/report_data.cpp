@@ -11,6 +11,7 @@
 
 #include "core/input/diagnostics.h"
 #include "dse/report/arrow_cells.h"
+#include "dse/report/closed_space.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/pareto.h"
 #include "dse/results/parquet_file.h"
@@ -290,7 +291,11 @@ std::vector<std::string> ReportData::workloads() const {
   return names;
 }
 
-ReportData read_report_data(const fs::path& dataset) { return Reader(dataset).read(); }
+ReportData read_report_data(const fs::path& dataset) {
+  ReportData data = Reader(dataset).read();
+  data.space = closed_space(dataset);
+  return data;
+}
 
 std::optional<std::size_t> knee_row(const ReportData& data, const std::string& workload) {
   const std::vector<std::size_t> rows = data.rows_of(workload, {"area_um2", "edp_pj_cycles"});

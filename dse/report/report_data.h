@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,7 +56,8 @@ struct ReportData {
   std::vector<std::array<int, 4>> sets_of;  ///< by row: T, O, P, S; -1 without flexion
   /// What areas are made of, each kind of design once: component and um2.
   std::vector<std::vector<std::pair<std::string, double>>> areas;
-  std::vector<int> areas_of;  ///< by row; -1 where nothing has an area
+  std::vector<int> areas_of;     ///< by row; -1 where nothing has an area
+  nlohmann::ordered_json space;  ///< of a design search: closed_space.h
 
   std::optional<double> number(std::string_view column, std::size_t row) const;
   std::string text(std::string_view column, std::size_t row) const;

@@ -70,6 +70,7 @@ async function redraw() {
   await drawFrontier();
   ready("frontier");
   drawLosses();
+  await drawSpace();
   drawVenn();
   await drawDesign();
   await drawCompare();
