@@ -127,11 +127,13 @@ bool ResolvedTask::slide_may_be_divided(int memory, int dim) const {
   // A loop outside the parent repeats transfers that one at the parent slides.
   if (within) return true;
   // Moved out, the loop leaves smaller tiles behind: a rule may not allow them, a tensor that does not slide along the
-  // dim gets more of them, and the shares of a box are others.
+  // dim gets more of them, a systolic array is filled with more of them, and the shares of a box are others.
   for (auto k = static_cast<std::size_t>(memory); k + 1 < memories.size(); ++k)
     if (!rules.memory(memories[k]).allows_smaller(dim)) return true;
   for (int x = 0; x < problem.tensors; ++x)
     if (((problem.affine_dims[x] & ~problem.sliding[x]) >> dim & 1U) != 0) return true;
+  for (const Port& port : problem.ports)
+    if (port.stationary >= 0 && problem.is_coupled(port.stationary, dim)) return true;
   return deals_boxes(problem);
 }
 

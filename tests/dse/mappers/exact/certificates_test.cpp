@@ -379,5 +379,32 @@ flexibility:
   EXPECT_GT(agreed_value(task, options), 0);
 }
 
+// A loops twice at L1 and twice outside: the window of X slides on through both, 6 words at 5/32 a cycle. Two tiles of
+// W of two words fill the array in 2 * (2 + 8) cycles after 12 steps. With both loops outside, X comes in the same 39
+// cycles, but four tiles fill the array in 4 * (1 + 8): so the slide must not be charged as if that were as good.
+TEST(Certificates, ASlideThatGoesOnPastASystolicArray) {
+  Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {fanout: PEs, rows: 1, cols: 9, systolic: weights}
+  - {memory: L1, capacity: 2, keeps: [weights], read_pj: 1}
+  - {memory: L0, capacity: unbounded, keeps: [inputs], read_pj: 1, write_bandwidth: 0.15625}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  einsum:
+    loops: {DRAM: [A], L1: [A], L0: [B]}
+    parallel: {PEs: {rows: [], cols: [C]}}
+)",
+                      R"(einsum:
+  dims: {A: 4, B: 3, C: 1}
+  tensors:
+    - {name: O, role: outputs, projection: [B, C]}
+    - {name: X, role: inputs, projection: [A+B]}
+    - {name: W, role: weights, projection: [A]}
+)");
+  task.objective = Objective::kRuntime;
+  EXPECT_EQ(agreed_value(task), 39);
+}
+
 }  // namespace
 }  // namespace pliant
