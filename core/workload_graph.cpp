@@ -139,6 +139,27 @@ std::vector<GraphStep> run_of(const WorkloadGraph& graph) {
   return run;
 }
 
+WorkloadGraph without_unread_operators(WorkloadGraph graph) {
+  std::vector<WorkloadGraph::Node>& nodes = graph.nodes;
+  std::vector<bool> needed(nodes.size(), false);
+  for (std::size_t n = nodes.size(); n-- > 0;) {
+    if (nodes[n].is_layer()) needed[n] = true;
+    if (!needed[n]) continue;
+    for (const WorkloadGraph::Edge& edge : nodes[n].from)
+      if (edge.node >= 0) needed[static_cast<std::size_t>(edge.node)] = true;
+  }
+  std::vector<int> renamed(nodes.size(), -1);
+  WorkloadGraph kept;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (!needed[n]) continue;
+    renamed[n] = static_cast<int>(kept.nodes.size());
+    for (WorkloadGraph::Edge& edge : nodes[n].from)
+      if (edge.node >= 0) edge.node = renamed[static_cast<std::size_t>(edge.node)];
+    kept.nodes.push_back(std::move(nodes[n]));
+  }
+  return kept;
+}
+
 std::vector<Count> uses_of_rows(const Workload& workload, const WorkloadGraph& graph) {
   std::vector<Count> uses(workload.layers.size(), 0);
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {

@@ -40,6 +40,9 @@ struct GraphStep {
 };
 std::vector<GraphStep> run_of(const WorkloadGraph& graph);
 
+/// Without operators whose result reaches no layer. The graph has no blocks.
+WorkloadGraph without_unread_operators(WorkloadGraph graph);
+
 /// How often the run has a layer of each row of the workload.
 std::vector<Count> uses_of_rows(const Workload& workload, const WorkloadGraph& graph);
 

@@ -12,6 +12,7 @@
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/accelforge/accelforge.h"
+#include "dse/import/accelforge/edges.h"
 #include "dse/import/accelforge/tensor_set.h"
 #include "dse/import/checked_layer.h"
 #include "dse/import/known_layer.h"
@@ -40,7 +41,13 @@ class WorkloadReader {
     if (!einsums || !log_.problems().empty()) return std::nullopt;
     workload_ = {name, "imported from AccelForge", {}};
     read_list(*einsums, 0);
-    if (einsums_ > 1) {
+    workload_.graph = graph_.take();
+    if (workload_.graph) {
+      log_.choice(einsums->node().at, "einsums",
+                  fmt::format("{} of them: what one makes may stay on chip for another, but their tiles are not "
+                              "interleaved (no fusion)",
+                              einsums_));
+    } else if (einsums_ > 1) {
       log_.choice(einsums->node().at, "einsums",
                   fmt::format("{} of them, each a layer by itself: fusing them is not modelled", einsums_));
     }
@@ -224,51 +231,70 @@ class WorkloadReader {
       if (access.output) made_.insert(access.tensor);
     }
     if (!einsum.product || einsum.accesses.size() != 3) {
+      if (const auto words = words_made(einsum)) graph_.add_operator(einsum, *words);
       return log_.choice(einsum.at, shorten(einsum.name, 40), "no product of two tensors: no layer");
     }
     auto layer = as_layer(item, einsum);
     if (!layer) return;
     const DimSet all = (DimSet{1} << layer->dims.size()) - 1;
     if (layer->coupled(0) == all && layer->coupled(1) == all && layer->coupled(2) == all) {
+      if (const auto words = words_made(einsum)) graph_.add_operator(einsum, *words);
       return log_.choice(einsum.at, shorten(einsum.name, 40), "a product element by element: no layer");
     }
+    std::vector<Role> roles;
+    for (const Tensor& tensor : layer->tensors) roles.push_back(tensor.role);
     const ElementBits bits = widths_of(einsum, *layer);
     if (const auto known = known_layer(*layer)) layer = known;
     layer = checked_layer(*layer, einsum.at, shorten(einsum.name, 40), log_);
     if (!layer) return;
     layer->bits = bits;
-    count(item, *layer);
+    if (const auto row = count(item, *layer)) graph_.add_layer(einsum, roles, *row);
+  }
+
+  /// Words of what an einsum makes; nothing where a size is missing or all of them are too many.
+  std::optional<Count> words_made(const Einsum& einsum) const {
+    const std::map<std::string, Count> sizes = sizes_of(einsum);
+    const auto output = std::ranges::find(einsum.accesses, true, &Access::output);
+    Count words = 1;
+    for (const Index& index : output->indices) {
+      Count extent = 1;
+      for (const auto& [variable, factor] : index.terms) {
+        const Count size = sizes.at(variable);
+        if (size > kLargestDim || factor > kLargestDim / size) return std::nullopt;
+        extent += factor * (size - 1);
+      }
+      const auto product = checked_multiply(words, extent);
+      if (!product) return std::nullopt;
+      words = *product;
+    }
+    return words;
   }
 
   /// Equal layers are one entry, named after the first.
-  void count(const Cursor& item, Layer layer) {
+  std::optional<int> count(const Cursor& item, Layer layer) {
     const auto sum = checked_add(macs_, layer.macs());
-    if (!sum || *sum >= kMaxCount)
-      return item.problem("the MACs of all layers up to this one are too many", "fewer than 2^62");
+    if (!sum || *sum >= kMaxCount) {
+      item.problem("the MACs of all layers up to this one are too many", "fewer than 2^62");
+      return std::nullopt;
+    }
     macs_ = *sum;
     if (!layer.written_as.empty()) {
       const auto [known, is_new] =
           index_.emplace(layer.written_as + write_element_bits(layer.bits), workload_.layers.size());
       if (!is_new) {
         ++workload_.layers[known->second].count;
-        return;
+        return static_cast<int>(known->second);
       }
     }
     layer.name = names_(layer.name);
     workload_.layers.push_back({std::move(layer), 1});
+    return static_cast<int>(workload_.layers.size()) - 1;
   }
 
   std::optional<Layer> as_layer(const Cursor& item, const Einsum& einsum) {
     Layer layer;
     layer.name = import_name(einsum.name, "einsum");
-    std::map<std::string, Count> sizes;
-    for (const Access& access : einsum.accesses) {
-      for (const Index& index : access.indices) narrow(index, sizes);
-    }
-    for (const auto& [variable, bound] : einsum.bounds) {
-      if (sizes.contains(variable)) sizes[variable] = std::min(sizes[variable], bound);
-    }
-    for (const auto& [variable, size] : sizes) {
+    for (const auto& [variable, size] : sizes_of(einsum)) {
       if (size == kNoSize) {
         item.problem(fmt::format("no size for `{}`", shorten(variable, 40)), "rank_sizes or an iteration space");
         return std::nullopt;
@@ -292,6 +318,17 @@ class WorkloadReader {
       layer.tensors.push_back(std::move(tensor));
     }
     return layer;
+  }
+
+  std::map<std::string, Count> sizes_of(const Einsum& einsum) const {
+    std::map<std::string, Count> sizes;
+    for (const Access& access : einsum.accesses) {
+      for (const Index& index : access.indices) narrow(index, sizes);
+    }
+    for (const auto& [variable, bound] : einsum.bounds) {
+      if (sizes.contains(variable)) sizes[variable] = std::min(sizes[variable], bound);
+    }
+    return sizes;
   }
 
   /// A variable that indexes a rank by itself is smaller than the rank.
@@ -334,6 +371,7 @@ class WorkloadReader {
   std::map<std::string, std::size_t> index_;  ///< of equal layers
   UniqueNames names_;
   Workload workload_;
+  EinsumGraph graph_{workload_, log_};
   Count macs_ = 0;
   int einsums_ = 0;
 };

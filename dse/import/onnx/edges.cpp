@@ -49,8 +49,8 @@ class EdgeCollector {
         add_operator(node);
       if (unknown_) return std::nullopt;
     }
-    drop_unread();
-    return std::move(made_);
+    // Arithmetic on shapes and other things that no layer needs end in operators that nobody reads.
+    return without_unread_operators(std::move(made_));
   }
 
  private:
@@ -155,27 +155,6 @@ class EdgeCollector {
     for (std::size_t i = 0; i < from.size(); ++i) made.from.push_back({from[i], static_cast<int>(i)});
     const int n = take(std::move(made), name_of(node));
     for (const std::string& output : node.outputs) made_by_[output] = n;
-  }
-
-  /// Arithmetic on shapes and other things that no layer needs end in operators that nobody reads.
-  void drop_unread() {
-    std::vector<bool> needed(made_.nodes.size(), false);
-    for (std::size_t n = made_.nodes.size(); n-- > 0;) {
-      if (made_.nodes[n].is_layer()) needed[n] = true;
-      if (!needed[n]) continue;
-      for (const WorkloadGraph::Edge& edge : made_.nodes[n].from)
-        if (edge.node >= 0) needed[static_cast<std::size_t>(edge.node)] = true;
-    }
-    std::vector<int> renamed(made_.nodes.size(), -1);
-    WorkloadGraph kept;
-    for (std::size_t n = 0; n < made_.nodes.size(); ++n) {
-      if (!needed[n]) continue;
-      renamed[n] = static_cast<int>(kept.nodes.size());
-      for (WorkloadGraph::Edge& edge : made_.nodes[n].from)
-        if (edge.node >= 0) edge.node = renamed[static_cast<std::size_t>(edge.node)];
-      kept.nodes.push_back(std::move(made_.nodes[n]));
-    }
-    made_ = std::move(kept);
   }
 
   const Graph& graph_;

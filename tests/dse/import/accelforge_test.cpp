@@ -137,7 +137,44 @@ TEST(AccelForge, EinsumsBecomeLayersOneByOne) {
   EXPECT_NE(notes.find("net.yaml:6: I: no product of two tensors"), std::string::npos) << notes;
   EXPECT_NE(notes.find("net.yaml:11: G: a product element by element"), std::string::npos) << notes;
   EXPECT_NE(notes.find("net.yaml:12: A: no product of two tensors"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("8 of them, each a layer by itself"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("8 of them: what one makes may stay on chip for another"), std::string::npos) << notes;
+}
+
+TEST(AccelForge, EinsumsThatReadWhatOthersMadeAreAGraph) {
+  constexpr std::string_view kNetwork = R"(workload:
+  rank_sizes: {M: 8, A: 4, B: 4, C: 4, D: 4}
+  einsums:
+  - "T1[m, b] = T0[m, a] * W0[a, b]"
+  - name: Relu
+    tensor_accesses:
+    - {name: T1, projection: [m, b]}
+    - {name: R1, projection: [m, b], output: True}
+  - "T2[m, c] = R1[m, b] * W1[b, c]"
+  - "S[m, d] = T1[m, b] * T2[d, b]"
+  - name: Unread
+    tensor_accesses:
+    - {name: T2, projection: [m, c]}
+    - {name: U, projection: [m, c], output: True}
+)";
+  const Imported imported = import_text("auto", "net.yaml", kNetwork);
+  ASSERT_EQ(imported.workloads.size(), 1U);
+  const Workload& workload = imported.workloads[0];
+  ASSERT_TRUE(workload.graph.has_value());
+  const WorkloadGraph& graph = *workload.graph;
+  ASSERT_EQ(graph.nodes.size(), 4U);  // what nobody reads is no node
+  EXPECT_TRUE(graph.nodes[0].from.empty());
+  EXPECT_FALSE(graph.nodes[1].is_layer());
+  EXPECT_EQ(graph.nodes[1].work, WorkloadGraph::Operator::kActivation);
+  EXPECT_EQ(graph.nodes[1].words, 32);
+  EXPECT_EQ(graph.nodes[1].from, (std::vector<WorkloadGraph::Edge>{{0, 0}}));
+  ASSERT_EQ(graph.nodes[2].from.size(), 1U);
+  EXPECT_EQ(graph.nodes[2].from[0].node, 1);
+  // T1 and T2 are both made here; one is read as inputs, one as weights. T2 has 8 x 4 words, 4 x 4 are read.
+  ASSERT_EQ(graph.nodes[3].from.size(), 1U);
+  EXPECT_EQ(graph.nodes[3].from[0].node, 0);
+  std::string notes;
+  for (const ImportNote& note : imported.choices) notes += note.text() + "\n";
+  EXPECT_NE(notes.find("T2 is taken from outside: 16 words are read of 32"), std::string::npos) << notes;
 }
 
 TEST(AccelForge, TemplatesTakeTheirValuesFromOutside) {
