@@ -10,6 +10,7 @@
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/design_json.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/shard_option.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/cli/text_table.h"
@@ -34,6 +35,7 @@ continues an interrupted one.
 examples:
   pliant design area_edp -o results/area_edp
   pliant design space.yaml -o results/space --gap 1%
+  pliant design space.yaml -o results/space --shard 0/8    # and 1/8 ... 7/8 elsewhere, then without --shard
   pliant verify results/space --sweep space.yaml --prove 100
 
 )";
@@ -58,6 +60,7 @@ class DesignCommand {
     run.update = arguments_.has("update");
     run.search.threads = arguments_.threads();
     run.search.gap = arguments_.share("gap").value_or(0);
+    run.search.shard = shard_of(arguments_);
     return execute(sweep, run);
   }
 
@@ -102,6 +105,13 @@ class DesignCommand {
     const DesignProgress& p = found.progress;
     if (found.interrupted) {
       out_ << progress_text(p) << "\ninterrupted: nothing is proven yet; the same command continues\n";
+      return;
+    }
+    if (const Shard& shard = run.search.shard; shard.count > 1) {
+      out_ << fmt::format(
+          "shard {}/{}: {} designs decided among themselves, {} searches of layers kept, {}\n"
+          "next: when all shards are done, the same command without --shard proves the whole from what they kept\n",
+          shard.index, shard.count, p.decided, p.solved, readable_seconds(p.seconds));
       return;
     }
     std::vector<std::string> header = {"design"};

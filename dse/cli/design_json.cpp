@@ -13,7 +13,7 @@ ordered_json design_json(const Sweep& sweep, const DesignRunOptions& run, const 
                       {"sweep", sweep.name},
                       {"dataset", run.dataset.string()},
                       {"interrupted", found.interrupted},
-                      {"certified", !found.interrupted},
+                      {"certified", !found.interrupted && run.search.shard.count == 1},
                       {"gap", run.search.gap},
                       {"designs", p.designs},
                       {"decided", p.decided},

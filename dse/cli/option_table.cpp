@@ -87,7 +87,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"dry-run", kFlag, "", "sweep",
      "say how many designs, layers and distinct tasks there are and estimate the time; write nothing"},
     {"status", kFlag, "", "sweep", "say how far a dataset is, all shards together"},
-    {"shard", kText, "", "sweep",
+    {"shard", kText, "", "sweep design",
      "I/N: only every Nth part, I from 0 to N-1 (from Slurm's array variables when they are set)"},
     {"cache", kText, "", "sweep design", "folder of solved tasks, to share them between sweeps (DIR/cache)"},
     {"update", kFlag, "", "sweep design",

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <ostream>
@@ -15,6 +13,7 @@
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/interrupt.h"
+#include "dse/cli/shard_option.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_certificates.h"
 #include "dse/cli/sweep_json.h"
@@ -46,34 +45,6 @@ examples:
 
 )";
 
-std::optional<int> as_int(const char* text) {
-  if (text == nullptr) return std::nullopt;
-  int value = 0;
-  const char* end = text + std::char_traits<char>::length(text);
-  const auto [at, error] = std::from_chars(text, end, value);
-  return error == std::errc() && at == end && at != text ? std::optional(value) : std::nullopt;
-}
-
-Shard parse_shard(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  const auto index = as_int(text.substr(0, slash).c_str());
-  const auto count = slash == std::string::npos ? std::nullopt : as_int(text.c_str() + slash + 1);
-  if (!index || !count || *count < 1 || *index < 0 || *index >= *count)
-    throw bad_option("pliant sweep", "--shard", fmt::format("`{}` is not a shard", text),
-                     "I/N with I from 0 to N-1, such as 0/8");
-  return {*index, *count};
-}
-
-/// SLURM_ARRAY_TASK_ID runs from MIN in steps of STEP, COUNT times.
-Shard slurm_shard() {
-  const auto id = as_int(std::getenv("SLURM_ARRAY_TASK_ID")), count = as_int(std::getenv("SLURM_ARRAY_TASK_COUNT"));
-  if (!id || !count || *count < 1) return {};
-  const int least = as_int(std::getenv("SLURM_ARRAY_TASK_MIN")).value_or(0);
-  const int step = std::max(1, as_int(std::getenv("SLURM_ARRAY_TASK_STEP")).value_or(1));
-  const Shard shard{(*id - least) / step, *count};
-  return shard.index >= 0 && shard.index < shard.count ? shard : Shard{};
-}
-
 class SweepCommand {
  public:
   SweepCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)
@@ -95,7 +66,7 @@ class SweepCommand {
       throw arguments_.bad("--output", fmt::format("{} is a file", run_.dataset.string()), "a folder");
     run_.cache = fs::path(arguments_.text("cache").value_or(""));
     run_.threads = arguments_.threads();
-    run_.shard = arguments_.has("shard") ? parse_shard(*arguments_.text("shard")) : slurm_shard();
+    run_.shard = shard_of(arguments_);
     run_.update = arguments_.has("update");
     if (!arguments_.texts("certificates").empty()) check_certificates_option(arguments_, sweep);
     return arguments_.has("dry-run") ? dry_run(sweep) : execute(sweep);

@@ -55,22 +55,52 @@ class DesignSearch {
       rule.bounds.resize(layers_.layers.size());
       rule.known.resize(layers_.layers.size());
     }
-    place(std::move(root));
+    if (options_.shard.count > 1) {
+      std::vector<HardwareBox> boxes = boxes_of_shard();
+      outcome_.progress.designs = 0;
+      for (const HardwareBox& box : boxes) outcome_.progress.designs += box.points() * inner_;
+      divide(*root, std::move(boxes));
+    } else {
+      place(std::move(root));
+    }
     while (!queue_.empty() && !outcome_.interrupted) round();
     finish();
     return std::move(outcome_);
   }
 
  private:
+  /// The space in a few parts for each shard, dealt out in turn: the same parts for every shard.
+  std::vector<HardwareBox> boxes_of_shard() {
+    constexpr std::size_t kPartsOfShard = 4;
+    std::vector<HardwareBox> all = {whole_box(*sweep_)};
+    while (all.size() < kPartsOfShard * static_cast<std::size_t>(options_.shard.count)) {
+      const auto largest = std::ranges::max_element(all, {}, &HardwareBox::points);
+      if (largest->is_point()) break;
+      const HardwareBox box = *largest;
+      all.erase(largest);
+      std::vector<HardwareBox> parts = parts_of(box);
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+    std::vector<HardwareBox> own;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (options_.shard.owns(static_cast<std::int64_t>(k))) own.push_back(all[k]);
+    return own;
+  }
+
+  /// What must be split into single values first.
+  std::vector<HardwareBox> parts_of(const HardwareBox& box) {
+    const auto axis = ideals_.must_split(box);
+    if (!axis) return ideals_.parts(box);
+    const HardwareBox::Range range = box.axes[*axis];
+    auto [low, high] = box.split(*axis, range.first + static_cast<std::int32_t>((range.size() - 1) / 2));
+    return {std::move(low), std::move(high)};
+  }
+
   // A node on its way: placed with what is known without a search, taken up in rounds, decided after its searches.
 
   void place(NodePtr node) {
     node->number = next_number_++;
-    if (const auto axis = ideals_.must_split(node->box)) {
-      const HardwareBox::Range range = node->box.axes[*axis];
-      auto [low, high] = node->box.split(*axis, range.first + static_cast<std::int32_t>((range.size() - 1) / 2));
-      return divide(*node, {std::move(low), std::move(high)});
-    }
+    if (ideals_.must_split(node->box)) return divide(*node, parts_of(node->box));
     node->ideal = ideals_.of(node->box);
     if (node->ideal) {
       if (node->ideal->contradicts) return close(*node, ClosedBy::kNothingFits);
@@ -197,7 +227,7 @@ class DesignSearch {
 
   /// What no search can close.
   void divide_or_open(NodePtr node) {
-    if (!node->box.is_point()) return divide(*node, ideals_.parts(node->box));
+    if (!node->box.is_point()) return divide(*node, parts_of(node->box));
     for (const PointDesign& one : points_.open(*node)) close_design(*node, one, ClosedBy::kConstraints);
     node->rules.clear();
     if (!close_designs(*node)) queue(std::move(node));

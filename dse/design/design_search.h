@@ -43,7 +43,7 @@ struct ClosedBox {
 };
 
 struct DesignProgress {
-  std::int64_t designs = 0, decided = 0;  ///< of the whole space
+  std::int64_t designs = 0, decided = 0;  ///< of the whole space, or of the shard
   std::int64_t opened = 0, boxes = 0;     ///< designs mapped; boxes closed
   std::int64_t frontier = 0;
   std::int64_t solved = 0, reused = 0;  ///< searches of layers; answers known before
@@ -53,6 +53,8 @@ struct DesignProgress {
 struct DesignSearchOptions {
   int threads = 0;  ///< 0 = all; nothing but the time depends on it
   double gap = 0;   ///< a box is closed when a design found is worse by at most this share
+  /// Only the boxes of one shard: nothing is proven about the others, but the answers of its searches are in the store.
+  Shard shard;
   std::stop_token stop;
   std::function<void(const DesignProgress&)> on_progress;
 };

@@ -110,14 +110,18 @@ Manifest design_manifest(const Library& library, const Sweep& sweep, double gap)
 DesignFrontier run_design(const Library& library, const Sweep& sweep, const DesignRunOptions& options) {
   check_design_sweep(sweep);
   for (const std::filesystem::path& folder : part_folders(options.dataset)) make_folder(folder);
-  const DatasetLock lock(options.dataset, "design", DatasetLock::Mode::kRefuse);
-  Manifest manifest = open_dataset(options, design_manifest(library, sweep, options.search.gap));
+  const Shard& shard = options.search.shard;
+  const DatasetLock lock(options.dataset,
+                         shard.count > 1 ? fmt::format("design-shard-{}-of-{}", shard.index, shard.count) : "design",
+                         DatasetLock::Mode::kRefuse);
+  std::optional<Manifest> manifest;
+  if (shard.count == 1) manifest = open_dataset(options, design_manifest(library, sweep, options.search.gap));
   TaskStore store(options.cache.empty() ? options.dataset / "cache" : options.cache, true);
   if (store.damaged() > 0)
     note(options, fmt::format("{} damaged records in the result cache are computed again", store.damaged()));
   DesignFrontier found = search_designs(library, sweep, options.search, &store);
   store.flush();
-  if (!found.interrupted) write_rows(sweep, options, std::move(manifest), found);
+  if (!found.interrupted && manifest) write_rows(sweep, options, std::move(*manifest), found);
   return found;
 }
 

@@ -25,7 +25,8 @@ struct DesignRunOptions {
 inline constexpr Count kMostDesignsOfSearch = 1'000'000'000'000'000;
 
 /// Searches, or continues: what was searched before is in the cache, so the search comes to where it was at once.
-/// After an interruption no rows are written. StorageError, ChangedInputs and InputError as run_sweep.
+/// After an interruption no rows are written, nor by a shard: the whole search, run when all shards are done, finds
+/// their answers in the cache. StorageError, ChangedInputs and InputError as run_sweep.
 DesignFrontier run_design(const Library& library, const Sweep& sweep, const DesignRunOptions& options);
 
 /// The gap that a dataset of a design search was made with; nullopt when it is of a sweep.

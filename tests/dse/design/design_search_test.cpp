@@ -68,5 +68,29 @@ TEST(DesignSearch, AGapClosesMoreAndHolds) {
   }
 }
 
+TEST(DesignSearch, ShardsLeaveTheirAnswersToTheWholeSearch) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_shards");
+  const tests::RandomSpace space = tests::random_space(library, 3, folder.path(), 200);
+  DesignSearchOptions options;
+  options.threads = 1;
+  const DesignFrontier alone = search_designs(library, space.sweep, options, nullptr);
+  std::int64_t designs = 0;
+  for (options.shard = {0, 3}; options.shard.index < 3; ++options.shard.index) {
+    TaskStore store(folder.path() / "cache", true);
+    const DesignFrontier part = search_designs(library, space.sweep, options, &store);
+    EXPECT_EQ(part.progress.decided, part.progress.designs);
+    designs += part.progress.designs;
+  }
+  EXPECT_EQ(designs, alone.progress.designs);
+  options.shard = {};
+  TaskStore store(folder.path() / "cache", true);
+  const DesignFrontier whole = search_designs(library, space.sweep, options, &store);
+  EXPECT_LT(whole.progress.solved, alone.progress.solved);
+  ASSERT_EQ(whole.frontier.size(), alone.frontier.size());
+  for (std::size_t k = 0; k < whole.frontier.size(); ++k)
+    EXPECT_EQ(whole.opened[whole.frontier[k]].values, alone.opened[alone.frontier[k]].values);
+}
+
 }  // namespace
 }  // namespace pliant
