@@ -7,7 +7,7 @@
                              [--csv docs/img/design_sampling.csv] [--plot docs/img/design_sampling.svg]
 
 The space is that of area_edp (262,144 designs) with one network. `pliant design` proves its frontier; the work is the
-processor time of its searches of layers. Each sampler gets `times` as much of the same work on the same evaluator,
+number of its searches of layers. Each sampler gets `times` as much of the same work on the same evaluator,
 which never searches a layer twice. Regret: for every design of the frontier, how much larger the EDP of the best design
 is that the sampler has found within the same area. TPE runs where Optuna is installed.
 """
@@ -26,13 +26,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Evaluator:
-    """Values of designs by number, and the seconds of all searches so far."""
+    """Values of designs by number, and how many searches of layers they took so far."""
 
     def __init__(self, program, sweep, budget):
         self.process = subprocess.Popen([program, sweep], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.space = json.loads(self.process.stdout.readline())
         self.sizes = [*self.space["axes"], self.space["inner"]]
-        self.budget, self.seconds, self.found = budget, 0.0, {}
+        self.budget, self.searches, self.found = budget, 0, {}
 
     def __call__(self, genome):
         number = 0
@@ -42,12 +42,12 @@ class Evaluator:
             self.process.stdin.write(f"{number}\n")
             self.process.stdin.flush()
             answer = json.loads(self.process.stdout.readline())
-            self.seconds = answer["seconds"]
+            self.searches = answer["searches"]
             self.found[number] = answer["values"][0]
         return self.found[number]
 
     def spent(self):
-        return self.seconds >= self.budget
+        return self.searches >= self.budget
 
     def close(self):
         self.process.stdin.close()
@@ -145,7 +145,7 @@ def percent(share):
 
 def summary(name, seed, frontier, evaluate):
     found = sorted(regrets(frontier, evaluate.found.values()))
-    return {"sampler": name, "seed": seed, "designs": len(evaluate.found), "seconds": round(evaluate.seconds, 2),
+    return {"sampler": name, "seed": seed, "designs": len(evaluate.found), "searches": evaluate.searches,
             "exact": sum(r <= 1e-9 for r in found), "frontier": len(found),
             "median": percent(statistics.median(found)), "p90": percent(found[int(0.9 * (len(found) - 1))]),
             "worst": percent(found[-1])}
@@ -196,11 +196,11 @@ def main():
         proven = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         frontier = sorted(design["values"] for design in proven["frontier"])
         print(f"proven: {len(frontier)} of {proven['designs']} designs, {proven['opened']} mapped, "
-              f"{proven['searches']} searches, {proven['search_seconds']:.1f} s of searches", flush=True)
+              f"{proven['searches']} searches", flush=True)
         rows, curves = [], {}
         for name in args.samplers.split(","):
             for seed in range(1, args.seeds + 1):
-                evaluate = Evaluator(args.evaluator, str(sweep), args.times * proven["search_seconds"])
+                evaluate = Evaluator(args.evaluator, str(sweep), args.times * proven["searches"])
                 {"random": random_search, "genetic": genetic, "tpe": tpe}[name](evaluate, random.Random(seed))
                 evaluate.close()
                 rows.append(summary(name, seed, frontier, evaluate))

@@ -145,10 +145,12 @@ Accelerator IdealDesigns::freed(const Accelerator& accelerator) const {
 
 std::optional<IdealDesign> IdealDesigns::of(const HardwareBox& box) {
   const SizeTables& tables = tables_for(box);
-  if (!tables.problem().empty()) {
+  const std::string problem =
+      !tables.problem().empty() || !has_choices() ? tables.problem() : choices_for(box).problem();
+  if (!problem.empty()) {
     if (!box.is_point())
       throw InputError(Diagnostic{sweep_->name, 0, 0, "vary",
-                                  "an axis means more than sizes on one accelerator only: " + tables.problem(),
+                                  "an axis means something else on one accelerator only: " + problem,
                                   "axes that mean the same on every accelerator", ""});
     return std::nullopt;
   }
@@ -251,6 +253,7 @@ std::optional<std::size_t> IdealDesigns::next_choice(const HardwareBox& box, boo
   for (const std::size_t a : axes_of(AxisKind::kChoices)) {
     if (box.axes[a].size() == 1) continue;
     WiredChoices& choices = choices_for(box);
+    if (!choices.problem().empty()) return parallel ? std::nullopt : std::optional(a);  // of() will say so
     const Axis kind = choices.kind_of(a);
     if ((kind == Axis::kParallel) != parallel) continue;
     const int first = kind == Axis::kOrders ? 0 : parallel || choices.tiles_the_array(a, box) ? 2 : 1;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/input/diagnostics.h"
+
 namespace pliant {
 
 namespace {
@@ -71,7 +73,20 @@ bool WiredChoices::differ_in_choices_only(const Accelerator& one, const Accelera
 WiredChoices::WiredChoices(SizeTables::Read read, std::vector<std::int32_t> at, std::vector<std::size_t> axes,
                            const std::vector<std::int32_t>& sizes)
     : read_(std::move(read)), at_(std::move(at)), axes_(std::move(axes)), sizes_(sizes) {
-  list_rules();
+  try {
+    const Accelerator base = read_(at_);
+    for (const std::size_t axis : axes_) {
+      std::vector<std::int32_t> positions = at_;
+      for (positions[axis] = 0; positions[axis] < sizes_[axis]; ++positions[axis]) {
+        Accelerator now = read_(positions);
+        if (!differ_in_choices_only(base, now)) problem_ = "it changes more than what is wired in";
+        known_.emplace(positions, std::move(now.baseline));
+      }
+    }
+    if (problem_.empty()) list_rules();
+  } catch (const InputError& error) {
+    problem_ = error.diagnostics().front().what;
+  }
 }
 
 const ClassSettings& WiredChoices::read(const std::vector<std::int32_t>& positions) {

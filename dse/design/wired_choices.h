@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "dse/design/size_tables.h"
@@ -26,6 +28,9 @@ class WiredChoices {
   WiredChoices(SizeTables::Read read, std::vector<std::int32_t> at, std::vector<std::size_t> axes,
                const std::vector<std::int32_t>& sizes);
 
+  /// Why an axis does more than that here; empty when none does.
+  const std::string& problem() const { return problem_; }
+  /// There is no problem.
   BoxBaseline of(const HardwareBox& box);
   /// Tiles, orders or parallel dims: what an axis changes first of all.
   Axis kind_of(std::size_t axis) const { return kinds_.at(axis); }
@@ -51,6 +56,7 @@ class WiredChoices {
   std::vector<std::int32_t> sizes_;
   std::vector<Rule> rules_;
   std::map<std::size_t, Axis> kinds_;
+  std::string problem_;
   std::map<std::vector<std::int32_t>, ClassSettings> known_;
 };
 
