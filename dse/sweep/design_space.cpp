@@ -227,9 +227,11 @@ DesignPoint DesignSpace::design(std::int64_t i) {
   // A file's name, not its folder, which differs from machine to machine.
   key.flexibility = wanted ? wanted->name() : std::filesystem::path(name).stem().string();
   if (design.accelerator) {
-    key.class_bits = wanted && wanted->degree != FlexibilityClass::Degree::kInFlex
-                         ? wanted->bits()
-                         : class_of(*design.accelerator, design.accelerator->flexibility).bits();
+    // A class is what was asked for, also where its baseline leaves a memory some choice; InFlex has no free axis.
+    const bool inflexible = wanted && wanted->degree == FlexibilityClass::Degree::kInFlex;
+    key.class_bits = inflexible ? FlexibilityClass{}.bits()
+                     : wanted   ? wanted->bits()
+                                : class_of(*design.accelerator, design.accelerator->flexibility).bits();
   }
   key.factorization = to_string(design.factorization);
   key.objective = to_string(design.objective);

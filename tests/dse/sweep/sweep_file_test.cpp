@@ -191,6 +191,13 @@ TEST(SweepFile, AllSixteenClasses) {
   EXPECT_EQ(sweep.flexibilities[0], "InFlex-0000") << "what is fixed is not called full";
   EXPECT_EQ(sweep.flexibilities[11], "FullFlex-1011");
   EXPECT_EQ(sweep.flexibilities[16], "PartFlex-1011");
+  // The class of a row is the one that was asked for; the npu's baseline leaves its innermost memories some tiles.
+  const auto npu =
+      std::make_shared<const Sweep>(parse("accelerator: npu\nworkloads: [alexnet]\nflexibility: all-16\n"));
+  DesignSpace space(kLibrary, npu);
+  ASSERT_EQ(space.size(), 16);
+  EXPECT_EQ(space.design(0).key->class_bits, "0000");
+  EXPECT_EQ(space.design(11).key->class_bits, "1011");
 }
 
 TEST(SweepFile, LayersByNameAndPattern) {
