@@ -71,7 +71,8 @@ double wall_seconds() {
 /// Does something with numbers below `count`, far apart, until all were taken or the time for it is over. The seconds
 /// that each took.
 std::vector<double> time_far_apart(std::size_t count, double most_seconds, const SweepRunOptions& options,
-                                   const std::function<void(std::size_t)>& work) {
+                                   const char* what, const std::function<void(std::size_t)>& work) {
+  Phase sampling(options.on_phase, what, count == 0 ? 0 : static_cast<std::int64_t>(1000 * most_seconds));
   const auto now = options.seconds_now ? options.seconds_now : wall_seconds;
   const double start = now();
   double at = 0;
@@ -80,6 +81,7 @@ std::vector<double> time_far_apart(std::size_t count, double most_seconds, const
     const double before = now();
     work(static_cast<std::size_t>(at * static_cast<double>(count)));
     times.push_back(now() - before);
+    sampling.advance(static_cast<std::int64_t>(1000 * times.back()));
     at += kGoldenStep;
     at -= at >= 1 ? 1 : 0;
   }
@@ -89,26 +91,27 @@ std::vector<double> time_far_apart(std::size_t count, double most_seconds, const
 std::vector<double> time_tasks(const Sweep& sweep, DesignSpace& space, const std::vector<UnknownTask>& unknown,
                                const SweepRunOptions& options, double sample_seconds) {
   const auto mapper = make_mapper(sweep.mapper);
-  Phase sampling(options.on_phase, "solving a sample for the estimate, tasks",
-                 static_cast<std::int64_t>(unknown.size()));
-  return time_far_apart(unknown.size(), sample_seconds, options, [&](std::size_t i) {
+  const auto solve = [&](std::size_t i) {
     solve_task(*mapper, sweep, space.design(unknown[i].design), *unknown[i].layer, 1, options.stop);
-    sampling.advance(1);
-  });
+  };
+  return time_far_apart(unknown.size(), sample_seconds, options, "solving a sample for the estimate, milliseconds",
+                        solve);
 }
 
 /// What a design takes beside its tasks: it is read, its tasks are named, its flexion is counted.
 std::vector<double> time_designs(const Sweep& sweep, DesignSpace& space, const std::vector<std::int64_t>& designs,
                                  const SweepRunOptions& options, double sample_seconds) {
   TaskNamer namer(sweep);
-  return time_far_apart(designs.size(), sample_seconds, options, [&](std::size_t i) {
+  const auto count = [&](std::size_t i) {
     const DesignPoint design = space.design(designs[i]);
     if (!design.accelerator) return;
     for (const Workload& workload : sweep.workloads) {
       for (const Workload::Entry& entry : workload.layers) namer.key(design, entry.layer);
       if (sweep.flexion) design_flexion(workload, design);
     }
-  });
+  };
+  return time_far_apart(designs.size(), sample_seconds, options, "counting flexion for the estimate, milliseconds",
+                        count);
 }
 
 }  // namespace
@@ -137,7 +140,8 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   for (const UnknownTask& task : unknown)
     if (some.empty() || some.back() != task.design) some.push_back(task.design);
   const MeanInterval each = mean_interval(times);
-  const MeanInterval beside = mean_interval(time_designs(*shared, space, some, options, sample_seconds / 5));
+  const std::vector<double> design_times = time_designs(*shared, space, some, options, sample_seconds / 5);
+  const MeanInterval beside = design_times.empty() ? MeanInterval{} : mean_interval(design_times);
   const auto tasks = static_cast<double>(estimate.distinct_tasks - estimate.known_tasks) / threads;
   const auto designs = static_cast<double>(estimate.designs) / threads;
   estimate.seconds_per_task = each.mean;

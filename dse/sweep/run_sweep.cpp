@@ -338,11 +338,12 @@ class SweepRun {
 
   SweepProgress::Best described(const BestDesigns::Found& found, const std::string& workload) {
     SweepProgress::Best best{found.design_id, workload, std::string(best_.column()), "", found.value};
-    const std::shared_ptr<const DesignKey> key = describer_.design(found.design_id).key;
-    for (std::size_t i = 0; i < sweep_->columns.size(); ++i)
-      std::visit([&](const auto& value) { best.label += fmt::format("{}={} ", sweep_->columns[i].key, value); },
-                 key->axes[i]);
-    best.label += key->flexibility;
+    const std::int64_t hardware = found.design_id / (describer_.size() / describer_.hardware_points());
+    const std::vector<std::size_t> positions = axis_positions(*sweep_, hardware);
+    for (std::size_t a = 0; a < positions.size(); ++a)
+      for (std::size_t k = 0; k < sweep_->axes[a].keys.size(); ++k)
+        best.label += fmt::format("{}={} ", sweep_->axes[a].keys[k], sweep_->axes[a].values[positions[a]][k]);
+    best.label += describer_.design(found.design_id).key->flexibility;
     return best;
   }
 

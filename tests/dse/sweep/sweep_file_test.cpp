@@ -185,6 +185,20 @@ TEST(SweepFile, SaysWhatNoDesignMeets) {
   EXPECT_EQ(text.find("rows > 2"), std::string::npos) << text;
 }
 
+/// On every accelerator, also one whose baseline leaves a level without a rule.
+TEST(SweepFile, EveryClassIsNamedByItsBits) {
+  for (const char* accelerator : {"flexref", "npu"}) {
+    const auto sweep = std::make_shared<const Sweep>(
+        parse("accelerator: " + std::string(accelerator) + "\nworkloads: [alexnet]\nflexibility: all-16\n"));
+    DesignSpace space(kLibrary, sweep);
+    for (std::int64_t i = 0; i < space.size(); ++i) {
+      const DesignPoint design = space.design(i);
+      EXPECT_EQ(design.key->flexibility.substr(design.key->flexibility.find('-') + 1), design.key->class_bits);
+    }
+    EXPECT_EQ(space.design(0).key->class_bits, "0000") << accelerator;
+  }
+}
+
 TEST(SweepFile, AllSixteenClasses) {
   const Sweep sweep = parse("accelerator: flexref\nworkloads: [alexnet]\nflexibility: [all-16, PartFlex-1011]\n");
   ASSERT_EQ(sweep.flexibilities.size(), 17U);
