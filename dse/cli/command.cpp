@@ -39,8 +39,10 @@ void print_help(std::ostream& out) {
 int unknown_command(const std::string& name, std::ostream& err) {
   std::vector<std::string> known;
   for (const Command& command : commands()) known.emplace_back(command.name);
+  std::vector<std::string> near = known;
+  near.insert(near.end(), {"--help", "--version"});
   err << bad_option("pliant", "", fmt::format("unknown command `{}`", name), "one of " + join(known),
-                    nearest(name, known))
+                    nearest(name, near))
              .what()
       << "\n";
   return 2;

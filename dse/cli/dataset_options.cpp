@@ -52,6 +52,7 @@ bool tell_if_incomplete(const std::filesystem::path& dataset, TableKind table, c
     err << fmt::format("{}: {} of {} parts are not there yet; the sweep is not finished\n", dataset.string(), missing,
                        parts);
   if (missing == 0 && damaged.empty()) return true;
+  if (std::error_code error; !std::filesystem::is_directory(dataset, error)) return false;
   err << "the answer is of the other parts only; the same `pliant sweep` command computes what is missing\n";
   return false;
 }

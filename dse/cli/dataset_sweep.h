@@ -10,8 +10,9 @@
 
 namespace pliant {
 
-/// The sweep that a dataset was made from, as it was run: mapper, budget, gap and seed are in the manifest; --sweep
-/// names the file when it is none of the shipped ones, --set repeats the settings.
+/// The sweep that a dataset was made from, as it was run: mapper, budget, gap and seed are in the manifest; its
+/// file is found by its name and content here, beside the dataset or among the shipped ones, else --sweep names it;
+/// --set repeats the settings.
 Sweep sweep_of_dataset(const Library& library, const Manifest& manifest, const Arguments& arguments);
 
 }  // namespace pliant

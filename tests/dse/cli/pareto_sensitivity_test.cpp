@@ -115,7 +115,16 @@ TEST_F(Sensitivity, RefusesWhatItCannotUnderstand) {
     EXPECT_EQ(run(args).code, 2) << wrong;
   }
   EXPECT_EQ(run({"pareto", path("small"), "--remap"}).code, 2);
-  EXPECT_EQ(run({"pareto", path("small"), "--uncertain", "DRAM.* 10%"}).code, 2) << "no shipped sweep of that name";
+}
+
+TEST_F(Sensitivity, FindsTheFileOfTheSweepBesideTheDataset) {
+  EXPECT_EQ(run({"pareto", path("small"), "--uncertain", "DRAM.* 10%"}).code, 0);
+  EXPECT_EQ(run({"verify", path("small")}).code, 0);
+  std::ofstream(path("small.yaml"), std::ios::app) << "constraints: rows <= 4\n";
+  const Ran changed = run({"verify", path("small")});
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_NE(changed.err.find("its file is not here unchanged; expected --sweep FILE"), std::string::npos)
+      << changed.err;
 }
 
 TEST(Corners, AllOfAFewAndEachAloneOfMany) {
