@@ -253,6 +253,15 @@ class Decision(reported.ReportedSweep):
         shown = len(self.page.rows("#frontier-list"))
         more = self.page.text("#frontier-list .rest")
         self.assertTrue(more is None or re.search(r"other \d+ of", more), (shown, more))
+        self.page.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": 800, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        )
+        self.page.settle()
+        cut = self.page.js(
+            "return [...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1).map(s => "
+            "s.id)"
+        )
+        self.assertEqual(cut, [], "a table hides columns at 800 pixels")
 
     def test_axe_finds_nothing_serious(self):
         spec = importlib.util.find_spec("axe_core_python")

@@ -72,6 +72,7 @@ function shown(name, value, m = metric(name)) {
   if (takesPrefix(m.unit)) return si(value * m.scale, m.unit, 4);
   if (name === "utilization") return percent(value, 4);
   if (m.unit === "KiB") return bytes(value * 1024);
+  if (m.unit === "mm²") return areaText(value * m.scale * 1e6, 4);
   return `${plain(value * m.scale, name === "runtime_cycles" ? 7 : 4)} ${m.unit}`.trim();
 }
 function metricTitle(m) {

@@ -79,8 +79,8 @@ function areaParts(row) {
 }
 
 /** In mm², or µm² where that would be too small to read. */
-function areaText(um2) {
-  return um2 >= 1e4 ? `${plain(um2 * 1e-6, 3)} mm²` : `${plain(um2, 3)} µm²`;
+function areaText(um2, digits = 3) {
+  return um2 >= 1e4 || um2 === 0 ? `${plain(um2 * 1e-6, digits)} mm²` : `${plain(um2, digits)} µm²`;
 }
 
 async function drawAreas(row) {
