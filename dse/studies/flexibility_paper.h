@@ -9,8 +9,9 @@
 
 namespace pliant {
 
-/// The paper prints no bandwidth. Bytes per cycle of the DRAM, chosen once for its isolation study: of the bandwidths
-/// that the study sweeps, the one under which most of the printed speedups come out (docs/studies/isolation.md).
+/// The paper prints no bandwidth. Bytes per cycle of the DRAM, chosen once for all of its studies: of the bandwidths
+/// that the isolation study sweeps, the one under which most of the printed speedups come out
+/// (docs/studies/isolation.md).
 inline constexpr const char* kPaperBandwidth = "409.6";
 /// Where a bandwidth must be written and none shall limit.
 inline constexpr const char* kNoLimit = "1000000";

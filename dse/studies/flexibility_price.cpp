@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <map>
 
 #include "dse/studies/study_table.h"
@@ -26,21 +26,27 @@ Accelerator with_access_energy(const StudyContext& context, const std::string& f
 /// Energies of MnasNet, mapped for energy, every layer proven.
 class NetworkEnergy {
  public:
-  explicit NetworkEnergy(const StudyContext& context)
-      : context_(context), network_(load_workload(context.library, "flexpaper_mnasnet")) {
-    for (const Workload::Entry& entry : network_.layers)
+  explicit NetworkEnergy(const StudyContext& context) : context_(context) {
+    for (Workload::Entry entry : load_workload(context.library, "flexpaper_mnasnet").layers) {
       macs_ += static_cast<double>(entry.layer.macs()) * static_cast<double>(entry.count);
+      entry.layer.name.clear();
+      const auto same = std::ranges::find(layers_, entry.layer, &Workload::Entry::layer);
+      if (same == layers_.end())
+        layers_.push_back(std::move(entry));
+      else
+        same->count += entry.count;
+    }
   }
 
   double pj(const std::string& flexibility, double factor) {
     const auto [known, is_new] = known_.try_emplace({flexibility, factor}, 0);
     if (!is_new) return known->second;
     const Accelerator accelerator = with_access_energy(context_, flexibility, factor);
-    std::vector<double> energy(network_.layers.size());
+    std::vector<double> energy(layers_.size());
     for_each_task(
         context_, fmt::format("energy of {} with accesses x{:.3g}", flexibility, factor), energy.size(),
         [&](std::size_t i, const StudyContext& alone) {
-          const Workload::Entry& entry = network_.layers[i];
+          const Workload::Entry& entry = layers_[i];
           const SearchResult found =
               solve(alone, accelerator,
                     {.layer = entry.layer, .factorization = Factorization::kRubyS, .objective = Objective::kEnergy});
@@ -55,20 +61,22 @@ class NetworkEnergy {
 
  private:
   const StudyContext& context_;
-  Workload network_;
+  std::vector<Workload::Entry> layers_;  ///< equal ones once
   double macs_ = 0;
   std::map<std::pair<std::string, double>, double> known_;
 };
 
-/// The factor on accesses at which a flexible design needs as much as the inflexible one with plain accesses, to 1 %.
+/// The factor on accesses at which a flexible design needs as much as the inflexible one with plain accesses, to 1 % of
+/// its energy. The least energy of all mappings is concave in the factor, so the chord from a factor below, through one
+/// above, meets that energy above the answer and nearer to it.
 double break_even(NetworkEnergy& energy, const std::string& flexibility, double inflexible) {
-  double low = 1, high = 2;
-  while (energy.pj(flexibility, high) < inflexible) low = high, high *= 2;
-  while (high > low * 1.01) {
-    const double middle = (low + high) / 2;
-    (energy.pj(flexibility, middle) < inflexible ? low : high) = middle;
-  }
-  return low;
+  constexpr double kNear = 1.01;
+  const double low = 8, at_low = energy.pj(flexibility, low);
+  double high = 64;
+  while (energy.pj(flexibility, high) < inflexible) high *= 2;
+  while (energy.pj(flexibility, high) > inflexible * kNear)
+    high = low + (high - low) * (inflexible - at_low) / (energy.pj(flexibility, high) - at_low);
+  return high;
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/studies/future_designs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -28,21 +26,6 @@ double mean_cycles(const std::vector<InflexibleNetwork>& networks, const Inflexi
   double sum = 0;
   for (const InflexibleNetwork& network : networks) sum += std::log(network.cycles(design, hardware));
   return std::exp(sum / static_cast<double>(networks.size()));
-}
-
-/// Of all designs that are optimal for AlexNet: how many, and the least and largest mean over the networks.
-struct Ties {
-  double count = 0, least = kInfinity, largest = 0;
-};
-Ties ties_of(const std::vector<InflexibleNetwork>& networks, const InflexibleHardware& hardware, double optimum) {
-  Ties ties;
-  networks.front().for_each_tie(hardware, optimum, [&](const InflexibleDesign& design) {
-    const double mean = mean_cycles(networks, design, hardware);
-    ++ties.count;
-    ties.least = std::min(ties.least, mean);
-    ties.largest = std::max(ties.largest, mean);
-  });
-  return ties;
 }
 
 }  // namespace
@@ -73,43 +56,37 @@ InflexibleDesign best_design(const StudyContext& context, const InflexibleNetwor
   return best;
 }
 
-InflexibleDesign alexnet_designs(const StudyContext& context, const std::string& bandwidth, StudyResult& result) {
+AlexnetOptima alexnet_optima(const StudyContext& context, const std::string& bandwidth) {
   const InflexibleHardware hardware = hardware_under(context, bandwidth);
   const std::vector<InflexibleNetwork> networks = seven_networks(context);
-  const InflexibleDesign best = best_design(context, networks.front(), bandwidth);
-  const Ties ties = ties_of(networks, hardware, best.cycles);
-  double worst = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
-    worst = std::max(worst, networks.front().genetic(hardware, seed).cycles / best.cycles);
-  result.found("AlexNet on its best inflexible design (cycles)" + under(bandwidth), best.cycles);
-  result.found("designs that are as good for AlexNet" + under(bandwidth), ties.count);
-  result.found("seven networks on the worst of them over the best, geometric mean" + under(bandwidth),
-               ties.largest / ties.least);
-  result.found("AlexNet on a design of the genetic search over the optimum, worst of 20 seeds" + under(bandwidth),
-               worst);
-  return best;
+  AlexnetOptima optima;
+  optima.cycles = best_design(context, networks.front(), bandwidth).cycles;
+  optima.least_cycles = kInfinity;
+  networks.front().for_each_tie(hardware, optima.cycles, [&](const InflexibleDesign& design) {
+    const double mean = mean_cycles(networks, design, hardware);
+    ++optima.count;
+    const auto runs = [&](std::size_t dim) { return design.row_dim == dim || design.col_dim == dim; };
+    optima.y_and_k += runs(kP) && runs(kM) ? 1 : 0;
+    optima.most_cycles = std::max(optima.most_cycles, mean);
+    if (mean < optima.least_cycles) {
+      optima.least_cycles = mean;
+      optima.design = design;
+    }
+  });
+  return optima;
 }
 
-void gains_over_other_designs(const StudyContext& context, const std::map<std::string, double>& full,
-                              StudyResult& result) {
-  const InflexibleHardware hardware = hardware_under(context, kNoLimit);
+AlexnetSearched alexnet_by_genetic_search(const StudyContext& context, const std::string& bandwidth, double optimum) {
+  const InflexibleHardware hardware = hardware_under(context, bandwidth);
   const std::vector<InflexibleNetwork> networks = seven_networks(context);
-  double sum = 0;
-  for (const FutureNetwork& network : kFutureNetworks) sum += std::log(full.at(network.name));
-  const double flexible = std::exp(sum / static_cast<double>(kFutureNetworks.size()));
-  const Ties ties = ties_of(networks, hardware, best_design(context, networks.front(), kNoLimit).cycles);
-  result.found("FullFlex-1111 speedup over the AlexNet-optimal design that is best for the seven",
-               ties.least / flexible);
-  result.found("FullFlex-1111 speedup over the AlexNet-optimal design that is worst for the seven",
-               ties.largest / flexible);
-  std::vector<double> gains;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
-    gains.push_back(mean_cycles(networks, networks.front().genetic(hardware, seed), hardware) / flexible);
-  std::ranges::sort(gains);
-  const std::string over = "FullFlex-1111 speedup over designs of the genetic search, ";
-  result.found(over + "least of 20 seeds", gains.front());
-  result.found(over + "median of 20 seeds", (gains[kSeeds / 2 - 1] + gains[kSeeds / 2]) / 2);
-  result.found(over + "largest of 20 seeds", gains.back());
+  AlexnetSearched searched;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const InflexibleDesign design = networks.front().genetic(hardware, seed);
+    searched.worst = std::max(searched.worst, design.cycles / optimum);
+    searched.mean_cycles.push_back(mean_cycles(networks, design, hardware));
+  }
+  std::ranges::sort(searched.mean_cycles);
+  return searched;
 }
 
 }  // namespace pliant

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inflexible designs of the future-proofing study, and what the choice between equally good ones and the search
-// that finds them contribute to the gain of flexibility.
+// The inflexible designs of the future-proofing study: the best ones for AlexNet under a bandwidth, of which there are
+// many, and those that the paper's own search finds.
 #pragma once
 
 #include <array>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "dse/studies/inflexible_design.h"
 #include "dse/studies/study.h"
@@ -35,13 +35,22 @@ InflexibleDesign shipped_alexnet_design();
 InflexibleDesign best_design(const StudyContext& context, const InflexibleNetwork& network,
                              const std::string& bandwidth);
 
-/// The best inflexible design for AlexNet under a bandwidth. Found on the way: its cycles, how many designs are as
-/// good, how much these differ on the seven networks, and how near a genetic search comes.
-InflexibleDesign alexnet_designs(const StudyContext& context, const std::string& bandwidth, StudyResult& result);
+/// All inflexible designs that are optimal for AlexNet under a bandwidth. Means are geometric, over the seven networks.
+struct AlexnetOptima {
+  double cycles = 0;       ///< of AlexNet, proven
+  double count = 0;        ///< designs, as InflexibleNetwork::for_each_tie counts them
+  double y_and_k = 0;      ///< how many of them run Y and K in parallel
+  double most_cycles = 0;  ///< mean on the design that serves the seven worst
+  double least_cycles = 0;
+  InflexibleDesign design;  ///< the one that serves the seven best, the first of several
+};
+AlexnetOptima alexnet_optima(const StudyContext& context, const std::string& bandwidth);
 
-/// Without a limit of bandwidth: gains of FullFlex-1111 as they depend on which of the designs that are all optimal for
-/// AlexNet is taken, and over designs that a genetic search finds. `full`: cycles of FullFlex-1111 by network, proven.
-void gains_over_other_designs(const StudyContext& context, const std::map<std::string, double>& full,
-                              StudyResult& result);
+/// What the paper's search finds instead: 20 seeds.
+struct AlexnetSearched {
+  double worst = 0;                 ///< cycles of AlexNet over the optimum
+  std::vector<double> mean_cycles;  ///< over the seven networks, ascending
+};
+AlexnetSearched alexnet_by_genetic_search(const StudyContext& context, const std::string& bandwidth, double optimum);
 
 }  // namespace pliant

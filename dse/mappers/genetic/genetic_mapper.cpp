@@ -54,6 +54,7 @@ class Evolution {
       return result;
     }
     first_population();
+    if (population_.empty()) grow_population();
     const auto size = static_cast<std::size_t>(genetic_.population);
     for (int g = 1; g < static_cast<int>(genetic_.generations) && !population_.empty(); ++g) {
       select();
@@ -127,6 +128,31 @@ class Evolution {
       one.keeps = sampler_.candidate().keeps;
       for (const int l : space_.memories) draw_order(one, l);
       if (!space_.legal(candidate(one))) continue;
+      evaluate(one);
+      population_.push_back(one);
+    }
+  }
+
+  /// Where whole draws break a joint limit nearly always (large dims, a small buffer): every member starts with all
+  /// loops at the outermost place of each dim, and takes another chain for one dim after the other while the limits
+  /// hold.
+  void grow_population() {
+    Individual plain;
+    for (int d = 0; d < space_.dims; ++d) {
+      std::vector<Count> bounds(space_.slots(d).size(), 1);
+      if (!bounds.empty()) bounds.front() = space_.size(d);
+      plain.chain[d] = space_.make_chain(d, bounds);
+    }
+    for (const int l : space_.memories) {
+      plain.keeps[l] = space_.keep_sets(l).back();
+      draw_order(plain, l);
+    }
+    if (!space_.legal(candidate(plain))) return;
+    const auto size = static_cast<std::size_t>(genetic_.population);
+    while (population_.size() < size && !deadline_.reached()) {
+      Individual one = plain;
+      for (const int l : space_.memories) draw_order(one, l);
+      for (int i = 0; i < 2 * space_.dims; ++i) mutate_tile(one);
       evaluate(one);
       population_.push_back(one);
     }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/local/local_search.h"
 #include "dse/mappers/mapper_options.h"
 
 namespace pliant {
@@ -94,6 +93,8 @@ class LocalSearch {
  public:
   LocalSearch(const Task& task, const SearchOptions& options, const LocalOptions& local)
       : space_(task), now_(space_), options_(options), local_(local), deadline_(options, 64) {}
+
+  const LocalCounts& counts() const { return now_.counts(); }
 
   SearchResult run() {
     SearchResult result;
@@ -391,26 +392,39 @@ class LocalSearch {
   std::array<Move, kMostMoves> path_;
 };
 
+constexpr std::string_view kLocalName = "local";
+
+LocalOptions read_local_options(const SearchOptions& options) {
+  LocalOptions local;
+  read_mapper_options(kLocalName, options,
+                      {{"hops1", &local.hops[0], 1, 8},
+                       {"hops2", &local.hops[1], 1, 8},
+                       {"hops3", &local.hops[2], 1, 8},
+                       {"chain", &local.chain, 1, kMostMoves},
+                       {"beam", &local.beam, 1, 1e6},
+                       {"effort", &local.effort, 0, 1e12},
+                       {"restarts", &local.restarts, 0, 1e12},
+                       {"arrays", &local.arrays, 1, 1e6},
+                       {"utilization", &local.utilization, 0, 100}});
+  return local;
+}
+
 class LocalMapper final : public Mapper {
  public:
-  std::string_view name() const override { return "local"; }
+  std::string_view name() const override { return kLocalName; }
   SearchResult search(const Task& task, const SearchOptions& options) const override {
-    LocalOptions local;
-    read_mapper_options(name(), options,
-                        {{"hops1", &local.hops[0], 1, 8},
-                         {"hops2", &local.hops[1], 1, 8},
-                         {"hops3", &local.hops[2], 1, 8},
-                         {"chain", &local.chain, 1, kMostMoves},
-                         {"beam", &local.beam, 1, 1e6},
-                         {"effort", &local.effort, 0, 1e12},
-                         {"restarts", &local.restarts, 0, 1e12},
-                         {"arrays", &local.arrays, 1, 1e6},
-                         {"utilization", &local.utilization, 0, 100}});
-    return LocalSearch(task, options, local).run();
+    return LocalSearch(task, options, read_local_options(options)).run();
   }
 };
 
 }  // namespace
+
+SearchResult search_and_count(const Task& task, const SearchOptions& options, LocalCounts& counts) {
+  LocalSearch search(task, options, read_local_options(options));
+  SearchResult result = search.run();
+  counts = search.counts();
+  return result;
+}
 
 std::unique_ptr<Mapper> make_local_mapper() { return std::make_unique<LocalMapper>(); }
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "dse/mappers/local/local_search.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant {
@@ -17,5 +18,8 @@ namespace pliant {
 /// array kept from round 1; 128), effort (40,000 prices), restarts (from a random
 /// allocation, after a short search; 1), utilization (exponent of utilization in the search objective; 1).
 std::unique_ptr<Mapper> make_local_mapper();
+
+/// The same search, and what it counted.
+SearchResult search_and_count(const Task& task, const SearchOptions& options, LocalCounts& counts);
 
 }  // namespace pliant

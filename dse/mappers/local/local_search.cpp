@@ -233,6 +233,9 @@ double Allocation::price(double worth, double worth_steps, double exponent) {
     set_order_[l] = order;
     nest_.set_order(l, order->data());
   }
+  ++counts_.allocations;
+  counts_.memories += space_.memories.size();
+  for (const int l : space_.memories) counts_.orders += choices_[l]->orders.size();
   const Totals totals = nest_.price();
   steps_ = totals.steps;
   const double as_before = value(totals, exponent);

@@ -15,6 +15,13 @@ namespace pliant {
 
 inline constexpr int kMaxPlaces = 2 * kMaxLevels;
 
+/// What QuickFlow counts about its search.
+struct LocalCounts {
+  std::uint64_t allocations = 0;  ///< priced: the paper's visited mappings
+  std::uint64_t memories = 0;     ///< of all of them together
+  std::uint64_t orders = 0;       ///< left to compare at these memories
+};
+
 /// A memory, or one side of a fanout.
 struct LoopPlace {
   int level = 0;
@@ -67,6 +74,7 @@ class Allocation {
   const std::vector<Count>& primes(int dim) const { return primes_[dim]; }
 
   std::uint64_t evaluations() const { return evaluations_; }
+  const LocalCounts& counts() const { return counts_; }
   bool found() const { return found_; }
   const Mapping& best() const { return best_; }
   double best_value() const { return best_value_; }  ///< of the task's objective
@@ -96,6 +104,7 @@ class Allocation {
 
   double steps_ = 0;
   std::uint64_t evaluations_ = 0;
+  LocalCounts counts_;
   bool found_ = false;
   Mapping best_;
   double best_value_ = kInfinity;

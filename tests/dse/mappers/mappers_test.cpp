@@ -133,6 +133,21 @@ TEST(Mappers, AnotherSeedDrawsOtherMappings) {
   }
 }
 
+// With remainders most tiles of a large layer overflow the buffer, whatever is drawn for all dims at once.
+TEST(Mappers, GeneticStartsWhereWholeDrawsDoNotFit) {
+  Task task = shipped_task("flexref", "conv:M=64,C=3,P=224,Q=224,R=11,S=11");
+  task.accelerator = choose_flexibility(library(), "FullFlex-1111", task.accelerator);
+  task.flexibility = task.accelerator.flexibility_of(task.layer);
+  task.factorization = Factorization::kRubyS;
+  task.objective = Objective::kRuntime;
+  SearchOptions options;
+  options.extra = {{"population", "4"}, {"generations", "20"}};
+  const SearchResult found = run_mapper(*make_mapper("genetic"), task, options);
+  ASSERT_TRUE(found.mapping);  // legal: run_mapper checks
+  options.extra = {{"population", "4"}, {"generations", "1"}};
+  EXPECT_LT(found.value, run_mapper(*make_mapper("genetic"), task, options).value);
+}
+
 /// Tasks on which every mapper could go on for long.
 struct EndlessTask {
   const char* mapper;
