@@ -46,20 +46,20 @@ double ImperfectTransfers::average_width(int d, int level) const {
   return width;
 }
 
-/// Which temporal loops repeat a transfer: those outside the kill, or all of them towards compute units.
+/// Which temporal loops repeat a transfer: those outside the mover, or all of them towards compute units.
 ImperfectTransfers::Run ImperfectTransfers::run_of(const Transfer& transfer) const {
   const Problem& p = problem_;
   const int x = transfer.tensor, inner = p.innermost_memory;
   Run run;
   if (transfer.child != p.levels) {
-    run.kill = loops_.find_kill(x, transfer.parent, transfer.child);
+    run.mover = loops_.find_moving_loop(x, transfer.parent, transfer.child);
     return run;
   }
   run.every_loop = p.conventions.compute_reuse == Conventions::ComputeReuse::kNone || transfer.parent == inner ||
                    (loops_.moving(x) >> inner & 1U) != 0;
   if (run.every_loop) return run;
-  run.kill = loops_.find_kill(x, transfer.parent, inner);
-  run.kill.merged = 1;
+  run.mover = loops_.find_moving_loop(x, transfer.parent, inner);
+  run.mover.merged = 1;
   run.innermost_memory = true;
   return run;
 }
@@ -68,9 +68,9 @@ ImperfectTransfers::Run ImperfectTransfers::run_of(const Transfer& transfer) con
 bool ImperfectTransfers::repeats(const Transfer& transfer, const Run& run, int level, int dim) const {
   const bool within = problem_.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   if (run.every_loop || (run.innermost_memory && level == problem_.innermost_memory)) return true;
-  if (run.kill.level < 0) return within && level < transfer.parent;
-  return level < run.kill.level ||
-         (level == run.kill.level && static_cast<int>(loops_.position(level, dim)) > run.kill.position);
+  if (run.mover.level < 0) return within && level < transfer.parent;
+  return level < run.mover.level ||
+         (level == run.mover.level && static_cast<int>(loops_.position(level, dim)) > run.mover.position);
 }
 
 /// Memories outside the child whose loops over an uncoupled dim repeat the transfer.
@@ -141,10 +141,10 @@ void ImperfectTransfers::price(Transfer& transfer) const {
   if (!p.affine[x].empty()) {
     double windows = kInfinity;
     for_each_subset(united_fanouts(loops_, x, p.fanouts & below(child) & ~below(parent)), [&](std::uint32_t united) {
-      windows = std::min(windows, affine_served(transfer, run.kill, united));
+      windows = std::min(windows, affine_served(transfer, run.mover, united));
     });
     served *= windows;
-    delivered *= affine_delivered(transfer, run.kill);
+    delivered *= affine_delivered(transfer, run.mover);
   }
   transfer.served = served * times.served;
   transfer.delivered = delivered * times.delivered;
@@ -164,40 +164,41 @@ void ImperfectTransfers::price(Transfer& transfer) const {
 // Ranks that share no dim are independent and multiply. Ranks without short tiles have the closed form of
 // Nest::count_windows.
 
-double ImperfectTransfers::affine_served(const Transfer& transfer, const Kill& kill, std::uint32_t united) const {
+double ImperfectTransfers::affine_served(const Transfer& transfer, const MovingLoop& mover,
+                                         std::uint32_t united) const {
   const Problem& p = problem_;
   const int x = transfer.tensor, parent = transfer.parent, child = transfer.child;
   double served = 1;
   for (const Problem::AffineRank& joint : p.windows[x]) {
     if ((joint.dims & loops_.imperfect_dims()) != 0) {
-      served *= short_window_words(loops_, joint, transfer, kill, true, united);
+      served *= short_window_words(loops_, joint, transfer, mover, true, united);
       continue;
     }
     served *= distinct_windows(loops_, joint, x, p.fanouts & below(child) & ~below(parent), united);
     for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x])
-      if ((rank.dims & joint.dims) != 0) served *= affine_extent(loops_, rank, child, kill, united);
+      if ((rank.dims & joint.dims) != 0) served *= affine_extent(loops_, rank, child, mover, united);
     for_each_bit(joint.dims, [&](int d) {
       served *=
-          loops_.temporal_outside(child, d) / (kill.dim == d ? kill.merged : 1.0) * loops_.spatial_outside(parent, d);
+          loops_.temporal_outside(child, d) / (mover.dim == d ? mover.merged : 1.0) * loops_.spatial_outside(parent, d);
     });
   }
   return served;
 }
 
-double ImperfectTransfers::affine_delivered(const Transfer& transfer, const Kill& kill) const {
+double ImperfectTransfers::affine_delivered(const Transfer& transfer, const MovingLoop& mover) const {
   const Problem& p = problem_;
   const int x = transfer.tensor, child = transfer.child;
   double delivered = 1;
   for (const Problem::AffineRank& joint : p.windows[x]) {
     if ((joint.dims & loops_.imperfect_dims()) != 0) {
-      delivered *= short_window_words(loops_, joint, transfer, kill, false, 0);
+      delivered *= short_window_words(loops_, joint, transfer, mover, false, 0);
       continue;
     }
     for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x])
-      if ((rank.dims & joint.dims) != 0) delivered *= affine_extent(loops_, rank, child, kill, 0);
+      if ((rank.dims & joint.dims) != 0) delivered *= affine_extent(loops_, rank, child, mover, 0);
     for_each_bit(joint.dims, [&](int d) {
       delivered *=
-          loops_.temporal_outside(child, d) / (kill.dim == d ? kill.merged : 1.0) * loops_.spatial_outside(child, d);
+          loops_.temporal_outside(child, d) / (mover.dim == d ? mover.merged : 1.0) * loops_.spatial_outside(child, d);
     });
   }
   return delivered;

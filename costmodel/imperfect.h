@@ -29,9 +29,9 @@ class ImperfectTransfers {
 
  private:
   struct Run {
-    Kill kill;
+    MovingLoop mover;
     bool every_loop = false;        ///< nothing stays: every loop brings new words
-    bool innermost_memory = false;  ///< loops of the innermost memory count besides those outside the kill
+    bool innermost_memory = false;  ///< loops of the innermost memory count besides those outside the mover
   };
   /// How often the words of the coupled dims move, or arrive for the first time.
   struct Times {
@@ -47,8 +47,8 @@ class ImperfectTransfers {
   double first_words(int level) const;
   /// Words along all affine ranks that leave the parent when it serves the children of these fanouts as one; and those
   /// that arrive at all children.
-  double affine_served(const Transfer& transfer, const Kill& kill, std::uint32_t united) const;
-  double affine_delivered(const Transfer& transfer, const Kill& kill) const;
+  double affine_served(const Transfer& transfer, const MovingLoop& mover, std::uint32_t united) const;
+  double affine_delivered(const Transfer& transfer, const MovingLoop& mover) const;
 
   const LoopNest& loops_;
   const Problem& problem_;

@@ -40,7 +40,7 @@ LoopNest::Change LoopNest::set_bounds(int dim, const Count* bound_by_level) {
     const std::uint32_t before = active_[l], bit = std::uint32_t{1} << position_[l][dim];
     active_[l] = before ^ bit;
     for (int x = 0; x < problem_.tensors; ++x)
-      change.may_kill_now |=
+      change.may_move_now |=
           TensorSet{(before & coupled_at(static_cast<unsigned>(l), static_cast<unsigned>(x)) & (bit - 1)) == 0} << x;
   });
   for_each_bit(below(problem_.tensors) & ~problem_.uncoupled[dim], [&](int x) { refresh_moving(x); });
@@ -120,35 +120,35 @@ void LoopNest::refresh_instances() {
   }
 }
 
-void LoopNest::slide(Kill& kill) const {
-  kill.merged = b_[kill.dim][kill.level];
+void LoopNest::slide(MovingLoop& mover) const {
+  mover.merged = b_[mover.dim][mover.level];
   if (problem_.conventions.halo == Conventions::Halo::kOneLoop) return;
-  if ((active_[kill.level] >> kill.position >> 1) != 0) return;  // another loop stands outside it in this level
-  for (int l = kill.level - 1; l >= 0; --l) {
+  if ((active_[mover.level] >> mover.position >> 1) != 0) return;  // another loop stands outside it in this level
+  for (int l = mover.level - 1; l >= 0; --l) {
     if (!problem_.is_memory[l]) {
-      if (b_[kill.dim][l] > 1) break;  // the next window is a neighbour's: the step changes
+      if (b_[mover.dim][l] > 1) break;  // the next window is a neighbour's: the step changes
       continue;
     }
     if (active_[l] == 0) continue;
     const int position = std::countr_zero(active_[l]);
-    if (dim_at_[l][position] != kill.dim) break;
-    kill.merged *= b_[kill.dim][l];
-    kill.merged_to = l;
+    if (dim_at_[l][position] != mover.dim) break;
+    mover.merged *= b_[mover.dim][l];
+    mover.merged_to = l;
     if ((active_[l] >> position >> 1) != 0) break;
   }
 }
 
-Kill LoopNest::find_kill(int tensor, int parent, int child) const {
-  Kill kill;
+MovingLoop LoopNest::find_moving_loop(int tensor, int parent, int child) const {
+  MovingLoop mover;
   const bool within = problem_.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   const std::uint32_t levels = moving_[tensor] & below(child) & ~(within ? below(parent) : 0U);
-  if (levels == 0) return kill;
-  kill.level = kill.merged_to = highest(levels);
-  kill.position = std::countr_zero(active_[kill.level] &
-                                   coupled_at(static_cast<unsigned>(kill.level), static_cast<unsigned>(tensor)));
-  kill.dim = dim_at_[kill.level][kill.position];
-  if (child != problem_.levels && (problem_.sliding[tensor] >> kill.dim & 1U) != 0) slide(kill);
-  return kill;
+  if (levels == 0) return mover;
+  mover.level = mover.merged_to = highest(levels);
+  mover.position = std::countr_zero(active_[mover.level] &
+                                    coupled_at(static_cast<unsigned>(mover.level), static_cast<unsigned>(tensor)));
+  mover.dim = dim_at_[mover.level][mover.position];
+  if (child != problem_.levels && (problem_.sliding[tensor] >> mover.dim & 1U) != 0) slide(mover);
+  return mover;
 }
 
 }  // namespace pliant

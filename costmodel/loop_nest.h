@@ -22,7 +22,7 @@ struct PerLevel {
 };
 
 /// The first loop outside a child that moves a tensor's tile.
-struct Kill {
+struct MovingLoop {
   int level = -1;  ///< -1 = none
   int position = 0, dim = -1;
   double merged = 1;  ///< consecutive windows along dim that only fetch what is new
@@ -37,7 +37,7 @@ class LoopNest {
   struct Change {
     bool spatial = false;  ///< a fanout's bound changed
     bool toggled = false;  ///< a temporal loop appeared or vanished
-    TensorSet may_kill_now =
+    TensorSet may_move_now =
         0;  ///< tensors for which such a loop is the innermost of its level that moves them, or was
   };
   Change set_bounds(int dim, const Count* bound_by_level);
@@ -71,9 +71,9 @@ class LoopNest {
   }  ///< bit l: a loop of memory l moves the tensor
 
   /// The loop that ends the run of loops that leave the child's tile in place.
-  Kill find_kill(int tensor, int parent, int child) const;
-  /// A sliding window: the kill, and consecutive loops over the same dim, fetch only what is new.
-  void slide(Kill& kill) const;
+  MovingLoop find_moving_loop(int tensor, int parent, int child) const;
+  /// A sliding window: the mover, and consecutive loops over the same dim, fetch only what is new.
+  void slide(MovingLoop& mover) const;
 
  private:
   void place_bounds(int dim, const Count* bound_by_level, Change& change);

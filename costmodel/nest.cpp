@@ -12,7 +12,7 @@ namespace pliant {
 
 namespace {
 
-/// A position no loop has: the kill of a level where nothing moves.
+/// A position no loop has: the mover of a level where nothing moves.
 constexpr std::uint32_t kNoLoop = std::uint32_t{1} << 15;
 static_assert(kMaxDims < 15);
 
@@ -34,9 +34,9 @@ Nest::Nest(const Problem& problem) : problem_(problem), loops_(problem) {
     for (int parent = 0; parent < memories_; ++parent)
       for (int child = 0; child <= memories_; ++child, ++transfer)
         if (parent < child) *transfer = make_transfer(x, parent, child);
-  for (Charge& charge : charge_) {
-    charge.reads.at.fill(0);
-    charge.writes.at.fill(0);
+  for (TensorCost& cost : tensor_cost_) {
+    cost.reads.at.fill(0);
+    cost.writes.at.fill(0);
   }
   // Start from the mapping without loops, so that changes may come in any order.
   FlatMapping empty{};
@@ -78,7 +78,7 @@ void Nest::set_bounds(int dim, const Count* bound_by_level) {
   // Whom it concerns. Along a simple dim every word is covered once however it is split, so its tensors only care about
   // which loop moves them first: one that appeared or vanished, if no coupled loop of its level stands inside it.
   TensorSet stale = problem_.not_simple[dim];
-  if (change.toggled) stale |= problem_.sliding_tensors | change.may_kill_now;
+  if (change.toggled) stale |= problem_.sliding_tensors | change.may_move_now;
   if (remembers_) stale = ~TensorSet{0};
   for_each_bit(stale & below(problem_.tensors), [&](int x) { mark(x); });
   for_each_bit(problem_.windowed[dim], [&](int x) { ++version_[x]; });
@@ -131,24 +131,24 @@ void Nest::refresh_copies(int x) {
 
 // ---- One tensor ----
 
-/// The kill: the loop that ends the run of loops that leave the child's tile in place. Loops outside it count.
+/// The mover: the loop that ends the run of loops that leave the child's tile in place. Loops outside it count.
 inline Nest::Repeats Nest::repeats_of(unsigned x, const PlannedTransfer& transfer) const {
   const Problem& p = problem_;
   const unsigned uncoupled = uncoupled_count_[x];
   const std::uint8_t* const dims = uncoupled_[x].data();
   Repeats repeats;
-  std::uint32_t kill_levels = transfer.kill_levels, kill_floor = transfer.kill_floor;
+  std::uint32_t mover_levels = transfer.mover_levels, mover_floor = transfer.mover_floor;
   if (transfer.may_reuse) [[unlikely]] {
     if ((loops_.moving(x) >> p.innermost_memory & 1U) != 0) {
-      kill_levels = 0;
-      kill_floor = std::uint32_t{1} << p.levels;
+      mover_levels = 0;
+      mover_floor = std::uint32_t{1} << p.levels;
     } else {
       for (unsigned k = 0; k < uncoupled; ++k)
         repeats.times *= loops_.bound(static_cast<unsigned>(p.innermost_memory), dims[k]);
     }
   }
-  const std::uint32_t killing = loops_.moving(x) & kill_levels;
-  const auto base = static_cast<unsigned>(highest(killing | kill_floor));
+  const std::uint32_t movers = loops_.moving(x) & mover_levels;
+  const auto base = static_cast<unsigned>(highest(movers | mover_floor));
   const auto position =
       static_cast<unsigned>(std::countr_zero((loops_.active(base) & loops_.coupled_at(base, x)) | kNoLoop));
   for (unsigned k = 0; k < uncoupled; ++k) {
@@ -157,13 +157,13 @@ inline Nest::Repeats Nest::repeats_of(unsigned x, const PlannedTransfer& transfe
   }
   repeats.base = base;
   repeats.position = position;
-  repeats.moves = killing != 0;
+  repeats.moves = movers != 0;
   return repeats;
 }
 
 inline void Nest::price_transfer(unsigned x, PlannedTransfer& transfer) {
   const Problem& p = problem_;
-  // 1. Iterations of uncoupled dims outside the kill repeat the transfer.
+  // 1. Iterations of uncoupled dims outside the mover repeat the transfer.
   const Repeats repeats = repeats_of(x, transfer);
   transfer.base = repeats.base;
   // 2. So do copies of uncoupled dims outside parent and child.
@@ -218,28 +218,28 @@ void Nest::count_first(PlannedTransfer& transfer, double served, double delivere
 /// As found before, if nothing that they depend on has changed.
 const Nest::WindowWords& Nest::window_words(unsigned x, const PlannedTransfer& transfer, const Repeats& repeats) {
   const Problem& p = problem_;
-  Kill kill;
+  MovingLoop mover;
   if (repeats.moves) {
-    kill.level = kill.merged_to = static_cast<int>(repeats.base);
-    kill.position = static_cast<int>(repeats.position);
-    kill.dim = static_cast<int>(loops_.dim_at(repeats.base, repeats.position));
-    if (transfer.child != static_cast<unsigned>(p.levels) && (p.sliding[x] >> kill.dim & 1U) != 0) loops_.slide(kill);
+    mover.level = mover.merged_to = static_cast<int>(repeats.base);
+    mover.position = static_cast<int>(repeats.position);
+    mover.dim = static_cast<int>(loops_.dim_at(repeats.base, repeats.position));
+    if (transfer.child != static_cast<unsigned>(p.levels) && (p.sliding[x] >> mover.dim & 1U) != 0) loops_.slide(mover);
   }
   WindowWords& windows = windows_[x][transfer.child_memory];
-  if (windows.version != version_[x] || windows.kill_level != kill.level || windows.kill_dim != kill.dim ||
-      windows.merged != kill.merged || windows.parent != transfer.words.parent) {
-    count_windows(windows, transfer, kill);
+  if (windows.version != version_[x] || windows.mover_level != mover.level || windows.mover_dim != mover.dim ||
+      windows.merged != mover.merged || windows.parent != transfer.words.parent) {
+    count_windows(windows, transfer, mover);
     windows.version = version_[x];
-    windows.kill_level = kill.level;
-    windows.kill_dim = kill.dim;
-    windows.merged = kill.merged;
+    windows.mover_level = mover.level;
+    windows.mover_dim = mover.dim;
+    windows.merged = mover.merged;
     windows.parent = transfer.words.parent;
   }
   return windows;
 }
 
 /// Words of the parent and of all children: extent of the windows, times how many there are.
-void Nest::count_windows(WindowWords& windows, const PlannedTransfer& transfer, const Kill& kill) const {
+void Nest::count_windows(WindowWords& windows, const PlannedTransfer& transfer, const MovingLoop& mover) const {
   const Problem& p = problem_;
   const int x = transfer.words.tensor, child = transfer.words.child;
   double visits = 1, at_parent = 1, at_child = 1;
@@ -248,16 +248,16 @@ void Nest::count_windows(WindowWords& windows, const PlannedTransfer& transfer, 
     at_parent *= loops_.spatial_outside(transfer.parent, d);
     at_child *= loops_.spatial_outside(child, d);
   });
-  if (kill.merged != 1) visits /= kill.merged;
+  if (mover.merged != 1) visits /= mover.merged;
   const auto& ranks = child == p.levels ? p.windows[x] : p.affine[x];
   double extent = 1;
-  for (const Problem::AffineRank& rank : ranks) extent *= affine_extent(loops_, rank, child, kill, 0);
+  for (const Problem::AffineRank& rank : ranks) extent *= affine_extent(loops_, rank, child, mover, 0);
   windows.delivered = visits * at_child * extent;
   double at_one_parent = kInfinity;
   for_each_subset(united_fanouts(loops_, x, transfer.fanouts), [&](std::uint32_t united) {
     double words = united == 0 ? extent : 1;
     if (united != 0)
-      for (const Problem::AffineRank& rank : ranks) words *= affine_extent(loops_, rank, child, kill, united);
+      for (const Problem::AffineRank& rank : ranks) words *= affine_extent(loops_, rank, child, mover, united);
     if (transfer.fanouts != 0)
       for (const Problem::AffineRank& rank : p.windows[x])
         words *= distinct_windows(loops_, rank, x, transfer.fanouts, united);
@@ -313,29 +313,29 @@ void Nest::charge_tensor(int x) {
     return;
   }
   const Chain& chain = chains_[x];
-  Charge& charge = charge_[x];
+  TensorCost& cost = tensor_cost_[x];
   double energy = 0;
   for (int k = 0; k < chain.count; ++k) {
     const PlannedTransfer& transfer = chain.at[k];
     energy += transfer.words.served * transfer.served_pj + transfer.words.delivered * transfer.delivered_pj;
-    charge.reads[transfer.parent] = transfer.words.served * transfer.parent_words;
-    charge.writes[transfer.child] = transfer.words.delivered * transfer.child_words;
+    cost.reads[transfer.parent] = transfer.words.served * transfer.parent_words;
+    cost.writes[transfer.child] = transfer.words.delivered * transfer.child_words;
   }
-  charge.energy_pj = energy;
+  cost.energy_pj = energy;
   if (problem_.networks != 0) charge_networks(x);
 }
 
 void Nest::charge_output() {
   const Problem& p = problem_;
   const Chain& chain = chains_[p.output];
-  Charge& charge = charge_[p.output];
+  TensorCost& cost = tensor_cost_[p.output];
   double energy = 0, fills = 0, drains = 0;  // at the child of the transfer outside
   for (int k = 0; k < chain.count; ++k) {
     const PlannedTransfer& transfer = chain.at[k];
     const Transfer& words = transfer.words;
     const double read_back = words.served - words.first_parent;
-    charge.reads[transfer.parent] = (read_back + drains) * transfer.parent_words;
-    charge.writes[transfer.parent] = (words.served + fills) * transfer.parent_words;
+    cost.reads[transfer.parent] = (read_back + drains) * transfer.parent_words;
+    cost.writes[transfer.parent] = (words.served + fills) * transfer.parent_words;
     energy += read_back * transfer.read_back_pj + words.served * transfer.served_pj;
     if (words.child == p.levels) break;
     switch (p.conventions.drain) {
@@ -346,7 +346,7 @@ void Nest::charge_output() {
     fills = words.delivered - words.first_child;
     energy += fills * transfer.delivered_pj + drains * transfer.drain_pj;
   }
-  charge.energy_pj = energy;
+  cost.energy_pj = energy;
   if (p.outputs_narrow) charge_finished();
   if (p.networks != 0) charge_networks(p.output);
 }
@@ -356,19 +356,19 @@ void Nest::charge_output() {
 void Nest::charge_finished() {
   const Problem& p = problem_;
   const Chain& chain = chains_[p.output];
-  Charge& charge = charge_[p.output];
+  TensorCost& cost = tensor_cost_[p.output];
   for (int k = 0; k < chain.count; ++k) {
     const Transfer& words = chain.at[k].words;
     const int parent = words.parent, child = words.child;
     if (sums_whole(parent)) {
       const double saved = words.first_parent * p.finished_saves[parent];
-      charge.writes[parent] -= saved;
-      charge.energy_pj -= saved * p.update_pj[parent];
+      cost.writes[parent] -= saved;
+      cost.energy_pj -= saved * p.update_pj[parent];
     }
     if (child == p.levels || p.conventions.drain != Conventions::Drain::kCounted || !sums_whole(child)) continue;
     const double saved = words.first_child * p.finished_saves[child];
-    charge.reads[child] -= saved;
-    charge.energy_pj -= saved * p.read_pj[child];
+    cost.reads[child] -= saved;
+    cost.energy_pj -= saved * p.read_pj[child];
   }
 }
 
@@ -414,7 +414,7 @@ Totals Nest::price() {
   }
   // 3. Energy.
   double energy = p.macs * p.mac_pj;
-  for (int x = 0; x < p.tensors; ++x) energy += charge_[x].energy_pj;
+  for (int x = 0; x < p.tensors; ++x) energy += tensor_cost_[x].energy_pj;
   totals.energy_pj = energy + p.leak_pj_per_cycle_total * totals.cycles;
   totals.utilization = p.busy_cycles / totals.cycles;
   return totals;

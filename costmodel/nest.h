@@ -69,9 +69,9 @@ class Nest {
     Transfer words;
     unsigned parent = 0, child = 0;                ///< levels
     unsigned parent_memory = 0, child_memory = 0;  ///< their places among the memories
-    unsigned base = 0;                             ///< where its kill was found last
-    /// Where its kill is looked for, and the level outside which loops count when there is none (bit l = level l).
-    std::uint32_t kill_levels = 0, kill_floor = 1;
+    unsigned base = 0;                             ///< where its mover was found last
+    /// Where its mover is looked for, and the level outside which loops count when there is none (bit l = level l).
+    std::uint32_t mover_levels = 0, mover_floor = 1;
     bool may_reuse = false;     ///< quickflow, towards compute: reuse across loops outside the innermost memory
     std::uint32_t fanouts = 0;  ///< between the two; of these, those that cannot share a word between copies:
     std::uint32_t unshared = 0;
@@ -85,22 +85,22 @@ class Nest {
     std::array<PlannedTransfer, kMaxLevels> at;
   };
   /// Words along the affine dims of a tensor between a child and its parent, with what they were found for: the version
-  /// of those dims, the parent and the kill.
+  /// of those dims, the parent and the mover.
   struct WindowWords {
     double served = 1, delivered = 1;
     std::uint64_t version = 0;
     double merged = 1;
-    int kill_level = -1, kill_dim = -1, parent = -1;
+    int mover_level = -1, mover_dim = -1, parent = -1;
   };
   /// What the elements of one tensor cost: energy, and words at the ports of every level.
-  struct Charge {
+  struct TensorCost {
     double energy_pj = 0;
     PerLevel reads, writes;
   };
-  /// Where a transfer's kill stands, and how often the loops outside it repeat the transfer.
+  /// Where a transfer's mover stands, and how often the loops outside it repeat the transfer.
   struct Repeats {
     unsigned base = 0, position = 0;
-    bool moves = false;  ///< there is a kill
+    bool moves = false;  ///< there is a mover
     double times = 1;
   };
 
@@ -118,7 +118,7 @@ class Nest {
   void price_transfer(unsigned tensor, PlannedTransfer& transfer);
   Repeats repeats_of(unsigned tensor, const PlannedTransfer& transfer) const;
   const WindowWords& window_words(unsigned tensor, const PlannedTransfer& transfer, const Repeats& repeats);
-  void count_windows(WindowWords& windows, const PlannedTransfer& transfer, const Kill& kill) const;
+  void count_windows(WindowWords& windows, const PlannedTransfer& transfer, const MovingLoop& mover) const;
   void price_displaced(Transfer& words, double unshared) const;
   void count_first(PlannedTransfer& transfer, double served, double delivered, double parent_copies) const;
   void charge_tensor(int tensor);
@@ -150,7 +150,7 @@ class Nest {
   std::vector<PlannedTransfer> every_transfer_;  // [tensor][parent memory][child memory]: as made, never priced
   std::array<Chain, kMaxTensors> chains_{};
   std::array<std::array<WindowWords, kMaxLevels>, kMaxTensors> windows_{};
-  std::array<Charge, kMaxTensors> charge_;
+  std::array<TensorCost, kMaxTensors> tensor_cost_;
   mutable std::array<Transfer, kMaxTensors * kMaxLevels> transfers_{};  // in a row, when asked for
 };
 

@@ -78,8 +78,8 @@ inline double Nest::load(const Port& port, double steps) const {
     return fill > 0 ? steps + fill : 0;  // a tensor that comes from inside never fills the array
   }
   double words = 0;
-  for_each_bit(port.reads, [&](int x) { words += charge_[x].reads[port.level]; });
-  for_each_bit(port.writes, [&](int x) { words += charge_[x].writes[port.level]; });
+  for_each_bit(port.reads, [&](int x) { words += tensor_cost_[x].reads[port.level]; });
+  for_each_bit(port.writes, [&](int x) { words += tensor_cost_[x].writes[port.level]; });
   return words;
 }
 
@@ -89,8 +89,8 @@ void Nest::wait_for_demands(Totals& totals) const {
     const Port& port = problem_.ports[i];
     const double instances = instances_peak(port.level);
     double demand = 0;
-    for_each_bit(port.reads, [&](int x) { demand += charge_[x].reads[port.level] / instances / totals.steps; });
-    for_each_bit(port.writes, [&](int x) { demand += charge_[x].writes[port.level] / instances / totals.steps; });
+    for_each_bit(port.reads, [&](int x) { demand += tensor_cost_[x].reads[port.level] / instances / totals.steps; });
+    for_each_bit(port.writes, [&](int x) { demand += tensor_cost_[x].writes[port.level] / instances / totals.steps; });
     const double time =
         port.stationary >= 0 ? round_up(load(port, totals.steps)) : demand_time(demand, port.bandwidth, totals.steps);
     if (time <= totals.cycles) continue;

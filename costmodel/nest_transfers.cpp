@@ -22,17 +22,17 @@ Nest::PlannedTransfer Nest::make_transfer(int x, int parent_memory, int child_me
   plan.child_memory = static_cast<unsigned>(child_memory);
   plan.fanouts = p.fanouts & below(child) & ~below(parent);
   plan.unshared = plan.fanouts & ~p.sharing[x];
-  // Where the kill may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
+  // Where the mover may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
   const bool within = p.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   const bool to_compute = child == p.levels;
   plan.may_reuse = to_compute && parent != p.innermost_memory &&
                    p.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
   const int inside = to_compute ? p.innermost_memory : child;
-  plan.kill_levels = below(inside) & ~(within ? below(parent) : 0U);
-  plan.kill_floor = std::uint32_t{1} << (within ? parent : 0);
+  plan.mover_levels = below(inside) & ~(within ? below(parent) : 0U);
+  plan.mover_floor = std::uint32_t{1} << (within ? parent : 0);
   if (to_compute && !plan.may_reuse) {
-    plan.kill_levels = 0;
-    plan.kill_floor = std::uint32_t{1} << p.levels;
+    plan.mover_levels = 0;
+    plan.mover_floor = std::uint32_t{1} << p.levels;
   }
   plan.parent_words = p.element_words[parent][x];
   plan.child_words = to_compute ? 0 : p.element_words[child][x];
@@ -53,8 +53,8 @@ void Nest::chain_keepers(int x) {
   Chain& chain = chains_[x];
   chain.keepers = keepers_[x];
   chain.count = 0;
-  charge_[x].reads.at.fill(0);
-  charge_[x].writes.at.fill(0);
+  tensor_cost_[x].reads.at.fill(0);
+  tensor_cost_[x].writes.at.fill(0);
   int parent = -1;
   for_each_bit(keepers_[x] | std::uint32_t{1} << memories_, [&](int i) {
     if (parent >= 0) chain.at[chain.count++] = planned(x, static_cast<unsigned>(parent), static_cast<unsigned>(i));
@@ -101,10 +101,10 @@ void Nest::splice_keeper(int x, int memory) {
   chain.count += added ? 1 : -1;
   chain.keepers = keepers_[x];
   // Ports that no transfer writes to any more: of the dropped memory, and of an outermost one.
-  Charge& charge = charge_[x];
+  TensorCost& cost = tensor_cost_[x];
   const int level = memory_[memory];
-  charge.reads[level] = charge.writes[level] = 0;
-  if (outside == 0) charge.writes[transfers[0].parent] = 0;
+  cost.reads[level] = cost.writes[level] = 0;
+  if (outside == 0) cost.writes[transfers[0].parent] = 0;
 }
 
 }  // namespace pliant

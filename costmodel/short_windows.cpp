@@ -123,9 +123,9 @@ void join_adjoining(std::vector<Window>& windows) {
 /// children each dim has, and what every combination of kinds asks for.
 class ShortWindows {
  public:
-  ShortWindows(const LoopNest& loops, const Problem::AffineRank& joint, const Transfer& transfer, const Kill& kill,
-               bool at_parent, std::uint32_t united)
-      : loops_(loops), problem_(loops.problem()), joint_(joint), kill_(kill), child_(transfer.child) {
+  ShortWindows(const LoopNest& loops, const Problem::AffineRank& joint, const Transfer& transfer,
+               const MovingLoop& mover, bool at_parent, std::uint32_t united)
+      : loops_(loops), problem_(loops.problem()), joint_(joint), mover_(mover), child_(transfer.child) {
     const Problem& p = problem_;
     const int x = transfer.tensor;
     // Compute units take single words, which have no box.
@@ -175,7 +175,7 @@ class ShortWindows {
       const auto inner = static_cast<Count>(loops_.tile(l + 1, d)), bound = static_cast<Count>(loops_.bound(l, d));
       const Count at = start / inner % bound * inner;
       if (problem_.is_memory[l]) {
-        const bool sliding = kill_.dim == d && kill_.merged > 1 && l <= kill_.level && l >= kill_.merged_to;
+        const bool sliding = mover_.dim == d && mover_.merged > 1 && l <= mover_.level && l >= mover_.merged_to;
         if (sliding)
           slid += beside_ ? start / inner % bound * tile : at;
         else
@@ -286,7 +286,7 @@ class ShortWindows {
   const LoopNest& loops_;
   const Problem& problem_;
   const Problem::AffineRank& joint_;
-  const Kill& kill_;
+  const MovingLoop& mover_;
   const int child_;
   bool box_ = false, beside_ = false;
   std::array<Part, kMaxLevels> spatial_part_{};
@@ -337,8 +337,8 @@ double distinct_of_instance(const Problem::AffineRank& rank, const std::vector<c
 }  // namespace
 
 double short_window_words(const LoopNest& loops, const Problem::AffineRank& joint, const Transfer& transfer,
-                          const Kill& kill, bool at_parent, std::uint32_t united) {
-  return ShortWindows(loops, joint, transfer, kill, at_parent, united).words();
+                          const MovingLoop& mover, bool at_parent, std::uint32_t united) {
+  return ShortWindows(loops, joint, transfer, mover, at_parent, united).words();
 }
 
 double distinct_output_extent(const LoopNest& loops, int level) {

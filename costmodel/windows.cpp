@@ -18,7 +18,7 @@ inline double distinct_pair(double m, double A, double n, double B) {
   return m * (A - 1) + n * (B - 1) - (m - 1) * (n - 1) + 1;
 }
 
-double any_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const Kill& kill,
+double any_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const MovingLoop& mover,
                   std::uint32_t united) {
   const Problem& p = loops.problem();
   // Compute units take single words, which have no box.
@@ -37,17 +37,17 @@ double any_extent(const LoopNest& loops, const Problem::AffineRank& rank, int ch
       extent += static_cast<double>(coefficient) * loops.tile(l + 1, d) * (loops.bound(l, d) - 1);
       strides[n++] = {coefficient * static_cast<Count>(loops.tile(l + 1, d)), static_cast<Count>(loops.bound(l, d))};
     });
-    if (kill.dim == d && kill.merged > 1) {
+    if (mover.dim == d && mover.merged > 1) {
       // Quickflow lays the windows of one loop side by side, whatever lies between them; but not those of neighbours.
       const bool beside = p.conventions.halo == Conventions::Halo::kOneLoop && united == 0;
-      const double step = beside ? count : loops.tile(kill.level + 1, d);
+      const double step = beside ? count : loops.tile(mover.level + 1, d);
       if (!box && step == count) {
-        count *= kill.merged;
+        count *= mover.merged;
       } else if (box) {
         slide_step = step * static_cast<double>(coefficient);
-        slide_count = kill.merged;
+        slide_count = mover.merged;
       } else {
-        strides[n++] = {coefficient * static_cast<Count>(step), static_cast<Count>(kill.merged)};
+        strides[n++] = {coefficient * static_cast<Count>(step), static_cast<Count>(mover.merged)};
       }
     }
     if (count <= 1) continue;
@@ -75,20 +75,20 @@ double equal_windows(const LoopNest& loops, const Problem::AffineRank& rank, std
 
 }  // namespace
 
-double affine_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const Kill& kill,
+double affine_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const MovingLoop& mover,
                      std::uint32_t united) {
   const Problem& p = loops.problem();
   if (united != 0 || rank.terms != 2 || p.conventions.footprint == Conventions::Footprint::kBoundingBox)
-    return any_extent(loops, rank, child, kill, united);
+    return any_extent(loops, rank, child, mover, united);
   if (child == p.levels) return 1;
   // The common case: a pair of dims, a window that slides by its own length along one of them (or not at all).
   std::array<double, 2> count;
   for (int i = 0; i < 2; ++i) {
     const int d = rank.dim[i];
     count[i] = std::min(loops.tile(child, d), p.size[d]);
-    if (kill.dim != d || kill.merged == 1) continue;
-    if (loops.tile(kill.level + 1, d) != count[i]) return any_extent(loops, rank, child, kill, united);
-    count[i] *= kill.merged;
+    if (mover.dim != d || mover.merged == 1) continue;
+    if (loops.tile(mover.level + 1, d) != count[i]) return any_extent(loops, rank, child, mover, united);
+    count[i] *= mover.merged;
   }
   return distinct_pair(rank.reduced[0], count[0], rank.reduced[1], count[1]);
 }
@@ -124,7 +124,7 @@ double footprint(const LoopNest& loops, int level, int tensor) {
   const Problem& p = loops.problem();
   double words = 1;
   for_each_bit(p.simple[tensor], [&](int d) { words *= std::min(loops.tile(level, d), p.size[d]); });
-  for (const Problem::AffineRank& rank : p.affine[tensor]) words *= affine_extent(loops, rank, level, Kill{}, 0);
+  for (const Problem::AffineRank& rank : p.affine[tensor]) words *= affine_extent(loops, rank, level, MovingLoop{}, 0);
   return words;
 }
 

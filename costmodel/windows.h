@@ -11,7 +11,7 @@ namespace pliant {
 
 /// Words along one rank that a child receives in one sliding run (or at once when nothing slides). `united`: fanouts
 /// whose children count as one, so that their windows are part of the extent.
-double affine_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const Kill& kill,
+double affine_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const MovingLoop& mover,
                      std::uint32_t united);
 
 /// Of some fanouts, those over affine dims of a tensor that can serve their children's windows as one. A network that

@@ -211,11 +211,11 @@ void NestedTiles::Table::lower(std::uint32_t node, const Table& other, std::uint
   if (!record.empty()) record[node] = other.record[other_node];
 }
 
-void NestedTiles::note(Table& table, Record::Step step) {
+void NestedTiles::note(Table& table, Record::Way way) {
   if (!traced_) return;
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     if (table.cost[n] == kInfinity) continue;
-    records_.push_back({step, table.record[n], n});
+    records_.push_back({way, table.record[n], n});
     table.record[n] = static_cast<std::uint32_t>(records_.size() - 1);
   }
 }
@@ -266,10 +266,10 @@ void NestedTiles::slide(Table& table, const Waiting& waiting, const std::vector<
 }
 
 /// A loop over a dim ends the runs of all waiting tensors that use it.
-void NestedTiles::kill(const Waiting& waiting, const Table& from, Tables& tables, int dim, std::size_t k) {
+void NestedTiles::pass_moving_loop(const Waiting& waiting, const Table& from, Tables& tables, int dim, std::size_t k) {
   Waiting after = waiting;
   Table table = from;
-  note(table, Record::Step::kLoops);
+  note(table, Record::Way::kLoops);
   std::vector<int> sliding;
   for (int x = 0; x < p_.tensors; ++x) {
     if (waiting[x] == 0 || !p_.is_coupled(x, dim)) continue;
@@ -283,7 +283,7 @@ void NestedTiles::kill(const Waiting& waiting, const Table& from, Tables& tables
     close_along(table, dim);
   else
     slide(table, waiting, sliding, dim, k);
-  note(table, Record::Step::kOneLoop);
+  note(table, Record::Way::kOneLoop);
   merge(tables, after, std::move(table));
 }
 
@@ -302,10 +302,10 @@ void NestedTiles::evolve(Tables& tables, DimSet dims, std::size_t k) {
         if (state[x] > 0) moving |= p_.coupled[x];
       Table& table = tables.at(state);
       for_each_bit(dims & ~moving, [&](int d) { close_along(table, d); });
-      for_each_bit(dims & moving, [&](int d) { kill(state, table, tables, d, k); });
+      for_each_bit(dims & moving, [&](int d) { pass_moving_loop(state, table, tables, d, k); });
     }
   }
-  for (auto& [state, table] : tables) note(table, Record::Step::kLoops);
+  for (auto& [state, table] : tables) note(table, Record::Way::kLoops);
 }
 
 /// The memory's tile is complete: what does not fit is out, and what it keeps starts to wait.
@@ -314,7 +314,7 @@ NestedTiles::Tables NestedTiles::leave_memory(Tables tables, std::size_t k) {
   for (auto& [state, table] : tables) {
     for (std::uint32_t n = 0; n < nodes_; ++n)
       if (!fits_[k][n]) table.cost[n] = kInfinity;
-    note(table, Record::Step::kLeave);
+    note(table, Record::Way::kLeave);
     Waiting after = state;
     for (int x = 0; x < p_.tensors; ++x) {
       if (!keeps(x, k)) continue;
@@ -388,7 +388,7 @@ std::vector<std::vector<Loop>> NestedTiles::least_loops(const std::vector<double
         here.insert(here.begin(), Loop{d, after / before});
     }
     node = record->node;
-    if (record->step == Record::Step::kLeave) ++k;
+    if (record->way == Record::Way::kLeave) ++k;
   }
   return loops;
 }

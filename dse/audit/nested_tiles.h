@@ -53,7 +53,7 @@ class NestedTiles {
   /// A path up to a node. It has come from the node of the record before by loops in any order, by one loop, or has
   /// come so and then left a memory.
   struct Record {
-    enum class Step : std::uint8_t { kLoops, kOneLoop, kLeave } step = Step::kLoops;
+    enum class Way : std::uint8_t { kLoops, kOneLoop, kLeave } way = Way::kLoops;
     std::uint32_t before = 0, node = 0;
   };
   /// By node: the least cost to come there, and where paths are asked for the record of the path.
@@ -66,14 +66,14 @@ class NestedTiles {
 
   double run(const std::vector<double>& weights);
   /// Notes for every node that the path stands there after such a step.
-  void note(Table& table, Record::Step step);
+  void note(Table& table, Record::Way way);
   void merge(Tables& tables, const Waiting& waiting, Table&& table) const;
   void slide(Table& table, const Waiting& waiting, const std::vector<int>& sliding, int dim, std::size_t k);
 
   void weigh(const std::vector<double>& weights);
   void close_along(Table& table, int dim) const;
   void evolve(Tables& tables, DimSet dims, std::size_t k);
-  void kill(const Waiting& waiting, const Table& from, Tables& tables, int dim, std::size_t k);
+  void pass_moving_loop(const Waiting& waiting, const Table& from, Tables& tables, int dim, std::size_t k);
   Tables leave_memory(Tables tables, std::size_t k);
   /// Adds what the transfers of a tensor that wait at memory k cost when their run ends at the node.
   void charge(Table& table, int tensor, int since, std::size_t k);

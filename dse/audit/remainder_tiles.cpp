@@ -163,7 +163,8 @@ void RemainderTiles::merge(Tables& tables, const Waiting& waiting, Table&& table
   for (std::size_t n = 0; n < table.size(); ++n) entry->second[n] = std::min(entry->second[n], table[n]);
 }
 
-void RemainderTiles::kill(const Waiting& waiting, Table table, Tables& tables, int dim, std::size_t k) const {
+void RemainderTiles::pass_moving_loop(const Waiting& waiting, Table table, Tables& tables, int dim,
+                                      std::size_t k) const {
   Waiting after = waiting;
   for (int x = 0; x < p_.tensors; ++x) {
     if (waiting[x] == 0 || !p_.is_coupled(x, dim)) continue;
@@ -188,7 +189,7 @@ void RemainderTiles::evolve(Tables& tables, DimSet dims, std::size_t k) const {
         if (state[x] > 0) moving |= p_.coupled[x];
       Table& table = tables.at(state);
       for_each_bit(dims & ~moving, [&](int d) { lower_along(table, d); });
-      for_each_bit(dims & moving, [&](int d) { kill(state, table, tables, d, k); });
+      for_each_bit(dims & moving, [&](int d) { pass_moving_loop(state, table, tables, d, k); });
     }
   }
 }

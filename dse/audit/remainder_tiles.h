@@ -50,7 +50,7 @@ class RemainderTiles {
   Table run(std::size_t measure);
   void lower_along(Table& table, int dim) const;
   void evolve(Tables& tables, DimSet dims, std::size_t k) const;
-  void kill(const Waiting& waiting, Table table, Tables& tables, int dim, std::size_t k) const;
+  void pass_moving_loop(const Waiting& waiting, Table table, Tables& tables, int dim, std::size_t k) const;
   Tables leave_memory(Tables tables, std::size_t k) const;
   Table through_fanout(const Table& table, int level) const;
   void merge(Tables& tables, const Waiting& waiting, Table&& table) const;

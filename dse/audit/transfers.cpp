@@ -276,7 +276,7 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
 
 /// Distinct values (or the box) of one rank in one run: the tile of the child, moved along by the sliding loop.
 double ChoiceTransfers::extent(const Problem::AffineRank& rank, const Transfer& t,
-                               const std::array<Count, kMaxDims>& tile, int kill_level, int kill_dim, Count bound,
+                               const std::array<Count, kMaxDims>& tile, int mover_level, int mover_dim, Count bound,
                                std::uint32_t united, bool beside) const {
   const bool box = p_.conventions.footprint == Conventions::Footprint::kBoundingBox;
   std::array<Stride, kMaxStrides> strides;
@@ -292,8 +292,8 @@ double ChoiceTransfers::extent(const Problem::AffineRank& rank, const Transfer& 
       span += static_cast<double>(coefficient * step * (factor_[l][d] - 1));
       strides[n++] = {coefficient * step, factor_[l][d]};
     });
-    if (d == kill_dim && bound > 1) {
-      const Count step = beside ? count : tile[d] * inside_[kill_level][d];
+    if (d == mover_dim && bound > 1) {
+      const Count step = beside ? count : tile[d] * inside_[mover_level][d];
       if (box) {
         slide_step = static_cast<double>(step * coefficient);
         slides = static_cast<double>(bound);
@@ -311,10 +311,10 @@ double ChoiceTransfers::extent(const Problem::AffineRank& rank, const Transfer& 
   return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
 }
 
-/// Different windows among the children of one copy of the parent. Beyond the kill the tile is not known: numbers a < A
-/// and b < B with any strides have A + B - 1 different sums, at least.
+/// Different windows among the children of one copy of the parent. Beyond the mover the tile is not known: numbers a <
+/// A and b < B with any strides have A + B - 1 different sums, at least.
 double ChoiceTransfers::distinct(const Problem::AffineRank& rank, const Transfer& t,
-                                 const std::array<Count, kMaxDims>& tile, int kill_level, std::uint32_t united) const {
+                                 const std::array<Count, kMaxDims>& tile, int mover_level, std::uint32_t united) const {
   const int x = t.tensor;
   double windows = 1;
   for (std::uint32_t rest = fanouts_between(t.parent, t.child) & ~united; rest != 0;) {
@@ -340,20 +340,20 @@ double ChoiceTransfers::distinct(const Problem::AffineRank& rank, const Transfer
       for (std::size_t i = 0; i < n; ++i) windows *= static_cast<double>(strides[i].count);
     } else {
       windows *= static_cast<double>(
-          outermost > kill_level ? distinct_values(std::span<const Stride>(strides.data(), n)) : sums);
+          outermost > mover_level ? distinct_values(std::span<const Stride>(strides.data(), n)) : sums);
     }
   }
   return windows;
 }
 
 ChoiceTransfers::Windows ChoiceTransfers::windows(const Transfer& t, const std::array<Count, kMaxDims>& tile,
-                                                  int kill_level, int kill_dim, Count bound) const {
+                                                  int mover_level, int mover_dim, Count bound) const {
   Windows words;
   const int x = t.tensor;
   if (p_.affine_dims[x] == 0) return words;
   double visits = 1;
   for_each_bit(p_.affine_dims[x], [&](int d) { visits *= static_cast<double>(left_[d] / tile[d]); });
-  if (kill_dim >= 0) visits /= static_cast<double>(bound);
+  if (mover_dim >= 0) visits /= static_cast<double>(bound);
   std::uint32_t spread = 0;
   for (int l = 0; l < p_.levels; ++l)
     for_each_bit(p_.affine_dims[x], [&](int d) { spread |= std::uint32_t{factor_[l][d] > 1} << l; });
@@ -361,18 +361,18 @@ ChoiceTransfers::Windows ChoiceTransfers::windows(const Transfer& t, const std::
   const auto extents = [&](std::uint32_t united, bool beside) {
     double product = 1;
     for (const Problem::AffineRank& rank : p_.affine[x])
-      product *= extent(rank, t, tile, kill_level, kill_dim, bound, united, beside);
+      product *= extent(rank, t, tile, mover_level, mover_dim, bound, united, beside);
     return product;
   };
   words.delivered = visits * extents(0, one_loop);
-  // Fanouts that can serve windows together may do so or not, whatever is less. Beyond the kill the windows are not
+  // Fanouts that can serve windows together may do so or not, whatever is less. Beyond the mover the windows are not
   // known: together they are one of them, at least.
   double served = kInfinity;
   for_each_subset(fanouts_between(t.parent, t.child) & p_.uniting[x] & spread, [&](std::uint32_t united) {
-    const std::uint32_t known = united & ~below(kill_level);
+    const std::uint32_t known = united & ~below(mover_level);
     double one = extents(known, united == 0 && one_loop);
     if (united != 0 && known == 0) one = std::min(one, extents(0, one_loop));
-    for (const Problem::AffineRank& rank : p_.windows[x]) one *= distinct(rank, t, tile, kill_level, united);
+    for (const Problem::AffineRank& rank : p_.windows[x]) one *= distinct(rank, t, tile, mover_level, united);
     served = std::min(served, one);
   });
   words.served = visits * served;

@@ -57,12 +57,12 @@ class ChoiceTransfers {
   /// By tensor, from the inside out. The first is that of the compute units; it has no tiles to depend on.
   const std::vector<Transfer>& of(int tensor) const { return transfers_[tensor]; }
 
-  /// Words along the tensor's affine dims, served and delivered, for a run that ends at a loop of `kill_level` over
-  /// `kill_dim` (-1: nothing slides) with this bound; `tile` = iterations in time inside the child.
+  /// Words along the tensor's affine dims, served and delivered, for a run that ends at a loop of `mover_level` over
+  /// `mover_dim` (-1: nothing slides) with this bound; `tile` = iterations in time inside the child.
   struct Windows {
     double served = 1, delivered = 1;
   };
-  Windows windows(const Transfer& transfer, const std::array<Count, kMaxDims>& tile, int kill_level, int kill_dim,
+  Windows windows(const Transfer& transfer, const std::array<Count, kMaxDims>& tile, int mover_level, int mover_dim,
                   Count bound) const;
 
  private:
@@ -78,9 +78,9 @@ class ChoiceTransfers {
   double copies_outside(int level, DimSet dims) const;  ///< product of the factors of these dims at fanouts outside
   double unshared(const Transfer& transfer) const;
   double extent(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,
-                int kill_level, int kill_dim, Count bound, std::uint32_t united, bool beside) const;
+                int mover_level, int mover_dim, Count bound, std::uint32_t united, bool beside) const;
   double distinct(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,
-                  int kill_level, std::uint32_t united) const;
+                  int mover_level, std::uint32_t united) const;
   std::uint32_t fanouts_between(int parent, int child) const;
 
   void least_towards_compute(Transfer& transfer) const;

@@ -100,9 +100,9 @@ class Search {
 
   /// Every pair, shape and tile with an order that takes `cycles`, the optimum; the first such order.
   void ties(double cycles, const std::function<void(const InflexibleDesign&)>& each) {
-    constexpr double kRounding = 1e-12;  // sums in another order
+    constexpr double kOtherOrder = 1e-12;  // sums in another order
     tie_ = &each;
-    best_.cycles = cycles * (1 + kRounding);
+    best_.cycles = cycles * (1 + kOtherOrder);
     for (const Branch& branch : branches_) {
       if (branch.floor >= best_.cycles) break;
       search(branch);
