@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "dse/cli/command_line.h"
@@ -139,7 +140,11 @@ class DesignCommand {
                             : "proven",
                         p.opened, 100 * static_cast<double>(p.opened) / static_cast<double>(p.designs), p.solved,
                         readable_seconds(p.seconds));
-    out_ << fmt::format("next: pliant pareto {} --minimize area_um2,edp_pj_cycles\n", run.dataset.string());
+    std::vector<std::string> columns;
+    for (const DesignGoals::Goal& goal : sweep.goals->minimize) columns.emplace_back(column_of(goal.measure));
+    std::ranges::sort(columns);  // one measure may be a goal for several workloads
+    columns.erase(std::ranges::unique(columns).begin(), columns.end());
+    out_ << fmt::format("next: pliant pareto {} --minimize {}\n", run.dataset.string(), fmt::join(columns, ","));
   }
 
   const Arguments& arguments_;

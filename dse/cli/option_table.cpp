@@ -141,8 +141,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"limit", kWhole, "200000", "audit", "enumerate map-spaces of at most this many mappings"},
     // verify
     {"limit", kWhole, "2000000", "verify", "enumerate spaces of at most this many mappings"},
-    {"sweep", kText, "", "verify", "of a dataset: the sweep file (the shipped sweep of its name)"},
-    {"sweep", kText, "", "pareto", "with --uncertain: the sweep file (the shipped sweep of the dataset's name)"},
+    {"sweep", kText, "", "verify",
+     "of a dataset: the sweep file (found by its name: here, beside the dataset or shipped)"},
+    {"sweep", kText, "", "pareto",
+     "with --uncertain: the sweep file (found by its name: here, beside the dataset or shipped)"},
     {"prove", kText, "10", "verify", "of a dataset: how many rows to prove again, evenly spread, or all"},
     // import and export
     {"output", kText, "", "import", "folder for the files written; without it nothing is written", "", 'o'},

@@ -70,4 +70,11 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
   return answers;
 }
 
+std::vector<Answer> TaskPool::answer(const DesignPoint& design, const DistinctLayers& layers) {
+  if (!design.accelerator) return std::vector<Answer>(layers.layers.size());
+  std::vector<Question> questions;
+  for (const auto& layer : layers.layers) questions.push_back({&design, layer.get()});
+  return answer(questions);
+}
+
 }  // namespace pliant

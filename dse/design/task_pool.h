@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dse/design/bounded_space.h"
 #include "dse/results/task_store.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -31,6 +32,8 @@ class TaskPool {
 
   /// In the order of the questions. After a stop the answers may lack results.
   std::vector<Answer> answer(const std::vector<Question>& questions);
+  /// Every layer on one design; answers lack results when the design has no accelerator.
+  std::vector<Answer> answer(const DesignPoint& design, const DistinctLayers& layers);
 
   std::int64_t solved() const { return solved_; }
   std::int64_t reused() const { return reused_; }

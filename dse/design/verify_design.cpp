@@ -102,12 +102,7 @@ class DesignVerification {
 
   OpenedDesign open(std::int64_t id) {
     const auto design = std::make_shared<const DesignPoint>(space_.design(id));
-    std::vector<Answer> answers(layers_.layers.size());
-    if (design->accelerator) {
-      std::vector<Question> questions;
-      for (const auto& layer : layers_.layers) questions.push_back({design.get(), layer.get()});
-      answers = pool_.answer(questions);
-    }
+    const std::vector<Answer> answers = pool_.answer(*design, layers_);
     return rows_.make(design, answers, [&](const std::string& name) { return space_.value(id, name); });
   }
 

@@ -129,14 +129,6 @@ std::string random_network(Draw& draw) {
   return "name: net\nlayers:\n" + layers + "graph:\n" + graph;
 }
 
-Pairs without_beaten(Pairs all) {
-  std::ranges::sort(all);
-  Pairs kept;
-  for (const auto& [energy, cycles] : all)
-    if (kept.empty() || cycles < kept.back().second) kept.emplace_back(energy, cycles);
-  return kept;
-}
-
 /// A tensor of the run as the enumeration sees it.
 struct Tensor {
   Count elements = 0;
@@ -425,6 +417,14 @@ RandomGraph random_graph(std::uint64_t seed) {
   }
   graph.text = fmt::format("seed {}\n{}\n{}", seed, write_workload(graph.workload), write_accelerator(machine));
   return graph;
+}
+
+Pairs without_beaten(Pairs all) {
+  std::ranges::sort(all);
+  Pairs kept;
+  for (const auto& [energy, cycles] : all)
+    if (kept.empty() || cycles < kept.back().second) kept.emplace_back(energy, cycles);
+  return kept;
 }
 
 Pairs every_choice(const RandomGraph& graph, bool stay) { return Enumeration(graph, stay).all(); }

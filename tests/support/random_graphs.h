@@ -23,6 +23,7 @@ RandomGraph random_graph(std::uint64_t seed);
 
 /// Energy and cycles, those that no other beats, least energy first.
 using Pairs = std::vector<std::pair<double, double>>;
+Pairs without_beaten(Pairs all);
 /// Of all choices; of those in which every tensor lives outside when `stay` is false.
 Pairs every_choice(const RandomGraph& graph, bool stay);
 

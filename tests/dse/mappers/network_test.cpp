@@ -11,20 +11,13 @@
 #include "costmodel/report.h"
 #include "flex/mapspace/enumerate.h"
 #include "support/random_cases.h"
+#include "support/random_graphs.h"
 
 namespace pliant {
 namespace {
 
-using Pairs = std::vector<std::pair<double, double>>;  // energy, cycles
-
-/// What no other mapping beats; all of it when two are equal once.
-Pairs without_beaten(Pairs all) {
-  std::ranges::sort(all);
-  Pairs kept;
-  for (const auto& [energy, cycles] : all)
-    if (kept.empty() || cycles < kept.back().second) kept.emplace_back(energy, cycles);
-  return kept;
-}
+using tests::Pairs;
+using tests::without_beaten;
 
 Pairs every_mapping(const Task& task) {
   Pairs all;
