@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/flexibility_class.h"
+#include "core/input/residents_block.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 
@@ -246,7 +247,7 @@ class RuleReader {
         return c.problem(fmt::format("no share for {}, which this memory keeps", keys::kRoleNames[r]),
                          "a share above 0");
       }
-      if (!memory.may_keep[r] && shares[r] > 0) {
+      if (!memory.may_keep[r] && shares[r] > 0 && !lives_on_chip(accelerator_.levels, r)) {
         return c.problem(fmt::format("a share for {}, which this memory does not keep", keys::kRoleNames[r]),
                          "no share");
       }

@@ -20,10 +20,10 @@ namespace keys {
 inline constexpr std::array<std::string_view, 16> kAccelerator{
     "pliant", "include",    "name",   "description", "word_bits",   "bits",     "conventions", "technology",
     "clock",  "parameters", "levels", "area",        "flexibility", "baseline", "partial",     "hints"};
-inline constexpr std::array<std::string_view, 16> kMemory{
-    "memory",    "capacity",  "keeps",          "may_bypass",      "read_pj", "write_pj",
-    "update_pj", "bandwidth", "read_bandwidth", "write_bandwidth", "buffers", "leak_pj_per_cycle",
-    "area_um2",  "word_bits", "bits",           "technology"};
+inline constexpr std::array<std::string_view, 18> kMemory{
+    "memory",    "capacity",  "keeps",          "may_bypass",      "read_pj",  "write_pj",
+    "update_pj", "bandwidth", "read_bandwidth", "write_bandwidth", "buffers",  "leak_pj_per_cycle",
+    "area_um2",  "word_bits", "bits",           "technology",      "resident", "reserved"};
 inline constexpr std::array<std::string_view, 9> kFanout{
     "fanout", "rows", "cols", "multicast", "reduction", "partial_multicast", "pj_per_bit", "systolic", "area_um2"};
 inline constexpr std::array<std::string_view, 7> kCompute{

@@ -19,6 +19,7 @@
 #include "core/input/load_technology.h"
 #include "core/input/logic_scaling.h"
 #include "core/input/memory_scaling.h"
+#include "core/input/residents_block.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 
@@ -100,6 +101,7 @@ class AcceleratorReader {
     const std::size_t before = problems_.size();
     chain_known_ = true;
     for (const Cursor& item : items) level(item);
+    if (chain_known_) check_residents(items, result_.levels);
     if (chain_known_) check_chain(list, items, problems_.size() == before);
   }
 
@@ -161,13 +163,7 @@ class AcceleratorReader {
       c.find("buffers")->problem(fmt::format("{} buffers in {} words", m.buffers, *m.capacity_words),
                                  "at least one word for each");
     }
-    if (const auto value = c.find("keeps")) {
-      m.may_keep = roles(*value);
-      if (std::ranges::none_of(m.may_keep, [](bool keeps) { return keeps; }) && value->node().items.empty() &&
-          value->node().is_sequence()) {
-        value->problem("a memory that keeps nothing", "a list of inputs, weights, outputs");
-      }
-    }
+    if (const auto value = c.find("keeps")) m.may_keep = roles(*value);
     if (const auto value = c.find("may_bypass")) {
       m.may_bypass = roles(*value);
       for (std::size_t r = 0; r < kRoles; ++r) {
@@ -176,6 +172,8 @@ class AcceleratorReader {
         }
       }
     }
+    const auto lives = c.find("resident");
+    read_residents(c, lives ? roles(*lives) : std::array<bool, kRoles>{}, m);
     bandwidths(c, m);
     scaling_.read_costs(c, name, result_.clock_hz, m);
     if (m.off_chip && result_.clock_hz) device_bandwidth(c, m);

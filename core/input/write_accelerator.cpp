@@ -8,6 +8,7 @@
 
 #include "core/input/element_bits.h"
 #include "core/input/keys.h"
+#include "core/input/residents_block.h"
 #include "core/input/yaml_text.h"
 
 namespace pliant {
@@ -43,6 +44,8 @@ std::string memory(const std::string& name, const Memory& m) {
   if (m.buffers != 1) line("buffers", fmt::format("{}", m.buffers));
   line("keeps", roles(m.may_keep));
   if (std::ranges::find(m.may_bypass, true) != m.may_bypass.end()) line("may_bypass", roles(m.may_bypass));
+  if (std::ranges::find(m.resident, true) != m.resident.end()) line("resident", roles(m.resident));
+  if (const std::string reserved = write_reserved(m); !reserved.empty()) line("reserved", reserved);
   if (!m.technology.empty()) line("technology", yaml_text(m.technology));
   line("read_pj", yaml_number(m.read_pj));
   line("write_pj", yaml_number(m.write_pj));

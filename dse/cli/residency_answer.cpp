@@ -18,6 +18,32 @@ using residency::Home;
 using residency::kOutside;
 using residency::Optimum;
 
+std::string listed_roles(const std::array<bool, kRoles>& set) {
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < kRoles; ++r)
+    if (set[r]) names.emplace_back(kRoleNames[r]);
+  return "[" + join(names, ",") + "]";
+}
+
+/// The variant as `--set` options on the accelerator it is of: another memory keeps its operands, and some of its room
+/// is taken.
+std::vector<std::string> variant_settings(const Accelerator& plain, const Accelerator& variant) {
+  std::vector<std::string> all;
+  for (std::size_t l = 0; l < plain.levels.size(); ++l) {
+    if (!plain.levels[l].is_memory()) continue;
+    const Memory &before = plain.levels[l].memory(), &now = variant.levels[l].memory();
+    const std::string& name = plain.levels[l].name;
+    if (now.may_keep != before.may_keep) all.push_back(fmt::format("{}.keeps={}", name, listed_roles(now.may_keep)));
+    if (now.may_bypass != before.may_bypass)
+      all.push_back(fmt::format("{}.may_bypass={}", name, listed_roles(now.may_bypass)));
+    if (now.resident != before.resident) all.push_back(fmt::format("{}.resident={}", name, listed_roles(now.resident)));
+    if (now.reserved_words != before.reserved_words || now.resident != before.resident)
+      all.push_back(fmt::format("{}.reserved={{inputs: {} words, weights: {} words, outputs: {} words}}", name,
+                                now.reserved_words[0], now.reserved_words[1], now.reserved_words[2]));
+  }
+  return all;
+}
+
 class ResidencyTelling {
  public:
   ResidencyTelling(const Workload& workload, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
@@ -174,6 +200,7 @@ class ResidencyTelling {
     for (const residency::Read& read : step.reads) json["reads_from"].push_back(home_name(home_of(read.tensor)));
     json["makes_in"] = makes_in(s);
     json["reserved_words"] = reserved(s);
+    if (choice.variant >= 0) json["set"] = variant_settings(accelerator_, search_.task(choice.variant).accelerator);
     json["energy_pj"] = choice.energy_pj;
     json["runtime_cycles"] = choice.cycles;
     return json;

@@ -71,6 +71,8 @@ std::optional<Transition> ResidencyLines::transition(int s, const std::vector<in
   const Accelerator& accelerator = rows_.front().accelerator;
   const Places places(alive, state, step.makes, made);
   Reserved own(accelerator.levels.size(), std::array<Count, kRoles>{});
+  for (std::size_t l = 0; l < own.size(); ++l)
+    if (accelerator.levels[l].is_memory()) own[l] = accelerator.levels[l].memory().reserved_words;
   const auto reserve = [&](Reserved& reserved, int tensor, Role role) {
     const Home home = places.of(tensor);
     if (home == kOutside) return;

@@ -23,9 +23,12 @@ Task variant_task(const Task& row, const Variant& variant) {
   for (std::size_t role = 0; role < kRoles; ++role) {
     const Home home = variant.homes[role];
     if (home == kOutside) continue;
-    for (int l = 0; l < home; ++l)
-      if (levels[static_cast<std::size_t>(l)].is_memory())
-        levels[static_cast<std::size_t>(l)].memory().may_keep[role] = false;
+    for (int l = 0; l < home; ++l) {
+      if (!levels[static_cast<std::size_t>(l)].is_memory()) continue;
+      Memory& outside = levels[static_cast<std::size_t>(l)].memory();
+      outside.may_keep[role] = outside.may_bypass[role] = false;
+      outside.bandwidth_of[role] = {};
+    }
     levels[static_cast<std::size_t>(home)].memory().resident[role] = true;
   }
   for (std::size_t l = 0; l < variant.reserved.size(); ++l)

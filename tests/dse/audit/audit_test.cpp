@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 
 #include "core/arithmetic.h"
@@ -75,6 +76,34 @@ TEST(Audit, CertificatesWithTensorsThatLiveInAMemoryAreClean) {
                 .infeasible_share = 0,
                 .residents = true},
                cases(100));
+}
+
+// The file says what lives where and how much room is taken: without that the audit would be of another task.
+TEST(Audit, FilesCarryTheTensorsThatLiveInAMemory) {
+  const Library library(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
+  int residents = 0;
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    const tests::RandomCase random = tests::random_case(seed, {.most_mappings = 2'000, .residents = true});
+    SCOPED_TRACE(random.text);
+    const std::string text = write_certificate(certificate_of(random.task));
+    Certificate read;
+    try {
+      read = read_certificate(library, text, "proof.json");
+    } catch (const InputError&) {
+      continue;  // a random machine that no file may describe: a fixed tile that does not fit, a share for nothing
+    }
+    for (std::size_t l = 0; l < random.task.accelerator.levels.size(); ++l) {
+      if (!random.task.accelerator.levels[l].is_memory()) continue;
+      const Memory &then = random.task.accelerator.levels[l].memory(), &now = read.task.accelerator.levels[l].memory();
+      EXPECT_EQ(now.resident, then.resident);
+      EXPECT_EQ(now.reserved_words, then.reserved_words);
+      EXPECT_EQ(now.may_keep, then.may_keep);
+      residents += then.resident != std::array<bool, kRoles>{} ? 1 : 0;
+    }
+    const AuditReport report = audit(read, {});
+    EXPECT_TRUE(report.clean()) << text_of(report);
+  }
+  EXPECT_GT(residents, 30);
 }
 
 /// The least value of every choice, by enumeration.

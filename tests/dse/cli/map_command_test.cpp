@@ -56,16 +56,18 @@ TEST(MapCommand, ANetworkIsMappedAsAWhole) {
   EXPECT_EQ(run(with(kSmall, {"--network"})).code, 2);
 }
 
-TEST(MapCommand, ANetworkSaysWhichTensorsStay) {
-  const Scratch file(".yaml");
-  file.write(R"(name: net
+constexpr const char* kBlocks = R"(name: net
 layers:
   - {layer: a, gemm: {M: 64, N: 64, K: 64}}
   - {layer: b, count: 2, gemm: {M: 64, N: 64, K: 64}}
 graph:
   - {layer: a}
   - {repeat: 2, from: a, nodes: [{layer: b, from: previous}, {op: add, name: sum, from: [previous, b]}]}
-)");
+)";
+
+TEST(MapCommand, ANetworkSaysWhichTensorsStay) {
+  const Scratch file(".yaml");
+  file.write(kBlocks);
   const std::vector<std::string> args = {"map", "--accelerator", "npu", "--workload", file.path.string(), "--network"};
   const Ran ran = run(with(args, {"--json"}));
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -84,6 +86,34 @@ graph:
   EXPECT_NE(text.find("tensors that stay on chip"), std::string::npos) << text;
   EXPECT_EQ(run(with(args, {"--residency", "off"})).out.find("residency"), std::string::npos);
   EXPECT_EQ(run(with(args, {"--residency", "maybe"})).code, 2);
+}
+
+// What a layer of a network costs is what `pliant map` finds for it alone with the options that `set` lists.
+TEST(MapCommand, EveryLayerOfANetworkIsATaskOfItsOwn) {
+  const Scratch file(".yaml");
+  file.write(kBlocks);
+  const std::vector<std::string> on = {"map",         "--accelerator", "npu",   "--workload", file.path.string(),
+                                       "--objective", "energy",        "--json"};
+  const Ran ran = run(with(on, {"--network"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  int resident = 0;
+  const nlohmann::json network = nlohmann::json::parse(ran.out)["network"];
+  for (const auto& step : network["steps"]) {
+    if (!step.contains("layer")) continue;
+    std::vector<std::string> alone = with(on, {"--layer", step["layer"].get<std::string>()});
+    for (const auto& setting : step["set"]) {
+      alone.push_back("--set");
+      alone.push_back(setting);
+      resident += setting.get<std::string>().find(".resident=") != std::string::npos ? 1 : 0;
+    }
+    const Ran layer = run(alone);
+    ASSERT_EQ(layer.code, 0) << layer.err;
+    const nlohmann::json found = nlohmann::json::parse(layer.out);
+    EXPECT_TRUE(found["certified"]);
+    EXPECT_NEAR(found["energy_pj"].get<double>() * step["count"].get<double>() / step["energy_pj"].get<double>(), 1,
+                1e-9);
+  }
+  EXPECT_GE(resident, 3);
 }
 
 TEST(MapCommand, SeveralObjectivesGiveTheFrontier) {
