@@ -11,15 +11,9 @@
 
 namespace pliant::exact {
 
-namespace {
-
-/// Tiles looked at per memory; where there are more this bound is not worth its price.
-constexpr int kMostTiles = 2000;
-
-}  // namespace
-
 ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), p_(resolved.problem) {
   floor_ = p_.macs * p_.mac_pj;
+  std::size_t costs = 0;
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
     double nearest = kInfinity;
@@ -33,8 +27,8 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
         child = l;
       }
       pattern.staying = resolved_.staying(x, pattern.pairs.front().parent);
-      pattern.least.resize(1 + p_.ports.size());
-      pattern.delivery.resize(pattern.pairs.size());
+      pattern.costs = costs;
+      costs += 2 + p_.ports.size() + pattern.pairs.size();
       // Whatever shares words between the compute units and their memory shares them at most between all units.
       const int keeper = pattern.pairs.front().parent;
       double units = 1;
@@ -45,9 +39,11 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       nearest = std::min(nearest, p_.macs / units * pj + energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
+    floor_of_[x] = nearest;
     floor_ += nearest;
     keep_choices_ *= patterns_[x].size();
   }
+  look_.costs.resize(costs);
   floor_cycles_ = cycles_outside_fanouts();
 }
 
@@ -150,16 +146,58 @@ const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spre
   }
 }
 
-void ChoiceBounds::look_at(const Spatial& spatial) {
+double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
   const Costs costs(resolved_, spatial);
-  steps_ = costs.steps();
+  look_.steps = costs.steps();
+  // Energies add up by tensor: what is known of the first, and the floors of the others.
+  double energy = floor_;
+  const double cycles = std::max(look_.steps, floor_cycles_);
+  for (int x = 0; x < p_.tensors; ++x) {
+    for (const Pattern& pattern : patterns_[x]) charge_energy(costs, pattern);
+    energy += least_of(x, 0) - floor_of_[x];
+    const double least = value(energy, cycles, look_.steps);
+    if (least >= limit) return least;
+  }
+  for (const std::vector<Pattern>& all : patterns_)
+    for (const Pattern& pattern : all) charge_ports(costs, pattern);
+  look_at_tiles(spatial);
+  return least();
+}
+
+void ChoiceBounds::charge_energy(const Costs& costs, const Pattern& pattern) {
+  std::array<Weights, kMaxLevels> weights;
+  double* const known = &look_.costs[pattern.costs];
+  double total = costs.energy(pattern.pairs, weights.data()), all_begun = 0;
+  for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
+    const double least = costs.least(pattern.pairs[j], weights[j]);
+    const double begun = costs.begun(pattern.pairs[j], weights[j]);
+    total += least + begun;
+    all_begun += begun;
+    const bool alike = resolved_.perfect && pattern.pairs[j].child == p_.levels;
+    known[2 + p_.ports.size() + j] = alike ? least : costs.delivery(pattern.pairs[j], weights[j]);
+  }
+  known[0] = total;
+  known[1 + p_.ports.size()] = all_begun;
+}
+
+void ChoiceBounds::charge_ports(const Costs& costs, const Pattern& pattern) {
+  std::array<Weights, kMaxLevels> weights;
+  for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
+    double total = costs.port(p_.ports[f - 1], pattern.pairs, weights.data());
+    for (std::size_t j = 0; j < pattern.pairs.size(); ++j)
+      total += costs.least(pattern.pairs[j], weights[j]) + costs.begun(pattern.pairs[j], weights[j]);
+    look_.costs[pattern.costs + f] = total;
+  }
+}
+
+void ChoiceBounds::look_at_tiles(const Spatial& spatial) {
   for (int d = 0; d < p_.dims; ++d) {
     Count spread = 1;
     for (int l = 0; l < p_.levels; ++l) spread *= spatial.factor[l][d];
     const Count duration = spatial.durations[d];
-    temporal_[d] =
+    look_.temporal[d] =
         duration > 0 ? static_cast<double>(duration) : std::max(1.0, p_.size[d] / static_cast<double>(spread));
-    growths_[d] = &growths(d, spread, duration);
+    look_.growths[d] = &growths(d, spread, duration);
   }
   std::array<double, kMaxDims> inside;
   inside.fill(1);
@@ -169,69 +207,40 @@ void ChoiceBounds::look_at(const Spatial& spatial) {
         inside[d] = std::min(inside[d] * static_cast<double>(spatial.factor[l][d]), p_.size[d]);
       continue;
     }
-    inside_[l] = inside;
+    look_.inside[l] = inside;
     if (p_.capacity[l] == kInfinity) continue;
     for (int x = 0; x < p_.tensors; ++x)
-      if (p_.may_keep[l] >> x & 1U) held_[x][l] = words(x, inside);
+      if (p_.may_keep[l] >> x & 1U) look_.held[x][l] = words(x, inside);
   }
-  std::array<Weights, kMaxLevels> weights;
-  for (int x = 0; x < p_.tensors; ++x) {
-    for (Pattern& pattern : patterns_[x]) {
-      pattern.begun = 0;
-      for (std::size_t f = 0; f <= p_.ports.size(); ++f) {
-        double total = f == 0 ? costs.energy(pattern.pairs, weights.data())
-                              : costs.port(p_.ports[f - 1], pattern.pairs, weights.data());
-        for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
-          const double least = costs.least(pattern.pairs[j], weights[j]);
-          const double begun = costs.begun(pattern.pairs[j], weights[j]);
-          total += least + begun;
-          if (f > 0) continue;
-          pattern.begun += begun;
-          const bool alike = resolved_.perfect && pattern.pairs[j].child == p_.levels;
-          pattern.delivery[j] = alike ? least : costs.delivery(pattern.pairs[j], weights[j]);
-        }
-        pattern.least[f] = total;
-      }
-    }
-  }
+}
+
+double ChoiceBounds::least_of(int x, std::size_t functional) const {
+  double best = kInfinity;
+  for (const Pattern& pattern : patterns_[x]) best = std::min(best, least_of(pattern, functional));
+  return best;
 }
 
 double ChoiceBounds::port_cycles() const {
   double cycles = 0;
   for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
     double total = 0;
-    for (const std::vector<Pattern>& all : patterns_) {
-      double best = kInfinity;
-      for (const Pattern& pattern : all) best = std::min(best, pattern.least[f]);
-      total += best;
-    }
+    for (int x = 0; x < p_.tensors; ++x) total += least_of(x, f);
     cycles = std::max(cycles, total);
   }
   return cycles;
 }
 
 double ChoiceBounds::least() const {
-  double energy = p_.macs * p_.mac_pj, cycles = steps_;
-  for (std::size_t f = 0; f <= p_.ports.size(); ++f) {
-    double total = 0;
-    for (const std::vector<Pattern>& all : patterns_) {
-      double best = kInfinity;
-      for (const Pattern& pattern : all) best = std::min(best, pattern.least[f]);
-      total += best;
-    }
-    if (f == 0)
-      energy += total;
-    else
-      cycles = std::max(cycles, total);
-  }
-  return value(energy, cycles, steps_);
+  double energy = p_.macs * p_.mac_pj;
+  for (int x = 0; x < p_.tensors; ++x) energy += least_of(x, 0);
+  return value(energy, std::max(look_.steps, port_cycles()), look_.steps);
 }
 
 bool ChoiceBounds::fits(const Chosen& chosen) const {
   for (const int l : resolved_.memories) {
     TensorSet kept = 0;
     for (int x = 0; x < p_.tensors; ++x) kept |= TensorSet{chosen[x]->levels >> l & 1U} << x;
-    if (resolved_.rules.memory(l).overflows(kept, [&](int x) { return held_[x][l]; })) return false;
+    if (resolved_.rules.memory(l).overflows(kept, [&](int x) { return look_.held[x][l]; })) return false;
   }
   return true;
 }
@@ -239,198 +248,34 @@ bool ChoiceBounds::fits(const Chosen& chosen) const {
 void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const {
   // The tensors' least shares still to come.
   std::array<double, kMaxTensors + 1> to_come{};
-  for (int x = p_.tensors - 1; x >= 0; --x) {
-    double best = kInfinity;
-    for (const Pattern& pattern : patterns_[x]) best = std::min(best, pattern.least[0]);
-    to_come[x] = to_come[x + 1] + best;
-  }
+  for (int x = p_.tensors - 1; x >= 0; --x) to_come[x] = to_come[x + 1] + least_of(x, 0);
   Chosen chosen{};
   const auto choose = [&](auto&& self, int x, std::size_t choice, std::size_t radix, double energy) -> void {
     if (x == p_.tensors) {
       if (!fits(chosen)) return;
-      double cycles = steps_;
+      double cycles = look_.steps;
       for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
         double load = 0;
-        for (int y = 0; y < p_.tensors; ++y) load += chosen[y]->least[f];
+        for (int y = 0; y < p_.tensors; ++y) load += least_of(*chosen[y], f);
         cycles = std::max(cycles, load);
       }
-      if (value(energy, cycles, steps_) >= limit) return;
-      double begun = 0;
-      for (int y = 0; y < p_.tensors; ++y) begun += chosen[y]->begun;
-      energy += std::max(0.0, shared_capacity(chosen) - begun);
-      visit(choice, value(energy, cycles, steps_));
+      if (value(energy, cycles, look_.steps) >= limit) return;
+      double certain = 0;
+      for (int y = 0; y < p_.tensors; ++y) certain += begun(*chosen[y]);
+      const auto with = [&](double shared) {
+        return value(energy + std::max(0.0, shared - certain), cycles, look_.steps);
+      };
+      visit(choice, with(shared_capacity(chosen, [&](double shared) { return with(shared) >= limit; })));
       return;
     }
     for (std::size_t i = 0; i < patterns_[x].size(); ++i) {
       chosen[x] = &patterns_[x][i];
-      const double more = energy + chosen[x]->least[0];
-      if (value(more + to_come[x + 1], steps_, steps_) >= limit) continue;
+      const double more = energy + least_of(*chosen[x], 0);
+      if (value(more + to_come[x + 1], look_.steps, look_.steps) >= limit) continue;
       self(self, x + 1, choice + i * radix, radix * patterns_[x].size(), more);
     }
   };
   choose(choose, 0, 0, 1, p_.macs * p_.mac_pj);
-}
-
-double ChoiceBounds::shared_capacity(const Chosen& chosen) const {
-  // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
-  // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
-  // where they are kept, whichever is most.
-  const int memories = static_cast<int>(resolved_.memories.size());
-  std::array<TensorSet, kMaxLevels> kept_at{};
-  for (int x = 0; x < p_.tensors; ++x) {
-    if (chosen[x]->staying != 0) kept_at[0] |= TensorSet{1} << x;
-    for (int k = 0; k + 1 < memories; ++k)
-      if ((chosen[x]->levels >> resolved_.memories[k] & 1U) && chosen[x]->pairs.back().parent < resolved_.memories[k])
-        kept_at[k] |= TensorSet{1} << x;
-  }
-  double best = 0;
-  for (int k = 0; k + 1 < memories; ++k) best += shared_capacity_at(k, chosen, kept_at[k]);
-  for (int border = 0; border + 1 < memories; ++border) {
-    const int level = resolved_.memories[border];
-    TensorSet crossing = 0;
-    for (int x = 0; x < p_.tensors; ++x) {
-      const KeeperPair* pair = chosen[x]->across(level);
-      if (pair != nullptr && (pair->child < p_.levels || chosen[x]->staying != 0)) crossing |= TensorSet{1} << x;
-    }
-    if (crossing == kept_at[border]) continue;
-    double total = shared_capacity_at(border, chosen, crossing);
-    if (total == 0) continue;
-    for (int k = 0; k + 1 < memories; ++k) {
-      if (k == border) continue;
-      TensorSet rest = kept_at[k];
-      for (int x = 0; x < p_.tensors; ++x)
-        if ((crossing >> x & 1U) && chosen[x]->across(level) == chosen[x]->across(resolved_.memories[k]))
-          rest &= ~(TensorSet{1} << x);
-      total += shared_capacity_at(k, chosen, rest);
-    }
-    best = std::max(best, total);
-  }
-  return best;
-}
-
-/// What some tensors must move across the border of memory k beyond once. The innermost loop outside it that moves any
-/// of them moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims,
-/// except over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer
-/// iterations; the capacity of the memory limits them.
-double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing) const {
-  const int level = resolved_.memories[k];
-  if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
-  Tiles tiles(*this, level);
-  DimSet used = 0;
-  TensorSet staying = 0;
-  std::array<double, kMaxTensors> delivery{};
-  for (int x = 0; x < p_.tensors; ++x) {
-    if (chosen[x]->levels >> level & 1U) tiles.holds |= TensorSet{1} << x;
-    if (!(crossing >> x & 1U)) continue;
-    used |= p_.coupled[x];
-    const KeeperPair* pair = chosen[x]->across(level);
-    if (pair->child == p_.levels) staying |= TensorSet{1} << x;
-    delivery[x] = chosen[x]->delivery[static_cast<std::size_t>(pair - chosen[x]->pairs.data())];
-  }
-  if (p_.capacity[level] == kInfinity && k > 0) return 0;
-  DimSet grows = 0, moves = 0;
-  for (int i = 0; i < static_cast<int>(resolved_.memories.size()); ++i)
-    (i <= k ? grows : moves) |= resolved_.may_loop[i];
-  // The best over the sets that a loop can move first; a set that contains another is never better.
-  std::array<TensorSet, kMaxDims> sets{};
-  int count = 0;
-  for (DimSet rest = used & moves; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    if (temporal_[d] == 1) continue;
-    for (int x = 0; x < p_.tensors; ++x)
-      if ((crossing >> x & 1U) && p_.is_coupled(x, d)) sets[count] |= TensorSet{1} << x;
-    ++count;
-  }
-  tiles.best = kInfinity;
-  for (int i = 0; i < count; ++i) {
-    bool minimal = true;
-    for (int j = 0; j < count; ++j) minimal &= sets[j] == sets[i] ? j >= i : (sets[j] & ~sets[i]) != 0;
-    if (!minimal) continue;
-    // Dims whose tiles save deliveries; the others stay as small as they can.
-    tiles.dims = 0;
-    tiles.moved = 0;
-    tiles.disturbed = 0;
-    tiles.certain = 0;
-    for (int x = 0; x < p_.tensors; ++x) {
-      if (k == 0 && (staying >> x & 1U)) {
-        // Loops of the innermost memory repeat such an operand as others do, and move it as others do.
-        double times = 1;
-        for (DimSet rest = chosen[x]->staying & used; rest != 0; rest &= rest - 1)
-          times *= temporal_[std::countr_zero(rest)];
-        if (sets[i] >> x & 1U) {
-          tiles.certain += delivery[x] * (times - 1);
-        } else {
-          tiles.moved_by[tiles.disturbed] = p_.coupled[x];
-          tiles.disturbance[tiles.disturbed++] = delivery[x] * (times - 1);
-        }
-        continue;
-      }
-      if (!(sets[i] >> x & 1U)) continue;
-      tiles.cost[tiles.moved] = delivery[x];
-      const DimSet repeats = used & (staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
-      tiles.repeats[tiles.moved++] = repeats;
-      for (DimSet rest = repeats & grows; rest != 0; rest &= rest - 1) {
-        const int d = std::countr_zero(rest);
-        if (temporal_[d] > 1 &&
-            std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
-          tiles.dim[tiles.dims++] = d;
-      }
-    }
-    tiles.grow(0);
-    if (tiles.looked > kMostTiles || tiles.best == 0) return 0;
-  }
-  return tiles.best == kInfinity ? 0 : tiles.best;
-}
-
-ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int level_in) : bounds(bounds_in), level(level_in) {
-  tile = bounds.inside_[level];
-  left = bounds.temporal_;
-}
-
-/// Cost of the deliveries beyond the first, dims from `open` on taken to be whole.
-double ChoiceBounds::Tiles::least_cost(int open) const {
-  DimSet whole = 0, grown = 0;
-  for (int i = open; i < dims; ++i) whole |= DimSet{1} << dim[i];
-  double total = certain;
-  for (int i = 0; i < open && disturbed > 0; ++i)
-    if (tile[dim[i]] > bounds.inside_[level][dim[i]]) grown |= DimSet{1} << dim[i];
-  for (int i = 0; i < disturbed; ++i)
-    if ((moved_by[i] & grown) != 0) total += disturbance[i];
-  for (int i = 0; i < moved; ++i) {
-    double times = 1;
-    for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) times *= left[std::countr_zero(rest)];
-    total += cost[i] * (times - 1);
-  }
-  return total;
-}
-
-bool ChoiceBounds::Tiles::fit() const {
-  return !bounds.resolved_.rules.memory(level).overflows(holds, [&](int x) { return bounds.words(x, tile); });
-}
-
-/// Tiles of one dim after the other, the largest that fits first.
-void ChoiceBounds::Tiles::grow(int at) {
-  if (++looked > kMostTiles) return;
-  if (at == dims) {
-    best = std::min(best, least_cost(dims));
-    return;
-  }
-  const int d = dim[at];
-  const double smallest = bounds.inside_[level][d];
-  for (const Growth& growth : *bounds.growths_[d]) {
-    tile[d] = std::min(smallest * growth.factor, bounds.p_.size[d]);
-    left[d] = growth.left;
-    // Smaller tiles cost more, unless they leave an operand where it is.
-    if (least_cost(at + 1) >= best) {
-      if (disturbed == 0) break;
-      continue;
-    }
-    if (growth.factor > 1 && !fit()) continue;
-    grow(at + 1);
-    if (at + 1 == dims && disturbed == 0) break;
-  }
-  tile[d] = smallest;
-  left[d] = bounds.temporal_[d];
 }
 
 }  // namespace pliant::exact

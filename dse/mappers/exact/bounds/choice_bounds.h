@@ -27,8 +27,24 @@ class ChoiceBounds {
   double floor(double steps) const;
   double floor_cycles() const { return floor_cycles_; }  ///< by ports outside all fanouts, whatever the unrolling
 
-  /// Everything below is about this unrolling.
-  void look_at(const Spatial& spatial);
+  struct Growth {
+    double factor, left;
+  };
+  /// What is known of one unrolling.
+  struct Look {
+    double steps = 0;
+    std::array<double, kMaxDims> temporal{};  // iterations that are not spread, at least
+    std::array<const std::vector<Growth>*, kMaxDims> growths{};
+    std::array<std::array<double, kMaxDims>, kMaxLevels> inside{};   // factors inside a memory, by dim
+    std::array<std::array<double, kMaxLevels>, kMaxTensors> held{};  // least words that a memory holds of a tensor
+    std::vector<double> costs;                                       // of the patterns, one after the other
+  };
+
+  /// Everything below is about this unrolling. Returns the least of it; at the limit or above it looking ends, and
+  /// nothing else is known of the unrolling.
+  double look_at(const Spatial& spatial, double limit = kInfinity);
+  const Look& look() const { return look_; }
+  void look_again(const Look& look) { look_ = look; }
   double least() const;
   double port_cycles() const;  ///< that every keep choice takes, whatever the steps
   /// Calls visit(keep choice, its shared_capacity bound) for every keep choice whose moved_once is below the limit,
@@ -40,10 +56,7 @@ class ChoiceBounds {
     std::uint32_t levels = 0;
     std::vector<KeeperPair> pairs;  // inside out
     DimSet staying = 0;             // dims whose loops may leave the operand at the compute units
-    std::vector<double> least;      // by functional: energy, then the ports
-    double begun = 0;               // of least[0]: certain for one delivery, less where there are more
-    /// By pair: energy of one delivery of the whole tensor; of an operand's, staying as long as it can.
-    std::vector<double> delivery;
+    std::size_t costs = 0;          // where those of this pattern begin in a look
     /// The pair that crosses the border of a memory, if the tensor comes from outside it.
     const KeeperPair* across(int level) const {
       for (const KeeperPair& pair : pairs)
@@ -51,10 +64,24 @@ class ChoiceBounds {
       return nullptr;
     }
   };
-  struct Growth {
-    double factor, left;
-  };
   using Chosen = std::array<const Pattern*, kMaxTensors>;
+
+  // Costs of a pattern in the unrolling looked at.
+  /// By functional: energy, then the ports.
+  double least_of(const Pattern& pattern, std::size_t functional) const {
+    return look_.costs[pattern.costs + functional];
+  }
+  /// Of the least energy: certain for one delivery, less where there are more.
+  double begun(const Pattern& pattern) const { return look_.costs[pattern.costs + 1 + p_.ports.size()]; }
+  /// By pair: energy of one delivery of the whole tensor; of an operand's, staying as long as it can.
+  double delivery(const Pattern& pattern, std::size_t pair) const {
+    return look_.costs[pattern.costs + 2 + p_.ports.size() + pair];
+  }
+  /// The least that any pattern of the tensor has of a functional.
+  double least_of(int tensor, std::size_t functional) const;
+  void charge_energy(const Costs& costs, const Pattern& pattern);
+  void charge_ports(const Costs& costs, const Pattern& pattern);
+  void look_at_tiles(const Spatial& spatial);
 
   double least_words(int x, int level) const;
   int first_fanout() const;
@@ -63,10 +90,14 @@ class ChoiceBounds {
   Chosen patterns(std::size_t keep_choice) const;
   double value(double energy, double cycles, double steps) const;
   bool fits(const Chosen& chosen) const;
-  double shared_capacity(const Chosen& chosen) const;
+  /// At least; ends where it is enough.
+  double shared_capacity(const Chosen& chosen, const std::function<bool(double)>& enough) const;
   double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing) const;
   const std::vector<Growth>& growths(int d, Count spread, Count duration);
   double words(int tensor, const std::array<double, kMaxDims>& tile) const;
+
+  /// Tiles looked at per memory; where there are more this bound is not worth its price.
+  static constexpr int kMostTiles = 2000;
 
   /// The tiles that a memory can hold, searched for the one with the fewest deliveries.
   struct Tiles {
@@ -95,12 +126,8 @@ class ChoiceBounds {
   double floor_ = 0, floor_cycles_ = 0;  // energy, and what ports outside all fanouts take
   /// By dim, factor that is spread and iterations in time, if those are chosen.
   std::map<std::array<Count, 3>, std::vector<Growth>> known_growths_;
-  // Of the unrolling looked at:
-  double steps_ = 0;
-  std::array<double, kMaxDims> temporal_{};  // iterations that are not spread, at least
-  std::array<const std::vector<Growth>*, kMaxDims> growths_{};
-  std::array<std::array<double, kMaxDims>, kMaxLevels> inside_{};   // factors inside a memory, by dim
-  std::array<std::array<double, kMaxLevels>, kMaxTensors> held_{};  // least words that a memory holds of a tensor
+  std::array<double, kMaxTensors> floor_of_{};  // by tensor, of floor_
+  Look look_;
 };
 
 }  // namespace pliant::exact

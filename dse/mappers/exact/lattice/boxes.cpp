@@ -10,8 +10,6 @@
 
 namespace pliant::exact {
 
-namespace {}  // namespace
-
 int Lattice::index(int k, const std::array<int, kMaxDims>& at) const {
   int node = 0;
   for (int d = 0; d < resolved_.problem.dims; ++d) node += at[d] * boxes_[k].stride[d];

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/choice_bounds.h"
@@ -37,6 +38,9 @@ constexpr double kShareOfListing = 0.4, kShareOfTables = 0.8, kShareOfOne = 0.5;
 
 /// Looking at one unrolling, and at one way to keep.
 constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300;
+
+/// Unrollings that the first dive remembers.
+constexpr std::size_t kMostSeen = 256;
 
 /// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
 constexpr double kStepsMatter = 1.1;
@@ -138,30 +142,36 @@ class Prover {
     std::vector<Candidate> group;
     for (const std::uint32_t i : mine_) {
       if (choices_.steps(i) > fewest || limits_.expired() || effort_left(kShareOfListing) == 0) continue;
-      look_at(i);
-      group.push_back({bounds_.least(), i, 0});
+      group.push_back({look_at(i, kInfinity), i, 0});
+      if (seen_.size() < kMostSeen) seen_.emplace(i, bounds_.look());
     }
     std::sort(group.begin(), group.end());
     Candidate best{kInfinity, 0, 0};
     for (const Candidate& unrolling : group) {
       if (unrolling.bound >= best.bound || limits_.expired()) break;
-      look_at(unrolling.spatial);
+      look_at(unrolling.spatial, kInfinity);
       bounds_.keeps_below(best.bound, [&](std::size_t keeps, double bound) {
         best = std::min(best, {bound, unrolling.spatial, static_cast<std::uint32_t>(keeps)});
       });
     }
     if (best.bound == kInfinity) return;
-    look_at(best.spatial);
+    look_at(best.spatial, kInfinity);
     Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
     lattice.allow(allowance(effort_left(), 1));
     bound_choice(lattice, state_.incumbent, limits_);
   }
 
-  void look_at(std::size_t spatial, const Durations& durations = {}) {
-    limits_.effort += kEffortOfUnrolling;
+  /// Of the unrolling and the durations, at least; where this is below the limit, bounds_ knows about them.
+  double look_at(std::uint32_t spatial, double limit, const Durations& durations = {}) {
     choices_.get(spatial, spatial_);
     spatial_.durations = durations;
-    bounds_.look_at(spatial_);
+    const auto seen = durations == Durations{} ? seen_.find(spatial) : seen_.end();
+    if (seen == seen_.end()) {
+      limits_.effort += kEffortOfUnrolling;
+      return bounds_.look_at(spatial_, limit);
+    }
+    bounds_.look_again(seen->second);
+    return bounds_.least();
   }
 
   std::vector<Candidate> worth_a_lattice() {
@@ -177,8 +187,7 @@ class Prover {
         state_.leave_unseen(floor);
         continue;
       }
-      look_at(i);
-      const double least = bounds_.least();
+      const double least = look_at(i, state_.incumbent.value);
       // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
       const bool closed = state_.close(least);
       record_bounded(closed ? least : kInfinity);
@@ -203,7 +212,7 @@ class Prover {
         continue;
       }
       duration_choices_.of(spatial_, worth, [&](const Durations& durations) {
-        look_at(i, durations);
+        look_at(i, kInfinity, durations);
         const std::size_t before = found.size();
         consider(static_cast<std::uint32_t>(durations_.size()));
         if (found.size() > before) durations_.push_back(durations);
@@ -289,6 +298,7 @@ class Prover {
   std::uint64_t effort_;
   SearchState& state_;
   Spatial spatial_;
+  std::unordered_map<std::uint32_t, ChoiceBounds::Look> seen_;  // by the dive, which looks at many twice
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 

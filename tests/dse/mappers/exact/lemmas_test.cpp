@@ -54,9 +54,16 @@ TEST(Lemma, LeastOfAnUnrollingAndSharedCapacityOfAChoice) {
     ChoiceBounds bounds(resolved);
     for (const Choice& choice : truth.choices) {
       const double value = choice.least([](const Priced& m) { return m.value; });
-      bounds.look_at(choice.spatial);
-      EXPECT_TRUE(at_most(bounds.least(), value)) << bounds.least() << " " << value;
+      for (const double ends_at : {0.0, value / 2, kInfinity}) {  // after the first tensor, anywhere, never
+        const double least = bounds.look_at(choice.spatial, ends_at);
+        EXPECT_TRUE(at_most(least, value)) << least << " " << value;
+      }
       bool found = false;
+      for (const double limit : {value / 2, value}) {
+        bounds.keeps_below(limit, [&](std::size_t keeps, double bound) {
+          EXPECT_TRUE(bounds.keeps(keeps) != choice.keeps || at_most(bound, value)) << bound << " " << value;
+        });
+      }
       const double limit = kInfinity;
       bounds.keeps_below(limit, [&](std::size_t keeps, double bound) {
         if (bounds.keeps(keeps) != choice.keeps) return;

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound of tensors that share a memory: its tiles must hold them together, so some of them come again.
+#include <algorithm>
+#include <bit>
+
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+
+namespace pliant::exact {
+
+double ChoiceBounds::shared_capacity(const Chosen& chosen, const std::function<bool(double)>& enough) const {
+  // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
+  // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
+  // where they are kept, whichever is most.
+  const int memories = static_cast<int>(resolved_.memories.size());
+  std::array<TensorSet, kMaxLevels> kept_at{};
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (chosen[x]->staying != 0) kept_at[0] |= TensorSet{1} << x;
+    for (int k = 0; k + 1 < memories; ++k)
+      if ((chosen[x]->levels >> resolved_.memories[k] & 1U) && chosen[x]->pairs.back().parent < resolved_.memories[k])
+        kept_at[k] |= TensorSet{1} << x;
+  }
+  double best = 0;
+  for (int k = 0; k + 1 < memories; ++k) best += shared_capacity_at(k, chosen, kept_at[k]);
+  if (enough(best)) return best;
+  for (int border = 0; border + 1 < memories; ++border) {
+    const int level = resolved_.memories[border];
+    TensorSet crossing = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      const KeeperPair* pair = chosen[x]->across(level);
+      if (pair != nullptr && (pair->child < p_.levels || chosen[x]->staying != 0)) crossing |= TensorSet{1} << x;
+    }
+    if (crossing == kept_at[border]) continue;
+    double total = shared_capacity_at(border, chosen, crossing);
+    if (total == 0) continue;
+    for (int k = 0; k + 1 < memories; ++k) {
+      if (k == border) continue;
+      TensorSet rest = kept_at[k];
+      for (int x = 0; x < p_.tensors; ++x)
+        if ((crossing >> x & 1U) && chosen[x]->across(level) == chosen[x]->across(resolved_.memories[k]))
+          rest &= ~(TensorSet{1} << x);
+      total += shared_capacity_at(k, chosen, rest);
+    }
+    best = std::max(best, total);
+    if (enough(best)) return best;
+  }
+  return best;
+}
+
+/// What some tensors must move across the border of memory k beyond once. The innermost loop outside it that moves any
+/// of them moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims,
+/// except over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer
+/// iterations; the capacity of the memory limits them.
+double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing) const {
+  const int level = resolved_.memories[k];
+  if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
+  Tiles tiles(*this, level);
+  DimSet used = 0;
+  TensorSet staying = 0;
+  std::array<double, kMaxTensors> delivery{};
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (chosen[x]->levels >> level & 1U) tiles.holds |= TensorSet{1} << x;
+    if (!(crossing >> x & 1U)) continue;
+    used |= p_.coupled[x];
+    const KeeperPair* pair = chosen[x]->across(level);
+    if (pair->child == p_.levels) staying |= TensorSet{1} << x;
+    delivery[x] = this->delivery(*chosen[x], static_cast<std::size_t>(pair - chosen[x]->pairs.data()));
+  }
+  if (p_.capacity[level] == kInfinity && k > 0) return 0;
+  DimSet grows = 0, moves = 0;
+  for (int i = 0; i < static_cast<int>(resolved_.memories.size()); ++i)
+    (i <= k ? grows : moves) |= resolved_.may_loop[i];
+  // The best over the sets that a loop can move first; a set that contains another is never better.
+  std::array<TensorSet, kMaxDims> sets{};
+  int count = 0;
+  for (DimSet rest = used & moves; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    if (look_.temporal[d] == 1) continue;
+    for (int x = 0; x < p_.tensors; ++x)
+      if ((crossing >> x & 1U) && p_.is_coupled(x, d)) sets[count] |= TensorSet{1} << x;
+    ++count;
+  }
+  tiles.best = kInfinity;
+  for (int i = 0; i < count; ++i) {
+    bool minimal = true;
+    for (int j = 0; j < count; ++j) minimal &= sets[j] == sets[i] ? j >= i : (sets[j] & ~sets[i]) != 0;
+    if (!minimal) continue;
+    // Dims whose tiles save deliveries; the others stay as small as they can.
+    tiles.dims = 0;
+    tiles.moved = 0;
+    tiles.disturbed = 0;
+    tiles.certain = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      if (k == 0 && (staying >> x & 1U)) {
+        // Loops of the innermost memory repeat such an operand as others do, and move it as others do.
+        double times = 1;
+        for (DimSet rest = chosen[x]->staying & used; rest != 0; rest &= rest - 1)
+          times *= look_.temporal[std::countr_zero(rest)];
+        if (sets[i] >> x & 1U) {
+          tiles.certain += delivery[x] * (times - 1);
+        } else {
+          tiles.moved_by[tiles.disturbed] = p_.coupled[x];
+          tiles.disturbance[tiles.disturbed++] = delivery[x] * (times - 1);
+        }
+        continue;
+      }
+      if (!(sets[i] >> x & 1U)) continue;
+      tiles.cost[tiles.moved] = delivery[x];
+      const DimSet repeats = used & (staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
+      tiles.repeats[tiles.moved++] = repeats;
+      for (DimSet rest = repeats & grows; rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        if (look_.temporal[d] > 1 &&
+            std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
+          tiles.dim[tiles.dims++] = d;
+      }
+    }
+    tiles.grow(0);
+    if (tiles.looked > kMostTiles || tiles.best == 0) return 0;
+  }
+  return tiles.best == kInfinity ? 0 : tiles.best;
+}
+
+ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int level_in) : bounds(bounds_in), level(level_in) {
+  tile = bounds.look_.inside[level];
+  left = bounds.look_.temporal;
+}
+
+/// Cost of the deliveries beyond the first, dims from `open` on taken to be whole.
+double ChoiceBounds::Tiles::least_cost(int open) const {
+  DimSet whole = 0, grown = 0;
+  for (int i = open; i < dims; ++i) whole |= DimSet{1} << dim[i];
+  double total = certain;
+  for (int i = 0; i < open && disturbed > 0; ++i)
+    if (tile[dim[i]] > bounds.look_.inside[level][dim[i]]) grown |= DimSet{1} << dim[i];
+  for (int i = 0; i < disturbed; ++i)
+    if ((moved_by[i] & grown) != 0) total += disturbance[i];
+  for (int i = 0; i < moved; ++i) {
+    double times = 1;
+    for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) times *= left[std::countr_zero(rest)];
+    total += cost[i] * (times - 1);
+  }
+  return total;
+}
+
+bool ChoiceBounds::Tiles::fit() const {
+  return !bounds.resolved_.rules.memory(level).overflows(holds, [&](int x) { return bounds.words(x, tile); });
+}
+
+/// Tiles of one dim after the other, the largest that fits first.
+void ChoiceBounds::Tiles::grow(int at) {
+  if (++looked > kMostTiles) return;
+  if (at == dims) {
+    best = std::min(best, least_cost(dims));
+    return;
+  }
+  if (disturbed == 0 && least_cost(at) >= best) return;
+  const int d = dim[at];
+  const double smallest = bounds.look_.inside[level][d];
+  const std::vector<Growth>& all = *bounds.look_.growths[d];
+  // What is larger than a tile that does not fit does not fit either.
+  auto growth = std::partition_point(all.begin(), all.end() - 1, [&](const Growth& larger) {
+    tile[d] = std::min(smallest * larger.factor, bounds.p_.size[d]);
+    return !fit();
+  });
+  for (; growth != all.end(); ++growth) {
+    tile[d] = std::min(smallest * growth->factor, bounds.p_.size[d]);
+    left[d] = growth->left;
+    // Smaller tiles cost more, unless they leave an operand where it is.
+    if (least_cost(at + 1) >= best) {
+      if (disturbed == 0) break;
+      continue;
+    }
+    grow(at + 1);
+    if (at + 1 == dims && disturbed == 0) break;
+  }
+  tile[d] = smallest;
+  left[d] = bounds.look_.temporal[d];
+}
+
+}  // namespace pliant::exact
