@@ -11,6 +11,7 @@ shortest of several runs.
 
 import argparse
 import csv
+import itertools
 import json
 import pathlib
 import statistics
@@ -44,11 +45,15 @@ def solve_once(pliant, *arguments):
     return json.loads(run.stdout)
 
 
-def write(name, rows):
+def write_rows(name, rows):
     with open(ROOT / "results" / name, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def write(name, rows):
+    write_rows(name, rows)
     times = [float(row["solve_ms"]) for row in rows]
     print(
         f"{name}: {len(rows)} rows, {sum(row['certified'] == 'yes' for row in rows)} certified; "
@@ -126,18 +131,31 @@ def timeloop(pliant):
 
 
 def goma(pliant):
+    """Every GEMM by `exact`, and every case (eight GEMMs) by `exact` and by the mapper `goma`."""
     edge = ["llm_qwen3_0_6b", "llm_llama3_2_1b"], ["1k", "8k", "32k"], ["goma_eyeriss", "goma_gemmini"]
     centre = ["llm_qwen3_32b", "llm_llama3_3_70b"], ["2k", "32k", "128k"], ["goma_a100", "goma_tpuv1"]
-    rows = []
+    rows, cases, gemms = [], [], {"exact": [], "goma": []}
     for models, lengths, templates in (edge, centre):
-        for template in templates:
-            for model in models:
-                for length in lengths:
-                    for layer in solve(pliant, "--accelerator", template, "--workload", f"{model}_{length}")["layers"]:
-                        rows.append(
-                            row_of(layer, accelerator=template, workload=f"{model}_{length}", layer=layer["layer"])
-                        )
+        for template, model, length in itertools.product(templates, models, lengths):
+            names = {"accelerator": template, "workload": f"{model}_{length}"}
+            case = dict(names)
+            for mapper, times in gemms.items():
+                arguments = ["--accelerator", template, "--workload", names["workload"], "--mapper", mapper]
+                layers = solve(pliant, *arguments)["layers"]
+                solved = [row_of(layer, **names, layer=layer["layer"]) for layer in layers]
+                times += [float(row["solve_ms"]) for row in solved]
+                case[f"{mapper}_ms"] = f"{sum(times[-len(solved):]):.2f}"
+                if mapper == "exact":
+                    rows += solved
+            cases.append(case)
     write("goma_192.csv", rows)
+    write_rows("goma_cases.csv", cases)
+    for mapper, times in gemms.items():
+        by_case = [float(case[f"{mapper}_ms"]) for case in cases]
+        print(
+            f"  {mapper}: {statistics.geometric_mean(by_case):.1f} ms a case (geometric mean), {max(by_case):.1f} at "
+            f"most; {statistics.mean(times):.2f} ms a GEMM, {max(times):.1f} at most"
+        )
 
 
 def accelforge(pliant):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidths, as the studies of the flexibility paper write them.
+// Bandwidths and classes, as the studies of the flexibility paper write them.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,22 @@ inline std::string under(const std::string& bandwidth) {
   return bandwidth == kNoLimit ? ", no limit" : fmt::format(", {} bytes/cycle", bandwidth);
 }
 
+/// "25.6" or "no limit": in a chart.
+inline std::string bandwidth_label(const std::string& bandwidth) {
+  return bandwidth == kNoLimit ? "no limit" : bandwidth;
+}
+
 /// The bandwidth of both directions together, written as above.
 inline std::string both_halves(const std::string& half) { return fmt::format("{}", 2 * std::stod(half)); }
+
+/// "T + P, +0.12 %": the axes of a class such as FullFlex-1010 and the area that they add; in a chart.
+inline std::string axes_label(const std::string& flexibility, double area_percent) {
+  const std::string bits = flexibility.substr(flexibility.find('-') + 1);
+  std::string axes;
+  for (std::size_t axis = 0; axis < bits.size(); ++axis)
+    if (bits[axis] == '1') axes += fmt::format("{}{}", axes.empty() ? "" : " + ", "TOPS"[axis]);
+  if (bits == "1111") axes = flexibility.starts_with("Part") ? "all, in part" : "all";
+  return fmt::format("{}, +{:.2g} %", axes, area_percent);
+}
 
 }  // namespace pliant

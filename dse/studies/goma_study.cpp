@@ -9,9 +9,8 @@
 #include <map>
 #include <numeric>
 
-#include "costmodel/report.h"
-#include "dse/mappers/goma/closed_form.h"
 #include "dse/studies/all_studies.h"
+#include "dse/studies/goma_fidelity.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
 
@@ -19,66 +18,6 @@ namespace pliant {
 namespace {
 
 constexpr std::array<const char*, 4> kTemplates = {"eyeriss", "gemmini", "a100", "tpuv1"};
-
-/// 7 GEMMs x 2 tilings x 9 pairs of walking axes x 64 bypasses = 8064. The paper does not print its tilings; ours fill
-/// the 256 PEs of the template in two ways, as it demands.
-void fidelity(const StudyContext& context, StudyResult& result) {
-  struct Tiling {
-    std::array<double, 3> sram, array, regfile;
-  };
-  constexpr std::array kTilings = {Tiling{{128, 128, 32}, {64, 64, 4}, {4, 4, 4}},
-                                   Tiling{{256, 256, 64}, {32, 32, 32}, {8, 8, 2}}};
-  const Accelerator accelerator = load_accelerator(context.library, "goma_eyeriss");
-  const GomaEnergies energies = goma_energies(accelerator);
-  const Workload model = load_workload(context.library, "llm_llama3_2_1b_1k");
-  DataTable table = table_of({"gemm", "mapping", "closed_form_pj", "model_pj"});
-  double mappings = 0, identical = 0, repaired = 0, difference = 0, total = 0;
-  std::vector<double> errors;  // relative, in percent
-  for (const Workload::Entry& entry : model.layers) {
-    const Layer& gemm = entry.layer;
-    if (gemm.dims[0].size == 1) continue;  // lm_head, a matrix-vector product: seven GEMMs are left
-    for (const Tiling& tiling : kTilings) {
-      GomaMapping m;
-      for (std::size_t d = 0; d < 3; ++d) {
-        const auto size = static_cast<double>(gemm.dims[d].size);
-        m.tile[0][d] = size;
-        m.tile[1][d] = std::min(size, tiling.sram[d]);
-        m.tile[2][d] = std::min(m.tile[1][d], tiling.array[d]);
-        m.tile[3][d] = std::min(m.tile[2][d], tiling.regfile[d]);
-      }
-      for (int choice = 0; choice < 9 * 64; ++choice) {
-        m.walking = {choice % 3, choice / 3 % 3};
-        for (std::size_t d = 0; d < 3; ++d) {
-          m.in_sram[d] = (choice / 9 >> d & 1) != 0;
-          m.in_regfile[d] = (choice / 72 >> d & 1) != 0;
-        }
-        const double ours = price(gemm, accelerator, to_mapping(m, gemm)).totals.energy_pj;
-        const double theirs = goma_energy(m, energies, as_published(m));
-        const double walked = goma_energy(m, energies, as_walked(m));
-        const auto same = [&](double value) { return std::abs(value - ours) <= 1e-9 * ours ? 1.0 : 0.0; };
-        mappings += 1;
-        identical += same(theirs);
-        repaired += same(walked);
-        errors.push_back(same(theirs) == 1 ? 0 : 100 * std::abs(theirs - ours) / ours);
-        difference += std::abs(theirs - ours);
-        total += ours;
-        add_row(table, gemm.name, std::int64_t{choice}, theirs, ours);
-      }
-    }
-  }
-  result.found("mappings of the fidelity set", mappings);
-  result.found("closed form identical to the model (% of mappings)", 100 * identical / mappings);
-  result.found("closed form identical to the model (mappings)", identical);
-  result.found("closed form, mean relative error (%)", std::accumulate(errors.begin(), errors.end(), 0.0) / mappings);
-  std::ranges::sort(errors);
-  const auto percentile = [&](double share) { return errors[static_cast<std::size_t>(share * (mappings - 1))]; };
-  result.found("closed form, median of the relative error (%)", percentile(0.5));
-  result.found("closed form, p95 of the relative error (%)", percentile(0.95));
-  result.found("closed form, p99 of the relative error (%)", percentile(0.99));
-  result.found("closed form, energy-weighted error (%)", 100 * difference / total);
-  result.found("closed form with both repairs identical (% of mappings)", 100 * repaired / mappings);
-  result.tables.emplace_back("fidelity", std::move(table));
-}
 
 /// Not a mapper but a restriction: the optimum when no tensor may pass the SRAM by. (The register files of two
 /// templates are too small to keep every tensor.)
@@ -220,7 +159,7 @@ void cases(const StudyContext& context, StudyResult& result) {
 
 StudyResult run_goma_study(const StudyContext& context) {
   StudyResult result;
-  fidelity(context, result);
+  goma_fidelity(context, result);
   cases(context, result);
   return result;
 }

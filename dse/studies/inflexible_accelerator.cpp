@@ -14,7 +14,8 @@ namespace {
 using DimNames = std::array<const char*, 6>;
 constexpr DimNames kConv = {"M", "C", "P", "Q", "R", "S"};
 constexpr DimNames kGemm = {"N", "K", "M", "", "", ""};  // a convolution with P = M, M = N, C = K
-constexpr DimNames kDepthwise = {"", "C", "P", "Q", "R", "S"};
+/// A depthwise layer has no M. It is named all the same: a rule without it would count as one that leaves M free.
+constexpr DimNames kDepthwise = {"M", "C", "P", "Q", "R", "S"};
 constexpr DimNames kPaper = {"K", "C", "Y", "X", "R", "S"};
 
 std::string order_text(const InflexibleDesign& design, const DimNames& names) {
@@ -26,10 +27,13 @@ std::string order_text(const InflexibleDesign& design, const DimNames& names) {
 
 /// Rules of one operation, `indent` deep. A depthwise layer's C takes the tile and the place of M.
 std::string rules(const InflexibleDesign& design, const DimNames& names, bool depthwise, const std::string& indent) {
+  const auto size = [&](std::size_t d) -> Count {
+    if (!depthwise) return design.tile[d];
+    return d == kM ? 1 : design.tile[d == kC ? std::size_t{kM} : d];
+  };
   std::vector<std::string> tile;
   for (std::size_t d = 0; d < names.size(); ++d)
-    if (const std::string name = names[d]; !name.empty())
-      tile.push_back(fmt::format("{}: {}", name, design.tile[depthwise && d == kC ? std::size_t{kM} : d]));
+    if (const std::string name = names[d]; !name.empty()) tile.push_back(fmt::format("{}: {}", name, size(d)));
   const auto side = [&](std::size_t dim) { return std::string(names[depthwise && dim == kM ? std::size_t{kC} : dim]); };
   const std::string order = order_text(design, names);
   return fmt::format(

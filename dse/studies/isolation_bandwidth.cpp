@@ -47,11 +47,13 @@ Chart speedup_curves(DataTable table) {
   Chart chart{"bandwidth_curves", "Speedups of one axis over the bandwidth; dashed: as printed", {}, std::move(table)};
   const nlohmann::ordered_json x = {{"field", "bytes_per_cycle"},
                                     {"type", "quantitative"},
-                                    {"scale", {{"type", "log"}}},
+                                    {"scale", {{"type", "log"}, {"nice", false}}},
                                     {"title", "DRAM bandwidth, bytes per cycle (right end: no limit)"}};
   const auto y = [](const char* field) {
-    return nlohmann::ordered_json{
-        {"field", field}, {"type", "quantitative"}, {"scale", {{"type", "log"}}}, {"title", "speedup"}};
+    return nlohmann::ordered_json{{"field", field},
+                                  {"type", "quantitative"},
+                                  {"scale", {{"type", "log"}, {"nice", false}}},
+                                  {"title", "speedup"}};
   };
   const nlohmann::ordered_json color = {{"field", "axis"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}};
   chart.spec = {{"width", 420},
@@ -102,6 +104,7 @@ void buffers_over_bandwidth(const StudyContext& context, StudyResult& result) {
   constexpr const char* kCapacity = "set_Buffer_capacity_words";
   constexpr const char *kLargest = "102400", *kSmall = "800";
   DataTable table = table_of({"bandwidth", "buffer_bytes", "design", "runtime"});
+  nlohmann::ordered_json bandwidths;  // in the order of the sweep; a column would sort them as words
   for (const std::string& half : data.designs.values(kHalfColumn)) {
     const std::string bandwidth = both_halves(half);
     const auto runtime = [&](const std::string& bytes, const std::string& flexibility) {
@@ -112,6 +115,7 @@ void buffers_over_bandwidth(const StudyContext& context, StudyResult& result) {
       return runtime(bytes, "PartFlex-1000") / runtime(bytes, "FullFlex-1000");
     };
     const std::string name = bandwidth_name(std::stod(bandwidth));
+    bandwidths.push_back(name);
     for (const std::string& bytes : data.designs.values(kCapacity))
       for (const char* flexibility : {"PartFlex-1000", "FullFlex-1000"})
         add_row(table, name, std::stod(bytes), std::string(flexibility),
@@ -132,11 +136,11 @@ void buffers_over_bandwidth(const StudyContext& context, StudyResult& result) {
        {{"x",
          {{"field", "buffer_bytes"},
           {"type", "quantitative"},
-          {"scale", {{"type", "log"}}},
+          {"scale", {{"type", "log"}, {"nice", false}}},
           {"title", "buffer, bytes"}}},
         {"y", {{"field", "runtime"}, {"type", "quantitative"}, {"title", "runtime, FullFlex at 100 KiB = 1"}}},
         {"color", {{"field", "design"}, {"type", "nominal"}, {"title", nullptr}}},
-        {"column", {{"field", "bandwidth"}, {"sort", nullptr}, {"title", "bytes per cycle"}}}}}};
+        {"column", {{"field", "bandwidth"}, {"sort", bandwidths}, {"title", "DRAM, bytes per cycle"}}}}}};
   result.charts.push_back(std::move(chart));
 }
 

@@ -3,41 +3,26 @@
 // best mappings of its toy problems (Figure 7), and remainders against padding (Figure 8).
 #include <fmt/format.h>
 
-#include <array>
-#include <vector>
+#include <algorithm>
 
 #include "dse/studies/all_studies.h"
-#include "dse/studies/study_sweep.h"
+#include "dse/studies/ruby_toys.h"
 #include "dse/studies/study_table.h"
 #include "dse/studies/study_task.h"
-#include "flex/mapspace/legal_count.h"
 #include "flex/mapspace/ruby_table.h"
 
 namespace pliant {
 namespace {
 
-constexpr std::array kRules = {Factorization::kPerfect, Factorization::kRubyS, Factorization::kRubyT,
-                               Factorization::kRuby};
-
-std::string name_of(Factorization rule) {
-  switch (rule) {
-    case Factorization::kPerfect: return "PFM";
-    case Factorization::kRubyS: return "Ruby-S";
-    case Factorization::kRubyT: return "Ruby-T";
-    case Factorization::kRuby: return "Ruby";
-    default: return std::string(to_string(rule));
-  }
-}
-
 void sizes(StudyResult& result) {
   DataTable table = table_of({"size", "mapspace", "as_published", "distinct"});
-  for (const Factorization rule : kRules) {
+  for (const Factorization rule : kRubyRules) {
     for (const Count size : {3, 64, 100, 1000, 4096}) {
       const auto listed = ruby_table_as_published(size, rule).convert_to<double>();
       const auto distinct = ruby_table_distinct(size, rule).convert_to<double>();
-      result.found(fmt::format("{} of D={}", name_of(rule), size), listed);
-      result.found(fmt::format("{} of D={}, each distinct mapping once", name_of(rule), size), distinct);
-      add_row(table, std::int64_t{size}, name_of(rule), listed, distinct);
+      result.found(fmt::format("{} of D={}", ruby_name(rule), size), listed);
+      result.found(fmt::format("{} of D={}, each distinct mapping once", ruby_name(rule), size), distinct);
+      add_row(table, std::int64_t{size}, ruby_name(rule), listed, distinct);
     }
   }
   Chart chart{"table1_sizes", "Mappings of one dim, as the authors' generator lists them", {}, table};
@@ -60,100 +45,8 @@ void worked_example(const StudyContext& context, StudyResult& result) {
   for (const Factorization rule : {Factorization::kPerfect, Factorization::kRubyS}) {
     const SearchResult best =
         solve(context, toy, {.layer = vector_of(100), .factorization = rule, .objective = Objective::kRuntime});
-    result.found(fmt::format("cycles of 100 elements over 6 PEs, {}", name_of(rule)), best.totals.cycles);
+    result.found(fmt::format("cycles of 100 elements over 6 PEs, {}", ruby_name(rule)), best.totals.cycles);
   }
-}
-
-struct ToyCase {
-  const char* letter;
-  const char* accelerator;
-  const char* layer;
-};
-constexpr std::array kToyCases = {ToyCase{"a", "ruby_toy_5", "gemm:M=100,N=100,K=100"},
-                                  ToyCase{"b", "ruby_toy_16", "gemm:M=100,N=100,K=100"},
-                                  ToyCase{"c", "ruby_toy_8", "conv:M=64,C=64,P=28,Q=28,R=3,S=3"},
-                                  ToyCase{"d", "ruby_toy_15", "conv:M=64,C=64,P=28,Q=28,R=3,S=3"}};
-
-/// Legal mappings, every order of the loops counted.
-double legal_mappings(const Accelerator& accelerator, const Layer& layer, Factorization rule) {
-  const auto count = count_legal_mappings(layer, accelerator, accelerator.flexibility_of(layer), rule);
-  if (!count) throw StudyError("the map-space of a toy is too large to count");
-  return count->convert_to<double>();
-}
-
-/// The best of 10,000 random mappings, geometric mean over 100 runs, as the paper searches.
-double mean_of_random_searches(const StudyContext& context, const Accelerator& accelerator, const ToyCase& toy,
-                               Factorization rule) {
-  constexpr std::size_t kRuns = 100;
-  StudyTask task{.layer = parse_layer(toy.layer, "study"), .factorization = rule};
-  task.mapper = "random";
-  task.evaluations = 10'000;
-  task.options = {{"victory", "1000000000"}};
-  std::vector<double> best(kRuns);
-  for_each_task(context, fmt::format("toy study ({}), {}: random searches", toy.letter, name_of(rule)), kRuns,
-                [&](std::size_t run, const StudyContext& alone) {
-                  StudyTask seeded = task;
-                  seeded.seed = run + 1;
-                  best[run] = solve(alone, accelerator, seeded).value;
-                });
-  return geometric_mean(best);
-}
-
-/// Optima of PFM and Ruby-S, proven.
-std::array<double, 2> toy_optima(const StudyContext& context, const Accelerator& accelerator, const ToyCase& toy) {
-  std::array<double, 2> optimum{};
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-    const SearchResult best =
-        solve(context, accelerator, {.layer = parse_layer(toy.layer, "study"), .factorization = kRules[i]});
-    if (!best.certified) throw StudyError("an optimum of the toy study is not proven");
-    optimum[i] = best.value;
-  }
-  return optimum;
-}
-
-Chart toy_chart(DataTable table) {
-  Chart chart{"fig07_toys", "Toy problems: best EDP, PFM's optimum = 1", {}, std::move(table)};
-  chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 70}}},
-                {"encoding",
-                 {{"x", {{"field", "case"}, {"type", "nominal"}}},
-                  {"xOffset", {{"field", "mapspace"}, {"sort", nullptr}}},
-                  {"y", {{"field", "beside_pfm_optimum"}, {"type", "quantitative"}, {"title", "EDP"}}},
-                  {"color", {{"field", "mapspace"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
-                  {"shape", {{"field", "search"}, {"type", "nominal"}, {"title", nullptr}}}}}};
-  return chart;
-}
-
-/// Proven optima first; then, as the paper does it, random searches.
-void toy_study(const StudyContext& context, StudyResult& result) {
-  DataTable table = table_of({"case", "mapspace", "search", "edp_pj_cycles", "beside_pfm_optimum"});
-  for (const ToyCase& toy : kToyCases) {
-    const Accelerator accelerator = load_accelerator(context.library, toy.accelerator);
-    const std::array<double, 2> optimum = toy_optima(context, accelerator, toy);
-    const auto add = [&](Factorization rule, const char* search, double edp) {
-      add_row(table, std::string(toy.letter), name_of(rule), std::string(search), edp, edp / optimum[0]);
-    };
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      add(kRules[i], "optimum", optimum[i]);
-      if (std::string_view(toy.letter) == "a")
-        result.found(fmt::format("(a) mappings of {}", name_of(kRules[i])),
-                     legal_mappings(accelerator, parse_layer(toy.layer, "study"), kRules[i]));
-    }
-    result.found(fmt::format("({}) best EDP of Ruby-S over best of PFM, proven", toy.letter), optimum[1] / optimum[0]);
-    if (context.quick) continue;
-    std::array<double, 4> mean{};
-    for (std::size_t r = 0; r < kRules.size(); ++r) {
-      mean[r] = mean_of_random_searches(context, accelerator, toy, kRules[r]);
-      add(kRules[r], "10,000 samples", mean[r]);
-    }
-    for (std::size_t r = 1; r < kRules.size(); ++r)
-      result.found(fmt::format("({}) EDP after 10,000 samples, {} over PFM", toy.letter, name_of(kRules[r])),
-                   mean[r] / mean[0]);
-    for (std::size_t r = 2; r < kRules.size(); ++r)
-      result.found(fmt::format("({}) EDP after 10,000 samples, {} over Ruby-S", toy.letter, name_of(kRules[r])),
-                   mean[r] / mean[1]);
-  }
-  result.charts.push_back(toy_chart(table));
-  result.tables.emplace_back("toys", std::move(table));
 }
 
 /// One dim on 16 PEs: perfect factors, padding up to the next multiple of 16, remainders; all optima proven.
@@ -202,7 +95,7 @@ StudyResult run_ruby_mapspaces_study(const StudyContext& context) {
   StudyResult result;
   sizes(result);
   worked_example(context, result);
-  toy_study(context, result);
+  ruby_toys(context, result);
   padding(context, result);
   return result;
 }

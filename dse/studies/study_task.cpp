@@ -21,6 +21,7 @@ SearchResult solve(const StudyContext& context, const Accelerator& accelerator, 
   options.budget.evaluations = task.evaluations;
   options.budget.seconds = task.seconds;
   options.extra = task.options;
+  options.on_progress = task.on_progress;
   SearchResult found = run_mapper(*make_mapper(task.mapper), question, options);
   if (context.stop.stop_requested()) throw StudyInterrupted();
   if (!found.mapping)

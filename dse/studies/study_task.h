@@ -24,6 +24,7 @@ struct StudyTask {
   double seconds = 0;             ///< 0 = no limit
   double most_cycles = std::numeric_limits<double>::infinity();
   std::vector<std::pair<std::string, std::string>> options = {};
+  std::function<void(const Progress&)> on_progress = {};
 };
 
 /// StudyError when nothing was found; StudyInterrupted after Ctrl-C.

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/input/load.h"
+#include "costmodel/area.h"
 #include "dse/mappers/mapper.h"
 #include "dse/studies/inflexible_accelerator.h"
 #include "dse/studies/inflexible_cost.h"
@@ -134,6 +135,24 @@ TEST(InflexibleDesign, TheMapperAgreesWithTheClosedForm) {
   design.tile = {4, 2, 2, 1, 3, 1};
   design.order = {kR, kM, kP, kC, kQ, kS};
   expect_agreement(design, small_network());
+}
+
+/// A design that is wired in on every axis pays for no flexibility, whatever the family of a layer; what each axis adds
+/// is what the paper prints for it (Table 3).
+TEST(InflexibleDesign, PaysForNoFlexibility) {
+  const TemporaryFolder folder;
+  const Library library(std::filesystem::path(PLIANT_SOURCE_DIR) / "configs");
+  const StudyContext context{library, folder.path(), folder.path() / "cache", true, 1, {}, {}};
+  const InflexibleDesign design{kP, kM, 64, 16, {64, 32, 224, 2, 5, 3}, {kP, kC, kM, kQ, kS, kR}, 0};
+  const Accelerator accelerator = load_accelerator(library, write_accelerator(context, design, "test_area").string());
+  const auto area = [&](const char* flexibility) {
+    return area_um2(choose_flexibility(library, flexibility, accelerator)).total();
+  };
+  EXPECT_DOUBLE_EQ(area("InFlex-0000"), 736843);
+  EXPECT_DOUBLE_EQ(area("FullFlex-1000"), 736843 + 31);
+  EXPECT_DOUBLE_EQ(area("FullFlex-0100"), 736843 + 1615);
+  EXPECT_DOUBLE_EQ(area("FullFlex-0010"), 736843 + 877);
+  EXPECT_DOUBLE_EQ(area("FullFlex-0001"), 736843 + 212);
 }
 
 /// One of several tiles has no remainder of its own: 10 of 20 over 4 rows runs two at a time, since three would leave a

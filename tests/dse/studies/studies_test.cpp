@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "core/input/csv.h"
+#include "dse/studies/flexibility_paper.h"
 #include "dse/studies/run_study.h"
 #include "dse/studies/summary.h"
 #include "support/file_text.h"
@@ -200,6 +201,13 @@ TEST(Summary, VerdictsAddUp) {
             "| Q | text | 1 |  |  |  |  | 1 |\n"
             "| Q | **all** | 1 |  |  |  |  | 1 |\n");
   EXPECT_NE(rows_text(rows).find("| Fig. 2 | d | 2 | 1 | not reproduced (ours 1; why) |"), std::string::npos);
+}
+
+TEST(FlexibilityPaper, AChartNamesAxesAndArea) {
+  EXPECT_EQ(axes_label("FullFlex-1010", 0.1234), "T + P, +0.12 %");
+  EXPECT_EQ(axes_label("FullFlex-0001", 0.02877), "S, +0.029 %");
+  EXPECT_EQ(axes_label("FullFlex-1111", 0.3712), "all, +0.37 %");
+  EXPECT_EQ(axes_label("PartFlex-1111", 0.1856), "all, in part, +0.19 %");
 }
 
 std::vector<std::string> study_names() {
