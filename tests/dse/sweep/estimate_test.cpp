@@ -14,6 +14,12 @@
 namespace pliant {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kSamplingSeconds = 6;  // as many searches in code that is that much slower
+#else
+constexpr double kSamplingSeconds = 0.3;
+#endif
+
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 TEST(SweepEstimate, IntervalsHoldTheSweepsThemselves) {
@@ -32,7 +38,7 @@ TEST(SweepEstimate, IntervalsHoldTheSweepsThemselves) {
     options.dataset = folder.path() / "data";
     options.threads = 1;
     options.seconds_now = processor_seconds;
-    const SweepEstimate estimate = estimate_sweep(library(), sweep, options, 0.3);
+    const SweepEstimate estimate = estimate_sweep(library(), sweep, options, kSamplingSeconds);
     const double before = processor_seconds();
     run_sweep(library(), sweep, options);
     const double took = processor_seconds() - before;

@@ -44,10 +44,13 @@ void close_chains(double* values, int size, int stride, int extent, std::span<co
 
 namespace {
 
+/// Dims that a tensor does not use, and its ranks, which share no dim: each factor has one of its own.
+constexpr std::size_t kMaxFactors = kMaxDims;
+
 struct Level {
   // factors that become known when this dim is fixed, and all that move with it
-  std::array<int, 8> known{}, moving{};
-  int knowns = 0, movings = 0;
+  std::array<std::uint8_t, kMaxFactors> known, moving;
+  std::size_t knowns = 0, movings = 0;
 };
 
 struct Product {
@@ -55,44 +58,42 @@ struct Product {
   std::span<const Factor> factors;
   std::array<Level, kMaxDims> level;
 
-  double* run(int at, double scale, std::array<int, 8>& offset, double* out) const {
-    const int d = dims[static_cast<std::size_t>(at)], n = extent[static_cast<std::size_t>(d)];
-    const Level& here = level[static_cast<std::size_t>(at)];
+  using Offsets = std::array<int, kMaxFactors>;  // of the factors at the dims that are fixed
+
+  double* run(std::size_t at, double scale, const Offsets& offset, double* out) const {
+    const auto d = static_cast<std::size_t>(dims[at]);
+    const int n = extent[d];
+    const Level& here = level[at];
     if (at == 0) {
       if (here.knowns == 0) {
         for (int i = 0; i < n; ++i) out[i] += scale;
       } else if (here.knowns == 1) {
-        const Factor& f = factors[static_cast<std::size_t>(here.known[0])];
-        const double* table = f.values + offset[static_cast<std::size_t>(here.known[0])];
-        const int stride = f.stride[static_cast<std::size_t>(d)];
+        const std::size_t f = here.known[0];
+        const double* table = factors[f].values + offset[f];
+        const int stride = factors[f].stride[d];
         for (int i = 0; i < n; ++i) out[i] += scale * table[i * stride];
       } else {
-        for (int i = 0; i < n; ++i) {
-          double value = scale;
-          for (int j = 0; j < here.knowns; ++j) {
-            const Factor& f = factors[static_cast<std::size_t>(here.known[static_cast<std::size_t>(j)])];
-            value *= f.values[offset[static_cast<std::size_t>(here.known[static_cast<std::size_t>(j)])] +
-                              i * f.stride[static_cast<std::size_t>(d)]];
-          }
-          out[i] += value;
-        }
+        for (int i = 0; i < n; ++i) out[i] += with_known(scale, here, offset, d, i);
       }
       return out + n;
     }
-    std::array<int, 8> inner = offset;
+    Offsets inner = offset;
     for (int i = 0; i < n; ++i) {
-      double value = scale;
-      for (int j = 0; j < here.knowns; ++j) {
-        const auto f = static_cast<std::size_t>(here.known[static_cast<std::size_t>(j)]);
-        value *= factors[f].values[offset[f] + i * factors[f].stride[static_cast<std::size_t>(d)]];
+      for (std::size_t j = 0; j < here.movings; ++j) {
+        const std::size_t f = here.moving[j];
+        inner[f] = offset[f] + i * factors[f].stride[d];
       }
-      for (int j = 0; j < here.movings; ++j) {
-        const auto f = static_cast<std::size_t>(here.moving[static_cast<std::size_t>(j)]);
-        inner[f] = offset[f] + i * factors[f].stride[static_cast<std::size_t>(d)];
-      }
-      out = run(at - 1, value, inner, out);
+      out = run(at - 1, with_known(scale, here, offset, d, i), inner, out);
     }
     return out;
+  }
+
+  double with_known(double value, const Level& here, const Offsets& offset, std::size_t d, int i) const {
+    for (std::size_t j = 0; j < here.knowns; ++j) {
+      const std::size_t f = here.known[j];
+      value *= factors[f].values[offset[f] + i * factors[f].stride[d]];
+    }
+    return value;
   }
 };
 
@@ -107,14 +108,13 @@ void add_product(std::span<const int> dims, std::span<const int> extent_by_dim, 
       if (!factors[f].depends_on(dims[at])) continue;
       Level& level = product.level[at];
       if (last)
-        level.known[static_cast<std::size_t>(level.knowns++)] = static_cast<int>(f);
+        level.known[level.knowns++] = static_cast<std::uint8_t>(f);
       else
-        level.moving[static_cast<std::size_t>(level.movings++)] = static_cast<int>(f);
+        level.moving[level.movings++] = static_cast<std::uint8_t>(f);
       last = false;
     }
   }
-  std::array<int, 8> offset{};
-  product.run(static_cast<int>(dims.size()) - 1, scale, offset, values);
+  product.run(dims.size() - 1, scale, {}, values);
 }
 
 }  // namespace pliant::exact
