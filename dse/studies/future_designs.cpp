@@ -7,11 +7,12 @@
 #include "core/arithmetic.h"
 #include "dse/studies/flexibility_paper.h"
 #include "dse/studies/inflexible_cost.h"
+#include "dse/studies/study_task.h"
 
 namespace pliant {
 namespace {
 
-constexpr std::uint64_t kSeeds = 20;  ///< of the genetic search
+constexpr std::size_t kSeeds = 20;  ///< of the genetic search
 
 std::vector<InflexibleNetwork> seven_networks(const StudyContext& context) {
   std::vector<InflexibleNetwork> networks;
@@ -80,11 +81,15 @@ AlexnetSearched alexnet_by_genetic_search(const StudyContext& context, const std
   const InflexibleHardware hardware = hardware_under(context, bandwidth);
   const std::vector<InflexibleNetwork> networks = seven_networks(context);
   AlexnetSearched searched;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const InflexibleDesign design = networks.front().genetic(hardware, seed);
-    searched.worst = std::max(searched.worst, design.cycles / optimum);
-    searched.mean_cycles.push_back(mean_cycles(networks, design, hardware));
-  }
+  std::vector<double> over(kSeeds);
+  searched.mean_cycles.resize(kSeeds);
+  for_each_task(context, fmt::format("designs by genetic search{}", under(bandwidth)), kSeeds,
+                [&](std::size_t i, const StudyContext&) {
+                  const InflexibleDesign design = networks.front().genetic(hardware, i + 1);
+                  over[i] = design.cycles / optimum;
+                  searched.mean_cycles[i] = mean_cycles(networks, design, hardware);
+                });
+  searched.worst = std::ranges::max(over);
   std::ranges::sort(searched.mean_cycles);
   return searched;
 }

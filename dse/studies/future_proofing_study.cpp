@@ -212,10 +212,16 @@ StudyResult run_future_proofing_study(const StudyContext& context) {
   DataTable designs = table_of({"bandwidth", "network", "design", "cycles"});
   DataTable gains = table_of({"bandwidth", "flexibility", "axes", "speedup", "area_percent"});
   double deviation = 0;
-  for (const char* bandwidth : kBandwidths) {
-    const bool printed = std::string_view(bandwidth) == kPaperBandwidth;
-    if (context.quick && !printed) continue;
-    const AlexnetOptima optima = alexnet_optima(context, bandwidth);
+  std::vector<const char*> bandwidths(kBandwidths.begin(), kBandwidths.end());
+  if (context.quick) bandwidths = {kPaperBandwidth};
+  std::vector<AlexnetOptima> optima_under(bandwidths.size());
+  for_each_task(context, "AlexNet's best designs", bandwidths.size(), [&](std::size_t i, const StudyContext& alone) {
+    optima_under[i] = alexnet_optima(alone, bandwidths[i]);
+  });
+  for (std::size_t i = 0; i < bandwidths.size(); ++i) {
+    const std::string bandwidth = bandwidths[i];
+    const bool printed = bandwidth == kPaperBandwidth;
+    const AlexnetOptima& optima = optima_under[i];
     const FutureTable future = run_classes(context, optima.design, bandwidth);
     deviation = std::max(deviation, deviation_of_closed_form(context, future, optima.design, bandwidth));
     const std::string where = printed ? "" : under(bandwidth);

@@ -54,7 +54,12 @@ double words_of(int tensor, const InflexibleNetwork::Shape& shape, const Sizes& 
 }  // namespace
 
 Count largest_divisor(Count size, Count limit) {
-  for (Count t = std::min(size, limit); t > 1; --t)
+  if (limit >= size) return size;
+  // Large divisors by their small quotients, then the small ones.
+  Count quotient = ceil_div(size, limit);
+  for (; quotient * quotient <= size; ++quotient)
+    if (size % quotient == 0) return size / quotient;
+  for (Count t = size / quotient; t > 1; --t)
     if (size % t == 0) return t;
   return 1;
 }
@@ -70,9 +75,10 @@ std::size_t tile_dim(const InflexibleNetwork::Shape& shape, std::size_t dim) {
 Count steps_of(Count size, Count tile, Count rows, Count cols) {
   if (tile == size) return ceil_div(size, rows * cols);  // one tile: the last round may leave units idle
   // Temporal loops divide, so every one of several tiles is filled by whole rounds.
+  if (cols == 1) return size / largest_divisor(tile, rows);
   Count together = 1;
   for (Count row = 1; row <= std::min(rows, tile); ++row)
-    if (tile % row == 0) together = std::max(together, row * (cols == 1 ? 1 : largest_divisor(tile / row, cols)));
+    if (tile % row == 0) together = std::max(together, row * largest_divisor(tile / row, cols));
   return size / together;
 }
 

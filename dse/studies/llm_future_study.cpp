@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "core/arithmetic.h"
 #include "dse/studies/all_studies.h"
@@ -16,6 +17,7 @@
 #include "dse/studies/inflexible_accelerator.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
+#include "dse/studies/study_task.h"
 
 namespace pliant {
 namespace {
@@ -71,6 +73,22 @@ EraDesign design_of(const StudyContext& context, const Era& era, const std::vect
   });
   found.spread = most / least;
   return found;
+}
+
+struct EraUnder {
+  Era era;
+  std::string bandwidth;
+  EraDesign chosen;
+};
+std::vector<EraUnder> eras_under_bandwidths(const StudyContext& context, const std::vector<Workload>& models) {
+  std::vector<EraUnder> all;
+  for (const Era& era : kEras)
+    for (const char* bandwidth : kModelBandwidths) all.push_back({era, bandwidth, {}});
+  if (context.quick) all = {{kEras[0], kPaperBandwidth, {}}};
+  for_each_task(context, "inflexible designs", all.size(), [&](std::size_t i, const StudyContext& alone) {
+    all[i].chosen = design_of(alone, all[i].era, models, all[i].bandwidth);
+  });
+  return all;
 }
 
 /// One era under one bandwidth.
@@ -179,32 +197,23 @@ StudyResult run_llm_future_study(const StudyContext& context) {
       load_sweep(context.library, context.library.configs() / "sweeps/study_llm_future.yaml").workloads;
   double largest_deviation = 0;
   bool certified = true;
-  for (const Era& era : kEras)
-    for (const char* bandwidth : kModelBandwidths) {
-      if (context.quick && (era.name != kEras[0].name || std::string_view(bandwidth) != kPaperBandwidth)) continue;
-      if (context.on_progress)
-        context.on_progress(fmt::format("inflexible design of {}{}", era.name, under(bandwidth)));
-      const EraDesign chosen = design_of(context, era, models, bandwidth);
-      const ModelTable table(context, era, bandwidth, chosen.design);
-      certified = certified && table.certified();
-      const std::string which = fmt::format("{}'s networks{}", era.name, under(bandwidth));
-      result.found("designs that are best for " + which, chosen.count);
-      result.found("language models on the worst of the designs that are best for " + which + ", over the best",
-                   chosen.spread);
-      if (context.quick) {
-        result.found(
-            fmt::format("FullFlex-1111 of {}'s design, {}: speedup{}", era.name, models[0].name, under(bandwidth)),
-            table.speedup("FullFlex-1111", models[0].name));
-        continue;
-      }
-      largest_deviation =
-          std::max(largest_deviation, deviation(table, models, chosen.design, hardware_under(context, bandwidth)));
-      add_row(designs, std::string(era.name), std::string(bandwidth), describe(chosen.design), chosen.design.cycles);
-      add_model_gains(table, era, bandwidth, gains, result);
-      for (const Workload& model : models)
-        result.found(fmt::format("FullFlex-1111 of {}'s design, {}: speedup{}", era.name, model.name, under(bandwidth)),
-                     table.speedup("FullFlex-1111", model.name));
-    }
+  for (const EraUnder& one : eras_under_bandwidths(context, models)) {
+    const auto& [era, bandwidth, chosen] = one;
+    const ModelTable table(context, era, bandwidth, chosen.design);
+    certified = certified && table.certified();
+    const std::string which = fmt::format("{}'s networks{}", era.name, under(bandwidth));
+    result.found("designs that are best for " + which, chosen.count);
+    result.found("language models on the worst of the designs that are best for " + which + ", over the best",
+                 chosen.spread);
+    for (const Workload& model : context.quick ? std::span(models).first(1) : std::span(models))
+      result.found(fmt::format("FullFlex-1111 of {}'s design, {}: speedup{}", era.name, model.name, under(bandwidth)),
+                   table.speedup("FullFlex-1111", model.name));
+    if (context.quick) continue;
+    largest_deviation =
+        std::max(largest_deviation, deviation(table, models, chosen.design, hardware_under(context, bandwidth)));
+    add_row(designs, std::string(era.name), bandwidth, describe(chosen.design), chosen.design.cycles);
+    add_model_gains(table, era, bandwidth, gains, result);
+  }
   result.found(context.quick ? "all entries proven of the quick run" : "all entries proven", certified ? 1 : 0);
   if (context.quick) return result;
   result.found("largest relative difference of the closed form from the mapper", largest_deviation);

@@ -155,6 +155,16 @@ TEST(InflexibleDesign, PaysForNoFlexibility) {
   EXPECT_DOUBLE_EQ(area("FullFlex-0001"), 736843 + 212);
 }
 
+TEST(InflexibleDesign, LargestDivisorIsTheLargest) {
+  for (Count size = 1; size <= 200; ++size)
+    for (Count limit = 1; limit <= 210; ++limit) {
+      Count largest = 1;
+      for (Count t = 1; t <= std::min(size, limit); ++t)
+        if (size % t == 0) largest = t;
+      EXPECT_EQ(largest_divisor(size, limit), largest) << size << ", " << limit;
+    }
+}
+
 /// One of several tiles has no remainder of its own: 10 of 20 over 4 rows runs two at a time, since three would leave a
 /// remainder in both tiles; 20 of 20 runs four at a time, 9 of 9 too with one unit left for the last round.
 TEST(InflexibleDesign, OnlyAWholeDimHasARemainder) {
