@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that people wrote into docs/studies have the numbers of the kept tables, as far as they print digits.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/input/csv.h"
+#include "support/file_text.h"
+
+namespace pliant {
+namespace {
+
+/// Ours by quantity, of results/studies/STUDY.csv.
+std::map<std::string, double> kept_numbers(const std::string& study) {
+  Diagnostics problems;
+  std::map<std::string, double> kept;
+  const std::string text = text_of(std::filesystem::path(PLIANT_SOURCE_DIR) / "results/studies" / (study + ".csv"));
+  for (const CsvRow& row : parse_csv(text, std::make_shared<const std::string>("kept"), problems))
+    if (row.fields.size() == 7 && row.fields[1].text != "quantity" && !row.fields[3].text.empty())
+      kept[row.fields[1].text] = std::stod(row.fields[3].text);
+  return kept;
+}
+
+using Cells = std::vector<std::string>;
+
+/// The rows of the table on docs/studies/STUDY.md that begins with this line.
+std::vector<Cells> table_on_page(const std::string& study, const std::string& heading) {
+  const std::string text = text_of(std::filesystem::path(PLIANT_SOURCE_DIR) / "docs/studies" / (study + ".md"));
+  std::vector<Cells> rows;
+  std::size_t at = text.find(heading);
+  EXPECT_NE(at, std::string::npos) << heading;
+  while (at < text.size() && text[at] == '|') {
+    const std::size_t end = text.find('\n', at);
+    Cells cells;
+    for (std::size_t from = at + 1; from < end;) {
+      const std::size_t to = text.find('|', from);
+      std::string cell = text.substr(from, to - from);
+      cell.erase(0, cell.find_first_not_of(' '));
+      cell.erase(cell.find_last_not_of(' ') + 1);
+      cells.push_back(std::move(cell));
+      from = to + 1;
+    }
+    rows.push_back(std::move(cells));
+    at = end + 1;
+  }
+  return rows;
+}
+
+/// "1.74", "10.1 %", "1.30x": the number, rounded as it is printed.
+void expect_printed(const std::string& cell, const std::map<std::string, double>& kept, const std::string& quantity) {
+  const auto ours = kept.find(quantity);
+  ASSERT_NE(ours, kept.end()) << quantity;
+  const std::string digits = cell.substr(0, cell.find_first_not_of("0123456789."));
+  ASSERT_FALSE(digits.empty()) << cell;
+  const std::size_t point = digits.find('.');
+  const int decimals = point == std::string::npos ? 0 : static_cast<int>(digits.size() - point - 1);
+  const double last_digit = std::pow(10, -decimals);
+  EXPECT_NEAR(std::stod(digits), ours->second, 0.5 * last_digit * (1 + 1e-6)) << quantity;
+}
+
+std::string under_bandwidth(const std::string& cell) {
+  return cell == "no limit" ? ", no limit" : ", " + cell + " bytes/cycle";
+}
+
+TEST(StudyPages, LanguageModels) {
+  const std::map<std::string, double> kept = kept_numbers("llm-future");
+  const Cells classes = {"FullFlex-1000", "FullFlex-0100", "FullFlex-0010", "FullFlex-0001",
+                         "FullFlex-0011", "FullFlex-1010", "PartFlex-1111", "FullFlex-1111"};
+  int rows = 0;
+  for (const Cells& row : table_on_page("llm-future", "| era | phase |")) {
+    if (!row[0].starts_with("20")) continue;
+    ++rows;
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      expect_printed(row.at(3 + i), kept,
+                     fmt::format("{} of {}'s design, {}: speedup, geometric mean{}", classes[i], row[0], row[1],
+                                 under_bandwidth(row[2])));
+  }
+  EXPECT_EQ(rows, 24);
+}
+
+TEST(StudyPages, FutureProofing) {
+  const std::map<std::string, double> kept = kept_numbers("future-proofing");
+  const auto where = [](const std::string& bandwidth) {
+    return bandwidth == "409.6" ? "" : under_bandwidth(bandwidth);
+  };
+  const Cells classes = {"FullFlex-1000", "FullFlex-0100", "FullFlex-0010", "FullFlex-0001", "FullFlex-0011",
+                         "FullFlex-1010", "FullFlex-1100", "PartFlex-1111", "FullFlex-1111"};
+  int rows = 0;
+  for (const Cells& row : table_on_page("future-proofing", "| bytes/cycle | T | O |")) {
+    if (row[0] != "no limit" && !row[0].ends_with(".6") && !row[0].ends_with(".4")) continue;
+    ++rows;
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      expect_printed(row.at(1 + i), kept, classes[i] + " speedup, geometric mean of seven networks" + where(row[0]));
+  }
+  for (const Cells& row : table_on_page("future-proofing", "| bytes/cycle | designs that are optimal")) {
+    if (row[0] != "no limit" && !row[0].ends_with(".6") && !row[0].ends_with(".4")) continue;
+    ++rows;
+    expect_printed(row.at(1), kept, "designs that are as good for AlexNet" + under_bandwidth(row[0]));
+    expect_printed(
+        row.at(4), kept,
+        "AlexNet on a design of the genetic search over the optimum, worst of 20 seeds" + under_bandwidth(row[0]));
+  }
+  EXPECT_EQ(rows, 8);
+}
+
+TEST(StudyPages, Isolation) {
+  const std::map<std::string, double> kept = kept_numbers("isolation");
+  int rows = 0;
+  for (const Cells& row : table_on_page("isolation", "| bytes/cycle | T (4.8) |")) {
+    if (row[0].find_first_of("0123456789u") != 0 || row[0].starts_with("-")) continue;
+    if (row[0] == "409.6") continue;  // its quantities have no bandwidth in their names
+    ++rows;
+    const Cells pairs = {"FullFlex-1000 over InFlex", "FullFlex-1000 over PartFlex-1000", "FullFlex-0100 over InFlex",
+                         "FullFlex-0010 over InFlex", "FullFlex-0010 over PartFlex-0010", "FullFlex-0001 over InFlex"};
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      expect_printed(row.at(1 + i), kept, fmt::format("model speedup of {}, {} bytes/cycle", pairs[i], row[0]));
+  }
+  EXPECT_EQ(rows, 11);
+}
+
+TEST(StudyPages, RubySearches) {
+  const std::map<std::string, double> kept = kept_numbers("ruby-resnet50");
+  int rows = 0;
+  for (const Cells& row : table_on_page("ruby-resnet50", "| | published | 3000 in all |")) {
+    std::string design;
+    for (const char* name : {"Eyeriss-like", "Simba-like 15 PEs", "Simba-like 9 PEs"})
+      if (row[0].find(name) != std::string::npos) design = name;
+    if (design.empty()) continue;
+    ++rows;
+    if (design.ends_with("9 PEs")) design += " of 3x3";
+    const bool layers = row[0].starts_with("layers");
+    const std::string what = layers ? "layers where Ruby-S is worse" : "EDP saved", unit = layers ? "" : " (%)";
+    expect_printed(row.at(2), kept, fmt::format("{}: {}, random search, 3000 in all{}", design, what, unit));
+    expect_printed(row.at(3), kept,
+                   fmt::format("{}: {}, random search, 3000 of each of 24 threads{}", design, what, unit));
+    if (!layers) expect_printed(row.at(4), kept, design + ": EDP saved (%)");
+  }
+  EXPECT_EQ(rows, 5);
+}
+
+}  // namespace
+}  // namespace pliant
