@@ -15,7 +15,7 @@ namespace {
 
 /// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
 /// a few seconds. With remainders all but the cheapest bounds take longer, and an easier task comes first.
-constexpr std::uint64_t kEffort = 10'000'000'000, kEffortWithRemainders = 4'000'000'000;
+constexpr std::uint64_t kEffort = 10'000'000'000, kEffortWithRemainders = 6'000'000'000;
 
 class ExactMapper final : public Mapper {
  public:

@@ -11,6 +11,13 @@
 
 namespace pliant::exact {
 
+namespace {
+
+/// A port that takes less than this share of the cycles when everything is moved once is not taken to bind.
+constexpr double kMayBind = 0.5;
+
+}  // namespace
+
 ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), p_(resolved.problem) {
   floor_ = p_.macs * p_.mac_pj;
   std::size_t costs = 0;
@@ -28,7 +35,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       }
       pattern.staying = resolved_.staying(x, pattern.pairs.front().parent);
       pattern.costs = costs;
-      costs += 2 + p_.ports.size() + pattern.pairs.size();
+      costs = delivery_at(pattern, 0, functionals()) + pattern.pairs.size();
       // Whatever shares words between the compute units and their memory shares them at most between all units.
       const int keeper = pattern.pairs.front().parent;
       double units = 1;
@@ -107,11 +114,31 @@ Keeps ChoiceBounds::keeps(std::size_t choice) const {
   return keeps;
 }
 
+ChoiceBounds::Chosen ChoiceBounds::patterns(std::size_t keep_choice) const {
+  Chosen chosen{};
+  for (int x = 0; x < p_.tensors; ++x) {
+    chosen[x] = &patterns_[x][keep_choice % patterns_[x].size()];
+    keep_choice /= patterns_[x].size();
+  }
+  return chosen;
+}
+
 double ChoiceBounds::value(double energy, double cycles, double steps) const {
   return objective_bound(p_, resolved_.task, energy, cycles, steps);
 }
 
 double ChoiceBounds::floor(double steps) const { return value(floor_, std::max(steps, floor_cycles_), steps); }
+
+double ChoiceBounds::most_steps(const std::function<bool(double)>& hopeless) const {
+  double low = 0, high = 1;
+  while (!hopeless(floor(high)))
+    if ((high *= 16) > 1e300) return kInfinity;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = (low + high) / 2;
+    (hopeless(floor(middle)) ? high : low) = middle;
+  }
+  return high;
+}
 
 double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) const {
   double product = 1;
@@ -121,7 +148,7 @@ double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) cons
 }
 
 /// How much a tile can grow by temporal loops, and the iterations that are left outside it then: at least, with
-/// remainders. Largest first; of tiles that leave the same iterations only the smallest.
+/// remainders. Largest first; of tiles that leave the same iterations only the smallest, which stands for the others.
 const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread, Count duration) {
   auto [entry, fresh] = known_growths_.try_emplace({d, duration > 0 ? 1 : spread, duration});
   std::vector<Growth>& all = entry->second;
@@ -129,17 +156,19 @@ const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spre
   if (resolved_.perfect || duration > 0) {
     const Count iterations = duration > 0 ? duration : resolved_.task.layer.dims[d].size / spread;
     for (const Count divisor : divisors(iterations))
-      all.push_back({static_cast<double>(divisor), static_cast<double>(iterations / divisor)});
+      all.push_back(
+          {static_cast<double>(divisor), static_cast<double>(iterations / divisor), static_cast<double>(divisor)});
     std::reverse(all.begin(), all.end());
     return all;
   }
   const double iterations = std::max(1.0, p_.size[d] / static_cast<double>(spread));
   for (double left = 1;; ++left) {
     const double factor = std::ceil(iterations / left - 1e-9);
-    if (all.empty() || factor < all.back().factor) all.push_back({factor, std::max(1.0, iterations / factor)});
+    if (all.empty() || factor < all.back().factor)
+      all.push_back({factor, std::max(1.0, iterations / factor), all.empty() ? kInfinity : all.back().factor - 1});
     if (factor == 1) return all;
     if (all.size() > kMostTiles) {  // smaller tiles still: no better than the smallest possible
-      all.push_back({1, iterations / factor});
+      all.push_back({1, iterations / factor, factor - 1});
       return all;
     }
     left = std::max(left, std::ceil(iterations / (factor - 1)) - 1);
@@ -153,41 +182,37 @@ double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
   double energy = floor_;
   const double cycles = std::max(look_.steps, floor_cycles_);
   for (int x = 0; x < p_.tensors; ++x) {
-    for (const Pattern& pattern : patterns_[x]) charge_energy(costs, pattern);
+    for (const Pattern& pattern : patterns_[x]) charge(costs, pattern, 0);
     energy += least_of(x, 0) - floor_of_[x];
     const double least = value(energy, cycles, look_.steps);
     if (least >= limit) return least;
   }
   for (const std::vector<Pattern>& all : patterns_)
-    for (const Pattern& pattern : all) charge_ports(costs, pattern);
+    for (const Pattern& pattern : all)
+      for (std::size_t f = 1; f < functionals(); ++f) charge(costs, pattern, f);
   look_at_tiles(spatial);
   return least();
 }
 
-void ChoiceBounds::charge_energy(const Costs& costs, const Pattern& pattern) {
+void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f) {
   std::array<Weights, kMaxLevels> weights;
-  double* const known = &look_.costs[pattern.costs];
-  double total = costs.energy(pattern.pairs, weights.data()), all_begun = 0;
+  double total =
+      f == 0 ? costs.energy(pattern.pairs, weights.data()) : costs.port(p_.ports[f - 1], pattern.pairs, weights.data());
+  double all_begun = 0;
+  double* const deliveries = &look_.costs[delivery_at(pattern, 0, f)];
   for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
-    const double least = costs.least(pattern.pairs[j], weights[j]);
-    const double begun = costs.begun(pattern.pairs[j], weights[j]);
+    const KeeperPair& pair = pattern.pairs[j];
+    const double least = costs.least(pair, weights[j]), begun = costs.begun(pair, weights[j]);
     total += least + begun;
     all_begun += begun;
-    const bool alike = resolved_.perfect && pattern.pairs[j].child == p_.levels;
-    known[2 + p_.ports.size() + j] = alike ? least : costs.delivery(pattern.pairs[j], weights[j]);
+    const bool alike = resolved_.perfect && pair.child == p_.levels;
+    const Costs::Delivery once = alike ? Costs::Delivery{least, 0} : costs.delivery(pair, weights[j]);
+    deliveries[2 * j] = once.round;
+    deliveries[2 * j + 1] = once.unit;
+    if (f == 0) look_.costs[delivery_at(pattern, 0, functionals()) + j] = costs.busy_copies(pair.tensor, pair.child);
   }
-  known[0] = total;
-  known[1 + p_.ports.size()] = all_begun;
-}
-
-void ChoiceBounds::charge_ports(const Costs& costs, const Pattern& pattern) {
-  std::array<Weights, kMaxLevels> weights;
-  for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
-    double total = costs.port(p_.ports[f - 1], pattern.pairs, weights.data());
-    for (std::size_t j = 0; j < pattern.pairs.size(); ++j)
-      total += costs.least(pattern.pairs[j], weights[j]) + costs.begun(pattern.pairs[j], weights[j]);
-    look_.costs[pattern.costs + f] = total;
-  }
+  look_.costs[pattern.costs + f] = total;
+  look_.costs[pattern.costs + functionals() + f] = all_begun;
 }
 
 void ChoiceBounds::look_at_tiles(const Spatial& spatial) {
@@ -198,6 +223,7 @@ void ChoiceBounds::look_at_tiles(const Spatial& spatial) {
     look_.temporal[d] =
         duration > 0 ? static_cast<double>(duration) : std::max(1.0, p_.size[d] / static_cast<double>(spread));
     look_.growths[d] = &growths(d, spread, duration);
+    look_.tile_known[d] = resolved_.perfect || duration > 0 || spread == 1;
   }
   std::array<double, kMaxDims> inside;
   inside.fill(1);
@@ -245,7 +271,56 @@ bool ChoiceBounds::fits(const Chosen& chosen) const {
   return true;
 }
 
-void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const {
+double ChoiceBounds::shared(const Chosen& chosen, const Mix& mix, const Enough& enough) const {
+  double once = mix.energy * (p_.macs * p_.mac_pj), certain = 0;
+  for (int x = 0; x < p_.tensors; ++x) {
+    once += mix.energy * least_of(*chosen[x], 0) + mix.load * least_of(*chosen[x], mix.port);
+    certain += mix.energy * begun(*chosen[x], 0) + mix.load * begun(*chosen[x], mix.port);
+  }
+  const auto with = [&](double capacity) { return once + std::max(0.0, capacity - certain); };
+  return with(shared_capacity(chosen, mix, [&](double capacity) { return enough && enough(with(capacity)); }));
+}
+
+double ChoiceBounds::shared(std::size_t keep_choice, const Mix& mix) const {
+  return shared(patterns(keep_choice), mix);
+}
+
+/// What shared capacity makes of the ports that may bind.
+ChoiceBounds::Longest ChoiceBounds::longest_port(const Chosen& chosen, double cycles) const {
+  Longest longest;
+  for (std::size_t f = 1; f < functionals(); ++f) {
+    double once = 0;
+    for (int x = 0; x < p_.tensors; ++x) once += least_of(*chosen[x], f);
+    if (once < kMayBind * cycles) continue;
+    const double load = shared(chosen, {0, f, 1});
+    if (load > longest.load) longest = {f, load};
+  }
+  return longest;
+}
+
+/// The objective from what shared capacity makes of energy, of the ports that may bind, and of energy and the longest
+/// of these together.
+ChoiceBounds::Shared ChoiceBounds::shared_value(const Chosen& chosen, double cycles, double limit) const {
+  const double steps = look_.steps;
+  Shared bound{0, 0, cycles, cycles > steps ? cycles : 0};
+  bound.energy = shared(chosen, {1, 0, 0}, [&](double energy) { return value(energy, cycles, steps) >= limit; });
+  bound.value = value(bound.energy, cycles, steps);
+  if (bound.value >= limit || p_.ports.empty()) return bound;
+  const Longest longest = longest_port(chosen, cycles);
+  if (longest.port == 0) return bound;
+  bound.port_cycles = std::max(bound.port_cycles, longest.load);
+  bound.cycles = std::max(cycles, longest.load);
+  bound.value = value(bound.energy, bound.cycles, steps);
+  if (bound.value >= limit) return bound;
+  const double slope = bound.energy > 0 ? bound.energy / longest.load : 1;
+  Region region(bound.energy, bound.cycles);
+  region.cut(slope, shared(chosen, {1, longest.port, slope}));
+  bound.value = region.least(p_, resolved_.task, steps);
+  return bound;
+}
+
+template <typename Visit>
+void ChoiceBounds::each_keep_below(const double& limit, const Visit& visit) const {
   // The tensors' least shares still to come.
   std::array<double, kMaxTensors + 1> to_come{};
   for (int x = p_.tensors - 1; x >= 0; --x) to_come[x] = to_come[x + 1] + least_of(x, 0);
@@ -254,18 +329,12 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
     if (x == p_.tensors) {
       if (!fits(chosen)) return;
       double cycles = look_.steps;
-      for (std::size_t f = 1; f <= p_.ports.size(); ++f) {
+      for (std::size_t f = 1; f < functionals(); ++f) {
         double load = 0;
         for (int y = 0; y < p_.tensors; ++y) load += least_of(*chosen[y], f);
         cycles = std::max(cycles, load);
       }
-      if (value(energy, cycles, look_.steps) >= limit) return;
-      double certain = 0;
-      for (int y = 0; y < p_.tensors; ++y) certain += begun(*chosen[y]);
-      const auto with = [&](double shared) {
-        return value(energy + std::max(0.0, shared - certain), cycles, look_.steps);
-      };
-      visit(choice, with(shared_capacity(chosen, [&](double shared) { return with(shared) >= limit; })));
+      if (value(energy, cycles, look_.steps) < limit) visit(chosen, choice, cycles);
       return;
     }
     for (std::size_t i = 0; i < patterns_[x].size(); ++i) {
@@ -276,6 +345,27 @@ void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std
     }
   };
   choose(choose, 0, 0, 1, p_.macs * p_.mac_pj);
+}
+
+void ChoiceBounds::keeps_below(const double& limit,
+                               const std::function<void(std::size_t, const Shared&)>& visit) const {
+  each_keep_below(limit, [&](const Chosen& chosen, std::size_t choice, double cycles) {
+    visit(choice, shared_value(chosen, cycles, limit));
+  });
+}
+
+ChoiceBounds::Shared ChoiceBounds::least_shared(double limit) const {
+  Shared least{kInfinity, kInfinity, kInfinity, kInfinity};
+  each_keep_below(limit, [&](const Chosen& chosen, std::size_t, double cycles) {
+    const Shared one = shared_value(chosen, cycles, limit);
+    least = {std::min(least.value, one.value), std::min(least.energy, one.energy), std::min(least.cycles, one.cycles),
+             std::min(least.port_cycles, one.port_cycles)};
+  });
+  return least;
+}
+
+double ChoiceBounds::with_steps(const Shared& least, double steps) const {
+  return value(least.energy, std::max(steps, least.port_cycles), steps);
 }
 
 }  // namespace pliant::exact

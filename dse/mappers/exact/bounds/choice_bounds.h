@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "dse/mappers/exact/bounds/bound.h"
@@ -25,15 +26,19 @@ class ChoiceBounds {
   Keeps keeps(std::size_t choice) const;
 
   double floor(double steps) const;
+  /// Steps from which on the floor is hopeless; infinity where it never is.
+  double most_steps(const std::function<bool(double floor)>& hopeless) const;
   double floor_cycles() const { return floor_cycles_; }  ///< by ports outside all fanouts, whatever the unrolling
 
   struct Growth {
     double factor, left;
+    double most;  ///< factor of the largest tile that it stands for
   };
   /// What is known of one unrolling.
   struct Look {
     double steps = 0;
     std::array<double, kMaxDims> temporal{};  // iterations that are not spread, at least
+    std::array<bool, kMaxDims> tile_known{};  // is a tile just what its loops and units make?
     std::array<const std::vector<Growth>*, kMaxDims> growths{};
     std::array<std::array<double, kMaxDims>, kMaxLevels> inside{};   // factors inside a memory, by dim
     std::array<std::array<double, kMaxLevels>, kMaxTensors> held{};  // least words that a memory holds of a tensor
@@ -47,9 +52,29 @@ class ChoiceBounds {
   void look_again(const Look& look) { look_ = look; }
   double least() const;
   double port_cycles() const;  ///< that every keep choice takes, whatever the steps
-  /// Calls visit(keep choice, its shared_capacity bound) for every keep choice whose moved_once is below the limit,
-  /// which visit may lower.
-  void keeps_below(const double& limit, const std::function<void(std::size_t, double)>& visit) const;
+  /// What shared capacity says of a choice: its objective, and the energy and cycles that are certain.
+  struct Shared {
+    double value, energy, cycles;
+    double port_cycles;  ///< whatever the steps
+  };
+  /// Calls visit(keep choice, its bound) for every keep choice whose moved_once is below the limit, which visit may
+  /// lower.
+  void keeps_below(const double& limit, const std::function<void(std::size_t, const Shared&)>& visit) const;
+  /// What every keep choice that is below the limit needs at least; infinity where there is none.
+  Shared least_shared(double limit) const;
+  /// The objective where a mapping takes at least so many steps.
+  double with_steps(const Shared& least, double steps) const;
+  /// Tiles looked at since this was asked last: what these bounds take most of their time for.
+  std::uint64_t newly_looked() { return std::exchange(looked_, 0); }
+
+  /// A linear cost: energy and the load of one port (1 + its number; with no load any).
+  struct Mix {
+    double energy;
+    std::size_t port;
+    double load;
+  };
+  /// What it is at least for one keep choice, shared capacity included.
+  double shared(std::size_t keep_choice, const Mix& mix) const;
 
  private:
   struct Pattern {
@@ -71,16 +96,26 @@ class ChoiceBounds {
   double least_of(const Pattern& pattern, std::size_t functional) const {
     return look_.costs[pattern.costs + functional];
   }
-  /// Of the least energy: certain for one delivery, less where there are more.
-  double begun(const Pattern& pattern) const { return look_.costs[pattern.costs + 1 + p_.ports.size()]; }
-  /// By pair: energy of one delivery of the whole tensor; of an operand's, staying as long as it can.
-  double delivery(const Pattern& pattern, std::size_t pair) const {
-    return look_.costs[pattern.costs + 2 + p_.ports.size() + pair];
+  /// Of the least: certain for one delivery, less where there are more.
+  double begun(const Pattern& pattern, std::size_t functional) const {
+    return look_.costs[pattern.costs + functionals() + functional];
+  }
+  /// One delivery of the whole tensor; of an operand's, staying as long as it can.
+  Costs::Delivery delivery(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
+    const double* const known = &look_.costs[delivery_at(pattern, pair, functional)];
+    return {known[0], known[1]};
+  }
+  /// Copies of the child that the least counts.
+  double busy(const Pattern& pattern, std::size_t pair) const {
+    return look_.costs[delivery_at(pattern, 0, functionals()) + pair];
+  }
+  std::size_t functionals() const { return 1 + p_.ports.size(); }
+  std::size_t delivery_at(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
+    return pattern.costs + 2 * functionals() + 2 * (functional * pattern.pairs.size() + pair);
   }
   /// The least that any pattern of the tensor has of a functional.
   double least_of(int tensor, std::size_t functional) const;
-  void charge_energy(const Costs& costs, const Pattern& pattern);
-  void charge_ports(const Costs& costs, const Pattern& pattern);
+  void charge(const Costs& costs, const Pattern& pattern, std::size_t functional);
   void look_at_tiles(const Spatial& spatial);
 
   double least_words(int x, int level) const;
@@ -90,9 +125,19 @@ class ChoiceBounds {
   Chosen patterns(std::size_t keep_choice) const;
   double value(double energy, double cycles, double steps) const;
   bool fits(const Chosen& chosen) const;
+  struct Longest {
+    std::size_t port = 0;  // 1 + its number; 0: no port may bind
+    double load = 0;
+  };
+  Longest longest_port(const Chosen& chosen, double cycles) const;
+  template <typename Visit>
+  void each_keep_below(const double& limit, const Visit& visit) const;
+  Shared shared_value(const Chosen& chosen, double cycles, double limit) const;
   /// At least; ends where it is enough.
-  double shared_capacity(const Chosen& chosen, const std::function<bool(double)>& enough) const;
-  double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing) const;
+  using Enough = std::function<bool(double)>;
+  double shared(const Chosen& chosen, const Mix& mix, const Enough& enough = {}) const;
+  double shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const;
+  double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const;
   const std::vector<Growth>& growths(int d, Count spread, Count duration);
   double words(int tensor, const std::array<double, kMaxDims>& tile) const;
 
@@ -103,6 +148,8 @@ class ChoiceBounds {
   struct Tiles {
     Tiles(const ChoiceBounds& bounds, int level);
     void grow(int at);
+    /// Units and rounds of a dim together, each of which has at most such a tile.
+    double pairs(int d, double rounds, double growth) const;
     double least_cost(int open) const;
     bool fit() const;
 
@@ -110,8 +157,10 @@ class ChoiceBounds {
     int level;
     TensorSet holds = 0;
     std::array<double, kMaxDims> tile{}, left{};
-    std::array<int, kMaxDims> dim{};  // those that grow
-    std::array<double, kMaxTensors> cost{};
+    std::array<double, kMaxDims> worked{}, fewest{};  // pairs of units and rounds: now, and with the largest tile
+    std::array<int, kMaxDims> dim{};                  // those that grow
+    std::array<Costs::Delivery, kMaxTensors> cost{};
+    std::array<double, kMaxTensors> busy{};
     std::array<DimSet, kMaxTensors> repeats{};
     std::array<double, kMaxTensors> disturbance{};  // of operands that stay unless the tile grows along their dims
     std::array<DimSet, kMaxTensors> moved_by{};
@@ -128,6 +177,7 @@ class ChoiceBounds {
   std::map<std::array<Count, 3>, std::vector<Growth>> known_growths_;
   std::array<double, kMaxTensors> floor_of_{};  // by tensor, of floor_
   Look look_;
+  mutable std::uint64_t looked_ = 0;
 };
 
 }  // namespace pliant::exact

@@ -7,7 +7,7 @@
 
 namespace pliant::exact {
 
-double ChoiceBounds::shared_capacity(const Chosen& chosen, const std::function<bool(double)>& enough) const {
+double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const {
   // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
   // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
   // where they are kept, whichever is most.
@@ -20,7 +20,7 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const std::function<b
         kept_at[k] |= TensorSet{1} << x;
   }
   double best = 0;
-  for (int k = 0; k + 1 < memories; ++k) best += shared_capacity_at(k, chosen, kept_at[k]);
+  for (int k = 0; k + 1 < memories; ++k) best += shared_capacity_at(k, chosen, kept_at[k], mix);
   if (enough(best)) return best;
   for (int border = 0; border + 1 < memories; ++border) {
     const int level = resolved_.memories[border];
@@ -30,7 +30,7 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const std::function<b
       if (pair != nullptr && (pair->child < p_.levels || chosen[x]->staying != 0)) crossing |= TensorSet{1} << x;
     }
     if (crossing == kept_at[border]) continue;
-    double total = shared_capacity_at(border, chosen, crossing);
+    double total = shared_capacity_at(border, chosen, crossing, mix);
     if (total == 0) continue;
     for (int k = 0; k + 1 < memories; ++k) {
       if (k == border) continue;
@@ -38,7 +38,7 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const std::function<b
       for (int x = 0; x < p_.tensors; ++x)
         if ((crossing >> x & 1U) && chosen[x]->across(level) == chosen[x]->across(resolved_.memories[k]))
           rest &= ~(TensorSet{1} << x);
-      total += shared_capacity_at(k, chosen, rest);
+      total += shared_capacity_at(k, chosen, rest, mix);
     }
     best = std::max(best, total);
     if (enough(best)) return best;
@@ -50,20 +50,25 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const std::function<b
 /// of them moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims,
 /// except over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer
 /// iterations; the capacity of the memory limits them.
-double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing) const {
+double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const {
   const int level = resolved_.memories[k];
   if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
   Tiles tiles(*this, level);
   DimSet used = 0;
   TensorSet staying = 0;
-  std::array<double, kMaxTensors> delivery{};
+  std::array<double, kMaxTensors> copies{};
+  std::array<Costs::Delivery, kMaxTensors> delivery{};
   for (int x = 0; x < p_.tensors; ++x) {
     if (chosen[x]->levels >> level & 1U) tiles.holds |= TensorSet{1} << x;
     if (!(crossing >> x & 1U)) continue;
     used |= p_.coupled[x];
     const KeeperPair* pair = chosen[x]->across(level);
     if (pair->child == p_.levels) staying |= TensorSet{1} << x;
-    delivery[x] = this->delivery(*chosen[x], static_cast<std::size_t>(pair - chosen[x]->pairs.data()));
+    const auto number = static_cast<std::size_t>(pair - chosen[x]->pairs.data());
+    const Costs::Delivery energy = this->delivery(*chosen[x], number, 0),
+                          load = this->delivery(*chosen[x], number, mix.port);
+    delivery[x] = {mix.energy * energy.round + mix.load * load.round, mix.energy * energy.unit + mix.load * load.unit};
+    copies[x] = busy(*chosen[x], number);
   }
   if (p_.capacity[level] == kInfinity && k > 0) return 0;
   DimSet grows = 0, moves = 0;
@@ -96,15 +101,16 @@ double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet c
         for (DimSet rest = chosen[x]->staying & used; rest != 0; rest &= rest - 1)
           times *= look_.temporal[std::countr_zero(rest)];
         if (sets[i] >> x & 1U) {
-          tiles.certain += delivery[x] * (times - 1);
+          tiles.certain += delivery[x].round * (times - 1);
         } else {
           tiles.moved_by[tiles.disturbed] = p_.coupled[x];
-          tiles.disturbance[tiles.disturbed++] = delivery[x] * (times - 1);
+          tiles.disturbance[tiles.disturbed++] = delivery[x].round * (times - 1);
         }
         continue;
       }
       if (!(sets[i] >> x & 1U)) continue;
       tiles.cost[tiles.moved] = delivery[x];
+      tiles.busy[tiles.moved] = copies[x];
       const DimSet repeats = used & (staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
       tiles.repeats[tiles.moved++] = repeats;
       for (DimSet rest = repeats & grows; rest != 0; rest &= rest - 1) {
@@ -114,7 +120,9 @@ double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet c
           tiles.dim[tiles.dims++] = d;
       }
     }
+    const int before = tiles.looked;
     tiles.grow(0);
+    looked_ += static_cast<std::uint64_t>(tiles.looked - before);
     if (tiles.looked > kMostTiles || tiles.best == 0) return 0;
   }
   return tiles.best == kInfinity ? 0 : tiles.best;
@@ -123,6 +131,15 @@ double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet c
 ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int level_in) : bounds(bounds_in), level(level_in) {
   tile = bounds.look_.inside[level];
   left = bounds.look_.temporal;
+  for (int d = 0; d < bounds.p_.dims && !bounds.resolved_.perfect; ++d) {
+    worked[d] = pairs(d, left[d], bounds.look_.tile_known[d] ? 1 : kInfinity);
+    fewest[d] = pairs(d, 1, bounds.look_.growths[d]->front().most);
+  }
+}
+
+/// Each iteration of a dim belongs to one round of one unit, and each of these has no more than a tile of them.
+double ChoiceBounds::Tiles::pairs(int d, double rounds, double growth) const {
+  return std::max(rounds, bounds.p_.size[d] / (bounds.look_.inside[level][d] * growth));
 }
 
 /// Cost of the deliveries beyond the first, dims from `open` on taken to be whole.
@@ -135,9 +152,16 @@ double ChoiceBounds::Tiles::least_cost(int open) const {
   for (int i = 0; i < disturbed; ++i)
     if ((moved_by[i] & grown) != 0) total += disturbance[i];
   for (int i = 0; i < moved; ++i) {
-    double times = 1;
-    for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) times *= left[std::countr_zero(rest)];
-    total += cost[i] * (times - 1);
+    double rounds = 1;
+    for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) rounds *= left[std::countr_zero(rest)];
+    total += cost[i].round * (rounds - 1);
+    if (cost[i].unit == 0) continue;
+    double units = 1;
+    for (DimSet rest = repeats[i]; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      units *= (whole >> d & 1U) != 0 ? fewest[d] : worked[d];
+    }
+    total += cost[i].unit * std::max(rounds - 1, units - busy[i]);
   }
   return total;
 }
@@ -165,6 +189,7 @@ void ChoiceBounds::Tiles::grow(int at) {
   for (; growth != all.end(); ++growth) {
     tile[d] = std::min(smallest * growth->factor, bounds.p_.size[d]);
     left[d] = growth->left;
+    worked[d] = pairs(d, growth->left, growth->most);
     // Smaller tiles cost more, unless they leave an operand where it is.
     if (least_cost(at + 1) >= best) {
       if (disturbed == 0) break;
@@ -175,6 +200,7 @@ void ChoiceBounds::Tiles::grow(int at) {
   }
   tile[d] = smallest;
   left[d] = bounds.look_.temporal[d];
+  worked[d] = pairs(d, left[d], bounds.look_.tile_known[d] ? 1 : kInfinity);
 }
 
 }  // namespace pliant::exact

@@ -320,15 +320,17 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
   return constant(pairs, weights);
 }
 
-double Costs::delivery(const KeeperPair& pair, const Weights& w) const {
-  // With remainders not every round keeps all copies busy. One copy more per round is certain: setting the loops'
-  // indices to 0 one by one leads from any iteration to the first, so a dim of n iterations in time and c busy copies
-  // has at least n + c - 1 pairs of them. (And products of such sums are at least the sum of the products, less 1.)
+Costs::Delivery Costs::delivery(const KeeperPair& pair, const Weights& w) const {
+  // With remainders not every round keeps all copies busy: each round asks the parent once more at least.
   const int x = pair.tensor;
-  if (pair.child == resolved_.problem.levels) return staying(pair, w, resolved_.perfect);
-  const double parents = resolved_.perfect ? copies_[x][pair.parent] : 1;
-  const double children = resolved_.perfect ? copies_[x][pair.child] : 1;
-  return resolved_.problem.tensor_words[x] * (w.served * parents + w.delivered * children);
+  if (pair.child == resolved_.problem.levels) return {staying(pair, w, resolved_.perfect), 0};
+  const Problem& p = resolved_.problem;
+  const double words = p.tensor_words[x];
+  // Where first arrivals are those of one sweep, every unit more brings some of its own: one more is certain.
+  const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
+  if (!resolved_.perfect && per_sweep) return {words * (w.served + w.delivered), 0};
+  if (!resolved_.perfect) return {words * w.served, words * w.delivered};
+  return {words * (w.served * copies_[x][pair.parent] + w.delivered * copies_[x][pair.child]), 0};
 }
 
 double Costs::least(const KeeperPair& pair, const Weights& w) const {

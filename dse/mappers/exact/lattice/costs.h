@@ -53,9 +53,16 @@ class Costs {
   bool bounds_begun(const KeeperPair& pair) const;
   /// At most so many partial sums of outputs ever begin at a level.
   double first_arrivals(int level) const;
-  /// Cost of delivering the whole tensor once more: to all children, or to one where remainders may leave the others
-  /// idle.
-  double delivery(const KeeperPair& pair, const Weights& weights) const;
+  /// Cost of delivering the whole tensor once more: in a round of the loops, and to a unit that works in it. With
+  /// perfect factors a round is all units.
+  struct Delivery {
+    double round = 0, unit = 0;
+  };
+  Delivery delivery(const KeeperPair& pair, const Weights& weights) const;
+  /// Copies of a tensor's child that work whatever the remainders.
+  double busy_copies(int tensor, int level) const {
+    return resolved_.perfect ? copies_[tensor][level] : certain_copies_[tensor][level];
+  }
 
  private:
   /// What an operand costs that stays at the compute units as long as it can: all of them, or one.

@@ -36,8 +36,8 @@ constexpr double kLongSearch = 0.02;
 /// search, which finds the better mappings. One choice may take half of what is left.
 constexpr double kShareOfListing = 0.4, kShareOfTables = 0.8, kShareOfOne = 0.5;
 
-/// Looking at one unrolling, and at one way to keep.
-constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300;
+/// Looking at one unrolling, at one way to keep, and at one tile for its bounds.
+constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300, kEffortOfTile = 40;
 
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 256;
@@ -48,6 +48,7 @@ constexpr double kStepsMatter = 1.1;
 struct Candidate {
   double bound;
   std::uint32_t spatial, keeps, durations = 0;
+  double cycles = 0;  // certain before the lattice
   bool operator<(const Candidate& other) const {
     return std::tie(bound, spatial, durations, keeps) <
            std::tie(other.bound, other.spatial, other.durations, other.keeps);
@@ -85,13 +86,9 @@ class Prover {
     std::sort(candidates.begin(), candidates.end());
     // 3. Tables of one choice after the other until the bound says the rest cannot be better; then search what the
     //    tables could not decide, for by now the incumbent is good.
-    std::vector<Candidate> open =
-        in_rounds(std::move(candidates), ClosedBy::kTables, kShareOfTables,
-                  [this](Lattice& lattice, Incumbent& incumbent) { return bound_choice(lattice, incumbent, limits_); });
+    std::vector<Candidate> open = in_rounds(std::move(candidates), ClosedBy::kTables, kShareOfTables, bound_choice);
     std::sort(open.begin(), open.end());
-    open = in_rounds(std::move(open), ClosedBy::kSearch, 1, [this](Lattice& lattice, Incumbent& incumbent) {
-      return close_choice(lattice, incumbent, limits_);
-    });
+    open = in_rounds(std::move(open), ClosedBy::kSearch, 1, close_choice);
     for (const Candidate& candidate : open) {
       const bool closed = state_.close(candidate.bound);
       if (!closed) state_.leave(candidate.bound);
@@ -100,7 +97,7 @@ class Prover {
   }
 
  private:
-  using Close = std::function<double(Lattice&, Incumbent&)>;
+  using Close = double (*)(Lattice&, Incumbent&, SearchLimits&, double cycles);
   using ClosedBy = audit::ClosedBy;
 
   /// Tables are cut off at the incumbent, so nothing above it is certain.
@@ -150,15 +147,15 @@ class Prover {
     for (const Candidate& unrolling : group) {
       if (unrolling.bound >= best.bound || limits_.expired()) break;
       look_at(unrolling.spatial, kInfinity);
-      bounds_.keeps_below(best.bound, [&](std::size_t keeps, double bound) {
-        best = std::min(best, {bound, unrolling.spatial, static_cast<std::uint32_t>(keeps)});
+      bounds_.keeps_below(best.bound, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+        best = std::min(best, {bound.value, unrolling.spatial, static_cast<std::uint32_t>(keeps), 0, bound.cycles});
       });
     }
     if (best.bound == kInfinity) return;
     look_at(best.spatial, kInfinity);
     Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
     lattice.allow(allowance(effort_left(), 1));
-    bound_choice(lattice, state_.incumbent, limits_);
+    bound_choice(lattice, state_.incumbent, limits_, best.cycles);
   }
 
   /// Of the unrolling and the durations, at least; where this is below the limit, bounds_ knows about them.
@@ -176,6 +173,7 @@ class Prover {
 
   std::vector<Candidate> worth_a_lattice() {
     std::vector<Candidate> found;
+    std::vector<Unrolled> unrolled;
     for (const std::uint32_t i : mine_) {
       const double floor = bounds_.floor(choices_.steps(i));
       if (state_.close(floor)) {
@@ -193,32 +191,60 @@ class Prover {
       record_bounded(closed ? least : kInfinity);
       if (closed) continue;
       if (limits_.too_large(
-              static_cast<double>(found.size() * sizeof(Candidate) + durations_.size() * sizeof(Durations)))) {
+              static_cast<double>(found.size() * sizeof(Candidate) + unrolled.size() * sizeof(Unrolled)))) {
         state_.leave_unseen(least);
         continue;
       }
-      const auto worth = [&](double steps) {
-        if (limits_.expired()) state_.leave_unseen(least);
-        return !limits_.expired() && !closed_by(bounds_.floor(steps));
-      };
-      const auto consider = [&](std::uint32_t durations) {
-        bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, double bound) {
-          limits_.effort += kEffortOfKeeps;
-          if (!closed_by(bound)) found.push_back({bound, i, static_cast<std::uint32_t>(keeps), durations});
-        });
-      };
       if (!choose_durations_ || bounds_.port_cycles() >= duration_choices_.most_steps(spatial_)) {
-        consider(0);
+        add_candidates(i, 0, found);
         continue;
       }
-      duration_choices_.of(spatial_, worth, [&](const Durations& durations) {
-        look_at(i, kInfinity, durations);
+      const ChoiceBounds::Shared shared = bounds_.least_shared(state_.incumbent.value);
+      count_tiles();
+      if (shared.value < kInfinity && !closed_by(shared.value)) unrolled.push_back({shared, i});
+    }
+    choose_durations(std::move(unrolled), found);
+    return found;
+  }
+
+  void add_candidates(std::uint32_t spatial, std::uint32_t durations, std::vector<Candidate>& found) {
+    bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+      limits_.effort += kEffortOfKeeps;
+      if (!closed_by(bound.value))
+        found.push_back({bound.value, spatial, static_cast<std::uint32_t>(keeps), durations, bound.cycles});
+    });
+    count_tiles();
+  }
+  void count_tiles() { limits_.effort += bounds_.newly_looked() * kEffortOfTile; }
+  /// An unrolling whose durations are still to be chosen.
+  struct Unrolled {
+    ChoiceBounds::Shared least;
+    std::uint32_t spatial;
+  };
+  /// Best bound first, so that what the limits leave has the best bound it can.
+  void choose_durations(std::vector<Unrolled> unrolled, std::vector<Candidate>& found) {
+    std::sort(unrolled.begin(), unrolled.end(), [](const Unrolled& a, const Unrolled& b) {
+      return std::tie(a.least.value, a.spatial) < std::tie(b.least.value, b.spatial);
+    });
+    for (const auto& [least, spatial] : unrolled) {
+      const bool too_many =
+          limits_.too_large(static_cast<double>(found.size() * (sizeof(Candidate) + sizeof(Durations))));
+      if (limits_.expired() || too_many || effort_left(kShareOfListing) == 0) {
+        state_.out_of_effort |= !limits_.expired() && !too_many;
+        return state_.leave_unseen(least.value);
+      }
+      const auto worth = [&, &least = least](double steps) {
+        if (limits_.expired()) state_.leave_unseen(least.value);
+        return !limits_.expired() && !closed_by(bounds_.with_steps(least, steps));
+      };
+      choices_.get(spatial, spatial_);
+      duration_choices_.of(spatial_, worth, [&, spatial = spatial](const Durations& durations) {
+        look_at(spatial, kInfinity, durations);
         const std::size_t before = found.size();
-        consider(static_cast<std::uint32_t>(durations_.size()));
+        add_candidates(spatial, static_cast<std::uint32_t>(durations_.size()), found);
         if (found.size() > before) durations_.push_back(durations);
       });
     }
-    return found;
   }
 
   /// How far the search is, a few times a second.
@@ -232,7 +258,7 @@ class Prover {
   }
 
   /// Closes candidates, best bound first, and returns those that stay undecided.
-  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, ClosedBy by, double share, const Close& close) {
+  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, ClosedBy by, double share, Close close) {
     // What closes a candidate that the incumbent has overtaken before its turn.
     const ClosedBy before = by == ClosedBy::kTables ? ClosedBy::kChoiceBounds : ClosedBy::kTables;
     std::vector<Candidate> open;
@@ -257,7 +283,7 @@ class Prover {
         spatial.durations = durations_[candidate.durations];
         Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
         lattice.allow(allowance(left, found.size()));
-        candidate.bound = std::max(candidate.bound, close(lattice, found[i]));
+        candidate.bound = std::max(candidate.bound, close(lattice, found[i], limits_, candidate.cycles));
         spent[i] = lattice.spent() ? 1 : 0;
       };
       const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
@@ -312,15 +338,7 @@ double floor_of_all(const Task& task, const Problem& problem, double steps) {
 double most_steps(const Task& task, const Problem& problem, const SearchState& state) {
   if (state.incumbent.value == kInfinity) return kInfinity;
   const ResolvedTask resolved(task, problem);
-  const ChoiceBounds bounds(resolved);
-  double low = 0, high = 1;
-  while (!state.hopeless(bounds.floor(high)))
-    if ((high *= 16) > 1e300) return kInfinity;
-  for (int i = 0; i < 80; ++i) {
-    const double middle = (low + high) / 2;
-    (state.hopeless(bounds.floor(middle)) ? high : low) = middle;
-  }
-  return high;
+  return ChoiceBounds(resolved).most_steps([&](double floor) { return state.hopeless(floor); });
 }
 
 }  // namespace

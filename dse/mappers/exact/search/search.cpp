@@ -26,13 +26,14 @@ struct Suffix {
 
 class ChoiceSearch {
  public:
-  ChoiceSearch(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits)
+  ChoiceSearch(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, double cycles)
       : lattice_(lattice),
         p_(lattice.resolved().problem),
         task_(lattice.resolved().task),
         incumbent_(incumbent),
         limits_(limits),
-        nest_(p_) {}
+        nest_(p_),
+        least_cycles_(std::max(lattice.steps(), cycles)) {}
 
   /// Search as well, or tables only. A lower bound on all mappings of the choice.
   double run(bool search) { return std::min(close(search), certain_); }
@@ -42,7 +43,6 @@ class ChoiceSearch {
     // 1. Each tensor moved once: no lattice needed.
     for (const Port& port : p_.ports) ports_.push_back({lattice_.port(port), false, 0});
     const Functional energy = lattice_.energy();
-    least_cycles_ = lattice_.steps();
     for (const PortLoad& port : ports_) least_cycles_ = std::max(least_cycles_, lattice_.least(port.functional));
     double bound = value(lattice_.least(energy), least_cycles_);
     if (hopeless(bound)) return bound;
@@ -352,7 +352,7 @@ class ChoiceSearch {
   SearchLimits& limits_;
   Nest nest_;
   std::vector<PortLoad> ports_;
-  double least_cycles_ = 0;
+  double least_cycles_;
   double certain_ = kInfinity;  // tables were cut off here: what they say above it holds for some mappings only
   std::vector<Functional> functionals_;
   std::vector<const Functional*> pointers_;
@@ -367,12 +367,12 @@ class ChoiceSearch {
 
 }  // namespace
 
-double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits) {
-  return ChoiceSearch(lattice, incumbent, limits).run(false);
+double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, double cycles) {
+  return ChoiceSearch(lattice, incumbent, limits, cycles).run(false);
 }
 
-double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits) {
-  return ChoiceSearch(lattice, incumbent, limits).run(true);
+double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, double cycles) {
+  return ChoiceSearch(lattice, incumbent, limits, cycles).run(true);
 }
 
 }  // namespace pliant::exact

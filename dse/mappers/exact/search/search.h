@@ -24,11 +24,11 @@ struct Incumbent {
 };
 
 /// Bounds one choice by its tables and tries the mappings that are best in one of them. A choice whose bound stays
-/// below the incumbent is not decided yet.
-double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits);
+/// below the incumbent is not decided yet. `cycles`: so many are certain for all its mappings.
+double bound_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, double cycles = 0);
 
 /// Improves the incumbent with the best mapping of this lattice. Returns a proven lower bound for the choice; it is
 /// at least the incumbent's value (less the gap asked for) unless the lattice is over() or too large.
-double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits);
+double close_choice(Lattice& lattice, Incumbent& incumbent, SearchLimits& limits, double cycles = 0);
 
 }  // namespace pliant::exact

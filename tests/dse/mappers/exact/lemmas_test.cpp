@@ -60,21 +60,70 @@ TEST(Lemma, LeastOfAnUnrollingAndSharedCapacityOfAChoice) {
       }
       bool found = false;
       for (const double limit : {value / 2, value}) {
-        bounds.keeps_below(limit, [&](std::size_t keeps, double bound) {
-          EXPECT_TRUE(bounds.keeps(keeps) != choice.keeps || at_most(bound, value)) << bound << " " << value;
+        bounds.keeps_below(limit, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+          EXPECT_TRUE(bounds.keeps(keeps) != choice.keeps || at_most(bound.value, value))
+              << bound.value << " " << value;
         });
       }
       const double limit = kInfinity;
-      bounds.keeps_below(limit, [&](std::size_t keeps, double bound) {
+      bounds.keeps_below(limit, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
         if (bounds.keeps(keeps) != choice.keeps) return;
         found = true;
         ++visited;
-        EXPECT_TRUE(at_most(bound, value)) << bound << " " << value;
+        EXPECT_TRUE(at_most(bound.value, value)) << bound.value << " " << value;
+        EXPECT_TRUE(at_most(bound.cycles, choice.least([](const Priced& m) { return m.cycles; })));
       });
       EXPECT_TRUE(found || value == kInfinity);  // a choice with a mapping fits its memories
     }
   });
   EXPECT_GT(visited, 300);
+}
+
+/// A choice, and under Ruby-S the same with every combination of durations that its mappings have.
+std::vector<Choice> with_durations(const Choice& choice, const Task& task) {
+  std::vector<Choice> all{choice};
+  if (task.factorization != Factorization::kRubyS) return all;
+  std::map<Durations, Choice> by_durations;
+  for (const Priced& mapping : choice.mappings) {
+    Choice& one = by_durations.try_emplace(mapping.durations, choice.spatial, choice.keeps).first->second;
+    one.spatial.durations = mapping.durations;
+    one.mappings.push_back(mapping);
+  }
+  for (auto& [durations, one] : by_durations) all.push_back(std::move(one));
+  return all;
+}
+
+TEST(Lemma, SharedCapacityOfEnergyOfPortsAndOfBoth) {
+  int ports = 0, more = 0;
+  for_each_task(400, [&](const Truth& truth, const ResolvedTask& resolved) {
+    ChoiceBounds bounds(resolved);
+    for (const Choice& listed : truth.choices) {
+      for (const Choice& choice : with_durations(listed, truth.task)) {
+        bounds.look_at(choice.spatial);
+        std::size_t keeps = 0;
+        while (bounds.keeps(keeps) != choice.keeps) ++keeps;
+        const double energy = bounds.shared(keeps, {1, 0, 0});
+        EXPECT_TRUE(at_most(energy, choice.least([](const Priced& m) { return m.energy; }))) << energy;
+        Bounded bounded(resolved, choice);
+        more += energy > bounded.lattice.least(bounded.lattice.energy()) * (1 + kSame) ? 1 : 0;
+        for (std::size_t i = 0; i < truth.problem.ports.size(); ++i) {
+          ++ports;
+          const double load = bounds.shared(keeps, {0, i + 1, 1});
+          EXPECT_TRUE(at_most(load, choice.least([i](const Priced& m) { return m.load[i]; }))) << load;
+          for (const double slope : {0.1, 1.0, 30.0}) {
+            const double sum = bounds.shared(keeps, {1, i + 1, slope});
+            const double least = choice.least([&](const Priced& m) { return m.energy + slope * m.load[i]; });
+            EXPECT_TRUE(at_most(sum, least)) << sum << " " << least;
+          }
+        }
+        const ChoiceBounds::Shared least = bounds.least_shared(kInfinity);
+        for (const Priced& mapping : choice.mappings)
+          EXPECT_TRUE(at_most(bounds.with_steps(least, mapping.steps), mapping.value));
+      }
+    }
+  });
+  EXPECT_GT(ports, 1000);
+  EXPECT_GT(more, 100);
 }
 
 TEST(Lemma, EachTransferMovedOnce) {

@@ -39,7 +39,7 @@ struct Priced {
   double value = 0, cycles = 0, steps = 0;
   std::vector<double> load;                      // by port
   std::map<std::array<int, 3>, Transfer> words;  // by tensor, parent, child
-  Durations durations{};
+  Durations durations{};                         // iterations in time, by dim
   Mapping mapping;
 };
 
@@ -117,6 +117,9 @@ class Truth {
   Priced priced(const Mapping& mapping) const {
     Priced result;
     result.mapping = mapping;
+    std::fill_n(result.durations.begin(), problem.dims, Count{1});
+    for (const LevelMapping& level : mapping.levels)
+      for (const Loop& loop : level.temporal) result.durations[static_cast<std::size_t>(loop.dim)] *= loop.bound;
     Nest nest(problem);
     nest.load(flatten(problem, mapping));
     const Totals totals = nest.price();
