@@ -121,12 +121,15 @@ std::vector<SpatialLoop> layout_of(const MapSpaceRules& rules, const FanoutRules
     const std::size_t placed = loops.size();
     for (const Count r : divisors(factors[d])) {
       const Count c = factors[d] / r;
+      const auto has_slot = [&](Side side, Count bound) {
+        return std::ranges::any_of(rules.slots[d], [&](const Slot& slot) {
+          return slot.spatial && slot.level == fanout.level && slot.side == side && bound <= slot.limit;
+        });
+      };
       bool slots = true;
       for (const auto& [side, bound] : {std::pair{Side::kRows, r}, std::pair{Side::kCols, c}}) {
         if (bound == 1) continue;
-        slots &= std::ranges::any_of(rules.slots[d], [&](const Slot& slot) {
-          return slot.spatial && slot.level == fanout.level && slot.side == side && bound <= slot.limit;
-        });
+        slots &= has_slot(side, bound);
         loops.push_back({static_cast<int>(d), bound, side});
       }
       const DimSet bit = DimSet{1} << d;
