@@ -218,7 +218,7 @@ void add_seconds(DesignRow& row, const DesignPoint& design, const Workload::Pass
   const auto figures = physical(design.accelerator->clock_hz, row.cost->energy_pj, row.cost->runtime_cycles,
                                 static_cast<double>(row.macs));
   if (!figures) return;
-  DesignRow::InTime& in_time = row.in_time.emplace();
+  DesignRow::InTime& in_time = row.in_time.emplace(DesignRow::InTime{});
   in_time.physical = *figures;
   in_time.inferences_per_s = static_cast<double>(pass.inferences) / figures->latency_s;
   if (pass.tokens) in_time.tokens_per_s = static_cast<double>(*pass.tokens) / figures->latency_s;

@@ -200,6 +200,7 @@ TEST(ExactMapper, IsHonestWhereTheProofIsOutOfReach) {
   }
   // So little memory that no lattice fits: still a bound, still honest.
   task.factorization = kPerfect;
+  options.budget = {};
   options.budget.memory_bytes = 100'000;
   const SearchResult cramped = run_mapper(*make_mapper("exact"), task, options);
   EXPECT_FALSE(cramped.certified);

@@ -13,6 +13,7 @@
 #include "dse/mappers/mapper.h"
 #include "support/random_cases.h"
 #include "support/shipped_library.h"
+#include "support/slowdown.h"
 
 namespace pliant {
 namespace {
@@ -184,7 +185,7 @@ TEST(Mappers, ABudgetIsKept) {
   for (const EndlessTask& endless : endless_tasks()) {
     SCOPED_TRACE(std::string(endless.mapper) + " " + std::string(to_string(endless.task.factorization)));
     SearchOptions options;
-    options.budget.seconds = std::string_view(endless.mapper) == "exact" ? 1 : 0.3;
+    options.budget.seconds = std::string_view(endless.mapper) == "exact" ? 1 : 0.3 * tests::kSlowdown;
     options.extra = endless.extra;
     const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();

@@ -9,16 +9,11 @@
 
 #include "dse/sweep/run_sweep.h"
 #include "support/shipped_library.h"
+#include "support/slowdown.h"
 #include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kSamplingSeconds = 6;  // as many searches in code that is that much slower
-#else
-constexpr double kSamplingSeconds = 0.3;
-#endif
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -38,7 +33,7 @@ TEST(SweepEstimate, IntervalsHoldTheSweepsThemselves) {
     options.dataset = folder.path() / "data";
     options.threads = 1;
     options.seconds_now = processor_seconds;
-    const SweepEstimate estimate = estimate_sweep(library(), sweep, options, kSamplingSeconds);
+    const SweepEstimate estimate = estimate_sweep(library(), sweep, options, 0.3 * tests::kSlowdown);
     const double before = processor_seconds();
     run_sweep(library(), sweep, options);
     const double took = processor_seconds() - before;
