@@ -39,6 +39,7 @@ examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --objective runtime,energy
   pliant map --accelerator simba --workload mobilenet_v2 --factorization ruby-s --gap 1%
   pliant map --accelerator eyeriss --workload resnet50 --network --objective energy --deadline 4e7
+  pliant map --accelerator npu --workload mobilenet_v2 --network --inferences 1000
   pliant map --accelerator simba --layer gemm:M=512,N=512,K=512 --save best.yaml
   pliant map --accelerator eyeriss --layer conv:M=64,C=64,P=56,Q=56,R=3,S=3 --factorization ruby-s --json
   pliant map --accelerator tpuv1 --workload vgg16 --mapper local --mapper-option beam=64 --budget 1s

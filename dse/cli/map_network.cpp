@@ -14,8 +14,16 @@
 
 namespace pliant {
 
+namespace {
+
+constexpr std::uint64_t kMostInferences = 1'000'000'000;
+
+}  // namespace
+
 void check_network_options(const Arguments& arguments, const TaskWords& words) {
   if (!arguments.has("network")) {
+    if (*arguments.whole("inferences") != 1)
+      throw arguments.bad("--inferences", "of single layers", "--network beside it");
     if (arguments.has("deadline")) throw arguments.bad("--deadline", "of single layers", "--network beside it");
     return;
   }
@@ -29,6 +37,10 @@ void check_network_options(const Arguments& arguments, const TaskWords& words) {
     throw arguments.bad("--deadline", fmt::format("beside --objective {}", words.objective), "--objective energy");
   if (const std::string residency = *arguments.text("residency"); residency != "on" && residency != "off")
     throw arguments.bad("--residency", fmt::format("`{}`", residency), "on or off");
+  if (const auto inferences = *arguments.whole("inferences"); inferences < 1 || inferences > kMostInferences)
+    throw arguments.bad("--inferences", fmt::format("{}", inferences), fmt::format("1 to {}", kMostInferences));
+  if (*arguments.whole("inferences") > 1 && *arguments.text("residency") == "off")
+    throw arguments.bad("--inferences", "beside --residency off", "--residency on");
   for (const char* option : {"save", "certificate"})
     if (arguments.has(option)) throw arguments.bad(fmt::format("--{}", option), "of a network", "a single --layer");
 }
@@ -43,8 +55,13 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Mapper
   std::optional<Workload> workload;
   if (*arguments.text("residency") == "on")
     workload = open_workload(Library(shipped_configs().value_or("configs")), *words.workload);
-  const NetworkAnswer answer = workload && workload->graph ? residency_answer(mapper, *workload, tasks, goal, search)
-                                                           : network_answer(mapper, tasks, goal, search);
+  const auto inferences = static_cast<Count>(*arguments.whole("inferences"));
+  if (inferences > 1 && !workload->graph)
+    throw arguments.bad("--inferences", fmt::format("{} does not say which layers read what", workload->name),
+                        "a workload with a `graph`, or with `chain: true`");
+  const NetworkAnswer answer = workload && workload->graph
+                                   ? residency_answer(mapper, *workload, tasks, goal, search, inferences)
+                                   : network_answer(mapper, tasks, goal, search);
   if (interrupt.asked()) return 130;
   if (!answer.found) {
     err << answer.text;

@@ -36,6 +36,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"residency", kText, "on", "map",
      "with --network, of a workload that knows its graph: on = tensors may stay on chip between layers; off = the "
      "layers are unrelated"},
+    {"inferences", kWhole, "1", "map",
+     "with --network, of a workload that knows its graph: weights may stay on chip across so many inferences or decode "
+     "steps; figures are of one of them"},
     {"deadline", kReal, "", "map", "with --network and --objective energy: cycles that the network may take"},
     {"factorization", kText, "pfm", "map count", kFactorizations, "factorization"},
     {"factorization", kText, "", "eval", "pfm, ruby-s, ruby-t, ruby or padding instead of the mapping's"},

@@ -47,14 +47,15 @@ std::vector<std::string> variant_settings(const Accelerator& plain, const Accele
 class ResidencyTelling {
  public:
   ResidencyTelling(const Workload& workload, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
-                   const residency::Search& search, const Optimum& best, const Optimum& outside)
+                   const residency::Search& search, const Optimum& best, const Optimum& outside, Count inferences)
       : workload_(workload),
         tasks_(tasks),
         accelerator_(tasks.front().task.accelerator),
         goal_(goal),
         search_(search),
         best_(best),
-        outside_(outside) {}
+        outside_(outside),
+        inferences_(inferences) {}
 
   std::string text(std::string_view mapper) const {
     std::string text = steps_table() + "\n";
@@ -62,6 +63,7 @@ class ResidencyTelling {
       text += "no tensor stays on chip\n";
     else
       text += "tensors that stay on chip\n" + stays;
+    text += weights_text();
     text += "\n" + verdict().text("the network over mappings and residency");
     text += without_text();
     return text + fmt::format("mapper {}, {} searches\n", mapper, search_.searches());
@@ -82,6 +84,17 @@ class ResidencyTelling {
                                  {"lives_in", home_name(best_.homes[t])},
                                  {"from_step", tensor.made_by},
                                  {"to_step", tensor.last_read}});
+    }
+    if (inferences_ > 1) {
+      json["inferences"] = inferences_;
+      json["weights"] = ordered_json::array();
+      for (std::size_t w = 0; w < best_.weights.size(); ++w)
+        if (best_.weights[w] != kOutside)
+          json["weights"].push_back(
+              {{"node", node_name(live().steps[static_cast<std::size_t>(live().weights[w].step)].node)},
+               {"step", live().weights[w].step},
+               {"lives_in", home_name(best_.weights[w])},
+               {"words", words_of_weights(w)}});
     }
     json["steps"] = ordered_json::array();
     for (std::size_t s = 0; s < best_.steps.size(); ++s) json["steps"].push_back(step_json(s));
@@ -113,11 +126,9 @@ class ResidencyTelling {
   /// Words that tensors take in each memory while the step runs, its own operands included.
   std::map<std::string, Count> reserved(std::size_t s) const {
     std::map<std::string, Count> all;
-    const int variant = best_.steps[s].variant;
-    if (variant < 0) return all;
-    const residency::Reserved& words = search_.variant(variant).reserved;
+    const std::vector<Count>& words = best_.steps[s].taken;
     for (std::size_t l = 0; l < words.size(); ++l)
-      if (const Count sum = words[l][0] + words[l][1] + words[l][2]; sum > 0) all[accelerator_.levels[l].name] = sum;
+      if (words[l] > 0) all[accelerator_.levels[l].name] = words[l];
     return all;
   }
 
@@ -177,6 +188,27 @@ class ResidencyTelling {
     return table.text("  ");
   }
 
+  Count words_of_weights(std::size_t w) const {
+    std::vector<Task> rows;
+    for (const ReadTask& read : tasks_) rows.push_back(read.task);
+    return residency::weights_words(live(), rows, live().weights[w], best_.weights[w]);
+  }
+
+  std::string weights_text() const {
+    if (inferences_ == 1) return {};
+    TextTable table({"weights of", "stay in<", "words"});
+    std::size_t stay = 0;
+    for (std::size_t w = 0; w < best_.weights.size(); ++w) {
+      if (best_.weights[w] == kOutside) continue;
+      ++stay;
+      table.add({node_name(live().steps[static_cast<std::size_t>(live().weights[w].step)].node),
+                 home_name(best_.weights[w]), readable_count(static_cast<double>(words_of_weights(w)))});
+    }
+    if (stay == 0) return fmt::format("no weights stay across {} inferences\n", inferences_);
+    return fmt::format("weights that stay across {} inferences, loaded once before the first\n", inferences_) +
+           table.text("  ");
+  }
+
   std::string without_text() const {
     if (!outside_.found()) return "without residency no choice of mappings does\n";
     const double edp = outside_.energy_pj * outside_.cycles;
@@ -213,15 +245,16 @@ class ResidencyTelling {
   const residency::Search& search_;
   const Optimum& best_;
   const Optimum& outside_;
+  Count inferences_;
 };
 
 }  // namespace
 
 NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
-                               const NetworkGoal& goal, const SearchOptions& options) {
+                               const NetworkGoal& goal, const SearchOptions& options, Count inferences) {
   std::vector<Task> rows;
   for (const ReadTask& read : tasks) rows.push_back(read.task);
-  residency::Search search(mapper, workload, rows, options);
+  residency::Search search(mapper, workload, rows, options, inferences);
   const Optimum best = search.run(goal, true);
   if (options.stop.stop_requested()) return {};
   if (!best.found())
@@ -229,7 +262,7 @@ NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, c
                       best.fastest_cycles);
   const Optimum outside = search.run(goal, false);
   if (options.stop.stop_requested()) return {};
-  const ResidencyTelling telling(workload, tasks, goal, search, best, outside);
+  const ResidencyTelling telling(workload, tasks, goal, search, best, outside, inferences);
   return {true, telling.text(mapper.name()), telling.json(mapper.name())};
 }
 

@@ -12,6 +12,6 @@ namespace pliant {
 
 /// The workload must have a graph. Of a search that was stopped nothing may be told.
 NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
-                               const NetworkGoal& goal, const SearchOptions& options);
+                               const NetworkGoal& goal, const SearchOptions& options, Count inferences = 1);
 
 }  // namespace pliant

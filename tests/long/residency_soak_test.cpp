@@ -29,5 +29,17 @@ TEST(ResidencySoak, AgreesWithEnumeration) {
   EXPECT_GE(counts.better, static_cast<int>(cases) / 3);
 }
 
+TEST(ResidencySoak, WeightsAgreeWithEnumeration) {
+  const std::uint64_t first = setting("PLIANT_SEED", 1000), cases = setting("PLIANT_CASES", 300);
+  tests::ResidencyCounts counts;
+  std::uint64_t seed = first;
+  for (; counts.networks < static_cast<int>(cases) && !::testing::Test::HasFailure(); ++seed)
+    tests::compare_weights_with_enumeration(seed, counts);
+  std::cout << counts.networks << " networks (seeds " << first << " to " << seed - 1 << "), " << counts.comparisons
+            << " optima compared, " << counts.better << " networks better with weights that stay, " << counts.equal
+            << " equal" << std::endl;
+  EXPECT_GE(counts.better, static_cast<int>(cases) / 3);
+}
+
 }  // namespace
 }  // namespace pliant

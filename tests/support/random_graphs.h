@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,7 @@ using Pairs = std::vector<std::pair<double, double>>;
 Pairs without_beaten(Pairs all);
 /// Of all choices; of those in which every tensor lives outside when `stay` is false.
 Pairs every_choice(const RandomGraph& graph, bool stay);
+/// Of one of so many inferences, across which weights may stay, too; nothing when there are too many choices to try.
+std::optional<Pairs> every_choice_with_weights(const RandomGraph& graph, Count inferences);
 
 }  // namespace pliant::tests

@@ -116,4 +116,28 @@ void compare_with_enumeration(std::uint64_t seed, ResidencyCounts& counts) {
   }
 }
 
+void compare_weights_with_enumeration(std::uint64_t seed, ResidencyCounts& counts) {
+  const RandomGraph graph = random_graph(seed);
+  const std::vector<Count> several{2, 5, 100};
+  const Count inferences = several[seed % several.size()];
+  const std::optional<Pairs> all = every_choice_with_weights(graph, inferences);
+  if (!all || all->empty()) return;
+  SCOPED_TRACE(graph.text);
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchOptions options;
+  residency::Search search(*exact, graph.workload, graph.rows, options, inferences),
+      single(*exact, graph.workload, graph.rows, options);
+  ++counts.networks;
+  for (const Objective objective : {Objective::kRuntime, Objective::kEnergy, Objective::kEdp, Objective::kEd2p}) {
+    SCOPED_TRACE(to_string(objective));
+    const residency::Optimum found = search.run({objective}, true);
+    ASSERT_TRUE(found.certified);
+    EXPECT_NEAR(found.value / best_of(*all, objective, kInfinity), 1, 1e-9);
+    ++counts.comparisons;
+    const residency::Optimum one = single.run({objective}, true);
+    if (objective == Objective::kEdp) (found.value < one.value * (1 - 1e-9) ? counts.better : counts.equal)++;
+    EXPECT_LE(found.value, one.value * (1 + 1e-12)) << "weights may always be fetched again";
+  }
+}
+
 }  // namespace pliant::tests

@@ -23,6 +23,7 @@ class Reader {
     for (std::size_t s = 0; s < run_.size(); ++s) add_step(static_cast<int>(s));
     for (int t = 0; t < static_cast<int>(live_.tensors.size()); ++t) find_homes(t);
     find_through();
+    find_weights();
     return std::move(live_);
   }
 
@@ -92,7 +93,7 @@ class Reader {
     const Accelerator& accelerator = rows_.front().accelerator;
     for (int l = 1; l + 1 < static_cast<int>(accelerator.levels.size()); ++l) {
       const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
-      if (level.is_fanout() && level.fanout().units() > 1) break;  // from here on there are several of each
+      if (level.is_fanout()) break;  // from here on there may be several of each
       if (!level.is_memory() || level.memory().off_chip) continue;
       bool good = true;
       for (int s = found.made_by; s <= found.last_read && good; ++s) {
@@ -107,6 +108,29 @@ class Reader {
         if (level.memory().capacity_words) good &= words_at(live_, rows_, t, s, l) <= *level.memory().capacity_words;
       }
       if (good) found.homes.push_back(l);
+    }
+  }
+
+  void find_weights() {
+    const Accelerator& accelerator = rows_.front().accelerator;
+    for (int s = 0; s < static_cast<int>(live_.steps.size()); ++s) {
+      const Step& step = live_.steps[static_cast<std::size_t>(s)];
+      if (step.row < 0) continue;
+      const Task& task = rows_[static_cast<std::size_t>(step.row)];
+      const TensorSet all = task.layer.tensors_with_role(Role::kWeight);
+      const int operand = std::countr_zero(all);
+      if (std::popcount(all) != 1 || std::ranges::find(step.reads, operand, &Read::operand) != step.reads.end())
+        continue;
+      StandingWeights found{s, operand, step.count * task.layer.tensor_words(operand)};
+      for (int l = 1; l + 1 < static_cast<int>(accelerator.levels.size()); ++l) {
+        const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
+        if (level.is_fanout()) break;
+        if (!level.is_memory() || level.memory().off_chip || !may_live(task, operand, l)) continue;
+        if (level.memory().capacity_words && weights_words(live_, rows_, found, l) > *level.memory().capacity_words)
+          continue;
+        found.homes.push_back(l);
+      }
+      if (found.homes.size() > 1) live_.weights.push_back(std::move(found));
     }
   }
 
@@ -155,6 +179,23 @@ int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int te
   return accelerator.element_bits(level, layer, layer.output());
 }
 
+namespace {
+
+Count words_of(const Accelerator& accelerator, Count elements, int bits, Home home) {
+  const Wide word = accelerator.levels[static_cast<std::size_t>(home)].memory().word_bits;
+  const Wide all = static_cast<Wide>(elements) * bits;
+  return static_cast<Count>(all / word + (all % word != 0 ? 1 : 0));
+}
+
+}  // namespace
+
+Count weights_words(const LiveTensors& live, const std::vector<Task>& rows, const StandingWeights& weights, Home home) {
+  const Accelerator& accelerator = rows.front().accelerator;
+  const int row = live.steps[static_cast<std::size_t>(weights.step)].row;
+  const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
+  return words_of(accelerator, weights.elements, accelerator.element_bits(home, layer, weights.operand), home);
+}
+
 Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int step, Home home) {
   const Accelerator& accelerator = rows.front().accelerator;
   const Step& now = live.steps[static_cast<std::size_t>(step)];
@@ -165,9 +206,7 @@ Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tenso
     for (const Read& read : now.reads)
       if (read.tensor == tensor) bits = std::max(bits, accelerator.element_bits(home, layer, read.operand));
   }
-  const Wide word = accelerator.levels[static_cast<std::size_t>(home)].memory().word_bits;
-  const Wide all = static_cast<Wide>(live.tensors[static_cast<std::size_t>(tensor)].elements) * bits;
-  return static_cast<Count>(all / word + (all % word != 0 ? 1 : 0));
+  return words_of(accelerator, live.tensors[static_cast<std::size_t>(tensor)].elements, bits, home);
 }
 
 }  // namespace pliant::residency

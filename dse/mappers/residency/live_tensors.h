@@ -37,9 +37,17 @@ struct Step {
   std::vector<int> through;         ///< tensors made before and read later that it does not touch
 };
 
+/// What a layer reads as weights from outside, the same in every inference: it may stay from one to the next.
+struct StandingWeights {
+  int step = 0, operand = 0;
+  Count elements = 0;                 ///< of all layers of the step
+  std::vector<Home> homes{kOutside};  ///< all they may have, outside first
+};
+
 struct LiveTensors {
   std::vector<LiveTensor> tensors;
   std::vector<Step> steps;
+  std::vector<StandingWeights> weights;  ///< those that have a choice, by step
   bool limited = false;  ///< too many tensors are alive at once: some had to live outside, so no optimum is proven
 };
 
@@ -48,6 +56,9 @@ LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows
 
 /// Bits of a tensor's finished elements at a memory, as the layer that makes it says. Operators say nothing.
 int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level);
+
+/// Words of the memory that weights take.
+Count weights_words(const LiveTensors& live, const std::vector<Task>& rows, const StandingWeights& weights, Home home);
 
 /// Words of the memory that a tensor takes while a step runs: partial sums while a layer makes it, finished elements
 /// afterwards, or as wide as a layer that reads it takes them to be.

@@ -21,7 +21,7 @@ int outermost(const Accelerator& accelerator, Role role) {
   return 0;
 }
 
-double cycles_at(const Memory& memory, const Words& words) {
+double cycles_at(const Memory& memory, const Words& words, Role read, Role written) {
   double most = 0;
   const auto port = [&most](const std::optional<double>& per_cycle, double moved) {
     if (per_cycle) most = std::max(most, moved / *per_cycle);
@@ -29,12 +29,12 @@ double cycles_at(const Memory& memory, const Words& words) {
   port(memory.read_words_per_cycle, words.read);
   port(memory.write_words_per_cycle, words.written);
   port(memory.bus_words_per_cycle, words.read + words.written);
-  const Bandwidth& inputs = memory.bandwidth_of[static_cast<std::size_t>(Role::kInput)];
-  const Bandwidth& outputs = memory.bandwidth_of[static_cast<std::size_t>(Role::kOutput)];
-  port(inputs.read, words.read);
-  port(inputs.bus, words.read);
-  port(outputs.write, words.written);
-  port(outputs.bus, words.written);
+  const Bandwidth& from = memory.bandwidth_of[static_cast<std::size_t>(read)];
+  const Bandwidth& to = memory.bandwidth_of[static_cast<std::size_t>(written)];
+  port(from.read, words.read);
+  port(from.bus, words.read);
+  port(to.write, words.written);
+  port(to.bus, words.written);
   return most;
 }
 
@@ -79,8 +79,27 @@ OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, cons
   for (const auto& [level, moved] : at) {
     const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
     cost.energy_pj += moved.read * memory.read_pj + moved.written * memory.write_pj;
-    cost.cycles = std::max(cost.cycles, cycles_at(memory, moved));
+    cost.cycles = std::max(cost.cycles, cycles_at(memory, moved, Role::kInput, Role::kOutput));
   }
+  cost.energy_pj += cost.cycles * leak_pj_per_cycle(accelerator);
+  return cost;
+}
+
+OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
+                          Home home) {
+  const Accelerator& accelerator = rows.front().accelerator;
+  const int row = live.steps[static_cast<std::size_t>(weights.step)].row, from = outermost(accelerator, Role::kWeight);
+  const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
+  const auto words = [&](int level) {
+    return static_cast<double>(weights.elements) * accelerator.element_bits(level, layer, weights.operand) /
+           accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
+  };
+  const Memory& outside = accelerator.levels[static_cast<std::size_t>(from)].memory();
+  const Memory& inside = accelerator.levels[static_cast<std::size_t>(home)].memory();
+  OperatorCost cost;
+  cost.energy_pj = words(from) * outside.read_pj + words(home) * inside.write_pj;
+  cost.cycles = std::max(cycles_at(outside, {words(from), 0}, Role::kWeight, Role::kWeight),
+                         cycles_at(inside, {0, words(home)}, Role::kWeight, Role::kWeight));
   cost.energy_pj += cost.cycles * leak_pj_per_cycle(accelerator);
   return cost;
 }

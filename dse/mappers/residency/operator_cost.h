@@ -17,6 +17,10 @@ struct OperatorCost {
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made);
 
+/// What it costs to bring weights from outside to where they stay.
+OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
+                          Home home);
+
 /// Does its result take the place of the operand, element by element?
 bool works_in_place(WorkloadGraph::Operator work);
 

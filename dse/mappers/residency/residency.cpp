@@ -10,15 +10,25 @@
 namespace pliant::residency {
 
 Search::Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows,
-               const SearchOptions& options)
+               const SearchOptions& options, Count inferences)
     : mapper_(mapper),
       options_(options),
       variants_(mapper, rows, options),
       staying_(workload, rows, true, variants_),
-      outside_(workload, rows, false, variants_) {}
+      outside_(workload, rows, false, variants_) {
+  if (inferences > 1) standing_.emplace(workload, rows, variants_, inferences, options.stop);
+}
 
-Optimum Search::taken(const ResidencyLines& lines, const Path& path) const {
+const Path* Search::path_at(double slope, bool stay) {
+  if (!stay) return outside_.at(slope);
+  return standing_ ? standing_->at(slope) : staying_.at(slope);
+}
+
+Optimum Search::taken(const Path& path) {
+  const ResidencyLines& lines = *path.of;
   Optimum best;
+  for (const StandingWeights& weights : lines.live().weights)
+    best.weights.push_back(path.steps[static_cast<std::size_t>(weights.step)].weights);
   best.energy_pj = path.energy_pj;
   best.cycles = path.cycles;
   best.homes.assign(lines.live().tensors.size(), kOutside);
@@ -35,6 +45,18 @@ Optimum Search::taken(const ResidencyLines& lines, const Path& path) const {
   return best;
 }
 
+void Search::note_rooms(const ResidencyLines& lines, Optimum& best) {
+  std::vector<Home> weights(best.steps.size(), kOutside);
+  for (std::size_t w = 0; w < best.weights.size(); ++w)
+    weights[static_cast<std::size_t>(lines.live().weights[w].step)] = best.weights[w];
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const ResidencyLines::Rooms rooms = lines.rooms(
+        static_cast<int>(s), [&](int tensor) { return best.homes[static_cast<std::size_t>(tensor)]; }, weights[s]);
+    best.steps[s].taken.clear();
+    for (const auto& words : rooms.all) best.steps[s].taken.push_back(words[0] + words[1] + words[2]);
+  }
+}
+
 Optimum Search::run(const NetworkGoal& asked, bool stay) {
   if (asked.objective == Objective::kEdpOverUtilization)
     throw std::invalid_argument("a network has no utilization of its own");
@@ -43,7 +65,7 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   goal.most_cycles *= 1 + kNetworkRounding;
   ResidencyLines& lines = stay ? staying_ : outside_;
   NetworkHull hull(goal, options_.stop, [&](double slope) -> std::optional<NetworkLine> {
-    const Path* path = lines.at(slope);
+    const Path* path = path_at(slope, stay);
     if (path == nullptr) return std::nullopt;
     NetworkLine line;
     line.slope = slope;
@@ -54,7 +76,7 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   });
   Optimum best;
   if (!hull.close()) {
-    best.without_mapping = lines.stuck_row();
+    best.without_mapping = stay && standing_ ? standing_->stuck_row() : lines.stuck_row();
     best.infeasible = variants_.complete();
     return best;
   }
@@ -64,9 +86,15 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
     return best;
   }
   bool proven = hull.proven();
-  if (hull.best() != nullptr) best = taken(lines, *lines.at(hull.best()->slope));
+  const ResidencyLines* of = &lines;
+  if (hull.best() != nullptr) {
+    const Path& path = *path_at(hull.best()->slope, stay);
+    best = taken(path);
+    of = path.of;
+  }
   best.value = hull.value();
-  if (hull.has_deadline() && !proven) {
+  // Between corners weights that stay are not combined: the gap to the line is stated.
+  if (hull.has_deadline() && !proven && !(stay && standing_)) {
     DeadlineCombination combination(mapper_, lines, variants_, options_, goal.most_cycles,
                                     hull.highest_at_deadline().slope);
     proven = combination.improve(best);
@@ -76,6 +104,7 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   best.certified = proven && complete;
   best.lower_bound = best.certified ? best.value : (complete ? hull.lower_bound() : 0);
   best.fastest_cycles = hull.fastest_cycles();
+  note_rooms(*of, best);
   return best;
 }
 

@@ -8,6 +8,7 @@
 
 #include "dse/mappers/network.h"
 #include "dse/mappers/residency/residency_lines.h"
+#include "dse/mappers/residency/standing_lines.h"
 
 namespace pliant::residency {
 
@@ -21,11 +22,13 @@ struct StepPart {
 struct StepChoice {
   int variant = -1;             ///< -1 = an operator
   std::vector<StepPart> parts;  ///< of a layer
+  std::vector<Count> taken;     ///< by level: words of each memory that tensors take while it runs
   double energy_pj = 0, cycles = 0;
 };
 
 struct Optimum {
   std::vector<Home> homes;        ///< by tensor
+  std::vector<Home> weights;      ///< by LiveTensors::weights: where they stay across inferences
   std::vector<StepChoice> steps;  ///< by step; empty when nothing was found
   double energy_pj = 0, cycles = 0;
   double value = 0, lower_bound = 0;
@@ -40,9 +43,11 @@ struct Optimum {
 class Search {
  public:
   /// `rows` are the tasks of the workload's rows; the workload must have a graph. All arguments must outlive it.
-  Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows, const SearchOptions& options);
+  /// Weights may stay on chip across so many inferences; figures are of one of them.
+  Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows, const SearchOptions& options,
+         Count inferences = 1);
 
-  /// With `stay` false every tensor lives outside.
+  /// With `stay` false every tensor and all weights live outside.
   Optimum run(const NetworkGoal& asked, bool stay);
 
   const LiveTensors& live() const { return staying_.live(); }
@@ -51,12 +56,15 @@ class Search {
   std::uint64_t searches() const { return variants_.searches() + more_searches_; }
 
  private:
-  Optimum taken(const ResidencyLines& lines, const Path& path) const;
+  const Path* path_at(double slope, bool stay);
+  static Optimum taken(const Path& path);
+  static void note_rooms(const ResidencyLines& lines, Optimum& best);
 
   const Mapper& mapper_;
   const SearchOptions& options_;
   VariantLines variants_;
   ResidencyLines staying_, outside_;
+  std::optional<StandingLines> standing_;  ///< when there are several inferences
   std::uint64_t more_searches_ = 0;
 };
 

@@ -10,23 +10,6 @@ namespace pliant::residency {
 
 namespace {
 
-/// Where the tensors that a step touches or that live through it are.
-class Places {
- public:
-  Places(const std::vector<int>& alive, const std::vector<Home>& state, int makes, Home made)
-      : alive_(alive), state_(state), makes_(makes), made_(made) {}
-  Home of(int tensor) const {
-    if (tensor == makes_) return made_;
-    return state_[static_cast<std::size_t>(std::ranges::find(alive_, tensor) - alive_.begin())];
-  }
-
- private:
-  const std::vector<int>& alive_;
-  const std::vector<Home>& state_;
-  int makes_;
-  Home made_;
-};
-
 bool fits(const Accelerator& accelerator, const Reserved& reserved) {
   for (std::size_t l = 0; l < reserved.size(); ++l) {
     const Level& level = accelerator.levels[l];
@@ -57,60 +40,105 @@ void merge_roles(const std::vector<bool>& divided, Reserved& reserved) {
 }  // namespace
 
 ResidencyLines::ResidencyLines(const Workload& workload, const std::vector<Task>& rows, bool stay,
-                               VariantLines& variants)
-    : workload_(workload), rows_(rows), variants_(variants), live_(live_tensors(workload, rows)) {
+                               VariantLines& variants, WeightPlaces places)
+    : workload_(workload),
+      rows_(rows),
+      variants_(variants),
+      live_(live_tensors(workload, rows)),
+      places_(std::move(places)),
+      weights_of_(live_.steps.size(), -1) {
+  if (!places_.allowed.empty())
+    for (std::size_t w = 0; w < live_.weights.size(); ++w)
+      weights_of_[static_cast<std::size_t>(live_.weights[w].step)] = static_cast<int>(w);
   if (!stay)
     for (LiveTensor& tensor : live_.tensors) tensor.homes = {kOutside};
   for (const Task& row : rows) divided_.push_back(divided_memories(row));
   build();
 }
 
-std::optional<Transition> ResidencyLines::transition(int s, const std::vector<int>& alive, const State& state,
-                                                     Home made) {
+const std::vector<Home>& ResidencyLines::weight_homes(int step) const {
+  static const std::vector<Home> outside{kOutside};
+  const int w = weights_of_[static_cast<std::size_t>(step)];
+  return w < 0 ? outside : places_.allowed[static_cast<std::size_t>(w)];
+}
+
+ResidencyLines::Rooms ResidencyLines::rooms(int s, const std::function<Home(int)>& home_of, Home weights) const {
   const Step& step = live_.steps[static_cast<std::size_t>(s)];
   const Accelerator& accelerator = rows_.front().accelerator;
-  const Places places(alive, state, step.makes, made);
-  Reserved own(accelerator.levels.size(), std::array<Count, kRoles>{});
-  for (std::size_t l = 0; l < own.size(); ++l)
-    if (accelerator.levels[l].is_memory()) own[l] = accelerator.levels[l].memory().reserved_words;
+  const Layer* layer = step.row >= 0 ? &rows_[static_cast<std::size_t>(step.row)].layer : nullptr;
+  Rooms rooms;
+  rooms.own.assign(accelerator.levels.size(), {});
+  for (std::size_t l = 0; l < rooms.own.size(); ++l)
+    if (accelerator.levels[l].is_memory()) rooms.own[l] = accelerator.levels[l].memory().reserved_words;
   const auto reserve = [&](Reserved& reserved, int tensor, Role role) {
-    const Home home = places.of(tensor);
+    const Home home = home_of(tensor);
     if (home == kOutside) return;
     reserved[static_cast<std::size_t>(home)][static_cast<std::size_t>(role)] += words_at(live_, rows_, tensor, s, home);
   };
-  Variant variant;
-  variant.row = step.row;
-  const Layer* layer = step.row >= 0 ? &rows_[static_cast<std::size_t>(step.row)].layer : nullptr;
-  std::vector<Home> homes;
   std::vector<int> counted;
   for (const Read& read : step.reads) {
-    homes.push_back(places.of(read.tensor));
+    rooms.reads.push_back(home_of(read.tensor));
     const Role role = layer ? layer->tensors[static_cast<std::size_t>(read.operand)].role : Role::kInput;
-    if (layer) variant.homes[static_cast<std::size_t>(role)] = homes.back();
-    if (std::ranges::find(counted, read.tensor) == counted.end()) reserve(own, read.tensor, role);
+    if (std::ranges::find(counted, read.tensor) == counted.end()) reserve(rooms.own, read.tensor, role);
     counted.push_back(read.tensor);
   }
   if (step.makes >= 0) {
+    const Home made = home_of(step.makes);
     const bool replaces =
         !layer && works_in_place(workload_.graph->nodes[static_cast<std::size_t>(step.node)].work) &&
         std::ranges::any_of(step.reads, [&](const Read& read) {
           const LiveTensor& tensor = live_.tensors[static_cast<std::size_t>(read.tensor)];
-          return made != kOutside && tensor.last_read == s && places.of(read.tensor) == made &&
+          return made != kOutside && tensor.last_read == s && home_of(read.tensor) == made &&
                  words_at(live_, rows_, read.tensor, s, made) >= words_at(live_, rows_, step.makes, s, made);
         });
-    if (layer) variant.homes[static_cast<std::size_t>(Role::kOutput)] = made;
-    if (!replaces) reserve(own, step.makes, Role::kOutput);
+    if (!replaces) reserve(rooms.own, step.makes, Role::kOutput);
   }
-  variant.reserved = own;
-  for (const int tensor : step.through) reserve(variant.reserved, tensor, Role::kInput);
-  if (!fits(accelerator, variant.reserved)) return std::nullopt;
+  const auto reserve_weights = [&](Reserved& reserved, int w, Home home, Role role) {
+    reserved[static_cast<std::size_t>(home)][static_cast<std::size_t>(role)] +=
+        weights_words(live_, rows_, live_.weights[static_cast<std::size_t>(w)], home);
+  };
+  if (weights != kOutside) reserve_weights(rooms.own, weights_of_[static_cast<std::size_t>(s)], weights, Role::kWeight);
+  rooms.all = rooms.own;
+  for (const int tensor : step.through) reserve(rooms.all, tensor, Role::kInput);
+  for (std::size_t w = 0; w < places_.allowed.size(); ++w)
+    if (const auto& homes = places_.allowed[w];
+        homes.size() == 1 && homes.front() != kOutside && live_.weights[w].step != s)
+      reserve_weights(rooms.all, static_cast<int>(w), homes.front(), Role::kInput);
+  return rooms;
+}
+
+std::optional<Transition> ResidencyLines::transition(int s, const std::vector<int>& alive, const State& state,
+                                                     Home made, Home weights) {
+  const Step& step = live_.steps[static_cast<std::size_t>(s)];
+  const auto home_of = [&](int tensor) {
+    if (tensor == step.makes) return made;
+    return state[static_cast<std::size_t>(std::ranges::find(alive, tensor) - alive.begin())];
+  };
+  Rooms taken = rooms(s, home_of, weights);
+  if (!fits(rows_.front().accelerator, taken.all)) return std::nullopt;
   Transition found;
   found.made = made;
-  if (!layer) {
-    found.cost = operator_cost(rows_, step, live_, homes, made);
+  found.weights = weights;
+  if (step.row < 0) {
+    found.cost = operator_cost(rows_, step, live_, taken.reads, made);
     return found;
   }
-  Variant alone{variant.row, variant.homes, own};
+  const Layer& layer = rows_[static_cast<std::size_t>(step.row)].layer;
+  Variant variant;
+  variant.row = step.row;
+  for (std::size_t i = 0; i < step.reads.size(); ++i)
+    variant.homes[static_cast<std::size_t>(layer.tensors[static_cast<std::size_t>(step.reads[i].operand)].role)] =
+        taken.reads[i];
+  variant.homes[static_cast<std::size_t>(Role::kOutput)] = made;
+  if (weights != kOutside) {
+    variant.homes[static_cast<std::size_t>(Role::kWeight)] = weights;
+    const StandingWeights& standing = live_.weights[static_cast<std::size_t>(weights_of_[static_cast<std::size_t>(s)])];
+    found.cost = loading_cost(rows_, live_, standing, weights);
+    found.cost.energy_pj /= static_cast<double>(places_.inferences);
+    found.cost.cycles /= static_cast<double>(places_.inferences);
+  }
+  variant.reserved = std::move(taken.all);
+  Variant alone{variant.row, variant.homes, std::move(taken.own)};
   merge_roles(divided_[static_cast<std::size_t>(step.row)], variant.reserved);
   merge_roles(divided_[static_cast<std::size_t>(step.row)], alone.reserved);
   found.variant = variants_.intern(std::move(variant), std::move(alone));
@@ -131,16 +159,17 @@ void ResidencyLines::build() {
     const std::vector<Home>& homes =
         step.makes >= 0 ? live_.tensors[static_cast<std::size_t>(step.makes)].homes : nowhere;
     for (std::size_t from = 0; from < states.size(); ++from) {
-      for (const Home made : homes) {
-        auto one = transition(s, alive, states[from], made);
-        if (!one) continue;
-        State after;
-        for (std::size_t i = 0; i < next_alive.size(); ++i)
-          if (!dies(next_alive[i])) after.push_back(i < states[from].size() ? states[from][i] : made);
-        one->from = static_cast<int>(from);
-        one->to = next.emplace(std::move(after), static_cast<int>(next.size())).first->second;
-        found.push_back(*one);
-      }
+      for (const Home made : homes)
+        for (const Home weights : weight_homes(s)) {
+          auto one = transition(s, alive, states[from], made, weights);
+          if (!one) continue;
+          State after;
+          for (std::size_t i = 0; i < next_alive.size(); ++i)
+            if (!dies(next_alive[i])) after.push_back(i < states[from].size() ? states[from][i] : made);
+          one->from = static_cast<int>(from);
+          one->to = next.emplace(std::move(after), static_cast<int>(next.size())).first->second;
+          found.push_back(*one);
+        }
     }
     states_.push_back(states.size());
     std::erase_if(next_alive, dies);
@@ -151,19 +180,28 @@ void ResidencyLines::build() {
   states_.push_back(states.size());
 }
 
-double ResidencyLines::weight(const Transition& transition, int step, double slope, VariantLines::Known& known) {
+double ResidencyLines::weight(const Transition& transition, int step, double slope,
+                              const std::vector<double>& word_prices, VariantLines::Known& known) {
   const auto count = static_cast<double>(live_.steps[static_cast<std::size_t>(step)].count);
+  const double own =
+      std::isinf(slope) ? transition.cost.cycles : transition.cost.energy_pj + slope * transition.cost.cycles;
   if (transition.variant < 0) {
     known = {};
-    return count *
-           (std::isinf(slope) ? transition.cost.cycles : transition.cost.energy_pj + slope * transition.cost.cycles);
+    return count * own;
   }
   known = variants_.bound(transition.variant, slope);
-  return known.nothing_fits ? kInfinity : count * known.least;
+  if (known.nothing_fits) return kInfinity;
+  double price = 0;
+  if (transition.weights != kOutside && !word_prices.empty() && weight_homes(step).size() > 1)
+    price = word_prices[static_cast<std::size_t>(transition.weights)] *
+            static_cast<double>(weights_words(
+                live_, rows_, live_.weights[static_cast<std::size_t>(weights_of_[static_cast<std::size_t>(step)])],
+                transition.weights));
+  return count * known.least + own + price;
 }
 
 /// Lower bounds for what is not searched yet; the best path is searched, until all of it is.
-std::optional<Path> ResidencyLines::shortest(double slope) {
+std::optional<Path> ResidencyLines::priced(double slope, const std::vector<double>& word_prices) {
   const std::size_t count = live_.steps.size();
   std::vector<std::vector<const Transition*>> by(count);  // by step: into each state
   std::vector<std::vector<double>> least(count + 1);
@@ -175,7 +213,7 @@ std::optional<Path> ResidencyLines::shortest(double slope) {
       for (const Transition& one : transitions_[s]) {
         VariantLines::Known known;
         const double total =
-            least[s][static_cast<std::size_t>(one.from)] + weight(one, static_cast<int>(s), slope, known);
+            least[s][static_cast<std::size_t>(one.from)] + weight(one, static_cast<int>(s), slope, word_prices, known);
         if (total >= least[s + 1][static_cast<std::size_t>(one.to)]) continue;
         least[s + 1][static_cast<std::size_t>(one.to)] = total;
         by[s][static_cast<std::size_t>(one.to)] = &one;
@@ -186,6 +224,7 @@ std::optional<Path> ResidencyLines::shortest(double slope) {
       }
     }
     Path path;
+    path.of = this;
     path.least = least[count][0];
     path.steps.resize(count);
     bool searched = false;
@@ -194,6 +233,7 @@ std::optional<Path> ResidencyLines::shortest(double slope) {
       const Transition& one = *by[s][static_cast<std::size_t>(state)];
       PathStep& step = path.steps[s];
       step.made = one.made;
+      step.weights = one.weights;
       step.variant = one.variant;
       step.energy_pj = one.cost.energy_pj;
       step.cycles = one.cost.cycles;
@@ -211,8 +251,8 @@ std::optional<Path> ResidencyLines::shortest(double slope) {
       PathStep& step = path.steps[s];
       const auto times = static_cast<double>(live_.steps[s].count);
       if (step.line != nullptr) {
-        step.energy_pj = times * step.line->point.totals.energy_pj;
-        step.cycles = times * step.line->point.totals.cycles;
+        step.energy_pj += times * step.line->point.totals.energy_pj;
+        step.cycles += times * step.line->point.totals.cycles;
       }
       path.energy_pj += step.energy_pj;
       path.cycles += step.cycles;
@@ -223,7 +263,7 @@ std::optional<Path> ResidencyLines::shortest(double slope) {
 
 const Path* ResidencyLines::at(double slope) {
   auto known = known_.find(slope);
-  if (known == known_.end()) known = known_.emplace(slope, shortest(slope)).first;
+  if (known == known_.end()) known = known_.emplace(slope, priced(slope, {})).first;
   return known->second ? &*known->second : nullptr;
 }
 

@@ -3,6 +3,7 @@
 // the steps whose state is where the live tensors are. docs/networks.md has the proof.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -14,33 +15,48 @@ namespace pliant::residency {
 
 /// From one state to the next by one step.
 struct Transition {
-  int from = 0, to = 0;  ///< states before and after the step
-  Home made = kOutside;  ///< where the step's output goes
-  int variant = -1;      ///< of a layer
-  OperatorCost cost{};   ///< of an operator
+  int from = 0, to = 0;     ///< states before and after the step
+  Home made = kOutside;     ///< where the step's output goes
+  Home weights = kOutside;  ///< where they stay across inferences
+  int variant = -1;         ///< of a layer
+  OperatorCost cost{};      ///< of an operator; of a layer, its inference's share of loading the weights
 };
 
 /// What one step does on a path: all of it, `count` included.
 struct PathStep {
-  Home made = kOutside;
+  Home made = kOutside, weights = kOutside;
   int variant = -1;
   const LayerLines::Line* line = nullptr;  ///< of one layer; nullptr for operators
   double energy_pj = 0, cycles = 0;
 };
 
+class ResidencyLines;
+
 struct Path {
+  const ResidencyLines* of = nullptr;
   double least = 0;  ///< energy + slope * cycles of any choice
   double energy_pj = 0, cycles = 0;
   std::vector<PathStep> steps;
 };
 
+/// Where weights may stay across inferences. Those with one place that is a memory take their room there during every
+/// step; those with several places are not decided yet, and take none but in their own step, which bounds all
+/// decisions.
+struct WeightPlaces {
+  Count inferences = 1;
+  std::vector<std::vector<Home>> allowed;  ///< by LiveTensors::weights; empty = all outside
+};
+
 class ResidencyLines {
  public:
   /// With `stay` false every tensor lives outside: the same network without residency.
-  ResidencyLines(const Workload& workload, const std::vector<Task>& rows, bool stay, VariantLines& variants);
+  ResidencyLines(const Workload& workload, const std::vector<Task>& rows, bool stay, VariantLines& variants,
+                 WeightPlaces places = {});
 
   /// nullptr when some layer fits nowhere.
   const Path* at(double slope);
+  /// The same with a price for every word of undecided weights in each memory, by level.
+  std::optional<Path> priced(double slope, const std::vector<double>& word_prices);
 
   const LiveTensors& live() const { return live_; }
   /// By step.
@@ -48,18 +64,31 @@ class ResidencyLines {
   const std::vector<std::size_t>& states() const { return states_; }  ///< how many before each step, and at the end
   std::optional<int> stuck_row() const { return stuck_row_; }         ///< a layer that fits nowhere
 
+  /// What tensors take while a step runs.
+  struct Rooms {
+    Reserved own;             ///< by those that the step reads and makes, and by what the accelerator's file reserves
+    Reserved all;             ///< by those that live through it, too
+    std::vector<Home> reads;  ///< where they are, in the order of Step::reads
+  };
+  /// `home_of` a tensor that is alive, or that the step makes; `weights`: where its own weights are.
+  Rooms rooms(int step, const std::function<Home(int)>& home_of, Home weights) const;
+
  private:
   using State = std::vector<Home>;  ///< of the tensors that are alive, in the order in which they were made
 
   void build();
-  std::optional<Transition> transition(int step, const std::vector<int>& alive, const State& state, Home made);
-  std::optional<Path> shortest(double slope);
-  double weight(const Transition& transition, int step, double slope, VariantLines::Known& known);
+  std::optional<Transition> transition(int step, const std::vector<int>& alive, const State& state, Home made,
+                                       Home weights);
+  double weight(const Transition& transition, int step, double slope, const std::vector<double>& word_prices,
+                VariantLines::Known& known);
+  const std::vector<Home>& weight_homes(int step) const;
 
   const Workload& workload_;
   const std::vector<Task>& rows_;
   VariantLines& variants_;
   LiveTensors live_;
+  WeightPlaces places_;
+  std::vector<int> weights_of_;             ///< by step: in LiveTensors::weights, or -1
   std::vector<std::vector<bool>> divided_;  ///< by row and level: a hard partition rules the memory
   std::vector<std::vector<Transition>> transitions_;
   std::vector<std::size_t> states_;

@@ -9,6 +9,7 @@
 
 #include "core/flexibility_class.h"
 #include "core/input/load.h"
+#include "support/random_graphs.h"
 #include "support/residency_agreement.h"
 
 namespace pliant {
@@ -82,6 +83,40 @@ TEST(Residency, ClassesAreMonotone) {
       for (unsigned axis = 0; axis < 4; ++axis)
         EXPECT_LE(values[bits | (1U << axis)], values[bits] * (1 + 1e-12)) << degree << bits << " " << axis;
   }
+}
+
+TEST(Residency, OptimumWithWeightsThatStayIsTheBestOfAllChoices) {
+  tests::ResidencyCounts counts;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) tests::compare_weights_with_enumeration(seed, counts);
+  EXPECT_GE(counts.better, 8);
+  EXPECT_GE(counts.networks, 20);
+}
+
+// Rules that are lifted allow more mappings and leave more room to tensors that stay: nothing gets worse.
+TEST(Residency, MoreFlexibilityIsNeverWorse) {
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchOptions options;
+  int better = 0;
+  for (std::uint64_t seed = 100; seed < 130; ++seed) {
+    const tests::RandomGraph graph = tests::random_graph(seed);
+    SCOPED_TRACE(graph.text);
+    tests::RandomGraph free = graph;
+    for (Task& row : free.rows)
+      for (LevelFlexibility& rules : row.flexibility.levels) {
+        rules.order = {};
+        rules.tile = {};
+      }
+    residency::Search narrow(*exact, graph.workload, graph.rows, options),
+        wide(*exact, free.workload, free.rows, options);
+    for (const Objective objective : {Objective::kRuntime, Objective::kEnergy, Objective::kEdp}) {
+      const residency::Optimum least = narrow.run({objective}, true), more = wide.run({objective}, true);
+      if (!least.found()) continue;
+      ASSERT_TRUE(more.certified);
+      EXPECT_LE(more.value, least.value * (1 + 1e-12));
+      better += more.value < least.value * (1 - 1e-9) ? 1 : 0;
+    }
+  }
+  EXPECT_GE(better, 10);
 }
 
 TEST(Residency, OptimumIsTheBestOfAllChoices) {

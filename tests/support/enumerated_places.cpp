@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// All choices of where the tensors and the weights of a small network live, each with all mappings of all layers.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/legality.h"
+#include "core/workload_graph.h"
+#include "costmodel/report.h"
+#include "flex/mapspace/enumerate.h"
+#include "support/random_graphs.h"
+
+namespace pliant::tests {
+
+namespace {
+
+constexpr int kOutside = -1;
+
+/// A tensor of the run as the enumeration sees it.
+struct Tensor {
+  Count elements = 0;
+  int made = 0, last = 0;  // steps
+  std::vector<int> homes{kOutside};
+};
+
+class Enumeration {
+ public:
+  Enumeration(const RandomGraph& graph, bool stay, Count inferences = 1)
+      : graph_(graph),
+        machine_(graph.rows.front().accelerator),
+        run_(run_of(*graph.workload.graph)),
+        inferences_(static_cast<double>(inferences)) {
+    find_tensors();
+    if (stay) find_homes();
+    weights_.assign(run_.size(), kOutside);
+    weight_homes_.assign(run_.size(), {kOutside});
+    if (inferences > 1) find_weight_homes();
+  }
+
+  double choices() const {
+    double all = 1;
+    for (const Tensor& tensor : tensors_) all *= static_cast<double>(tensor.homes.size());
+    for (const auto& homes : weight_homes_) all *= static_cast<double>(homes.size());
+    return all;
+  }
+
+  Pairs all() {
+    std::vector<int> home(tensors_.size(), kOutside);
+    Pairs found;
+    const auto choose = [&](auto&& self, std::size_t t) -> void {
+      if (t >= tensors_.size() && t - tensors_.size() < weight_homes_.size()) {
+        for (const int h : weight_homes_[t - tensors_.size()]) {
+          weights_[t - tensors_.size()] = h;
+          self(self, t + 1);
+        }
+        return;
+      }
+      if (t == tensors_.size() + weight_homes_.size()) {
+        const Pairs sums = cost(home);
+        found.insert(found.end(), sums.begin(), sums.end());
+        found = without_beaten(std::move(found));
+        return;
+      }
+      for (const int h : tensors_[t].homes) {
+        home[t] = h;
+        self(self, t + 1);
+      }
+    };
+    choose(choose, 0);
+    return found;
+  }
+
+ private:
+  const WorkloadGraph::Node& node(std::size_t step) const {
+    return graph_.workload.graph->nodes[static_cast<std::size_t>(run_[step].node)];
+  }
+  const Layer& layer(std::size_t step) const { return graph_.rows[static_cast<std::size_t>(node(step).layer)].layer; }
+  const Memory& memory_at(int level) const { return machine_.levels[static_cast<std::size_t>(level)].memory(); }
+
+  void find_tensors() {
+    std::vector<int> readers(run_.size(), 0);
+    for (const GraphStep& step : run_)
+      for (const auto& edge : step.from)
+        if (edge.node >= 0) ++readers[static_cast<std::size_t>(edge.node)];
+    for (std::size_t s = 0; s < run_.size(); ++s) {
+      for (const auto& edge : run_[s].from)
+        if (edge.node >= 0)
+          tensors_[static_cast<std::size_t>(of_step_[static_cast<std::size_t>(edge.node)])].last = static_cast<int>(s);
+      const bool in_place = !node(s).is_layer() && node(s).work == WorkloadGraph::Operator::kActivation &&
+                            run_[s].from.at(0).node >= 0 &&
+                            readers[static_cast<std::size_t>(run_[s].from[0].node)] == 1;
+      if (in_place) {
+        of_step_.push_back(of_step_[static_cast<std::size_t>(run_[s].from[0].node)]);
+        makes_.push_back(-1);
+        continue;
+      }
+      of_step_.push_back(static_cast<int>(tensors_.size()));
+      makes_.push_back(of_step_.back());
+      tensors_.push_back({node(s).words, static_cast<int>(s), static_cast<int>(s)});
+    }
+  }
+
+  /// Bits of an element: the memory says, or the layer, or the machine; else it is a word.
+  int width(int l, Role role, const Layer* of) const {
+    const auto r = static_cast<std::size_t>(role);
+    if (memory_at(l).bits.of[r]) return *memory_at(l).bits.of[r];
+    if (of != nullptr && of->bits.of[r]) return *of->bits.of[r];
+    return machine_.bits.of[r].value_or(memory_at(l).word_bits);
+  }
+  int sum_width(int l, const Layer& of) const {
+    const int result = width(l, Role::kOutput, &of);
+    const auto said = memory_at(l).bits.partial_sums ? memory_at(l).bits.partial_sums
+                      : of.bits.partial_sums         ? of.bits.partial_sums
+                                                     : machine_.bits.partial_sums;
+    return std::max(result, said.value_or(result));
+  }
+  int final_width(std::size_t t, int l) const {
+    const auto made = static_cast<std::size_t>(tensors_[t].made);
+    return width(l, Role::kOutput, node(made).is_layer() ? &layer(made) : nullptr);
+  }
+
+  /// Words that a tensor takes at a memory while a step runs.
+  Count room_of(std::size_t t, std::size_t s, int l) const {
+    int bits = final_width(t, l);
+    if (node(s).is_layer()) {
+      if (makes_[s] == static_cast<int>(t)) bits = sum_width(l, layer(s));
+      for (const auto& edge : run_[s].from)
+        if (edge.node >= 0 && of_step_[static_cast<std::size_t>(edge.node)] == static_cast<int>(t))
+          bits = std::max(bits, width(l, layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role, &layer(s)));
+    }
+    const Count all = tensors_[t].elements * bits;
+    return all / memory_at(l).word_bits + (all % memory_at(l).word_bits == 0 ? 0 : 1);
+  }
+
+  /// Memories outside the units, where every layer that touches the tensor keeps its role.
+  void find_homes() {
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      if (tensors_[t].last == tensors_[t].made) continue;
+      for (int l = 1; l < static_cast<int>(machine_.levels.size()); ++l) {
+        if (!machine_.levels[static_cast<std::size_t>(l)].is_memory()) break;
+        bool kept = true;
+        for (std::size_t s = 0; s < run_.size(); ++s) {
+          if (!node(s).is_layer()) continue;
+          const auto role_kept = [&](Role role) { return memory_at(l).may_keep[static_cast<std::size_t>(role)]; };
+          if (makes_[s] == static_cast<int>(t)) kept &= role_kept(Role::kOutput);
+          for (const auto& edge : run_[s].from)
+            if (edge.node >= 0 && of_step_[static_cast<std::size_t>(edge.node)] == static_cast<int>(t))
+              kept &= role_kept(layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role);
+        }
+        if (kept) tensors_[t].homes.push_back(l);
+      }
+    }
+  }
+
+  Count weight_words(std::size_t s, int l) const {
+    const Count all = layer(s).dims[1].size * layer(s).dims[2].size * width(l, Role::kWeight, &layer(s));  // N x K
+    return all / memory_at(l).word_bits + (all % memory_at(l).word_bits == 0 ? 0 : 1);
+  }
+
+  void find_weight_homes() {
+    for (std::size_t s = 0; s < run_.size(); ++s) {
+      if (!node(s).is_layer()) continue;
+      bool from_outside = true;
+      for (const auto& edge : run_[s].from)
+        from_outside &= edge.node < 0 || layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role != Role::kWeight;
+      for (int l = 1; from_outside && machine_.levels[static_cast<std::size_t>(l)].is_memory(); ++l)
+        if (memory_at(l).may_keep[static_cast<std::size_t>(Role::kWeight)]) weight_homes_[s].push_back(l);
+    }
+  }
+
+  /// One inference's share of bringing the weights that stay from the outermost memory to where they stay.
+  std::pair<double, double> loading(std::size_t s) const {
+    const int home = weights_[s];
+    if (home == kOutside) return {0, 0};
+    const auto words = [&](int l) {
+      return static_cast<double>(layer(s).dims[1].size * layer(s).dims[2].size) * width(l, Role::kWeight, &layer(s)) /
+             memory_at(l).word_bits;
+    };
+    double cycles = 0;
+    for (const int l : {0, home})
+      if (memory_at(l).bus_words_per_cycle) cycles = std::max(cycles, words(l) / *memory_at(l).bus_words_per_cycle);
+    const double energy = words(0) * memory_at(0).read_pj + words(home) * memory_at(home).write_pj;
+    return {(energy + leak() * cycles) / inferences_, cycles / inferences_};
+  }
+
+  double leak() const {
+    double sum = 0;
+    Count copies = 1;
+    for (const Level& level : machine_.levels) {
+      if (level.is_fanout()) copies *= level.fanout().units();
+      if (level.is_memory()) sum += static_cast<double>(copies) * level.memory().leak_pj_per_cycle;
+    }
+    return sum;
+  }
+
+  /// What lives in a memory while a step runs, by role of its use; nothing when it does not fit.
+  struct Living {
+    std::map<int, std::array<Count, kRoles>> words;  // by level
+    std::array<int, kRoles> homes{kOutside, kOutside, kOutside};
+  };
+  Living living(std::size_t s, const std::vector<int>& home) const {
+    Living living;
+    const bool is_layer = node(s).is_layer();
+    std::set<int> counted;
+    const auto count = [&](int t, Role role) {
+      if (home[static_cast<std::size_t>(t)] == kOutside || !counted.insert(t).second) return;
+      const int l = home[static_cast<std::size_t>(t)];
+      living.words[l][static_cast<std::size_t>(role)] += room_of(static_cast<std::size_t>(t), s, l);
+    };
+    bool replaced = false;
+    for (const auto& edge : run_[s].from) {
+      if (edge.node < 0) continue;
+      const int t = of_step_[static_cast<std::size_t>(edge.node)];
+      const Role role = is_layer ? layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role : Role::kInput;
+      if (is_layer) living.homes[static_cast<std::size_t>(role)] = home[static_cast<std::size_t>(t)];
+      count(t, role);
+      const Tensor& tensor = tensors_[static_cast<std::size_t>(t)];
+      const int where = home[static_cast<std::size_t>(t)];
+      replaced |=
+          !is_layer && makes_[s] >= 0 && where != kOutside && tensor.last == static_cast<int>(s) &&
+          where == home[static_cast<std::size_t>(makes_[s])] &&
+          room_of(static_cast<std::size_t>(t), s, where) >= room_of(static_cast<std::size_t>(makes_[s]), s, where);
+    }
+    if (makes_[s] >= 0) {
+      if (is_layer) living.homes[static_cast<std::size_t>(Role::kOutput)] = home[static_cast<std::size_t>(makes_[s])];
+      if (!replaced) count(makes_[s], Role::kOutput);
+    }
+    for (std::size_t t = 0; t < tensors_.size(); ++t)
+      if (tensors_[t].made < static_cast<int>(s) && tensors_[t].last > static_cast<int>(s) &&
+          makes_[s] != static_cast<int>(t))
+        count(static_cast<int>(t), Role::kInput);
+    for (std::size_t w = 0; w < weights_.size(); ++w) {
+      if (weights_[w] == kOutside) continue;
+      const Role role = w == s ? Role::kWeight : Role::kInput;
+      living.words[weights_[w]][static_cast<std::size_t>(role)] += weight_words(w, weights_[w]);
+      if (w == s) living.homes[static_cast<std::size_t>(Role::kWeight)] = weights_[w];
+    }
+    return living;
+  }
+
+  Pairs cost(const std::vector<int>& home) {
+    Pairs sums{{0, 0}};
+    for (std::size_t s = 0; s < run_.size() && !sums.empty(); ++s) {
+      const Living now = living(s, home);
+      Pairs own;
+      bool fits = true;
+      for (const auto& [level, words] : now.words)
+        fits &= words[0] + words[1] + words[2] <= *memory_at(level).capacity_words;
+      if (fits) own = node(s).is_layer() ? mappings(s, now) : Pairs{operator_cost(s, home)};
+      Pairs next;
+      for (const auto& [energy, cycles] : sums)
+        for (const auto& [e, t] : own) next.emplace_back(energy + e + loading(s).first, cycles + t + loading(s).second);
+      sums = without_beaten(std::move(next));
+    }
+    return sums;
+  }
+
+  /// Every mapping on a machine without limits of capacity, judged by what the tensors leave.
+  const Pairs& mappings(std::size_t s, const Living& now) {
+    const int row = node(s).layer;
+    const auto key = std::tuple(row, now.homes, now.words);
+    const auto known = priced_.find(key);
+    if (known != priced_.end()) return known->second;
+    const Task& task = graph_.rows[static_cast<std::size_t>(row)];
+    Accelerator wide = task.accelerator;
+    Flexibility rules = task.flexibility;
+    for (std::size_t l = 0; l < wide.levels.size(); ++l) {
+      if (!wide.levels[l].is_memory()) continue;
+      wide.levels[l].memory().capacity_words.reset();
+      rules.levels[l].tile.partition.reset();
+      for (std::size_t role = 0; role < kRoles; ++role)
+        if (now.homes[role] > static_cast<int>(l)) wide.levels[l].memory().may_keep[role] = false;
+    }
+    Pairs all;
+    for_each_mapping(task.layer, wide, rules, task.factorization, [&](const Mapping& mapping) {
+      if (!holds(task, now, mapping)) return true;
+      if (!check_legality(task.layer, wide, rules, task.factorization, mapping).empty()) return true;
+      const Totals totals = price(task.layer, wide, mapping).totals;
+      all.emplace_back(totals.energy_pj, totals.cycles);
+      return true;
+    });
+    return priced_.emplace(key, without_beaten(std::move(all))).first->second;
+  }
+
+  /// Tiles of what does not live there, beside what lives there. Dims are M, N, K; tiles are products of bounds.
+  bool holds(const Task& task, const Living& now, const Mapping& mapping) const {
+    std::array<Count, 3> tile{1, 1, 1};
+    for (std::size_t l = mapping.levels.size(); l-- > 0;) {
+      for (const Loop& loop : mapping.levels[l].temporal) tile[static_cast<std::size_t>(loop.dim)] *= loop.bound;
+      for (const SpatialLoop& loop : mapping.levels[l].spatial) tile[static_cast<std::size_t>(loop.dim)] *= loop.bound;
+      const Level& level = machine_.levels[l];
+      if (!level.is_memory() || !level.memory().capacity_words) continue;
+      const std::array<Count, 3> words{tile[0] * tile[2], tile[2] * tile[1], tile[0] * tile[1]};
+      const auto lives = now.words.find(static_cast<int>(l));
+      const std::array<Count, kRoles> taken = lives == now.words.end() ? std::array<Count, kRoles>{} : lives->second;
+      std::array<Count, kRoles> held{};  // bits
+      for (std::size_t role = 0; role < kRoles; ++role)
+        if ((mapping.levels[l].keeps >> role & 1) != 0 && now.homes[role] != static_cast<int>(l))
+          held[role] = words[role] * (role == 2 ? sum_width(static_cast<int>(l), task.layer)
+                                                : width(static_cast<int>(l), static_cast<Role>(role), &task.layer));
+      const Count buffers = level.memory().buffers, capacity = *level.memory().capacity_words;
+      const Count word = level.memory().word_bits;
+      if (held[0] + held[1] + held[2] > (capacity - taken[0] - taken[1] - taken[2]) / buffers * word) return false;
+      const auto& partition = task.flexibility.levels[l].tile.partition;
+      if (!partition) continue;
+      const double shares = (*partition)[0] + (*partition)[1] + (*partition)[2];
+      for (std::size_t role = 0; role < kRoles; ++role) {
+        const double room = (*partition)[role] / shares * static_cast<double>(capacity / buffers) -
+                            static_cast<double>(taken[role]) / static_cast<double>(buffers);
+        if (static_cast<double>(held[role]) > room * static_cast<double>(word) + 1e-9) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Every word read where it lives, every word of the result written where it will live, one bus each.
+  std::pair<double, double> operator_cost(std::size_t s, const std::vector<int>& home) const {
+    if (makes_[s] < 0) return {0, 0};
+    std::map<int, double> moved;
+    double energy = 0, cycles = 0;
+    const auto level_of = [](int where) { return where == kOutside ? 0 : where; };
+    const auto words_of = [&](Count elements, int bits, int l) {
+      return static_cast<double>(elements) * bits / memory_at(l).word_bits;
+    };
+    for (const auto& edge : run_[s].from) {
+      const int t = edge.node < 0 ? -1 : of_step_[static_cast<std::size_t>(edge.node)];
+      const int l = level_of(t < 0 ? kOutside : home[static_cast<std::size_t>(t)]);
+      const double words = t < 0 ? words_of(node(s).words, width(l, Role::kInput, nullptr), l)
+                                 : words_of(tensors_[static_cast<std::size_t>(t)].elements,
+                                            final_width(static_cast<std::size_t>(t), l), l);
+      energy += words * memory_at(l).read_pj;
+      moved[l] += words;
+    }
+    const int l = level_of(home[static_cast<std::size_t>(makes_[s])]);
+    const double made = words_of(node(s).words, width(l, Role::kOutput, nullptr), l);
+    energy += made * memory_at(l).write_pj;
+    moved[l] += made;
+    for (const auto& [level, words] : moved)
+      if (memory_at(level).bus_words_per_cycle)
+        cycles = std::max(cycles, words / *memory_at(level).bus_words_per_cycle);
+    return {energy + leak() * cycles, cycles};
+  }
+
+  const RandomGraph& graph_;
+  const Accelerator& machine_;
+  std::vector<GraphStep> run_;
+  double inferences_;
+  std::vector<int> weights_;                    // by step: where its weights stay
+  std::vector<std::vector<int>> weight_homes_;  // by step
+  std::vector<Tensor> tensors_;
+  std::vector<int> of_step_, makes_;  // by step: the tensor it stands for; the one it makes or -1
+  std::map<std::tuple<int, std::array<int, kRoles>, std::map<int, std::array<Count, kRoles>>>, Pairs> priced_;
+};
+
+}  // namespace
+
+Pairs without_beaten(Pairs all) {
+  std::ranges::sort(all);
+  Pairs kept;
+  for (const auto& [energy, cycles] : all)
+    if (kept.empty() || cycles < kept.back().second) kept.emplace_back(energy, cycles);
+  return kept;
+}
+
+Pairs every_choice(const RandomGraph& graph, bool stay) { return Enumeration(graph, stay).all(); }
+
+std::optional<Pairs> every_choice_with_weights(const RandomGraph& graph, Count inferences) {
+  constexpr double kMostChoices = 3000;
+  Enumeration enumeration(graph, true, inferences);
+  return enumeration.choices() > kMostChoices ? std::nullopt : std::optional(enumeration.all());
+}
+
+}  // namespace pliant::tests
