@@ -10,6 +10,7 @@
 
 #include "dse/report/arrow_cells.h"
 #include "dse/report/compact_json.h"
+#include "dse/report/residency_details.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/pareto.h"
 #include "dse/results/parquet_file.h"
@@ -253,7 +254,9 @@ LayerDetails read_layer_details(const fs::path& dataset, const ReportData& data,
       // read_report_data has told that this part is damaged.
     }
   }
-  return collector.take();
+  LayerDetails details = collector.take();
+  details.json["residency"] = read_residency_details(dataset, data, chosen);
+  return details;
 }
 
 }  // namespace pliant

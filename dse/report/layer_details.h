@@ -28,6 +28,7 @@ struct LayerDetails {
   ///     memories [[level, instances, capacity_words, used_words, read_cycles, write_cycles, bus_cycles, leakage_pj,
   ///                [[tensor, reads, fills, updates, energy_pj], ...]], ...]
   ///     rows     design row -> [[layer, task or -1, reason], ...]
+  ///     residency  residency_details.h
   nlohmann::ordered_json json;
   std::size_t designs = 0;  ///< rows of `designs` that have their layers here
   std::size_t layer_rows = 0;

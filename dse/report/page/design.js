@@ -238,6 +238,7 @@ async function drawDesign() {
   drawMapping(all[chosen.layer], row);
   const shown = chosen.scope === "all" ? layers : layers.filter((l) => l.index === chosen.layer);
   drawFlow(shown);
+  await drawResidency(row, layers);
   await drawTimeline(layers, row);
   await drawAreas(row);
   await drawStacked("chart-energy", shown, (t) => t.energy, "energy", "J", 1e-12, true);

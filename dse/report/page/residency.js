@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stays on chip: the room that tensors take in every memory, from when to when each of them stays, and what every
+// step takes with and without.
+
+/** Steps and tensors of a design on a workload; null where its tensors may not stay. */
+function residencyOf(row) {
+  const found = details?.json.residency?.[row];
+  if (!found) return null;
+  return {
+    steps: found.steps.map(([node, count, energy, cycles, outsideEnergy, outsideCycles, taken], index) => ({
+      node,
+      count,
+      energy,
+      cycles,
+      outsideEnergy,
+      outsideCycles,
+      taken: new Map(taken),
+      index,
+    })),
+    tensors: found.tensors.map(([node, elements, from, to, level]) => ({ node, elements, from, to, level })),
+  };
+}
+
+/** The first lane that is free from the tensor's first step to its last. */
+function inLanes(tensors) {
+  const ends = [];
+  return tensors.map((tensor) => {
+    let lane = ends.findIndex((end) => end < tensor.from);
+    if (lane < 0) lane = ends.length;
+    ends[lane] = tensor.to;
+    return { ...tensor, lane };
+  });
+}
+
+async function drawResidency(row, layers) {
+  const place = document.getElementById("on-chip"),
+    found = residencyOf(row);
+  place.hidden = !found;
+  document.getElementById("alone-note").hidden = !found;
+  if (!found) return;
+  const capacities = new Map(layers.flatMap((l) => l.memories.map((m) => [m.level, m.capacity])));
+  const stay = found.tensors.filter((t) => t.level);
+  drawResidencyNote(row, found, stay);
+  drawStayingTensors(found, stay);
+  const levels = [...new Set(found.steps.flatMap((s) => [...s.taken.keys()]))];
+  const shareOf = (words, level) => (capacities.get(level) ? words / capacities.get(level) : 0);
+  const clock = designs.get("clock_hz", row);
+  const time = axisOf({ title: "time", unit: clock ? "s" : "", scale: clock ? 1 / clock : 1, format: ".3~s" }, [
+    found.steps.reduce((most, s) => Math.max(most, s.cycles, s.outsideCycles), 0),
+  ]);
+  const energy = axisOf({ title: "energy", unit: "J", scale: 1e-12, format: ".3~s" }, [
+    found.steps.reduce((most, s) => Math.max(most, s.energy, s.outsideEnergy), 0),
+  ]);
+  const rows = [];
+  for (const step of found.steps) {
+    levels.forEach((level, i) => {
+      const words = step.taken.get(level) ?? 0;
+      const width = 1 / levels.length;
+      if (words > 0)
+        rows.push({
+          part: "room",
+          from: step.index + i * width,
+          to: step.index + (i + 1) * width,
+          value: shareOf(words, level),
+          words,
+          level,
+          step: step.index,
+        });
+    });
+    for (const [part, now, outside, scale] of [
+      ["time", step.cycles, step.outsideCycles, time.scale],
+      ["energy", step.energy, step.outsideEnergy, energy.scale],
+    ]) {
+      const common = { part, step: step.index };
+      rows.push({ ...common, from: step.index + 0.08, to: step.index + 0.5, value: outside * scale, kind: "outside" });
+      rows.push({ ...common, from: step.index + 0.5, to: step.index + 0.92, value: now * scale, kind: "staying" });
+    }
+  }
+  const lanes = inLanes(stay);
+  for (const t of lanes)
+    rows.push({
+      part: "life",
+      from: t.from + 0.5,
+      to: t.to + 0.5,
+      lane: t.lane + 0.1,
+      lane2: t.lane + 0.9,
+      ...named(t),
+    });
+  await draw(
+    "chart-residency",
+    "residency",
+    {
+      width: Math.max(160, widthOf("chart-residency") - 190),
+      end: found.steps.length,
+      lanes: Math.max(1, ...lanes.map((t) => t.lane + 1)),
+      lanes_height: 14 * Math.max(1, ...lanes.map((t) => t.lane + 1)),
+      levels,
+      level_colours: levels.map((_, i) => report.measures.colours[i % 8]),
+      time_title: clock ? time.title : "cycles",
+      time_format: time.format,
+      energy_title: energy.title,
+      energy_format: energy.format,
+    },
+    rows,
+    { tip: (d) => residencyTip(d, found, row) },
+  );
+}
+
+function named(tensor) {
+  return { level: tensor.level, node: tensor.node, elements: tensor.elements, until: tensor.to };
+}
+
+function residencyTip(d, found, row) {
+  const step = found.steps[d.step];
+  if (d.part === "room")
+    return [
+      ["while", step.node],
+      ["memory", d.level],
+      ["taken by tensors", `${plain(d.words)} words, ${percent(d.value)}`],
+    ];
+  if (d.part === "life")
+    return [
+      ["made by", d.node],
+      ["stays in", d.level],
+      ["elements", plain(d.elements)],
+      ["until", found.steps[d.until].node],
+    ];
+  if (d.part === "time")
+    return [
+      ["step", step.node],
+      ["tensors stay", layerTime(step.cycles, row)],
+      ["every tensor outside", layerTime(step.outsideCycles, row)],
+    ];
+  if (d.part === "energy")
+    return [
+      ["step", step.node],
+      ["tensors stay", si(step.energy * 1e-12, "J")],
+      ["every tensor outside", si(step.outsideEnergy * 1e-12, "J")],
+    ];
+  return null;
+}
+
+function drawResidencyNote(row, found, stay) {
+  const outside = designs.get("outside_runtime_cycles", row);
+  const sum = (of) => found.steps.reduce((total, s) => total + of(s), 0);
+  const times = outside
+    ? ` Time ${layerTime(outside, row)} → ${layerTime(
+        sum((s) => s.cycles),
+        row,
+      )} (÷ ${plain(outside / sum((s) => s.cycles), 4)}), energy ${si(
+        designs.get("outside_energy_pj", row) * 1e-12,
+        "J",
+      )} → ${si(sum((s) => s.energy) * 1e-12, "J")} (÷ ${plain(
+        designs.get("outside_energy_pj", row) / sum((s) => s.energy),
+        4,
+      )}).`
+    : " With every tensor outside there are no mappings.";
+  document.getElementById("on-chip-note").textContent =
+    `${stay.length} of ${found.tensors.length} tensors stay on chip, ${bytes(
+      designs.get("most_on_chip_bits", row) / 8,
+    )} at most at once.${times}`;
+}
+
+function drawStayingTensors(found, stay) {
+  const header = [
+    { title: "made by" },
+    { title: "stays in" },
+    { title: "elements", number: true },
+    { title: "until" },
+    { title: "steps", number: true },
+  ];
+  wholeTable(
+    document.getElementById("on-chip-tensors"),
+    header,
+    stay.map((t) => ({
+      cells: [t.node, t.level, plain(t.elements), found.steps[t.to].node, plain(t.to - t.from)],
+    })),
+  );
+}
