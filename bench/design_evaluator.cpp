@@ -44,8 +44,8 @@ class Evaluator {
     if (!space_.allowed(id)) return nullptr;
     const auto design = std::make_shared<const DesignPoint>(space_.design(id));
     const std::vector<Answer> answers = pool_.answer(*design, layers_);
-    const OpenedDesign opened =
-        rows_.make(design, answers, [&](const std::string& name) { return space_.value(id, name); });
+    const OpenedDesign opened = rows_.make(
+        design, answers, [&](const std::string& name) { return space_.value(id, name); }, pool_);
     return opened.within_limits ? json(opened.values) : json(nullptr);
   }
 

@@ -44,10 +44,30 @@ HardwareFacts facts_of(const IdealDesign& ideal) {
           }};
 }
 
-DistinctLayers::DistinctLayers(const Sweep& sweep) {
+namespace {
+
+/// Bounds of the compute units see nothing of a layer but its multiply-accumulates.
+std::shared_ptr<const Layer> whole_network(const Workload& workload) {
+  Count macs = 0;
+  for (const Workload::Entry& entry : workload.layers) macs += entry.count * entry.layer.macs();
+  auto all = std::make_shared<Layer>();
+  all->name = workload.name;
+  all->dims.push_back({"all", macs});
+  return all;
+}
+
+}  // namespace
+
+DistinctLayers::DistinctLayers(const Sweep& sweep, Ask ask) {
   std::map<std::string, std::size_t> known;
   for (const Workload& workload : sweep.workloads) {
     std::vector<Use>& uses = workloads.emplace_back();
+    if (sweep.residency && ask == Ask::kAsTheSweep) {
+      uses.push_back({layers.size(), 1});
+      layers.push_back(whole_network(workload));
+      networks.push_back(&workload);
+      continue;
+    }
     for (const Workload::Entry& entry : workload.layers) {
       Layer plain = entry.layer;
       plain.name = "l";
@@ -56,6 +76,7 @@ DistinctLayers::DistinctLayers(const Sweep& sweep) {
       uses.push_back({place->second, entry.count});
     }
   }
+  networks.resize(layers.size(), nullptr);
   std::vector<double> work(layers.size(), 0);
   for (const auto& uses : workloads)
     for (const Use& use : uses)

@@ -13,10 +13,13 @@
 
 namespace pliant {
 
-/// The different layers of a sweep: equal ones, of one network or of several, are one question.
+/// The different layers of a sweep: equal ones, of one network or of several, are one question. Where tensors may stay
+/// on chip a whole network is one, and stands here as a single layer with all its work.
 struct DistinctLayers {
-  explicit DistinctLayers(const Sweep& sweep);
+  enum class Ask { kAsTheSweep, kLayersAlone };
+  explicit DistinctLayers(const Sweep& sweep, Ask ask = Ask::kAsTheSweep);
   std::vector<std::shared_ptr<const Layer>> layers;
+  std::vector<const Workload*> networks;  ///< by layer: the network it stands for, or null
   struct Use {
     std::size_t layer = 0;  ///< in `layers`
     Count count = 1;

@@ -63,7 +63,7 @@ void BoxBounds::begin(SearchNode& node) const {
 
 void BoxBounds::reach(SearchNode& node, std::size_t rule, std::size_t layer,
                       const std::shared_ptr<const TaskResult>& result) const {
-  if (!result || result->status != TaskStatus::kSolved) return;
+  if (!result || result->status != TaskStatus::kSolved || layers_.networks[layer] != nullptr) return;
   const auto totals =
       run_there(*layers_.layers[layer], *node.ideal->accelerator, sweep_.factorizations[rule], result->mapping);
   if (!totals) return;
@@ -104,6 +104,7 @@ bool BoxBounds::may_close(SearchNode& node, const FoundDesigns& found) const {
 bool BoxBounds::settle_without_search(SearchNode& node, const Asked& asked) const {
   const auto& known = node.rules[asked.rule].known[asked.layer][asked.objective];
   if (!known || !known->certified || known->status != TaskStatus::kSolved) return false;
+  if (layers_.networks[asked.layer] != nullptr) return false;  // it has no single mapping
   const auto totals = run_there(*layers_.layers[asked.layer], *node.ideal->accelerator,
                                 sweep_.factorizations[asked.rule], known->mapping);
   if (!totals) return false;
@@ -161,7 +162,7 @@ void BoxBounds::note(SearchNode& node, const Asked& asked, std::shared_ptr<const
 }
 
 void BoxBounds::remember(std::size_t rule, std::size_t layer, const std::shared_ptr<const TaskResult>& result) {
-  if (result->status != TaskStatus::kSolved) return;
+  if (result->status != TaskStatus::kSolved || layers_.networks[layer] != nullptr) return;
   auto& latest = latest_[rule][layer];
   const auto same = std::ranges::find_if(latest, [&](const auto& one) { return one->mapping == result->mapping; });
   if (same != latest.end()) latest.erase(same);

@@ -7,7 +7,7 @@
 namespace pliant {
 
 DesignRows::DesignRows(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals)
-    : sweep_(sweep), layers_(layers), goals_(goals) {
+    : sweep_(sweep), layers_(layers), alone_(sweep, DistinctLayers::Ask::kLayersAlone), goals_(goals) {
   for (const Workload& workload : sweep.workloads) {
     auto& own = names_.emplace_back();
     for (const Workload::Entry& entry : workload.layers) own.push_back(std::make_shared<const Layer>(entry.layer));
@@ -15,7 +15,7 @@ DesignRows::DesignRows(const Sweep& sweep, const DistinctLayers& layers, const G
 }
 
 OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, const std::vector<Answer>& answers,
-                              const Constraint::Lookup& lookup) const {
+                              const Constraint::Lookup& lookup, TaskPool& pool) const {
   OpenedDesign opened;
   opened.design_id = design->key->design_id;
   opened.design = design;
@@ -23,16 +23,18 @@ OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, 
   invalid.status = TaskStatus::kInvalidDesign;
   invalid.reason = design->problem;
   const auto nothing = std::make_shared<const TaskResult>(std::move(invalid));
+  const std::vector<Answer> of_layers = sweep_.residency ? pool.answer(*design, alone_) : answers;
   bool complete = true, within_limits = true;
   for (std::size_t w = 0; w < sweep_.workloads.size(); ++w) {
     const Workload& workload = sweep_.workloads[w];
     const std::size_t first = opened.layers.size();
     for (std::size_t l = 0; l < workload.layers.size(); ++l) {
-      const Answer& answer = answers[layers_.workloads[w][l].layer];
+      const Answer& answer = of_layers[alone_.workloads[w][l].layer];
       opened.layers.push_back({design->key, workload.name, static_cast<std::int32_t>(l), workload.layers[l].count,
                                names_[w][l], design->accelerator, answer.result ? answer.result : nothing, answer.key});
     }
-    opened.rows.push_back(summarize(*design, workload, opened.layers.data() + first, workload.layers.size()));
+    const auto network = sweep_.residency ? answers[layers_.workloads[w].front().layer].result : nullptr;
+    opened.rows.push_back(summarize(*design, workload, opened.layers.data() + first, workload.layers.size(), network));
     apply_limits(sweep_.result_limits, lookup, opened.rows.back());
     complete = complete && opened.rows.back().cost.has_value();
     within_limits = within_limits && opened.rows.back().status != kOverLimit;

@@ -24,13 +24,14 @@ class DesignRows {
  public:
   DesignRows(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals);
   /// `lookup` gives what limits may name besides results. From an answer for each distinct layer; they have none when
-  /// the design contradicts itself.
+  /// the design contradicts itself. The layers of networks that were asked as a whole are asked here.
   OpenedDesign make(const std::shared_ptr<const DesignPoint>& design, const std::vector<Answer>& answers,
-                    const Constraint::Lookup& lookup) const;
+                    const Constraint::Lookup& lookup, TaskPool& pool) const;
 
  private:
   const Sweep& sweep_;
   const DistinctLayers& layers_;
+  DistinctLayers alone_;  ///< what the rows of layers are about
   const GoalBounds& goals_;
   std::vector<std::vector<std::shared_ptr<const Layer>>> names_;  ///< by workload: layers as it names them
 };

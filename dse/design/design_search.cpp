@@ -189,7 +189,7 @@ class DesignSearch {
         points_.choose_next(*node->designs);
         PointDesign& one = node->designs->front();
         for (const std::size_t i : points_.next_layers(one))
-          questions.push_back({one.design.get(), layers_.layers[i].get()});
+          questions.push_back({one.design.get(), layers_.layers[i].get(), layers_.networks[i]});
       } else {
         const std::vector<BoxBounds::Asked> next =
             node->ideal ? boxes_.next(*node, found_) : std::vector<BoxBounds::Asked>{};
@@ -199,7 +199,7 @@ class DesignSearch {
         }
         for (const BoxBounds::Asked& what : next) {
           held.push_back(boxes_.design(*node, what));
-          questions.push_back({held.back().get(), layers_.layers[what.layer].get()});
+          questions.push_back({held.back().get(), layers_.layers[what.layer].get(), layers_.networks[what.layer]});
           asked.push_back({batch.size(), what});
         }
       }
@@ -281,8 +281,8 @@ class DesignSearch {
   void open_if_complete(SearchNode& node, std::int64_t asked) {
     PointDesign& one = node.designs->front();
     if (one.design_id == asked && (!one.design->accelerator || one.complete())) {
-      OpenedDesign opened = rows_.make(one.design, one.answers,
-                                       [&](const std::string& name) { return space_.value(one.design_id, name); });
+      OpenedDesign opened = rows_.make(
+          one.design, one.answers, [&](const std::string& name) { return space_.value(one.design_id, name); }, pool_);
       if (opened.within_limits) found_.add(opened.design_id, opened.values);
       outcome_.boxes.push_back({node.box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1});
       outcome_.opened.push_back(std::move(opened));

@@ -65,7 +65,8 @@ HardwareFacts PointDesigns::facts(const PointDesign& one) {
 /// Then the product is known: the mapping was proven best where more is allowed, and costs the same here.
 bool PointDesigns::reaches(PointDesign& one, std::size_t layer) const {
   const auto& above = one.above[layer];
-  if (!above || !above->certified || above->status != TaskStatus::kSolved) return false;
+  if (!above || !above->certified || above->status != TaskStatus::kSolved || layers_.networks[layer] != nullptr)
+    return false;
   std::optional<bool>& reached = one.reached[layer];
   if (reached) return *reached;
   const Accelerator& accelerator = *one.design->accelerator;

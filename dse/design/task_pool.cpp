@@ -5,6 +5,7 @@
 #include <tbb/task_arena.h>
 
 #include "dse/sweep/grace_timer.h"
+#include "dse/sweep/network_task.h"
 
 namespace pliant {
 
@@ -25,7 +26,8 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
   };
   std::vector<Open> open;
   for (const Question& question : questions) {
-    const TaskKey key = namer_.key(*question.design, *question.layer);
+    const TaskKey key = question.network != nullptr ? namer_.key(*question.design, *question.network)
+                                                    : namer_.key(*question.design, *question.layer);
     answers.push_back({key, nullptr});
     const auto [known, fresh] = known_.try_emplace(key);
     if (!fresh) {
@@ -48,8 +50,11 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
     tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t i) {
       if (stop_.stop_requested()) return;
       Open& one = open[i];
+      const Question& asked = one.question;
       TaskResult result =
-          solve_task(*mapper_, sweep_, *one.question.design, *one.question.layer, kThreadsOfCaller, mappers);
+          asked.network != nullptr
+              ? solve_network(*mapper_, sweep_, *asked.design, *asked.network, kThreadsOfCaller, mappers)
+              : solve_task(*mapper_, sweep_, *asked.design, *asked.layer, kThreadsOfCaller, mappers);
       // A search that was stopped has only an accident to show, unless it had its proof already.
       if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
       if (store_ != nullptr && result.status != TaskStatus::kFailed) store_->put(one.key, result);
@@ -73,7 +78,8 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
 std::vector<Answer> TaskPool::answer(const DesignPoint& design, const DistinctLayers& layers) {
   if (!design.accelerator) return std::vector<Answer>(layers.layers.size());
   std::vector<Question> questions;
-  for (const auto& layer : layers.layers) questions.push_back({&design, layer.get()});
+  for (std::size_t i = 0; i < layers.layers.size(); ++i)
+    questions.push_back({&design, layers.layers[i].get(), layers.networks[i]});
   return answer(questions);
 }
 

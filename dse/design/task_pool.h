@@ -14,10 +14,12 @@
 
 namespace pliant {
 
-/// The best mapping of a layer on a design; both outlive the pool's work on it.
+/// The best mapping of a layer on a design, or the best of a whole network whose tensors may stay on chip; all outlive
+/// the pool's work on it.
 struct Question {
   const DesignPoint* design = nullptr;
   const Layer* layer = nullptr;
+  const Workload* network = nullptr;  ///< null: the layer
 };
 
 struct Answer {

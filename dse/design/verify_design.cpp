@@ -103,7 +103,8 @@ class DesignVerification {
   OpenedDesign open(std::int64_t id) {
     const auto design = std::make_shared<const DesignPoint>(space_.design(id));
     const std::vector<Answer> answers = pool_.answer(*design, layers_);
-    return rows_.make(design, answers, [&](const std::string& name) { return space_.value(id, name); });
+    return rows_.make(
+        design, answers, [&](const std::string& name) { return space_.value(id, name); }, pool_);
   }
 
   void open_samples(const std::vector<ClosedBox>& boxes, std::int64_t samples) {

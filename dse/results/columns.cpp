@@ -45,12 +45,12 @@ constexpr std::array<ColumnInfo, 30> kLayers = {{
     {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
 }};
 
-constexpr std::array<ColumnInfo, 47> kDesigns = {{
+constexpr std::array<ColumnInfo, 54> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
     {"factorization", "", "pfm, ruby-s, ruby-t, ruby or padding"},
-    {"objective", "", "what the mapper minimises, layer by layer"},
+    {"objective", "", "what the mapper minimises, layer by layer; with residency, of the network"},
     {"mapper", "", "the mapper that searched"},
     {"workload", "", "network"},
     {"layers", "1", "layers of the workload in this sweep"},
@@ -96,6 +96,19 @@ constexpr std::array<ColumnInfo, 47> kDesigns = {{
     {"w_f_s", "1", "workload flexion of array shapes"},
     {"w_f", "1", "workload flexion of the four axes together: mean of the layers' products"},
     {"flexion_sets", "1", "by axis T, O, P, S: mean sizes of the sets C, A, W, A and W, C and W"},
+    {"outside_energy_pj", "pJ",
+     "energy of the network's optimum with every tensor outside; empty unless the sweep says residency, as all that "
+     "follow"},
+    {"outside_runtime_cycles", "cycles", "cycles of that optimum"},
+    {"tensors", "1", "tensors that the network makes and reads again"},
+    {"tensors_on_chip", "1", "those of them that stay on chip"},
+    {"most_on_chip_bits", "bit", "what they take of the on-chip memories at once, at most"},
+    {"residency_steps", "",
+     "the run: node, count, energy_pj, runtime_cycles, outside_energy_pj and outside_runtime_cycles of all its "
+     "repetitions, and on_chip: level and words that tensors take there meanwhile"},
+    {"residency_tensors", "",
+     "every tensor that is read again: the node that makes it, elements, from_step and to_step, and the level where it "
+     "lives (empty: outside)"},
 }};
 
 }  // namespace

@@ -95,6 +95,16 @@ struct DesignRow {
     std::array<Sets, 4> sets;  ///< mean sizes
   };
   std::optional<Flexion> flexion;
+  /// Only when the sweep lets tensors stay on chip.
+  struct Residency {
+    std::int64_t tensors = 0, tensors_on_chip = 0;  ///< that the network makes and reads again
+    double most_on_chip_bits = 0;                   ///< that they take at once
+    std::shared_ptr<const TaskResult> result;       ///< its `network`
+    std::vector<std::string> nodes;                 ///< by step
+    std::vector<std::int64_t> counts;               ///< by step
+    std::shared_ptr<const Accelerator> accelerator;
+  };
+  std::optional<Residency> residency;
 };
 
 /// What every part file says about itself.

@@ -116,6 +116,15 @@ void pack(Pack& all, Result& r) {
     });
   });
   all(r.certified);
+  all.list(r.network.steps, [](auto& out, auto& step) {
+    for (auto* number : {&step.energy_pj, &step.runtime_cycles, &step.outside_energy_pj, &step.outside_runtime_cycles})
+      out(*number);
+    out.list(step.taken, [](auto& o, auto& room) { o(room.level), o(room.words); });
+  });
+  all.list(r.network.tensors, [](auto& out, auto& tensor) {
+    out(tensor.level), out(tensor.made_by), out(tensor.last_read), out(tensor.elements);
+  });
+  all(r.network.outside_energy_pj), all(r.network.outside_runtime_cycles);
 }
 
 }  // namespace

@@ -62,6 +62,32 @@ struct TaskResult {
   std::uint64_t evaluations = 0;
   EndedBy ended_by = EndedBy::kNothing;
 
+  /// Of a whole network whose tensors may stay on chip, instead of a mapping: the run step by step.
+  struct Network {
+    struct Room {
+      int level = 0;  ///< in the accelerator
+      std::int64_t words = 0;
+      bool operator==(const Room&) const = default;
+    };
+    struct Step {
+      double energy_pj = 0, runtime_cycles = 0;                  ///< of all its repetitions
+      double outside_energy_pj = 0, outside_runtime_cycles = 0;  ///< when every tensor lives outside
+      std::vector<Room> taken;                                   ///< by tensors that live on chip meanwhile
+      bool operator==(const Step&) const = default;
+    };
+    struct Tensor {
+      int level = -1;                           ///< where it lives; -1 = outside
+      std::int64_t made_by = 0, last_read = 0;  ///< steps
+      std::int64_t elements = 0;
+      bool operator==(const Tensor&) const = default;
+    };
+    std::vector<Step> steps;
+    std::vector<Tensor> tensors;
+    double outside_energy_pj = 0, outside_runtime_cycles = 0;  ///< the optimum with every tensor outside; 0 = none
+    bool operator==(const Network&) const = default;
+  };
+  Network network;
+
   double solve_seconds = 0;  ///< of the run that solved it; in no table, for it differs from run to run
   bool operator==(const TaskResult&) const = default;
 };

@@ -9,6 +9,7 @@
 #include "dse/results/task_store.h"
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/mean_interval.h"
+#include "dse/sweep/network_task.h"
 #include "dse/sweep/run_sweep.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -102,12 +103,14 @@ std::vector<double> time_tasks(const Sweep& sweep, DesignSpace& space, const std
 std::vector<double> time_designs(const Sweep& sweep, DesignSpace& space, const std::vector<std::int64_t>& designs,
                                  const SweepRunOptions& options, double sample_seconds) {
   TaskNamer namer(sweep);
+  const auto mapper = make_mapper(sweep.mapper);
   const auto count = [&](std::size_t i) {
     const DesignPoint design = space.design(designs[i]);
     if (!design.accelerator) return;
     for (const Workload& workload : sweep.workloads) {
       for (const Workload::Entry& entry : workload.layers) namer.key(design, entry.layer);
       if (sweep.flexion) design_flexion(workload, design);
+      if (sweep.residency) solve_network(*mapper, sweep, design, workload, 1, options.stop);
     }
   };
   return time_far_apart(designs.size(), sample_seconds, options, "counting flexion for the estimate, milliseconds",

@@ -76,6 +76,19 @@ void read_accelerators(SweepReading& reading, const Cursor& c, const std::option
   if (items.size() > 1 && reading.bases.size() == items.size()) add_axis(reading, axis);
 }
 
+/// After workloads and objectives.
+void read_residency(SweepReading& reading, const Cursor& c) {
+  Sweep& sweep = reading.sweep;
+  sweep.residency = c.flag().value_or(false);
+  if (!sweep.residency) return;
+  for (const Workload& workload : sweep.workloads)
+    if (!workload.graph)
+      c.problem(fmt::format("{} does not say which layers read what", workload.name),
+                "workloads with a `graph`, or with `chain: true`, and all their layers");
+  if (std::ranges::find(sweep.objectives, Objective::kEdpOverUtilization) != sweep.objectives.end())
+    c.problem("a network has no utilization of its own to minimise by", "no objective edp-over-utilization");
+}
+
 /// Design numbers and counts of rows stay far from what 64 bits hold.
 void check_number_of_designs(const Sweep& sweep, const Cursor& root, Count most) {
   Count total = 1;
@@ -135,6 +148,7 @@ std::vector<std::pair<std::string, std::string>> Sweep::options() const {
                                                        {"seed", fmt::format("{}", seed)},
                                                        {"flexion", flexion ? "true" : "false"}};
   if (gap > 0) all.emplace_back("gap", yaml_number(gap));
+  if (residency) all.emplace_back("residency", "true");
   return all;
 }
 
@@ -170,6 +184,7 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   if (const auto c = root.find("seed")) sweep.seed = static_cast<std::uint64_t>(c->count(0).value_or(1));
   if (overrides.seed) sweep.seed = *overrides.seed;
   if (const auto c = root.find("flexion")) sweep.flexion = c->flag().value_or(true);
+  if (const auto c = root.find("residency")) read_residency(reading, *c);
   if (const auto c = root.find("constraints")) read_constraints(reading, *c);
   read_goals(reading, root);
   check_number_of_designs(sweep, root, overrides.most_designs);

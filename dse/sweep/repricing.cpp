@@ -64,6 +64,10 @@ std::vector<Corner> corners_of(std::size_t groups) {
 Repricing::Repricing(const Library& library, const Sweep& sweep, const std::filesystem::path& dataset,
                      const std::vector<UncertainFigures>& figures)
     : library_(library), sweep_(std::make_shared<const Sweep>(sweep)), figures_(figures) {
+  if (sweep.residency)
+    throw InputError(Diagnostic{dataset.string(), 0, 0, "",
+                                "its tensors may stay on chip, and where depends on the figures",
+                                "a sweep without `residency`", ""});
   DesignSpace space(library, sweep_);
   std::vector<int> matched(figures.size(), 0);
   const std::size_t groups = figures.size();

@@ -17,6 +17,7 @@
 #include "dse/sweep/dataset_lock.h"
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/grace_timer.h"
+#include "dse/sweep/network_task.h"
 #include "dse/sweep/part_writer.h"
 #include "dse/sweep/result_limits.h"
 #include "dse/sweep/sweep_dataset.h"
@@ -44,7 +45,8 @@ struct Token {
   TaskKey key;
   enum class Source { kSolve, kStore, kEarlierToken } source = Source::kSolve;  ///< of the result
   std::shared_ptr<const Token> earlier;       ///< on its way with the same question; collected before this one
-  std::shared_ptr<const TaskResult> result;   ///< layers, once known
+  bool asks = false;                          ///< layers, and networks whose tensors may stay on chip
+  std::shared_ptr<const TaskResult> result;   ///< of what is asked, once known
   std::optional<DesignRow::Flexion> flexion;  ///< workload ends
   bool given_up = false;
 };
@@ -222,6 +224,7 @@ class SweepRun {
       return token;
     }
     token->kind = Token::Kind::kWorkloadEnd;
+    name(token);
     at_.layer = 0;
     if (++at_.workload == sweep_->workloads.size()) {
       at_.current.reset();
@@ -231,6 +234,8 @@ class SweepRun {
   }
 
   void name(const TokenPtr& token) {
+    const bool is_layer = token->kind == Token::Kind::kLayer;
+    if (!is_layer && (!sweep_->residency || !token->design->accelerator)) return;
     if (!token->design->accelerator) {
       TaskResult invalid;
       invalid.status = TaskStatus::kInvalidDesign;
@@ -239,7 +244,8 @@ class SweepRun {
       token->source = Token::Source::kStore;  // nothing to solve
       return;
     }
-    token->key = namer_.key(*token->design, *token->layer);
+    token->key = is_layer ? namer_.key(*token->design, *token->layer) : namer_.key(*token->design, *token->workload);
+    token->asks = true;
     const std::lock_guard lock(mutex_);
     // A solved task is in the store before it leaves in_flight_: what is in neither is new.
     if (const auto same = in_flight_.find(token->key); same != in_flight_.end()) {
@@ -256,9 +262,8 @@ class SweepRun {
   TokenPtr process(TokenPtr token, const std::stop_token& mappers) {
     if (token->kind == Token::Kind::kWorkloadEnd && sweep_->flexion && !options_.stop.stop_requested()) {
       token->flexion = design_flexion(*token->workload, *token->design);
-      return token;
     }
-    if (token->kind != Token::Kind::kLayer || token->result) return token;
+    if (!token->asks || token->result) return token;
     if (token->source == Token::Source::kEarlierToken) return token;
     if (token->source == Token::Source::kStore) {
       if (auto known = store_->get(token->key)) {
@@ -272,7 +277,10 @@ class SweepRun {
       token->given_up = true;
       return token;
     }
-    TaskResult result = solve_task(*mapper_, *sweep_, *token->design, *token->layer, kThreadsOfCaller, mappers);
+    TaskResult result =
+        token->kind == Token::Kind::kLayer
+            ? solve_task(*mapper_, *sweep_, *token->design, *token->layer, kThreadsOfCaller, mappers)
+            : solve_network(*mapper_, *sweep_, *token->design, *token->workload, kThreadsOfCaller, mappers);
     // A search that was stopped has only an accident to show, unless it had its proof already.
     const bool has_proof =
         result.certified || result.status == TaskStatus::kNoLegalMapping || result.ended_by == EndedBy::kProofWithinGap;
@@ -293,12 +301,17 @@ class SweepRun {
     token.kind == Token::Kind::kLayer ? collect_layer(token) : collect_workload(token);
   }
 
-  void collect_layer(Token& token) {
-    if (token.source == Token::Source::kSolve && !token.given_up && token.design->accelerator) {
+  void take_answer(Token& token) {
+    if (!token.asks) return;
+    if (token.source == Token::Source::kSolve && !token.given_up) {
       const std::lock_guard lock(mutex_);
       in_flight_.erase(token.key);
     }
     if (token.earlier) token.result = token.earlier->result;
+  }
+
+  void collect_layer(Token& token) {
+    take_answer(token);
     if (!token.result) {
       part_given_up_ = true;
       return;
@@ -311,11 +324,13 @@ class SweepRun {
     report(false);
   }
 
-  void collect_workload(const Token& token) {
+  void collect_workload(Token& token) {
     const std::size_t layers = token.workload->layers.size();
+    take_answer(token);
+    part_given_up_ |= token.asks && !token.result;
     if (part_given_up_ || part_layers_.size() < layers) return;
-    DesignRow row =
-        summarize(*token.design, *token.workload, part_layers_.data() + (part_layers_.size() - layers), layers);
+    DesignRow row = summarize(*token.design, *token.workload, part_layers_.data() + (part_layers_.size() - layers),
+                              layers, token.result);
     row.flexion = token.flexion;
     if (sweep_->flexion && !token.flexion && token.design->accelerator) part_given_up_ = true;
     const std::int64_t id = row.design->design_id;

@@ -47,6 +47,7 @@ struct Sweep {
   double gap = 0;             ///< how close to proven optimal is close enough, as a share of the value
   std::uint64_t seed = 1;
   bool flexion = true;
+  bool residency = false;  ///< tensors may stay on chip between layers; every workload has a graph then
   std::vector<Constraint> constraints;
   std::vector<Constraint> result_limits;  ///< those that name a result: rows that break one are marked, not left out
   std::optional<DesignGoals> goals;       ///< of a design search; no row depends on them

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 
 #include "core/input/source_text.h"
 #include "core/version.h"
@@ -12,6 +13,7 @@
 #include "costmodel/report.h"
 #include "dse/mappers/infeasible.h"
 #include "dse/results/content_hash.h"
+#include "dse/sweep/network_task.h"
 #include "flex/flexion/flexion.h"
 
 namespace pliant {
@@ -71,7 +73,8 @@ std::string conflict_of(const Task& task) {
 ///   5: wrong prices of drains, peak copies and partial multicast were repaired.
 ///   6: `bandwidth` is one bus for reads and writes; a record has bus_cycles.
 ///   7: elements have widths of their own; a record has the words that pass each memory.
-constexpr int kTaskVersion = 7;
+///   8: a record may be of a whole network.
+constexpr int kTaskVersion = 8;
 
 }  // namespace
 
@@ -82,7 +85,7 @@ TaskNamer::TaskNamer(const Sweep& sweep) {
   for (const auto& [key, value] : sweep.mapper_options) mapper_ += fmt::format("option {}={}\n", key, value);
 }
 
-TaskKey TaskNamer::key(const DesignPoint& design, const Layer& layer) {
+const std::string& TaskNamer::accelerator_text(const DesignPoint& design, const Layer& layer) {
   if (last_ != design.accelerator.get()) {
     held_ = design.accelerator;
     last_ = held_.get();
@@ -90,15 +93,38 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Layer& layer) {
   }
   std::string& accelerator = accelerator_text_[layer.operation];
   if (accelerator.empty()) accelerator = essential(*design.accelerator, layer);
+  return accelerator;
+}
+
+const std::string& TaskNamer::layer_text(const Layer& layer) {
   std::string& text = layer_text_[&layer];
   if (text.empty()) {
     Layer plain = layer;
     plain.name = "l";
     text = write_layer(plain);
   }
+  return text;
+}
+
+TaskKey TaskNamer::key(const DesignPoint& design, const Layer& layer) {
   return *TaskKey::parse(
       sha256(fmt::format("{}factorization {}\nobjective {}\n{}{}", mapper_, to_string(design.factorization),
-                         to_string(design.objective), accelerator, text)));
+                         to_string(design.objective), accelerator_text(design, layer), layer_text(layer))));
+}
+
+TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
+  std::string text = fmt::format("{}network\nfactorization {}\nobjective {}\n", mapper_,
+                                 to_string(design.factorization), to_string(design.objective));
+  std::set<Operation> written;
+  for (const Workload::Entry& entry : workload.layers) {
+    if (written.insert(entry.layer.operation).second)
+      text += fmt::format("{}\n{}", to_string(entry.layer.operation), accelerator_text(design, entry.layer));
+    text += layer_text(entry.layer);
+  }
+  // What is no part of an accelerator's answer to a layer: which memories are on the chip.
+  for (const Level& level : design.accelerator->levels)
+    text += level.is_memory() && level.memory().off_chip ? "beside the chip\n" : "on the chip\n";
+  return *TaskKey::parse(sha256(text + write_run(workload)));
 }
 
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
@@ -226,12 +252,10 @@ void add_seconds(DesignRow& row, const DesignPoint& design, const Workload::Pass
 
 }  // namespace
 
-DesignRow summarize(const DesignPoint& design, const Workload& workload, const LayerRow* rows, std::size_t count) {
-  DesignRow all;
-  all.design = design.key;
-  all.workload = workload.name;
-  all.layers = static_cast<std::int32_t>(count);
-  all.status = to_string(TaskStatus::kSolved);
+namespace {
+
+/// Sums of the layers by themselves.
+void add_layers(const LayerRow* rows, std::size_t count, DesignRow& all) {
   DesignRow::Cost cost;
   cost.certified = true;
   double busy = 0;
@@ -255,12 +279,48 @@ DesignRow summarize(const DesignPoint& design, const Workload& workload, const L
     cost.certified = cost.certified && result.certified;
     cost.max_gap = std::max(cost.max_gap, result.gap);
   }
-  if (all.layers_without_mapping == 0) {
-    cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;
-    cost.utilization = busy / cost.runtime_cycles;
-    all.cost = cost;
-    add_seconds(all, design, workload.pass);
+  if (all.layers_without_mapping > 0) return;
+  cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;
+  cost.utilization = busy / cost.runtime_cycles;
+  all.cost = cost;
+}
+
+/// The network's own sums instead, with operators and with tensors that stay on chip.
+void take_network(const DesignPoint& design, const Workload& workload, const std::shared_ptr<const TaskResult>& network,
+                  DesignRow& all) {
+  all.status = to_string(network->status);
+  all.reason = network->reason;
+  all.cost.reset();
+  all.residency = residency_of(design, workload, network);
+  if (!all.residency) return;
+  DesignRow::Cost& cost = all.cost.emplace();
+  cost.energy_pj = network->energy_pj;
+  cost.runtime_cycles = network->runtime_cycles;
+  cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;
+  for (std::size_t s = 0; s < network->network.steps.size(); ++s) {
+    const TaskResult::Network::Step& step = network->network.steps[s];
+    cost.sum_layer_edp_pj_cycles +=
+        step.energy_pj * step.runtime_cycles / static_cast<double>(all.residency->counts[s]);
   }
+  const auto units = static_cast<double>(design.accelerator->macs_units());
+  cost.utilization = static_cast<double>(all.macs) * design.accelerator->levels.back().compute().cycles_per_mac /
+                     (units * cost.runtime_cycles);
+  cost.certified = network->certified;
+  cost.max_gap = network->gap;
+}
+
+}  // namespace
+
+DesignRow summarize(const DesignPoint& design, const Workload& workload, const LayerRow* rows, std::size_t count,
+                    const std::shared_ptr<const TaskResult>& network) {
+  DesignRow all;
+  all.design = design.key;
+  all.workload = workload.name;
+  all.layers = static_cast<std::int32_t>(count);
+  all.status = to_string(TaskStatus::kSolved);
+  add_layers(rows, count, all);
+  if (network) take_network(design, workload, network, all);
+  if (all.cost) add_seconds(all, design, workload.pass);
   if (design.accelerator) {
     const Area area = area_um2(*design.accelerator);
     DesignRow::Hardware hardware;

@@ -19,8 +19,13 @@ class TaskNamer {
   explicit TaskNamer(const Sweep& sweep);
   /// The layer lives as long as the namer.
   TaskKey key(const DesignPoint& design, const Layer& layer);
+  /// Of a whole network whose tensors may stay on chip.
+  TaskKey key(const DesignPoint& design, const Workload& workload);
 
  private:
+  const std::string& accelerator_text(const DesignPoint& design, const Layer& layer);
+  const std::string& layer_text(const Layer& layer);
+
   std::string mapper_;
   const Accelerator* last_ = nullptr;
   std::shared_ptr<const Accelerator> held_;  ///< keeps `last_` from being another one at the same place
@@ -35,7 +40,8 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoin
 /// H-F and W-F of a workload on a design; nullopt when the design is invalid.
 std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const DesignPoint& design);
 
-/// Sums of a workload's rows.
-DesignRow summarize(const DesignPoint& design, const Workload& workload, const LayerRow* rows, std::size_t count);
+/// Sums of a workload's rows; of a network whose tensors may stay on chip, its own sums.
+DesignRow summarize(const DesignPoint& design, const Workload& workload, const LayerRow* rows, std::size_t count,
+                    const std::shared_ptr<const TaskResult>& network = nullptr);
 
 }  // namespace pliant

@@ -13,6 +13,7 @@
 #include "dse/results/data_table.h"
 #include "dse/results/part_file.h"
 #include "dse/results/stored_layers.h"
+#include "dse/sweep/network_task.h"
 #include "dse/sweep/run_sweep.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -114,6 +115,20 @@ class Verification {
     return before(row + 1) > before(row);
   }
 
+  bool sampled_any(std::int64_t row, std::size_t count) const {
+    bool any = false;
+    for (std::size_t l = 0; l < count; ++l) any |= sampled(row + static_cast<std::int64_t>(l));
+    return any;
+  }
+
+  /// A network with its tensors is proven as a whole.
+  TaskResult solved_again(const DesignPoint& design, const Workload& workload, PartVerdict& verdict) const {
+    TaskResult network =
+        solve_network(*make_mapper(sweep_->mapper), *sweep_, design, workload, 1, proofs_.options.stop);
+    ++(network.certified || network.status == TaskStatus::kNoLegalMapping ? verdict.proven : verdict.not_proven);
+    return network;
+  }
+
   PartVerdict check_part_rows(std::int64_t part, std::int64_t row) {
     PartVerdict verdict;
     const PartCheck files = check_part(dataset_, part, sweep_sha256_, true);
@@ -140,6 +155,7 @@ class Verification {
       const DesignPoint design = space.design(i);
       for (const Workload& workload : sweep_->workloads) {
         std::vector<LayerRow> rows;
+        const bool solve_again = sweep_->residency && design.accelerator && sampled_any(row, workload.layers.size());
         for (std::size_t l = 0; l < workload.layers.size(); ++l, ++at, ++row) {
           if (proofs_.options.stop.stop_requested()) return verdict;
           const std::string where =
@@ -153,7 +169,10 @@ class Verification {
           rows.push_back(check_row(design, workload, l, stored[at], where, sampled(row), verdict));
           ++verdict.layer_rows;
         }
-        check_sums(design, workload, rows, sums, sum_at++, verdict);
+        std::shared_ptr<const TaskResult> network;
+        if (solve_again) network = std::make_shared<const TaskResult>(solved_again(design, workload, verdict));
+        if (proofs_.options.stop.stop_requested()) return verdict;
+        check_sums(design, workload, rows, network, sums, sum_at++, verdict);
       }
       progress(layout_.layers);
     }
@@ -216,11 +235,12 @@ class Verification {
   }
 
   void check_sums(const DesignPoint& design, const Workload& workload, const std::vector<LayerRow>& rows,
-                  const DataTable& sums, std::size_t at, PartVerdict& verdict) const {
+                  const std::shared_ptr<const TaskResult>& network, const DataTable& sums, std::size_t at,
+                  PartVerdict& verdict) const {
     const std::string where = fmt::format("design {}, {}", design.key->design_id, workload.name);
     if (at >= sums.rows()) return verdict.tell(where + ": no row of its sums");
     ++verdict.design_rows;
-    const DesignRow now = summarize(design, workload, rows.data(), rows.size());
+    const DesignRow now = summarize(design, workload, rows.data(), rows.size(), network);
     const auto compare = [&](const char* name, const std::optional<double>& value) {
       const DataColumn* column = sums.find(name);
       const Cell cell = column == nullptr ? Cell{} : column->cells[at];
@@ -239,6 +259,10 @@ class Verification {
     compare("design_id", static_cast<double>(design.key->design_id));
     compare("macs", static_cast<double>(now.macs));
     compare("layers_without_mapping", now.layers_without_mapping);
+    compare("area_um2", of(now.hardware, [](const auto& h) { return h.area_um2; }));
+    compare("compute_units", of(now.hardware, [](const auto& h) { return h.compute_units; }));
+    compare("buffer_bits", of(now.hardware, [](const auto& h) { return h.buffer_bits; }));
+    if (sweep_->residency && design.accelerator && !network) return;  // not in the sample
     compare("energy_pj", of(now.cost, [](const auto& c) { return c.energy_pj; }));
     compare("runtime_cycles", of(now.cost, [](const auto& c) { return c.runtime_cycles; }));
     compare("edp_pj_cycles", of(now.cost, [](const auto& c) { return c.edp_pj_cycles; }));
@@ -247,9 +271,7 @@ class Verification {
     compare("power_w", of(now.in_time, [](const auto& t) { return t.physical.power_w; }));
     compare("tops_per_w", of(now.in_time, [](const auto& t) { return t.physical.tops_per_w; }));
     compare("inferences_per_s", of(now.in_time, [](const auto& t) { return t.inferences_per_s; }));
-    compare("area_um2", of(now.hardware, [](const auto& h) { return h.area_um2; }));
-    compare("compute_units", of(now.hardware, [](const auto& h) { return h.compute_units; }));
-    compare("buffer_bits", of(now.hardware, [](const auto& h) { return h.buffer_bits; }));
+    compare("tensors_on_chip", of(now.residency, [](const auto& r) { return r.tensors_on_chip; }));
   }
 
   void progress(std::int64_t rows) {

@@ -214,6 +214,24 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
   return {parse_sweep_text(library, text, "space"), text + accelerator};
 }
 
+void let_tensors_stay(RandomSpace& space, std::uint64_t seed) {
+  Draw draw(seed + 77);
+  for (Workload& workload : space.sweep.workloads) {
+    const Count m = draw.from(1, 4), k = draw.from(2, 8), n = draw.from(1, 6), between = draw.from(1, 6);
+    const std::string text = fmt::format(
+        "name: {}\nlayers:\n  - {{layer: a, gemm: {{M: {}, N: {}, K: {}}}}}\n  - {{layer: b, gemm: {{M: {}, N: {}, K: "
+        "{}}}}}\n"
+        "  - {{layer: c, gemm: {{M: {}, N: {}, K: {}}}}}\n"
+        "graph: [{{layer: a}}, {{layer: b, from: a}}, {{layer: c, from: b}}, {{op: add, name: sum, from: [a, c]}}]\n",
+        workload.name, m, n, k, m, between, n, m, n, between);
+    const Workload::Pass pass = workload.pass;
+    workload = parse_workload_text(text, "net.yaml");
+    workload.pass = pass;
+    space.text += text;
+  }
+  space.sweep.residency = true;
+}
+
 std::vector<Point> swept_frontier(const Library& library, const Sweep& sweep, const fs::path& folder) {
   SweepRunOptions options;
   options.dataset = folder / "swept";

@@ -34,6 +34,9 @@ struct RandomSpace {
 RandomSpace random_space(const Library& library, std::uint64_t seed, const std::filesystem::path& folder,
                          std::int64_t most_designs);
 
+/// The same space for networks of three layers, a skip connection among them, whose tensors may stay on chip.
+void let_tensors_stay(RandomSpace& space, std::uint64_t seed);
+
 /// Sweeps everything into a dataset in the folder, reads its table of designs back and gives the values of those that
 /// no other beats, by goal, ascending.
 std::vector<Point> swept_frontier(const Library& library, const Sweep& sweep, const std::filesystem::path& folder);

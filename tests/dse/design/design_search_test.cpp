@@ -25,6 +25,35 @@ TEST(DesignSearch, TheFrontierIsThatOfTheFullSweep) {
   EXPECT_GE(larger, 4);
 }
 
+// The optimum of a network on the ideal design of a box, tensors that stay included, bounds every design of the box.
+TEST(DesignSearch, WithTensorsThatStayTheFrontierIsThatOfTheFullSweep) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_residency");
+  int found = 0, stays = 0;
+  std::int64_t opened = 0, designs = 0;
+  DesignSearchOptions options;
+  options.threads = 1;
+  for (std::uint64_t seed = 1; seed <= 7; ++seed) {
+    tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 50);
+    tests::let_tensors_stay(space, seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
+    const std::vector<Point> truth = tests::swept_frontier(library, space.sweep, folder.path());
+    const DesignFrontier frontier = search_designs(library, space.sweep, options, nullptr);
+    std::vector<Point> points;
+    for (const std::size_t k : frontier.frontier) {
+      points.push_back(frontier.opened[k].values);
+      for (const DesignRow& row : frontier.opened[k].rows) stays += row.residency->tensors_on_chip > 0 ? 1 : 0;
+    }
+    tests::expect_same_points(points, truth);
+    found += truth.empty() ? 0 : 1;
+    opened += frontier.progress.opened;
+    designs += frontier.progress.designs;
+  }
+  EXPECT_GE(found, 4);
+  EXPECT_GE(stays, 3);
+  EXPECT_LT(opened, designs / 2) << "boxes are closed by their bounds";
+}
+
 TEST(DesignSearch, ThreadsChangeNothing) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const tests::ScratchFolder folder("design_threads");

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sweeps whose designs are mapped network by network, with tensors that may stay on chip.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "dse/results/data_table.h"
+#include "dse/sweep/network_task.h"
+#include "dse/sweep/run_sweep.h"
+#include "dse/sweep/verify_dataset.h"
+#include "support/shipped_library.h"
+#include "support/temporary_folder.h"
+#include "support/toy_sweep.h"
+
+namespace pliant {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNetwork = R"(name: net
+layers:
+  - {layer: a, conv: {M: 16, C: 8, P: 14, Q: 14, R: 3, S: 3}}
+  - {layer: b, count: 2, conv: {M: 16, C: 16, P: 14, Q: 14, R: 1, S: 1}}
+  - {layer: c, gemm: {M: 4, N: 10, K: 784}}
+graph:
+  - {layer: a}
+  - {repeat: 2, from: a, nodes: [{layer: b, from: previous}, {op: add, name: sum, from: [previous, b]}]}
+  - {layer: c, from: sum}
+)";
+
+constexpr const char* kStayingSweep = R"(pliant: sweep
+name: staying
+accelerator: npu
+workloads: [net.yaml]
+set: {rows: 4, cols: 4}
+vary: {SRAM.capacity: [1KiB, 8KiB, 64KiB]}
+flexibility: ["1000", "1111"]
+objective: [edp, runtime]
+)";
+
+Sweep staying(const fs::path& folder, const std::string& more) {
+  std::ofstream(folder / "net.yaml") << kNetwork;
+  std::ofstream(folder / "staying.yaml") << kStayingSweep << more;
+  return load_sweep(library(), folder / "staying.yaml");
+}
+
+SweepOutcome run(const Sweep& sweep, const fs::path& dataset, int threads = 1, Shard shard = {}) {
+  SweepRunOptions options;
+  options.dataset = dataset;
+  options.threads = threads;
+  options.shard = shard;
+  return run_sweep(library(), sweep, options);
+}
+
+DataTable designs_of(const fs::path& dataset) {
+  std::vector<std::string> damaged;
+  DataTable table = read_table(dataset, TableKind::kDesigns, damaged);
+  EXPECT_TRUE(damaged.empty());
+  return table;
+}
+
+std::optional<double> number(const DataTable& table, const char* column, std::size_t row) {
+  const Cell& cell = table.find(column)->cells[row];
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+double value_of(const DataTable& table, std::size_t row, const char* energy, const char* cycles) {
+  const double runtime = number(table, cycles, row).value();
+  return to_text(table.find("objective")->cells[row]) == "runtime" ? runtime
+                                                                   : runtime * number(table, energy, row).value();
+}
+
+TEST(ResidencySweep, RowsAreOfTheNetworkAndNeverWorseThanWithEverythingOutside) {
+  const TemporaryFolder folder;
+  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  ASSERT_TRUE(run(sweep, folder.path() / "on").dataset_complete);
+  const DataTable on = designs_of(folder.path() / "on");
+  ASSERT_EQ(on.rows(), 3U * 2 * 2);
+  int better = 0, none_stays = 0;
+  for (std::size_t i = 0; i < on.rows(); ++i) {
+    EXPECT_EQ(to_text(on.find("status")->cells[i]), "solved");
+    EXPECT_EQ(to_text(on.find("certified")->cells[i]), "true");
+    EXPECT_EQ(number(on, "tensors", i), 5);
+    const double stay = value_of(on, i, "energy_pj", "runtime_cycles"),
+                 outside = value_of(on, i, "outside_energy_pj", "outside_runtime_cycles");
+    EXPECT_LE(stay, outside * (1 + 1e-12));
+    better += stay < outside * 0.99 ? 1 : 0;
+    if (number(on, "tensors_on_chip", i).value() > 0) {
+      EXPECT_GT(number(on, "most_on_chip_bits", i).value(), 0);
+      continue;
+    }
+    ++none_stays;
+    EXPECT_NEAR(stay / outside, 1, 1e-12);
+    EXPECT_EQ(number(on, "most_on_chip_bits", i), 0);
+  }
+  EXPECT_GT(better, 0);
+  EXPECT_GT(none_stays, 0) << "1 KiB holds no tensor of this network";
+}
+
+// A class that allows more is never worse, tensors that stay included; nor is a larger memory of the same costs.
+TEST(ResidencySweep, MoreFlexibilityIsNeverWorse) {
+  const TemporaryFolder folder;
+  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  run(sweep, folder.path() / "on");
+  const DataTable on = designs_of(folder.path() / "on");
+  for (std::size_t i = 0; i < on.rows(); i += 4)  // by capacity: 1000 and 1111, each for two objectives
+    for (std::size_t objective = 0; objective < 2; ++objective)
+      EXPECT_LE(value_of(on, i + 2 + objective, "energy_pj", "runtime_cycles"),
+                value_of(on, i + objective, "energy_pj", "runtime_cycles") * (1 + 1e-12));
+}
+
+TEST(ResidencySweep, LayersStayWhatTheyAreAlone) {
+  const TemporaryFolder folder;
+  run(staying(folder.path(), "residency: true\n"), folder.path() / "on");
+  run(staying(folder.path(), ""), folder.path() / "off");
+  const DataTable off = designs_of(folder.path() / "off");
+  for (std::size_t i = 0; i < off.rows(); ++i) EXPECT_EQ(number(off, "tensors", i), std::nullopt);
+  std::vector<std::string> damaged;
+  const DataTable alone = read_table(folder.path() / "off", TableKind::kLayers, damaged),
+                  among = read_table(folder.path() / "on", TableKind::kLayers, damaged);
+  ASSERT_EQ(among.rows(), alone.rows());
+  for (std::size_t i = 0; i < alone.rows(); ++i) {
+    EXPECT_EQ(number(among, "energy_pj", i), number(alone, "energy_pj", i));
+    EXPECT_EQ(to_text(among.find("task_key")->cells[i]), to_text(alone.find("task_key")->cells[i]));
+  }
+}
+
+TEST(ResidencySweep, NeitherThreadsNorShardsNorTheCacheShow) {
+  const TemporaryFolder folder;
+  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  const fs::path one = folder.path() / "one", two = folder.path() / "two", shards = folder.path() / "shards";
+  run(sweep, one);
+  run(sweep, two, 2);
+  for (int k = 0; k < 2; ++k) run(sweep, shards, 1, {k, 2});
+  EXPECT_EQ(dataset_files(two), dataset_files(one));
+  EXPECT_EQ(dataset_files(shards), dataset_files(one));
+  // The networks come from the cache as the layers do.
+  const auto before = dataset_files(one);
+  for (const char* table : {"layers", "designs", "checksums"}) fs::remove_all(one / table);
+  const SweepOutcome again = run(sweep, one);
+  EXPECT_EQ(again.progress.solved, 0);
+  EXPECT_EQ(dataset_files(one), before);
+}
+
+TEST(ResidencySweep, VerifySolvesTheNetworksOfItsSampleAgain) {
+  const TemporaryFolder folder;
+  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  run(sweep, folder.path() / "on");
+  DatasetProofs proofs;
+  proofs.rows = std::nullopt;
+  const DatasetVerdict good = verify_dataset(library(), sweep, folder.path() / "on", proofs);
+  EXPECT_TRUE(good.good()) << (good.wrong.empty() ? "" : good.wrong.front());
+  EXPECT_EQ(good.proven, 3 * 12 + 12) << "every layer, and every network";
+  EXPECT_THROW(verify_dataset(library(), staying(folder.path(), ""), folder.path() / "on", proofs), InputError);
+}
+
+TEST(ResidencySweep, AWorkloadMustKnowItsGraph) {
+  const auto problem = [](const std::string& text) {
+    try {
+      parse_sweep_text(library(), text, "s.yaml");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(
+      problem("accelerator: npu\nworkloads: [alexnet]\nresidency: true\n").find("s.yaml:3:12: residency: alexnet"),
+      std::string::npos);
+  EXPECT_NE(problem("accelerator: npu\nworkloads: [resnet50]\nobjective: edp-over-utilization\nresidency: true\n")
+                .find("no utilization of its own"),
+            std::string::npos);
+  EXPECT_EQ(problem("accelerator: npu\nworkloads: [resnet50]\nresidency: true\n"), "");
+}
+
+}  // namespace
+}  // namespace pliant
