@@ -126,6 +126,42 @@ TEST(Lemma, SharedCapacityOfEnergyOfPortsAndOfBoth) {
   EXPECT_GT(more, 100);
 }
 
+// 30 on 2 units leave 3 rounds in tiles of 5 and of 6: the list of tiles has 5 only, and with 6 there are fewer pairs
+// of units and rounds.
+TEST(Lemma, ATileStandsForAllThatLeaveTheSameRounds) {
+  Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0, write_pj: 0}
+  - {fanout: PEs, cols: 2}
+  - {memory: Reg, capacity: 13 words, read_pj: 0, write_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  parallel: {PEs: {rows: [], cols: [M]}}
+)",
+                      R"(  dims: {M: 30, B: 7}
+  tensors:
+    - {name: W, role: weights, projection: [M]}
+    - {name: X, role: inputs, projection: [B]}
+    - {name: O, role: outputs, projection: [M, B]}
+)");
+  task.factorization = Factorization::kRubyS;
+  const Truth truth(task);
+  ASSERT_TRUE(truth.complete);
+  const ResolvedTask resolved(truth.task, truth.problem);
+  ChoiceBounds bounds(resolved);
+  bool spread = false;
+  for (const Choice& choice : truth.choices) {
+    bounds.look_at(choice.spatial);
+    std::size_t keeps = 0;
+    while (bounds.keeps(keeps) != choice.keeps) ++keeps;
+    const double bound = bounds.shared(keeps, {1, 0, 0});
+    const double least = choice.least([](const Priced& m) { return m.energy; });
+    EXPECT_TRUE(at_most(bound, least)) << bound << " " << least;
+    spread |= choice.spatial.factor[1][0] == 2;
+  }
+  EXPECT_TRUE(spread);
+}
+
 TEST(Lemma, EachTransferMovedOnce) {
   for_each_task(300, [](const Truth& truth, const ResolvedTask& resolved) {
     for (const Choice& choice : truth.choices) {
