@@ -180,8 +180,7 @@ void ResidencyLines::build() {
   states_.push_back(states.size());
 }
 
-double ResidencyLines::weight(const Transition& transition, int step, double slope,
-                              const std::vector<double>& word_prices, VariantLines::Known& known) {
+double ResidencyLines::weight(const Transition& transition, int step, double slope, VariantLines::Known& known) {
   const auto count = static_cast<double>(live_.steps[static_cast<std::size_t>(step)].count);
   const double own =
       std::isinf(slope) ? transition.cost.cycles : transition.cost.energy_pj + slope * transition.cost.cycles;
@@ -190,18 +189,41 @@ double ResidencyLines::weight(const Transition& transition, int step, double slo
     return count * own;
   }
   known = variants_.bound(transition.variant, slope);
-  if (known.nothing_fits) return kInfinity;
+  return known.nothing_fits ? kInfinity : count * known.least + own;
+}
+
+std::vector<double> ResidencyLines::priced_words(int step, int variant, Home weights) const {
+  const Reserved& reserved = variants_.variant(variant).reserved;
+  std::vector<double> words;
+  for (const auto& of_role : reserved) words.push_back(static_cast<double>(of_role[0] + of_role[1] + of_role[2]));
+  if (weights != kOutside && weight_homes(step).size() > 1)  // undecided: it pays for every step by itself
+    words[static_cast<std::size_t>(weights)] -= static_cast<double>(weights_words(
+        live_, rows_, live_.weights[static_cast<std::size_t>(weights_of_[static_cast<std::size_t>(step)])], weights));
+  return words;
+}
+
+double ResidencyLines::price_of(const Transition& transition, int step, const WordPrices& prices,
+                                const std::vector<double>& sums) const {
+  if (prices.empty() || transition.variant < 0) return 0;
+  const std::vector<double>& here = prices[static_cast<std::size_t>(step)];
   double price = 0;
-  if (transition.weights != kOutside && !word_prices.empty() && weight_homes(step).size() > 1)
-    price = word_prices[static_cast<std::size_t>(transition.weights)] *
-            static_cast<double>(weights_words(
-                live_, rows_, live_.weights[static_cast<std::size_t>(weights_of_[static_cast<std::size_t>(step)])],
-                transition.weights));
-  return count * known.least + own + price;
+  if (std::ranges::any_of(here, [](double one) { return one > 0; })) {
+    const std::vector<double> words = priced_words(step, transition.variant, transition.weights);
+    for (std::size_t l = 0; l < words.size(); ++l) price += here[l] * words[l];
+  }
+  if (transition.weights != kOutside && weight_homes(step).size() > 1)
+    price += sums[static_cast<std::size_t>(transition.weights)] *
+             static_cast<double>(weights_words(
+                 live_, rows_, live_.weights[static_cast<std::size_t>(weights_of_[static_cast<std::size_t>(step)])],
+                 transition.weights));
+  return price;
 }
 
 /// Lower bounds for what is not searched yet; the best path is searched, until all of it is.
-std::optional<Path> ResidencyLines::priced(double slope, const std::vector<double>& word_prices) {
+std::optional<Path> ResidencyLines::priced(double slope, const WordPrices& prices) {
+  std::vector<double> sums(rows_.front().accelerator.levels.size(), 0);
+  for (const auto& of_step : prices)
+    for (std::size_t l = 0; l < of_step.size(); ++l) sums[l] += of_step[l];
   const std::size_t count = live_.steps.size();
   std::vector<std::vector<const Transition*>> by(count);  // by step: into each state
   std::vector<std::vector<double>> least(count + 1);
@@ -212,8 +234,9 @@ std::optional<Path> ResidencyLines::priced(double slope, const std::vector<doubl
       by[s].assign(states_[s + 1], nullptr);
       for (const Transition& one : transitions_[s]) {
         VariantLines::Known known;
-        const double total =
-            least[s][static_cast<std::size_t>(one.from)] + weight(one, static_cast<int>(s), slope, word_prices, known);
+        const double total = least[s][static_cast<std::size_t>(one.from)] +
+                             weight(one, static_cast<int>(s), slope, known) +
+                             price_of(one, static_cast<int>(s), prices, sums);
         if (total >= least[s + 1][static_cast<std::size_t>(one.to)]) continue;
         least[s + 1][static_cast<std::size_t>(one.to)] = total;
         by[s][static_cast<std::size_t>(one.to)] = &one;

@@ -55,8 +55,12 @@ class ResidencyLines {
 
   /// nullptr when some layer fits nowhere.
   const Path* at(double slope);
-  /// The same with a price for every word of undecided weights in each memory, by level.
-  std::optional<Path> priced(double slope, const std::vector<double>& word_prices);
+  /// A price for every word taken of a memory while a layer runs, by step and level; undecided weights pay it in every
+  /// step. Empty: nothing costs anything.
+  using WordPrices = std::vector<std::vector<double>>;
+  std::optional<Path> priced(double slope, const WordPrices& prices);
+  /// Words that are priced while a step of a path runs: all that tensors and decided weights take there, by level.
+  std::vector<double> priced_words(int step, int variant, Home weights) const;
 
   const LiveTensors& live() const { return live_; }
   /// By step.
@@ -79,8 +83,9 @@ class ResidencyLines {
   void build();
   std::optional<Transition> transition(int step, const std::vector<int>& alive, const State& state, Home made,
                                        Home weights);
-  double weight(const Transition& transition, int step, double slope, const std::vector<double>& word_prices,
-                VariantLines::Known& known);
+  double weight(const Transition& transition, int step, double slope, VariantLines::Known& known);
+  double price_of(const Transition& transition, int step, const WordPrices& prices,
+                  const std::vector<double>& sums) const;
   const std::vector<Home>& weight_homes(int step) const;
 
   const Workload& workload_;

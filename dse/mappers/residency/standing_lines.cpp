@@ -10,8 +10,8 @@ namespace {
 
 /// Of one slope. Beyond it the least bound of the branches that are left is what is proven.
 constexpr int kMostBranches = 60;
-/// Halvings of the price of a word.
-constexpr int kPriceSteps = 10;
+/// Changes of the prices of words.
+constexpr int kPriceSteps = 24;
 constexpr double kNoBetter = 1 - 1e-12;
 
 }  // namespace
@@ -43,71 +43,77 @@ void StandingLines::offer(double slope, const Allowed& places, std::optional<Pat
   if (path != nullptr && (!best || path->least < best->least)) best = *path;
 }
 
-/// A price for every word of undecided weights in one memory, less what all its free words would cost: no choice that
-/// fits is below that (a multiplier for the capacity). What fits at a price is worth trying.
+/// Prices for words taken of a memory while a step runs, less what its capacity costs at them: no choice that fits is
+/// below the least sum, for it takes no more than the capacity in any step. Prices rise where a path takes too much
+/// (a subgradient method); what fits at some prices is worth trying.
 double StandingLines::sharper(double slope, const Allowed& allowed, const Path& relaxed, std::optional<Path>& best) {
   const std::vector<Level>& levels = rows_.front().accelerator.levels;
-  std::vector<double> free(levels.size(), kInfinity), wanted(levels.size(), 0);
   const auto words = [&](std::size_t w, Home home) {
     return static_cast<double>(weights_words(live(), rows_, live().weights[w], home));
   };
-  const auto wanted_by = [&](const Path& path, std::size_t level) {
-    double sum = 0;
-    for (std::size_t w = 0; w < allowed.size(); ++w) {
-      const Home home = path.steps[static_cast<std::size_t>(live().weights[w].step)].weights;
-      if (allowed[w].size() > 1 && home == static_cast<Home>(level)) sum += words(w, home);
-    }
-    return sum;
-  };
-  std::size_t tight = levels.size();
-  double excess = 0;
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    if (!levels[l].is_memory() || !levels[l].memory().capacity_words) continue;
-    free[l] = static_cast<double>(*levels[l].memory().capacity_words);
-    for (std::size_t w = 0; w < allowed.size(); ++w)
-      if (allowed[w].size() == 1 && allowed[w].front() == static_cast<Home>(l))
-        free[l] -= words(w, static_cast<Home>(l));
-    wanted[l] = wanted_by(relaxed, l);
-    if (wanted[l] - free[l] <= excess) continue;
-    excess = wanted[l] - free[l];
-    tight = l;
-  }
-  double bound = relaxed.least;
-  if (tight == levels.size()) return bound;
-  double low = 0, high = 4 * relaxed.least / std::max(1.0, wanted[tight]);
-  std::vector<double> prices(levels.size(), 0);
-  std::optional<Allowed> fitting;
-  Allowed crowded = decided(allowed, relaxed);
+  ResidencyLines& lines = lines_of(allowed);
+  ResidencyLines::WordPrices prices(live().steps.size(), std::vector<double>(levels.size(), 0));
+  double bound = relaxed.least, pace = 1, priced_bound = relaxed.least;
+  std::optional<Path> path = relaxed;
   for (int k = 0; k < kPriceSteps && !stop_.stop_requested(); ++k) {
-    prices[tight] = k == 0 ? high : (low + high) / 2;
-    const std::optional<Path> path = lines_of(allowed).priced(slope, prices);
-    if (!path) return bound;
-    bound = std::max(bound, path->least - prices[tight] * free[tight]);
-    if (wanted_by(*path, tight) > free[tight]) {
-      low = prices[tight];
-      if (k == 0) return bound;  // even at this price more is wanted than there is
-      crowded = decided(allowed, *path);
-    } else {
-      high = prices[tight];
-      fitting = decided(allowed, *path);
-      offer(slope, *fitting, best);
+    // What each step takes too much on this path, undecided weights that stay included.
+    std::vector<double> standing(levels.size(), 0);
+    for (std::size_t w = 0; w < allowed.size(); ++w)
+      if (const Home home = path->steps[static_cast<std::size_t>(live().weights[w].step)].weights;
+          allowed[w].size() > 1 && home != kOutside)
+        standing[static_cast<std::size_t>(home)] += words(w, home);
+    double squares = 0;
+    std::vector<double> least_left(levels.size(), kInfinity);
+    std::vector<std::vector<double>> excess(prices.size(), std::vector<double>(levels.size(), 0));
+    for (std::size_t s = 0; s < prices.size(); ++s) {
+      if (path->steps[s].variant < 0) continue;
+      const std::vector<double> taken =
+          lines.priced_words(static_cast<int>(s), path->steps[s].variant, path->steps[s].weights);
+      for (std::size_t l = 0; l < levels.size(); ++l) {
+        if (!levels[l].is_memory() || !levels[l].memory().capacity_words) continue;
+        const double left = static_cast<double>(*levels[l].memory().capacity_words) - taken[l];
+        least_left[l] = std::min(least_left[l], left);
+        excess[s][l] = standing[l] - left;
+        if (excess[s][l] > 0 || prices[s][l] > 0) squares += excess[s][l] * excess[s][l];
+      }
     }
-    if (best && bound >= best->least * kNoBetter) return bound;
+    if (k % 4 == 0) offer(slope, trimmed(allowed, *path, least_left), best);
+    if (squares == 0 || (best && bound >= best->least * kNoBetter)) break;
+    const double reach = best ? best->least : 1.05 * relaxed.least;
+    const double step = pace * (reach - priced_bound) / squares;
+    for (std::size_t s = 0; s < prices.size(); ++s)
+      for (std::size_t l = 0; l < levels.size(); ++l) prices[s][l] = std::max(0.0, prices[s][l] + step * excess[s][l]);
+    path = lines.priced(slope, prices);
+    if (!path) break;
+    priced_bound = path->least;
+    for (const auto& of_step : prices)
+      for (std::size_t l = 0; l < levels.size(); ++l)
+        if (of_step[l] > 0) priced_bound -= of_step[l] * static_cast<double>(*levels[l].memory().capacity_words);
+    if (priced_bound > bound) {
+      bound = priced_bound;
+    } else {
+      pace *= 0.8;
+    }
   }
-  if (!fitting) return bound;
-  // What is still free holds some of the weights that were too dear by little.
-  double left = free[tight];
-  for (std::size_t w = 0; w < allowed.size(); ++w)
-    if (allowed[w].size() > 1 && (*fitting)[w].front() == static_cast<Home>(tight))
-      left -= words(w, static_cast<Home>(tight));
-  for (std::size_t w = 0; w < allowed.size(); ++w) {
-    if (crowded[w] == (*fitting)[w] || crowded[w].front() != static_cast<Home>(tight)) continue;
-    if (words(w, static_cast<Home>(tight)) > left) continue;
-    (*fitting)[w] = crowded[w];
-    left -= words(w, static_cast<Home>(tight));
-  }
-  offer(slope, *fitting, best);
   return bound;
+}
+
+/// Every weight where the path has it, as long as there is room; the others outside.
+StandingLines::Allowed StandingLines::trimmed(const Allowed& allowed, const Path& path,
+                                              std::vector<double> room) const {
+  Allowed places = decided(allowed, path);
+  for (std::size_t w = 0; w < places.size(); ++w) {
+    if (allowed[w].size() == 1 || places[w].front() == kOutside) continue;
+    const Home home = places[w].front();
+    double& left = room[static_cast<std::size_t>(home)];
+    const auto needs = static_cast<double>(weights_words(live(), rows_, live().weights[w], home));
+    if (needs <= left) {
+      left -= needs;
+    } else if (allowed[w].front() == kOutside) {
+      places[w] = {kOutside};
+    }
+  }
+  return places;
 }
 
 std::optional<Path> StandingLines::search(double slope) {
@@ -116,6 +122,7 @@ std::optional<Path> StandingLines::search(double slope) {
   for (const StandingWeights& weights : live().weights) root.push_back(weights.homes);
   open.emplace(0, std::move(root));
   std::optional<Path> best;
+  offer(slope, Allowed(live().weights.size(), {kOutside}), best);
   double proven = kInfinity;
   for (int branches = 0; !open.empty(); ++branches) {
     const auto [inherited, allowed] = *open.begin();

@@ -32,6 +32,7 @@ class StandingLines {
   Allowed decided(const Allowed& allowed, const Path& path) const;
   std::optional<Path> search(double slope);
   void offer(double slope, const Allowed& places, std::optional<Path>& best);
+  Allowed trimmed(const Allowed& allowed, const Path& path, std::vector<double> room) const;
   double sharper(double slope, const Allowed& allowed, const Path& relaxed, std::optional<Path>& best);
 
   const Workload& workload_;
