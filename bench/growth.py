@@ -4,7 +4,7 @@
 
     bench/growth.py [--pliant build/release/bin/pliant] [--page docs/growth.md] [--plot docs/img/growth.svg]
 
-Families: dims (a GEMM and a 3x3 convolution whose dims double), levels (3 to 6 memories), array (2^4 to 2^16 units),
+Families: dims (a GEMM and a 3x3 convolution whose dims double; contractions of 3 to 12 dims of 4), levels (3 to 6 memories), array (2^4 to 2^16 units),
 ports (0 to 4 limits on bandwidth), class (0000 to 1111) and factorization. Times are CPU seconds of the search on one
 thread, the least of three runs. Without a budget a search ends by itself; the gap says what was left.
 """
@@ -42,6 +42,17 @@ def accelerator(units=256, memories=3, ports=0):
     return "\n".join(lines + ["  - compute: MAC", "    mac_pj: 0.1"]) + "\n"
 
 
+def contraction(dims, size=4):
+    """A third of the dims in inputs and outputs, a third in weights and outputs, a third summed; as text of a layer."""
+    names = [chr(ord("A") + i) for i in range(dims)]
+    rows, cols, summed = names[: dims // 3], names[dims // 3 : 2 * dims // 3], names[2 * dims // 3 :]
+    tensors = [("X", "inputs", rows + summed), ("W", "weights", cols + summed), ("O", "outputs", rows + cols)]
+    lines = ["pliant: layer", "layer: contraction", "einsum:"]
+    lines += ["  dims: {" + ", ".join(f"{name}: {size}" for name in names) + "}", "  tensors:"]
+    lines += [f"    - {{name: {x}, role: {role}, projection: [{', '.join(used)}]}}" for x, role, used in tensors]
+    return "\n".join(lines) + "\n"
+
+
 def families():
     """(family, size, accelerator or None where the options name one, options of pliant map)"""
     for power in range(4, 14):
@@ -49,6 +60,8 @@ def families():
     for power in range(0, 5):
         layer = f"conv:M={16 << power},C={16 << power},P={7 << power},Q={7 << power},R=3,S=3"
         yield "dims of a convolution", 2**power, accelerator(), ["--layer", layer]
+    for dims in [3, 6, 9, 12]:
+        yield "dims of an einsum", dims, accelerator(), ["--layer", contraction(dims)]
     for memories in range(3, 7):
         yield "memories", memories, accelerator(memories=memories), ["--layer", CONV]
     for power in range(4, 17, 2):
@@ -112,11 +125,14 @@ def main():
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "growth.yaml"
+        file, layer = pathlib.Path(folder) / "growth.yaml", pathlib.Path(folder) / "layer.yaml"
         for family, size, text, task in families():
             if text:
                 file.write_text(text, encoding="utf-8")
                 task = ["--accelerator", str(file), *task]
+            if task[-1].startswith("pliant: layer"):
+                layer.write_text(task[-1], encoding="utf-8")
+                task = [*task[:-1], str(layer)]
             found = measure(options.pliant, task)
             rows.append(
                 {
