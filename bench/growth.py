@@ -4,9 +4,10 @@
 
     bench/growth.py [--pliant build/release/bin/pliant] [--page docs/growth.md] [--plot docs/img/growth.svg]
 
-Families: dims (a GEMM and a 3x3 convolution whose dims double; contractions of 3 to 12 dims of 4), levels (3 to 6 memories), array (2^4 to 2^16 units),
-ports (0 to 4 limits on bandwidth), class (0000 to 1111) and factorization. Times are CPU seconds of the search on one
-thread, the least of three runs. Without a budget a search ends by itself; the gap says what was left.
+Families: dims (a GEMM and a 3x3 convolution whose dims double; contractions of 3 to 12 dims of 4), levels (3 to 6
+memories), array (2^4 to 2^16 units), ports (0 to 4 limits on bandwidth), class (0000 to 1111) and factorization.
+Times are CPU seconds of the search on one thread, the least of three runs. Without a budget a search ends by itself;
+the gap says what was left.
 """
 
 import argparse
