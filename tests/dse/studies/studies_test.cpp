@@ -166,6 +166,9 @@ TEST_P(StudyTest, KeptNumbersAreExactWhereTheyMustBe) {
     if (row.verdict == "not reproduced" || row.verdict == "cannot be checked") {
       EXPECT_FALSE(row.because.empty()) << value.quantity;
     }
+    if (!row.because.empty()) {
+      EXPECT_EQ(row.because, remark_on(value, remarks).text) << value.quantity << ": of an older remarks.csv";
+    }
   }
 }
 
