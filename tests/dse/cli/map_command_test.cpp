@@ -116,6 +116,30 @@ TEST(MapCommand, EveryLayerOfANetworkIsATaskOfItsOwn) {
   EXPECT_GE(resident, 3);
 }
 
+TEST(MapCommand, WeightsStayAcrossInferences) {
+  const Scratch file(".yaml");
+  file.write(kBlocks);
+  const std::vector<std::string> args = {"map", "--accelerator", "npu", "--workload", file.path.string(), "--network"};
+  const auto network = [&](const std::string& inferences) {
+    return nlohmann::json::parse(run(with(args, {"--json", "--inferences", inferences})).out)["network"];
+  };
+  const nlohmann::json once = network("1"), often = network("1000");
+  EXPECT_FALSE(once.contains("weights"));
+  EXPECT_TRUE(often["certified"]);
+  ASSERT_EQ(often["weights"].size(), 3U);  // everything fits: a, and b in both rounds
+  EXPECT_EQ(often["weights"][0]["words"], 64 * 64);
+  EXPECT_LT(often["value"].get<double>(), once["value"].get<double>());
+  EXPECT_NE(run(with(args, {"--inferences", "1000"})).out.find("weights that stay across 1000 inferences"),
+            std::string::npos);
+  EXPECT_EQ(run(with(args, {"--inferences", "0"})).code, 2);
+  EXPECT_EQ(run(with(args, {"--inferences", "2", "--residency", "off"})).code, 2);
+  EXPECT_EQ(run(with(kSmall, {"--inferences", "2"})).code, 2);
+  const Ran unrelated =
+      run({"map", "--accelerator", "npu", "--workload", "ncf_neumf", "--network", "--inferences", "2"});
+  EXPECT_EQ(unrelated.code, 2);
+  EXPECT_NE(unrelated.err.find("does not say which layers read what"), std::string::npos) << unrelated.err;
+}
+
 TEST(MapCommand, SeveralObjectivesGiveTheFrontier) {
   const std::vector<std::string> args = {
       "map",         "--accelerator", "eyeriss", "--layer", "conv:M=64,C=64,P=56,Q=56,R=3,S=3",
