@@ -9,6 +9,7 @@
 #include "core/input/load.h"
 #include "core/legality.h"
 #include "support/random_cases.h"
+#include "support/slowdown.h"
 
 namespace pliant {
 namespace {
@@ -187,7 +188,7 @@ TEST(ExactMapper, IsHonestWhereTheProofIsOutOfReach) {
   const SearchResult perfect = run_mapper(*make_mapper("exact"), task, {});
   ASSERT_TRUE(perfect.certified);
   SearchOptions options;
-  options.budget.seconds = 0.2;
+  options.budget.seconds = 0.2 * tests::kSlowdown;
   for (const Factorization rule : {kRuby, kRubyT}) {
     task.factorization = rule;
     const SearchResult result = run_mapper(*make_mapper("exact"), task, options);
