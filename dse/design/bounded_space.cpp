@@ -85,8 +85,24 @@ DistinctLayers::DistinctLayers(const Sweep& sweep, Ask ask) {
   std::ranges::stable_sort(by_work, std::greater{}, [&](std::size_t i) { return work[i]; });
 }
 
+std::vector<double> DistinctLayers::gains(const std::vector<double>& from, const std::vector<double>& to) const {
+  std::vector<double> gains(layers.size(), 0);
+  for (const auto& uses : workloads) {
+    double all = 0;
+    for (const Use& use : uses) all += static_cast<double>(use.count) * to[use.layer];
+    if (all <= 0) continue;
+    std::vector<double> here(layers.size(), 0);
+    for (const Use& use : uses)
+      here[use.layer] += static_cast<double>(use.count) * (to[use.layer] - from[use.layer]) / all;
+    for (std::size_t i = 0; i < here.size(); ++i) gains[i] = std::max(gains[i], here[i]);
+  }
+  return gains;
+}
+
 GoalBounds::GoalBounds(const Sweep& sweep, const DistinctLayers& layers)
     : sweep_(sweep), goals_(*sweep.goals), layers_(layers) {
+  for (const DesignGoals::Goal& goal : goals_.minimize)
+    fixed_.push_back(goal.measure == DesignMeasure::kArea || goal.measure == DesignMeasure::kPower);
   for (const auto& uses : layers.workloads) {
     double& macs = macs_.emplace_back(0);
     for (const DistinctLayers::Use& use : uses)

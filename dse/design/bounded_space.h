@@ -26,6 +26,9 @@ struct DistinctLayers {
   };
   std::vector<std::vector<Use>> workloads;  ///< by workload and layer of it
   std::vector<std::size_t> by_work;         ///< of `layers`, those with the most MACs first
+
+  /// By layer: by how large a share a network's bound would rise, at most, with the second values instead of the first.
+  std::vector<double> gains(const std::vector<double>& from, const std::vector<double>& to) const;
 };
 
 /// Bounds of every distinct layer.
@@ -50,6 +53,8 @@ class GoalBounds {
   Point least(const HardwareFacts& facts, const LayerBounds& bounds) const;
   /// The same if the products of the goals were those of the mappings found on the ideal: nothing sharper is possible.
   Point hoped(const HardwareFacts& facts, const LayerBounds& bounds, const LayerBounds& found) const;
+  /// By goal: bounds of layers do not change it.
+  const std::vector<bool>& fixed() const { return fixed_; }
   /// There is a limit that none of these designs keeps.
   bool beyond_limits(const HardwareFacts& facts, const LayerBounds& bounds) const;
   /// From the rows of a mapped design, one for each workload; empty when one of them has no such value.
@@ -66,6 +71,7 @@ class GoalBounds {
   const DesignGoals& goals_;
   const DistinctLayers& layers_;
   std::vector<double> macs_;  ///< by workload
+  std::vector<bool> fixed_;   ///< by goal
 };
 
 /// What needs no search: every multiply-accumulate takes its energy and its share of the units' time.

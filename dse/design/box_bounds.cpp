@@ -6,31 +6,19 @@
 #include <string_view>
 
 #include "core/arithmetic.h"
-#include "core/legality.h"
-#include "costmodel/report.h"
 
 namespace pliant {
 
 namespace {
 
-/// Mappings kept for each layer, to be tried on other ideals.
-constexpr std::size_t kKeptMappings = 6;
-
-/// Searches asked at once: often a box is decided before all layers are asked.
-std::size_t questions_at_once(std::size_t layers) { return std::max<std::size_t>(4, layers / 4); }
-
-/// Energy and cycles of a mapping on an accelerator; nullopt when it is not legal there.
-std::optional<Totals> run_there(const Layer& layer, const Accelerator& accelerator, Factorization rule,
-                                const Mapping& mapping) {
-  if (!check_legality(layer, accelerator, accelerator.flexibility_of(layer), rule, mapping).empty())
-    return std::nullopt;
-  return price(layer, accelerator, mapping).totals;
-}
+/// Searches asked at once: often a box is decided, or shown to stay open, by the layers with the most to gain.
+constexpr std::size_t kQuestionsAtOnce = 3;
 
 }  // namespace
 
-BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, bool guide)
-    : sweep_(sweep), layers_(layers), goals_(goals), guide_(guide) {
+BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
+                     bool guide)
+    : sweep_(sweep), layers_(layers), goals_(goals), mappings_(mappings), guide_(guide) {
   // What the goals and limits need; then, where a product is asked for, what else sharpens it.
   std::array<bool, kBoundObjectives.size()> needed{};
   const auto need = [&](std::string_view column) {
@@ -43,44 +31,29 @@ BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const Goa
   for (const DesignGoals::Goal& goal : sweep.goals->minimize) need(column_of(goal.measure));
   for (const Constraint& limit : sweep.result_limits)
     for (const std::string& name : limit.names()) need(name);
-  std::vector<std::size_t>& first = stages_.emplace_back();
+  Stage& first = stages_.emplace_back();
   for (std::size_t k = 0; k < needed.size(); ++k)
     if (needed[k]) first.push_back(k);
   for (const std::size_t k : {std::size_t{1}, std::size_t{2}})
     if (needed[0] && !needed[k]) stages_.push_back({k});
-  latest_.resize(sweep.factorizations.size());
-  for (auto& of_rule : latest_) of_rule.resize(layers.layers.size());
 }
 
 void BoxBounds::begin(SearchNode& node) const {
   for (RuleBounds& rule : node.rules) {
-    rule.settled.assign(layers_.layers.size(), {});
+    rule.asked.assign(layers_.layers.size(), {});
     rule.reached.reset();
     for (std::size_t i = 0; i < rule.bounds.size(); ++i)
       rule.bounds[i].raise(compute_bound(*layers_.layers[i], *node.ideal->accelerator));
   }
 }
 
-void BoxBounds::reach(SearchNode& node, std::size_t rule, std::size_t layer,
-                      const std::shared_ptr<const TaskResult>& result) const {
-  if (!result || result->status != TaskStatus::kSolved || layers_.networks[layer] != nullptr) return;
-  const auto totals =
-      run_there(*layers_.layers[layer], *node.ideal->accelerator, sweep_.factorizations[rule], result->mapping);
-  if (!totals) return;
-  ReachedBounds& all = *node.rules[rule].reached;
-  if (totals->edp() < all.least[layer].edp)
-    all.at_least_product[layer] = {totals->energy_pj, totals->cycles, totals->edp()};
-  all.least[layer].lower({totals->energy_pj, totals->cycles, totals->edp()});
-}
-
 const ReachedBounds& BoxBounds::reached(SearchNode& node, std::size_t rule) const {
   auto& all = node.rules[rule].reached;
   if (all) return *all;
-  const LayerBound nothing{kInfinity, kInfinity, kInfinity};
-  all.emplace(ReachedBounds{LayerBounds(layers_.layers.size(), nothing), LayerBounds(layers_.layers.size())});
+  all.emplace(layers_.layers.size());
   for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
-    for (const auto& known : node.rules[rule].known[i]) reach(node, rule, i, known);
-    for (const auto& known : latest_[rule][i]) reach(node, rule, i, known);
+    for (const auto& known : node.rules[rule].known[i]) mappings_.reach(*all, *node.ideal->accelerator, rule, i, known);
+    mappings_.reach(*all, *node.ideal->accelerator, rule, i);
   }
   return *all;
 }
@@ -100,48 +73,74 @@ bool BoxBounds::may_close(SearchNode& node, const FoundDesigns& found) const {
   return beaten || beyond;
 }
 
-/// A mapping that was best in a box around this one, and still is legal and costs the same here, is best here too.
-bool BoxBounds::settle_without_search(SearchNode& node, const Asked& asked) const {
-  const auto& known = node.rules[asked.rule].known[asked.layer][asked.objective];
-  if (!known || !known->certified || known->status != TaskStatus::kSolved) return false;
-  if (layers_.networks[asked.layer] != nullptr) return false;  // it has no single mapping
-  const auto totals = run_there(*layers_.layers[asked.layer], *node.ideal->accelerator,
-                                sweep_.factorizations[asked.rule], known->mapping);
-  if (!totals) return false;
-  const double value = objective_value(kBoundObjectives[asked.objective], *totals);
-  return std::abs(value - known->value) <= 1e-12 * value;
-}
-
 /// Energy and cycles sharpen a product only where they do not make it already.
-bool BoxBounds::worth_asking(const SearchNode& node, const Asked& asked) const {
-  if (std::ranges::find(stages_.front(), asked.objective) != stages_.front().end()) return true;
-  const LayerBound& bound = node.rules[asked.rule].bounds[asked.layer];
+bool BoxBounds::worth_asking(const SearchNode& node, std::size_t rule, std::size_t layer, std::size_t objective) const {
+  if (std::ranges::find(stages_.front(), objective) != stages_.front().end()) return true;
+  const LayerBound& bound = node.rules[rule].bounds[layer];
   return bound.energy_pj * bound.cycles < bound.edp * (1 - kDesignRounding);
 }
 
-std::vector<BoxBounds::Asked> BoxBounds::next(SearchNode& node, const FoundDesigns& found) {
-  std::vector<Asked> asked;
-  const bool closes = may_close(node, found);
-  if (!closes && !guide_) return asked;
-  const std::size_t most = questions_at_once(layers_.layers.size()) * node.rules.size();
-  for (const auto& stage : stages_) {
-    for (const std::size_t i : layers_.by_work) {
-      for (std::size_t f = 0; f < node.rules.size(); ++f) {
-        if (node.rules[f].nothing_fits) continue;
-        for (const std::size_t objective : stage) {
-          bool& settled = node.rules[f].settled[i][objective];
-          const Asked one{f, i, objective};
-          if (settled || !worth_asking(node, one)) continue;
-          settled = true;
-          if (!settle_without_search(node, one)) asked.push_back(one);
-        }
-      }
-      if (asked.size() >= most) return asked;
+/// How far the bounds of this stage may stay below what is reached and still close the box.
+double BoxBounds::gap_for(SearchNode& node, const FoundDesigns& found, const Stage& stage) const {
+  const HardwareFacts facts = facts_of(*node.ideal);
+  double room = kInfinity;
+  for (std::size_t f = 0; f < node.rules.size(); ++f) {
+    if (node.rules[f].nothing_fits) continue;
+    const ReachedBounds& at_best = reached(node, f);
+    LayerBounds sharp = node.rules[f].bounds;
+    for (std::size_t i = 0; i < sharp.size(); ++i) {
+      if (std::isinf(at_best.least[i].edp)) return 0;
+      for (const std::size_t k : stage)
+        sharp[i].*kBoundMeasures[k] = std::max(sharp[i].*kBoundMeasures[k], at_best.least[i].*kBoundMeasures[k]);
     }
-    // What only sharpens a bound is no guide.
-    if (!asked.empty() || !closes) return asked;
+    room = std::min(room, found.room(goals_.least(facts, sharp), goals_.fixed()));
+  }
+  return gap_within(room);
+}
+
+std::vector<BoxBounds::Asked> BoxBounds::of_stage(SearchNode& node, const Stage& stage, double gap) const {
+  struct Ranked {
+    double gain;
+    Asked asked;
+  };
+  std::vector<Ranked> all;
+  for (std::size_t f = 0; f < node.rules.size(); ++f) {
+    if (node.rules[f].nothing_fits) continue;
+    const ReachedBounds& at_best = reached(node, f);
+    for (const std::size_t k : stage) {
+      const std::vector<double> gains = possible_gains(layers_, node.rules[f].bounds, at_best.least, k);
+      for (const std::size_t i : layers_.by_work) {
+        const AskedFor before = node.rules[f].asked[i][k];
+        if (before == AskedFor::kBest || !worth_asking(node, f, i, k)) continue;
+        const double wanted = before == AskedFor::kNothing ? gap : 0;
+        // Where a mapping reaches the bound there is nothing left to prove.
+        if (sharp_enough(node.rules[f].bounds[i].*kBoundMeasures[k], at_best.least[i].*kBoundMeasures[k], wanted))
+          continue;
+        all.push_back({gains[i], {f, i, k, {wanted, at_best.by[i][k]}}});
+      }
+    }
+  }
+  std::ranges::stable_sort(all, std::greater{}, &Ranked::gain);
+  const std::size_t most = kQuestionsAtOnce * node.rules.size();
+  std::vector<Asked> asked;
+  for (std::size_t n = 0; n < all.size() && n < most; ++n) {
+    Asked& one = asked.emplace_back(std::move(all[n].asked));
+    node.rules[one.rule].asked[one.layer][one.objective] = one.bound.gap > 0 ? AskedFor::kBound : AskedFor::kBest;
   }
   return asked;
+}
+
+std::vector<BoxBounds::Asked> BoxBounds::next(SearchNode& node, const FoundDesigns& found) const {
+  // The designs of a point bound each other, and their answers are needed where one of them is opened.
+  if (node.box.is_point() && !guide_) return {};
+  const bool closes = may_close(node, found);
+  for (const Stage& stage : stages_) {
+    // Without a box to close, the first stage may be a guide; what only sharpens a bound is none.
+    if (!closes && (!guide_ || &stage != &stages_.front())) break;
+    std::vector<Asked> asked = of_stage(node, stage, closes ? gap_for(node, found, stage) : 0);
+    if (!asked.empty()) return asked;
+  }
+  return {};
 }
 
 std::shared_ptr<const DesignPoint> BoxBounds::design(const SearchNode& node, const Asked& asked) const {
@@ -152,22 +151,13 @@ std::shared_ptr<const DesignPoint> BoxBounds::design(const SearchNode& node, con
   return point;
 }
 
-void BoxBounds::note(SearchNode& node, const Asked& asked, std::shared_ptr<const TaskResult> result) {
+void BoxBounds::note(SearchNode& node, const Asked& asked, std::shared_ptr<const TaskResult> result) const {
   RuleBounds& rule = node.rules[asked.rule];
   rule.nothing_fits |= result->status == TaskStatus::kNoLegalMapping;
   rule.bounds[asked.layer].raise(proven_bound(kBoundObjectives[asked.objective], *result));
-  if (rule.reached) reach(node, asked.rule, asked.layer, result);
-  remember(asked.rule, asked.layer, result);
+  if (rule.reached) mappings_.reach(*rule.reached, *node.ideal->accelerator, asked.rule, asked.layer, result);
+  mappings_.remember(asked.rule, asked.layer, result);
   rule.known[asked.layer][asked.objective] = std::move(result);
-}
-
-void BoxBounds::remember(std::size_t rule, std::size_t layer, const std::shared_ptr<const TaskResult>& result) {
-  if (result->status != TaskStatus::kSolved || layers_.networks[layer] != nullptr) return;
-  auto& latest = latest_[rule][layer];
-  const auto same = std::ranges::find_if(latest, [&](const auto& one) { return one->mapping == result->mapping; });
-  if (same != latest.end()) latest.erase(same);
-  latest.insert(latest.begin(), result);
-  if (latest.size() > kKeptMappings) latest.pop_back();
 }
 
 }  // namespace pliant

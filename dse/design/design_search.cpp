@@ -40,8 +40,9 @@ class DesignSearch {
         ideals_(library, sweep_),
         space_(library, sweep_),
         pool_(*sweep_, store, options.threads > 0 ? options.threads : usable_cores(), options.stop),
-        boxes_(*sweep_, layers_, goals_, ideals_.has_choices()),
-        points_(layers_, space_),
+        mappings_(*sweep_, layers_),
+        boxes_(*sweep_, layers_, goals_, mappings_, ideals_.has_choices()),
+        points_(layers_, goals_, mappings_, space_),
         found_(options.gap),
         inner_(space_.size() / space_.hardware_points()) {
     outcome_.progress.designs = space_.size();
@@ -188,8 +189,10 @@ class DesignSearch {
       if (node->designs) {
         points_.choose_next(*node->designs);
         PointDesign& one = node->designs->front();
-        for (const std::size_t i : points_.next_layers(one))
-          questions.push_back({one.design.get(), layers_.layers[i].get(), layers_.networks[i]});
+        points_.plan(one, found_);
+        for (const PointDesign::Search& search : one.searches)
+          questions.push_back(
+              {one.design.get(), layers_.layers[search.layer].get(), layers_.networks[search.layer], search.bound});
       } else {
         const std::vector<BoxBounds::Asked> next =
             node->ideal ? boxes_.next(*node, found_) : std::vector<BoxBounds::Asked>{};
@@ -199,7 +202,8 @@ class DesignSearch {
         }
         for (const BoxBounds::Asked& what : next) {
           held.push_back(boxes_.design(*node, what));
-          questions.push_back({held.back().get(), layers_.layers[what.layer].get(), layers_.networks[what.layer]});
+          questions.push_back(
+              {held.back().get(), layers_.layers[what.layer].get(), layers_.networks[what.layer], what.bound});
           asked.push_back({batch.size(), what});
         }
       }
@@ -267,10 +271,7 @@ class DesignSearch {
 
   void decide_design(NodePtr node, const std::vector<Answer>& answers, std::size_t& next) {
     PointDesign& one = node->designs->front();
-    for (const std::size_t i : points_.next_layers(one)) {
-      boxes_.remember(one.rule, i, answers[next].result);
-      PointDesigns::note(one, i, answers[next++], *node->designs);
-    }
+    for (const PointDesign::Search& search : one.searches) points_.note(one, search, answers[next++], *node->designs);
     // A design that turns out to be no better than one found needs no rows.
     const std::int64_t asked = one.design_id;
     if (close_designs(*node)) return;
@@ -324,6 +325,7 @@ class DesignSearch {
   IdealDesigns ideals_;
   DesignSpace space_;
   TaskPool pool_;
+  KnownMappings mappings_;
   BoxBounds boxes_;
   PointDesigns points_;
   FoundDesigns found_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.h"
+
 namespace pliant {
 
 void FoundDesigns::add(std::int64_t design, const Point& values) {
@@ -19,6 +21,22 @@ std::optional<std::int64_t> FoundDesigns::within(const Point& least, double slac
     if (nowhere_worse) return found.design;
   }
   return std::nullopt;
+}
+
+double FoundDesigns::room(const Point& least, const std::vector<bool>& fixed) const {
+  double most = 0;
+  for (const Found& found : all_) {
+    double room = kInfinity;
+    for (std::size_t k = 0; k < least.size(); ++k) {
+      const double share = found.values[k] > 0 ? least[k] * slack_ / found.values[k] : kInfinity;
+      if (!fixed[k])
+        room = std::min(room, share);
+      else if (share < 1)
+        room = 0;
+    }
+    most = std::max(most, room);
+  }
+  return most;
 }
 
 }  // namespace pliant

@@ -22,6 +22,9 @@ class FoundDesigns {
   std::optional<std::int64_t> beating(const Point& least) const { return within(least, slack_); }
   /// The same without the gap: for values of a design that is mapped already.
   std::optional<std::int64_t> matching(const Point& values) const { return within(values, 1 + kDesignRounding); }
+  /// By how much these bounds could be divided, where they are not fixed, and still a design would beat them; below 1:
+  /// none does. By goal: is it fixed?
+  double room(const Point& least, const std::vector<bool>& fixed) const;
   std::size_t size() const { return all_.size(); }
 
  private:

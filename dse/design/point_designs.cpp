@@ -2,6 +2,7 @@
 #include "dse/design/point_designs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/legality.h"
 #include "costmodel/area.h"
@@ -15,8 +16,14 @@ constexpr std::size_t kFewLayers = 3;
 
 }  // namespace
 
-PointDesigns::PointDesigns(const DistinctLayers& layers, DesignSpace& space)
-    : layers_(layers), space_(space), inner_(space.size() / space.hardware_points()) {}
+PointDesigns::PointDesigns(const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
+                           DesignSpace& space)
+    : layers_(layers),
+      goals_(goals),
+      mappings_(mappings),
+      space_(space),
+      inner_(space.size() / space.hardware_points()),
+      raised_(static_cast<std::size_t>(inner_)) {}
 
 std::vector<PointDesign> PointDesigns::open(SearchNode& node) {
   const Sweep& sweep = space_.sweep();
@@ -41,7 +48,8 @@ std::vector<PointDesign> PointDesigns::open(SearchNode& node) {
     one.nothing_fits = node.rules[one.rule].nothing_fits;
     one.answers.resize(layers_.layers.size());
     one.above.resize(layers_.layers.size());
-    one.reached.resize(layers_.layers.size());
+    one.runs.resize(layers_.layers.size());
+    one.asked.resize(layers_.layers.size());
     if (one.design->accelerator) one.area_um2 = area_um2(*one.design->accelerator).total();
     designs.push_back(std::move(one));
   }
@@ -63,18 +71,18 @@ HardwareFacts PointDesigns::facts(const PointDesign& one) {
 }
 
 /// Then the product is known: the mapping was proven best where more is allowed, and costs the same here.
-bool PointDesigns::reaches(PointDesign& one, std::size_t layer) const {
+bool PointDesigns::runs(PointDesign& one, std::size_t layer) const {
   const auto& above = one.above[layer];
   if (!above || !above->certified || above->status != TaskStatus::kSolved || layers_.networks[layer] != nullptr)
     return false;
-  std::optional<bool>& reached = one.reached[layer];
-  if (reached) return *reached;
+  std::optional<bool>& runs = one.runs[layer];
+  if (runs) return *runs;
   const Accelerator& accelerator = *one.design->accelerator;
   const Layer& plain = *layers_.layers[layer];
-  reached =
+  runs =
       check_legality(plain, accelerator, accelerator.flexibility_of(plain), one.design->factorization, above->mapping)
           .empty();
-  return *reached;
+  return *runs;
 }
 
 void PointDesigns::choose_next(std::vector<PointDesign>& designs) const {
@@ -82,43 +90,124 @@ void PointDesigns::choose_next(std::vector<PointDesign>& designs) const {
   for (auto one = designs.begin(); one != designs.end(); ++one) {
     if (!one->design->accelerator || (next != designs.end() && one->area_um2 >= next->area_um2)) continue;
     bool all = true;
-    for (std::size_t i = 0; i < layers_.layers.size() && all; ++i) all = reaches(*one, i);
+    for (std::size_t i = 0; i < layers_.layers.size() && all; ++i) all = runs(*one, i);
     if (all) next = one;
   }
   if (next != designs.end()) std::rotate(designs.begin(), next, next + 1);
 }
 
-std::vector<std::size_t> PointDesigns::next_layers(PointDesign& one) const {
-  std::vector<std::size_t> next;
-  if (!one.design->accelerator) return next;
-  for (const std::size_t i : layers_.by_work)
-    if (!one.answers[i].result && next.size() < kFewLayers && !reaches(one, i)) next.push_back(i);
-  if (!next.empty()) return next;
+const ReachedBounds& PointDesigns::reached(PointDesign& one) const {
+  if (one.reached) return *one.reached;
+  one.reached.emplace(layers_.layers.size());
+  for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
+    mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i, one.above[i]);
+    mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i);
+  }
+  return *one.reached;
+}
+
+double& PointDesigns::raised(const PointDesign& one, std::size_t layer) {
+  constexpr double kUnknown = 1.25;
+  std::vector<double>& all = raised_[static_cast<std::size_t>(one.design_id % inner_)];
+  if (all.empty()) all.resize(layers_.layers.size(), kUnknown);
+  return all[layer];
+}
+
+void PointDesigns::plan(PointDesign& one, const FoundDesigns& found) {
+  one.searches.clear();
+  if (!one.design->accelerator) return;
+  const auto known = std::ranges::find(kBoundObjectives, one.design->objective);
+  const bool all_reached =
+      std::ranges::none_of(reached(one).least, [](const LayerBound& least) { return std::isinf(least.edp); });
+  if (all_reached && known != kBoundObjectives.end()) {
+    if (plan_bounds(one, static_cast<std::size_t>(known - kBoundObjectives.begin()), found)) return;
+    if (will_be_opened(one, found)) {
+      for (const std::size_t i : layers_.by_work)
+        if (!one.answers[i].result) one.searches.push_back({i, std::nullopt});
+      return;
+    }
+  }
+  plan_few(one);
+}
+
+/// False when the design would not be beaten even if the mappings that it is known to run were its best.
+bool PointDesigns::plan_bounds(PointDesign& one, std::size_t measure, const FoundDesigns& found) {
+  const auto of = kBoundMeasures[measure];
+  const LayerBounds rows = one.of_rows();
+  LayerBounds sharp = rows;
+  for (std::size_t i = 0; i < sharp.size(); ++i)
+    if (!one.answers[i].result) sharp[i].*of = std::max(sharp[i].*of, one.reached->least[i].*of);
+  const double room = found.room(goals_.least(facts(one), sharp), goals_.fixed());
+  if (room < 1) return false;
+  const std::vector<double> gains = possible_gains(layers_, rows, sharp, measure);
+  std::vector<std::size_t> order = layers_.by_work;
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return gains[i]; });
+  const double gap = gap_within(room);
+  for (const std::size_t i : order) {
+    if (one.answers[i].result || one.searches.size() == kFewLayers) continue;
+    const bool first = one.asked[i] == AskedFor::kNothing;
+    if (sharp_enough(rows[i].*of, sharp[i].*of, first ? gap : 0)) continue;
+    if (first && gap > 0)
+      one.searches.push_back({i, BoundSearch{gap, one.reached->by[i][measure]}});
+    else
+      one.searches.push_back({i, std::nullopt});
+  }
+  return !one.searches.empty();
+}
+
+bool PointDesigns::will_be_opened(PointDesign& one, const FoundDesigns& found) {
+  LayerBounds least = one.of_rows(), products = least;
+  for (std::size_t i = 0; i < least.size(); ++i) {
+    if (one.answers[i].result) continue;
+    least[i] = one.reached->least[i];
+    products[i] = one.reached->at_least_product[i];
+  }
+  const HardwareFacts here = facts(one);
+  return !found.beating(goals_.hoped(here, least, products)) && !goals_.beyond_limits(here, least);
+}
+
+void PointDesigns::plan_few(PointDesign& one) {
+  std::vector<double> from, to;
+  for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
+    from.push_back(std::sqrt(one.bounds[i].edp));
+    to.push_back(from.back() * std::sqrt(raised(one, i)));
+  }
+  const std::vector<double> gains = layers_.gains(from, to);
+  std::vector<std::size_t> order = layers_.by_work;
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return gains[i]; });
+  for (const std::size_t i : order)
+    if (!one.answers[i].result && one.searches.size() < kFewLayers && !runs(one, i))
+      one.searches.push_back({i, std::nullopt});
+  if (!one.searches.empty()) return;
   // The products are known; how a layer divides its own between energy and cycles is not.
   const std::size_t most = std::max<std::size_t>(4, layers_.layers.size() / 4);
   for (const std::size_t i : layers_.by_work)
-    if (!one.answers[i].result && next.size() < most) next.push_back(i);
-  return next;
+    if (!one.answers[i].result && one.searches.size() < most) one.searches.push_back({i, std::nullopt});
 }
 
-void PointDesigns::note(PointDesign& one, std::size_t layer, const Answer& answer, std::vector<PointDesign>& designs) {
+void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+                        std::vector<PointDesign>& designs) {
+  const std::size_t layer = search.layer;
   const TaskResult& result = *answer.result;
   const LayerBound proven = proven_bound(one.design->objective, result);
   const bool nothing_fits = result.status == TaskStatus::kNoLegalMapping;
+  if (proven.edp > 0 && one.bounds[layer].edp > 0) raised(one, layer) = proven.edp / one.bounds[layer].edp;
+  mappings_.remember(one.rule, layer, answer.result);
   for (PointDesign& other : designs) {
-    if (&other == &one || !one.flexibility || !other.flexibility || one.rule != other.rule) continue;
-    if (!contains(*one.flexibility, *other.flexibility)) continue;
+    const bool itself = &other == &one;
+    if (!itself && (!one.flexibility || !other.flexibility || one.rule != other.rule ||
+                    !contains(*one.flexibility, *other.flexibility)))
+      continue;
     other.nothing_fits |= nothing_fits;
     other.bounds[layer].raise(proven);
     other.stale = true;
-    if (other.design->objective != one.design->objective) continue;
+    if (other.reached) mappings_.reach(*other.reached, *other.design->accelerator, other.rule, layer, answer.result);
+    if (itself || other.design->objective != one.design->objective || !result.certified) continue;
     other.above[layer] = answer.result;
-    other.reached[layer].reset();
+    other.runs[layer].reset();
   }
-  one.stale = true;
-  one.nothing_fits |= nothing_fits;
-  one.bounds[layer].raise(proven);
-  one.answers[layer] = answer;
+  one.asked[layer] = search.bound ? AskedFor::kBound : AskedFor::kBest;
+  if (!search.bound) one.answers[layer] = answer;
 }
 
 }  // namespace pliant

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "dse/design/found_designs.h"
 #include "dse/design/search_node.h"
 #include "dse/sweep/design_space.h"
 
@@ -12,7 +13,7 @@ namespace pliant {
 
 class PointDesigns {
  public:
-  PointDesigns(const DistinctLayers& layers, DesignSpace& space);
+  PointDesigns(const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings, DesignSpace& space);
 
   /// The designs of the node's single hardware point; those that break constraints are given back instead.
   std::vector<PointDesign> open(SearchNode& node);
@@ -20,18 +21,28 @@ class PointDesigns {
   /// Puts the design to be decided next in front: the smallest that can run all best mappings of one that allows more,
   /// because it beats whatever is larger; without such a design the most flexible one.
   void choose_next(std::vector<PointDesign>& designs) const;
-  /// The next layers to ask about, the largest first: often the design is beaten before all are asked. Layers whose
-  /// answer is known, because the design can run the best mapping of one that allows more, come last.
-  std::vector<std::size_t> next_layers(PointDesign& one) const;
-  /// Notes an answer, and what it proves for the designs of the point that allow less.
-  static void note(PointDesign& one, std::size_t layer, const Answer& answer, std::vector<PointDesign>& designs);
+  /// Fills in `searches`. Where mappings known to run say that the design can be beaten, bounds as sharp as that takes;
+  /// where they say that it cannot, all its best mappings; where no mapping is known, a few.
+  void plan(PointDesign& one, const FoundDesigns& found);
+  /// Notes the answer of a search, and what it proves for the designs of the point that allow less.
+  void note(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+            std::vector<PointDesign>& designs);
 
  private:
-  bool reaches(PointDesign& one, std::size_t layer) const;
+  bool runs(PointDesign& one, std::size_t layer) const;
+  const ReachedBounds& reached(PointDesign& one) const;
+  bool plan_bounds(PointDesign& one, std::size_t measure, const FoundDesigns& found);
+  bool will_be_opened(PointDesign& one, const FoundDesigns& found);
+  void plan_few(PointDesign& one);
+  double& raised(const PointDesign& one, std::size_t layer);
 
   const DistinctLayers& layers_;
+  const GoalBounds& goals_;
+  KnownMappings& mappings_;
   DesignSpace& space_;
   std::int64_t inner_;  ///< designs of a hardware point
+  /// By design of a point and layer: by which factor its last answer raised the bound, elsewhere.
+  std::vector<std::vector<double>> raised_;
 };
 
 }  // namespace pliant

@@ -9,6 +9,7 @@
 
 #include "core/arithmetic.h"
 #include "core/input/source_text.h"
+#include "dse/design/guessed_designs.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/content_hash.h"
 #include "dse/results/part_file.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr const char* kGoalsOption = "minimize";
 constexpr const char* kGapOption = "design_gap";
+constexpr const char* kGuessesOption = "design_guesses";
 
 /// The rows of a part are written in a moment.
 constexpr std::int64_t kRowsInPart = 16'384, kDesignsInPart = 512;
@@ -120,8 +122,11 @@ DesignFrontier run_design(const Library& library, const Sweep& sweep, const Desi
   if (store.damaged() > 0)
     note(options, fmt::format("{} damaged records in the result cache are computed again", store.damaged()));
   DesignFrontier found = search_designs(library, sweep, options.search, &store);
+  if (!found.interrupted && manifest) {
+    manifest->options.emplace_back(kGuessesOption, guesses_text(guess_designs(library, sweep, options.search, &store)));
+    write_rows(sweep, options, std::move(*manifest), found);
+  }
   store.flush();
-  if (!found.interrupted && manifest) write_rows(sweep, options, std::move(*manifest), found);
   return found;
 }
 

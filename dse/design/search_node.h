@@ -11,27 +11,20 @@
 #include "core/flexibility_class.h"
 #include "dse/design/bounded_space.h"
 #include "dse/design/ideal_design.h"
+#include "dse/design/known_mappings.h"
 #include "dse/design/task_pool.h"
 
 namespace pliant {
 
-/// The searches that bound layers.
-inline constexpr std::array kBoundObjectives = {Objective::kEdp, Objective::kEnergy, Objective::kRuntime};
-using KnownResults = std::array<std::shared_ptr<const TaskResult>, kBoundObjectives.size()>;
-
-/// Energy and cycles of mappings that run on the ideal design of a box, by distinct layer: no bound is ever higher.
-struct ReachedBounds {
-  LayerBounds least;             ///< of any such mapping, each measure by itself
-  LayerBounds at_least_product;  ///< of the mapping with the least EDP
-};
+/// How often a search was asked: not yet, within a gap, or for the best.
+enum class AskedFor : std::uint8_t { kNothing, kBound, kBest };
 
 /// Under one factorization rule.
 struct RuleBounds {
   LayerBounds bounds;               ///< by distinct layer
   std::vector<KnownResults> known;  ///< by distinct layer: the nearest box around that was searched
-  /// By distinct layer: which searches this node needs no more.
-  std::vector<std::array<bool, kBoundObjectives.size()>> settled;
-  std::optional<ReachedBounds> reached;  ///< of this node; empty until it is asked for
+  std::vector<std::array<AskedFor, kBoundObjectives.size()>> asked;  ///< by distinct layer, of this node
+  std::optional<ReachedBounds> reached;  ///< on the ideal of this node; empty until it is asked for
   bool nothing_fits = false;
 };
 
@@ -46,7 +39,14 @@ struct PointDesign {
   std::vector<Answer> answers;  ///< by distinct layer; empty where it was not asked yet
   /// By distinct layer: the best mapping of a design of this point that allows more; may be null.
   std::vector<std::shared_ptr<const TaskResult>> above;
-  std::vector<std::optional<bool>> reached;  ///< by distinct layer: can this design run that mapping? Empty: not tried
+  std::vector<std::optional<bool>> runs;  ///< by distinct layer: can this design run that mapping? Empty: not tried
+  std::optional<ReachedBounds> reached;   ///< empty until it is asked for
+  std::vector<AskedFor> asked;            ///< by distinct layer
+  struct Search {
+    std::size_t layer = 0;
+    std::optional<BoundSearch> bound;
+  };
+  std::vector<Search> searches;  ///< of this round
   Point least;
   bool stale = true;  ///< `least` has to be made from the bounds and answers again
   bool nothing_fits = false;

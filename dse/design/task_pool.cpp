@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/design/task_pool.h"
 
+#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "core/input/write_mapping.h"
+#include "dse/results/content_hash.h"
 #include "dse/sweep/grace_timer.h"
 #include "dse/sweep/network_task.h"
 
@@ -17,6 +20,18 @@ TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_
       namer_(sweep),
       mapper_(make_mapper(sweep.mapper)) {}
 
+/// Who knows the best mapping needs no bound. Otherwise the answer depends on where the search begins and ends.
+TaskKey TaskPool::key_of(const Question& question) {
+  if (question.network != nullptr) return namer_.key(*question.design, *question.network);
+  const TaskKey best = namer_.key(*question.design, *question.layer);
+  if (!question.bound || known_.contains(best)) return best;
+  std::string text = fmt::format("{}\nwithin {}\n", best.text(), question.bound->gap);
+  if (question.bound->start)
+    text += write_mapping(*question.layer, *question.design->accelerator, question.bound->start->mapping,
+                          question.design->factorization);
+  return *TaskKey::parse(sha256(text));
+}
+
 std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
   std::vector<Answer> answers;
   struct Open {
@@ -26,8 +41,7 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
   };
   std::vector<Open> open;
   for (const Question& question : questions) {
-    const TaskKey key = question.network != nullptr ? namer_.key(*question.design, *question.network)
-                                                    : namer_.key(*question.design, *question.layer);
+    const TaskKey key = key_of(question);
     answers.push_back({key, nullptr});
     const auto [known, fresh] = known_.try_emplace(key);
     if (!fresh) {
@@ -51,10 +65,10 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
       if (stop_.stop_requested()) return;
       Open& one = open[i];
       const Question& asked = one.question;
-      TaskResult result =
-          asked.network != nullptr
-              ? solve_network(*mapper_, sweep_, *asked.design, *asked.network, kThreadsOfCaller, mappers)
-              : solve_task(*mapper_, sweep_, *asked.design, *asked.layer, kThreadsOfCaller, mappers);
+      TaskResult result = asked.network != nullptr ? solve_network(*mapper_, sweep_, *asked.design, *asked.network,
+                                                                   kThreadsOfCaller, mappers)
+                                                   : solve_task(BoundMapper(*mapper_, asked.bound), sweep_,
+                                                                *asked.design, *asked.layer, kThreadsOfCaller, mappers);
       // A search that was stopped has only an accident to show, unless it had its proof already.
       if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
       if (store_ != nullptr && result.status != TaskStatus::kFailed) store_->put(one.key, result);

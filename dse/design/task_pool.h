@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <unordered_map>
 #include <vector>
 
+#include "dse/design/bound_mapper.h"
 #include "dse/design/bounded_space.h"
 #include "dse/results/task_store.h"
 #include "dse/sweep/sweep_task.h"
@@ -19,7 +21,8 @@ namespace pliant {
 struct Question {
   const DesignPoint* design = nullptr;
   const Layer* layer = nullptr;
-  const Workload* network = nullptr;  ///< null: the layer
+  const Workload* network = nullptr;   ///< null: the layer
+  std::optional<BoundSearch> bound{};  ///< of a layer, when a bound is enough
 };
 
 struct Answer {
@@ -42,6 +45,8 @@ class TaskPool {
   double search_seconds() const { return search_seconds_; }  ///< of all searches that this pool made, summed
 
  private:
+  TaskKey key_of(const Question& question);
+
   const Sweep& sweep_;
   TaskStore* store_;
   int threads_;

@@ -69,7 +69,7 @@ function drawProvenance() {
           : `${plain(p.designs)} of ${plain(p.designs_raw)} in the full product of the axes meet the constraints`,
       ],
       ["varied", (p.axes ?? []).map(([key]) => key).join(", ")],
-      ...(p.options ?? []),
+      ...(p.options ?? []).filter(([key]) => key !== "design_guesses"),
     ]),
   );
   if (p.inputs?.length) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The space behind the frontier of a design search: what became of the designs that were never mapped, what bought each
-// step along the frontier, and what the designs of a closed box lose at least.
+// step along the frontier, what guesses lose, and what the designs of a closed box lose at least.
 
 const space = { boxes: null, goals: [] };
 
@@ -102,6 +102,41 @@ function drawClosedBoxes() {
   );
 }
 
+/** What guesses lose: by goal, against the best of the frontier that is nowhere worse in the others. */
+function drawGuesses(kept) {
+  const guesses = JSON.parse(designOption("design_guesses") ?? "[]");
+  document.getElementById("space-guesses-heading").hidden = !guesses.length;
+  const best = (one, k) =>
+    kept
+      .filter((other) => other.values.every((v, j) => j === k || v <= one.values[j] * (1 + 1e-9)))
+      .reduce((least, other) => (least === null || other.values[k] < least.values[k] ? other : least), null);
+  const lost = (one, k) => {
+    const better = best(one, k);
+    return better === null || better.values[k] >= one.values[k] * (1 - 1e-9)
+      ? "nothing"
+      : `${change(better.values[k], one.values[k])} against design ${better.id}`;
+  };
+  wholeTable(
+    document.getElementById("space-guesses"),
+    [
+      { title: "Guess" },
+      { title: "Design", number: true },
+      ...space.goals.map((g) => ({ title: g.m.title, number: true })),
+      ...space.goals.map((g) => ({ title: `loses in ${g.m.title}` })),
+    ],
+    guesses.map((one) => ({
+      cells: [
+        one.guess,
+        String(one.design),
+        ...space.goals.map((g, k) => shown(g.m.name, one.values[k], g.m)),
+        ...space.goals.map((_, k) => lost(one, k)),
+      ],
+    })),
+  );
+}
+
+const designOption = (name) => report.provenance.options?.find(([key]) => key === name)?.[1];
+
 const boxKinds = [
   ["beaten", "beaten, not mapped"],
   ["limits", "breaks a limit"],
@@ -123,7 +158,7 @@ async function drawSpace() {
     all += space.boxes.get("designs", box);
     if (space.boxes.get("closed_by", box) === "opened") mapped++;
   }
-  const gap = report.provenance.options?.find(([key]) => key === "design_gap")?.[1] ?? "0";
+  const gap = designOption("design_gap") ?? "0";
   document.getElementById("space-note").textContent =
     `${plain(all)} designs, of which ${plain(mapped)} were mapped and ${plain(kept.length)} are on the frontier. ` +
     "The others are in closed boxes: a dot stands at the bounds that every design of its box is above" +
@@ -132,6 +167,7 @@ async function drawSpace() {
   const figure = document.getElementById("chart-space").closest("figure");
   figure.hidden = space.goals.length < 2;
   drawSteps(kept);
+  drawGuesses(kept);
   drawClosedBoxes();
   if (space.goals.length < 2) return;
   const [gx, gy] = space.goals;
