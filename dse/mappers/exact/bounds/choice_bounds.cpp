@@ -194,6 +194,13 @@ double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
   return least();
 }
 
+double ChoiceBounds::look_again(const Spatial& spatial, const Seen& seen) {
+  look_.steps = seen.steps;
+  look_.costs = seen.costs;
+  look_at_tiles(spatial);
+  return least();
+}
+
 void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f) {
   std::array<Weights, kMaxLevels> weights;
   double total =

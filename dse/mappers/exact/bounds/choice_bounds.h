@@ -48,8 +48,14 @@ class ChoiceBounds {
   /// Everything below is about this unrolling. Returns the least of it; at the limit or above it looking ends, and
   /// nothing else is known of the unrolling.
   double look_at(const Spatial& spatial, double limit = kInfinity);
-  const Look& look() const { return look_; }
-  void look_again(const Look& look) { look_ = look; }
+  /// What took the time of a look: steps, and costs of the patterns.
+  struct Seen {
+    double steps = 0;
+    std::vector<double> costs;
+  };
+  Seen seen() const { return {look_.steps, look_.costs}; }
+  /// As look_at() without a limit, of an unrolling that was seen before.
+  double look_again(const Spatial& spatial, const Seen& seen);
   double least() const;
   double port_cycles() const;  ///< that every keep choice takes, whatever the steps
   /// What shared capacity says of a choice: its objective, and the energy and cycles that are certain.

@@ -40,7 +40,7 @@ constexpr double kShareOfListing = 0.4, kShareOfTables = 0.8, kShareOfOne = 0.5;
 constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300, kEffortOfTile = 40;
 
 /// Unrollings that the first dive remembers.
-constexpr std::size_t kMostSeen = 256;
+constexpr std::size_t kMostSeen = 128;
 
 /// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
 constexpr double kStepsMatter = 1.1;
@@ -140,7 +140,7 @@ class Prover {
     for (const std::uint32_t i : mine_) {
       if (choices_.steps(i) > fewest || limits_.expired() || effort_left(kShareOfListing) == 0) continue;
       group.push_back({look_at(i, kInfinity), i, 0});
-      if (seen_.size() < kMostSeen) seen_.emplace(i, bounds_.look());
+      if (seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
     }
     std::sort(group.begin(), group.end());
     Candidate best{kInfinity, 0, 0};
@@ -167,8 +167,7 @@ class Prover {
       limits_.effort += kEffortOfUnrolling;
       return bounds_.look_at(spatial_, limit);
     }
-    bounds_.look_again(seen->second);
-    return bounds_.least();
+    return bounds_.look_again(spatial_, seen->second);
   }
 
   std::vector<Candidate> worth_a_lattice() {
@@ -324,7 +323,7 @@ class Prover {
   std::uint64_t effort_;
   SearchState& state_;
   Spatial spatial_;
-  std::unordered_map<std::uint32_t, ChoiceBounds::Look> seen_;  // by the dive, which looks at many twice
+  std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen_;  // by the dive, which looks at many twice
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 
