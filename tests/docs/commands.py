@@ -27,7 +27,7 @@ COMMAND = re.compile(r"^(?:    )?((?:\$P|pliant) .*)$", re.MULTILINE)
 
 
 def commands(page):
-    text = page.read_text(encoding="utf-8")
+    text = re.sub(r" \\\n +", " ", page.read_text(encoding="utf-8"))  # a backslash goes on with the next line
     for match in COMMAND.finditer(text):
         yield re.sub(r"^\$P\b", "pliant", match[1].split("  #")[0].split(" # ")[0].strip())
 
