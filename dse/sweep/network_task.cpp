@@ -10,6 +10,7 @@
 #include "core/input/diagnostics.h"
 #include "core/workload_graph.h"
 #include "dse/mappers/residency/residency.h"
+#include "dse/sweep/sweep_task.h"
 
 namespace pliant {
 
@@ -39,17 +40,6 @@ void note_steps(const residency::LiveTensors& live, const Optimum& best, const O
   network.outside_runtime_cycles = outside.cycles;
 }
 
-SearchOptions options_of(const Sweep& sweep, int threads, const std::stop_token& stop) {
-  SearchOptions options;
-  options.threads = threads;
-  options.budget.seconds = sweep.budget_seconds;
-  options.gap = sweep.gap;
-  options.seed = sweep.seed;
-  options.stop = stop;
-  options.extra = sweep.mapper_options;
-  return options;
-}
-
 }  // namespace
 
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
@@ -62,7 +52,7 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
     for (const Workload::Entry& entry : workload.layers)
       rows.push_back({entry.layer, *design.accelerator, design.accelerator->flexibility_of(entry.layer),
                       design.factorization, design.objective});
-    const SearchOptions options = options_of(sweep, threads, stop);
+    const SearchOptions options = search_options(sweep, threads, stop);
     residency::Search search(mapper, workload, rows, options);
     const NetworkGoal goal{design.objective};
     const Optimum best = search.run(goal, true);

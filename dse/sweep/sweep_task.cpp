@@ -127,21 +127,25 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
   return *TaskKey::parse(sha256(text + write_run(workload)));
 }
 
+SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop) {
+  SearchOptions options;
+  options.threads = threads;
+  options.budget.seconds = sweep.budget_seconds;
+  options.gap = sweep.gap;
+  options.seed = sweep.seed;
+  options.stop = stop;
+  options.extra = sweep.mapper_options;
+  return options;
+}
+
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
                       int threads, const std::stop_token& stop) {
   TaskResult result;
   try {
     const Task task{layer, *design.accelerator, design.accelerator->flexibility_of(layer), design.factorization,
                     design.objective};
-    SearchOptions options;
-    options.threads = threads;
-    options.budget.seconds = sweep.budget_seconds;
-    options.gap = sweep.gap;
-    options.seed = sweep.seed;
-    options.stop = stop;
-    options.extra = sweep.mapper_options;
     CostReport report;
-    const SearchResult found = run_mapper(mapper, task, options, &report);
+    const SearchResult found = run_mapper(mapper, task, search_options(sweep, threads, stop), &report);
     result.mappings_covered = found.mappings_covered;
     result.evaluations = found.evaluations;
     result.ended_by = found.ended_by;

@@ -33,6 +33,9 @@ class TaskNamer {
   std::map<const Layer*, std::string> layer_text_;
 };
 
+/// How the sweep's mapper searches.
+SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop);
+
 /// `threads` as in SearchOptions.
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
                       int threads, const std::stop_token& stop);
