@@ -388,19 +388,21 @@ double Costs::staying(const KeeperPair& pair, const Weights& w, bool all_copies)
 
 double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair) {
   const Problem& p = resolved.problem;
+  const auto different = [&](const Problem::AffineRank& rank, std::pair<int, int> network) {
+    const Sharing s = sharing(p, network, pair.tensor);
+    const bool innermost = network.second == p.levels - 1;
+    if (s.partial) return innermost ? fewest_windows(spatial, rank, network, true) : 1.0;
+    std::array<double, kMaxDims> one;
+    one.fill(1);
+    if (innermost) return windows(spatial, rank, network, one, s.shared);
+    if (s.shared && resolved.perfect) return fewest_windows_beyond(spatial, rank, network, p.levels, one, p.size);
+    return fewest_windows(spatial, rank, network, s.shared);
+  };
   double share = 1;
-  for (const Problem::AffineRank& rank : p.affine[pair.tensor]) {
-    for (const auto& network : networks_between(p, pair.parent, p.levels)) {
-      const Sharing s = sharing(p, network, pair.tensor);
-      std::array<double, kMaxDims> below;
-      below.fill(1);
-      const double all = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
-      const bool innermost = network.second == p.levels - 1;
-      const double fewest =
-          s.partial && !innermost ? 1.0 : fewest_windows(spatial, rank, network, s.shared || s.partial);
-      share *= (innermost && !s.partial ? windows(spatial, rank, network, below, s.shared) : fewest) / all;
-    }
-  }
+  for (const Problem::AffineRank& rank : p.affine[pair.tensor])
+    for (const auto& network : networks_between(p, pair.parent, p.levels))
+      share *=
+          different(rank, network) / spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
   return share;
 }
 

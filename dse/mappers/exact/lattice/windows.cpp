@@ -96,10 +96,12 @@ double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& 
     const int d = spread[i];
     const double least = below[d];
     const auto loops = static_cast<Count>(left[d] / spatial_between(spatial, DimSet{1} << d, -1, level));
-    for (Count m = 1; m <= loops; ++m) {
+    for (Count m = 1; m * m <= loops; ++m) {  // divisors come in pairs
       if (loops % m != 0) continue;
-      below[d] = least * static_cast<double>(m);
-      self(self, i + 1);
+      for (const Count factor : {m, loops / m}) {
+        below[d] = least * static_cast<double>(factor);
+        self(self, i + 1);
+      }
     }
     below[d] = least;
   };

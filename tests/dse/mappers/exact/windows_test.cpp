@@ -9,6 +9,8 @@
 #include <set>
 
 #include "core/input/load.h"
+#include "dse/mappers/exact/lattice/costs.h"
+#include "dse/mappers/exact/truth_by_choice.h"
 
 namespace pliant::exact {
 namespace {
@@ -100,6 +102,51 @@ TEST(Lemma, BothDimsOfAWindowUnrolled) {
           }
         }
   EXPECT_EQ(compared, 108);
+}
+
+// The units' memory keeps outputs only, so inputs come past it word by word. Which units ask for the same word depends
+// on the loops of that memory: the bound is the least over all of them, for every unrolling by itself.
+TEST(Lemma, UnitsShareWindowsUnderLoopsOfTheirOwn) {
+  int compared = 0, sharper = 0;
+  for (const char* dims : {"{P: 8, R: 3}", "{P: 6, R: 4}", "{P: 4, R: 6}", "{P: 12, R: 2}"})
+    for (const char* index : {"P + R", "2*P + R", "3*P + 2*R", "P + 4*R"})
+      for (const char* multicast : {"true", "false"}) {
+        const Task task = task_of(
+            "levels:\n  - {memory: DRAM, capacity: unbounded, read_pj: 1}\n"
+            "  - {fanout: PEs, rows: 4, cols: 6, multicast: " +
+                std::string(multicast) + R"(}
+  - {memory: Acc, capacity: unbounded, keeps: [outputs], read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility: {parallel: {PEs: {rows: [P], cols: [R]}}}
+)",
+            "  dims: " + std::string(dims) + R"(
+  tensors:
+    - {name: X, role: inputs, projection: [")" +
+                index + R"("]}
+    - {name: O, role: outputs, projection: [P]}
+)");
+        SCOPED_TRACE(std::string(dims) + ", " + index + ", multicast " + multicast);
+        const Truth truth(task);
+        ASSERT_TRUE(truth.complete);
+        const ResolvedTask resolved(truth.task, truth.problem);
+        for (const Choice& choice : truth.choices) {
+          const KeeperPair pair{0, 0, truth.problem.levels};
+          const double bound = compute_words(resolved, choice.spatial, pair);
+          const double least = choice.least([&](const Priced& m) {
+            return m.words.at({0, 0, truth.problem.levels}).served;
+          });
+          EXPECT_EQ(bound, least);
+          ++compared;
+          const double units = static_cast<double>(choice.spatial.factor[1][0] * choice.spatial.factor[1][1]);
+          const double whatever_the_tile =
+              fewest_windows(choice.spatial, truth.problem.affine[0][0], {1, 1}, truth.problem.multicast[1]) *
+              truth.problem.macs / units;
+          EXPECT_LE(whatever_the_tile, bound);
+          sharper += whatever_the_tile < bound ? 1 : 0;
+        }
+      }
+  EXPECT_GT(compared, 100);
+  EXPECT_GT(sharper, 30);
 }
 
 }  // namespace
