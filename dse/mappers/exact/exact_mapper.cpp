@@ -8,6 +8,7 @@
 #include "dse/mappers/exact/lattice/windows.h"
 #include "dse/mappers/exact/search/prove.h"
 #include "dse/mappers/mapper_options.h"
+#include "dse/mappers/random/random_mapper.h"
 
 namespace pliant {
 
@@ -23,14 +24,32 @@ class ExactMapper final : public Mapper {
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
-    return prove_best(task, options,
-                      options.budget.seconds > 0                      ? 0
-                      : task.factorization == Factorization::kPerfect ? kEffort
-                                                                      : kEffortWithRemainders);
+    const auto started = Clock::now();
+    SearchResult result = prove_best(task, options,
+                                     options.budget.seconds > 0                      ? 0
+                                     : task.factorization == Factorization::kPerfect ? kEffort
+                                                                                     : kEffortWithRemainders);
+    if (!result.mapping && (result.ended_by == EndedBy::kMemory || result.ended_by == EndedBy::kEffort))
+      draw_mapping(task, left_of(options, started), result);
+    return result;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// Where not even one choice could be looked through: what has been proven, and any mapping.
+  static void draw_mapping(const Task& task, SearchOptions options, SearchResult& result) {
+    options.on_progress = {};
+    options.extra.clear();
+    SearchResult drawn = make_random_mapper()->search(task, options);
+    result.evaluations += drawn.evaluations;
+    result.seconds += drawn.seconds;
+    if (!drawn.mapping) return;
+    result.mapping = std::move(drawn.mapping);
+    result.totals = drawn.totals;
+    result.value = drawn.value;
+    result.lower_bound = std::min(result.lower_bound, drawn.value);
+  }
 
   static SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options,
                             exact::Incumbent incumbent, std::uint64_t effort) {

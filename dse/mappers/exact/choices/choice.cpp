@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/choices/unroller.h"
 #include "dse/mappers/exact/lattice/windows.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
@@ -124,45 +125,11 @@ class SpatialBounds {
   bool smallest_only_ = true;
 };
 
-/// Of unrollings with the same factors those that can stand wherever any of them can. What a fanout does depends on its
-/// factors alone, but a bound must not exceed the iterations it finds left. Where remainders are allowed the columns
-/// take `cols` of what is left and the rows ceil(left / cols): enough for both if left > factor - cols. So the
-/// unrollings differ in what they need, and one that needs no more of any dim than another does as well.
-std::vector<Unrolling> widest_layouts(std::vector<Unrolling>& all, int dims, Factorization rule) {
-  using Counts = std::array<Count, kMaxDims>;
-  const bool remainders = rule == Factorization::kRubyS || rule == Factorization::kRuby;
-  const auto factors = [&](const Unrolling& u) {
-    Counts product{};
-    for (int d = 0; d < dims; ++d) product[d] = u.factor(d);
-    return product;
-  };
-  const auto needs_no_more = [&](const Unrolling& a, const Unrolling& b) {
-    const auto need = [&](const Unrolling& u, int d) {
-      return remainders && u.rows[d] > 1 && u.cols[d] > 1 ? u.factor(d) - u.cols[d] + 1 : u.factor(d);
-    };
-    for (int d = 0; d < dims; ++d)
-      if (need(a, d) > need(b, d)) return false;
-    return true;
-  };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const Unrolling& a, const Unrolling& b) { return factors(a) < factors(b); });
-  std::vector<Unrolling> kept;
-  std::size_t group = 0;  // where those with the factors at hand begin
-  for (const Unrolling& unrolling : all) {
-    if (kept.size() > group && factors(kept.back()) != factors(unrolling)) group = kept.size();
-    const auto begin = kept.begin() + static_cast<std::ptrdiff_t>(group);
-    if (std::any_of(begin, kept.end(), [&](const Unrolling& other) { return needs_no_more(other, unrolling); }))
-      continue;
-    kept.erase(
-        std::remove_if(begin, kept.end(), [&](const Unrolling& other) { return needs_no_more(unrolling, other); }),
-        kept.end());
-    kept.push_back(unrolling);
-  }
-  return kept;
-}
+/// Combinations of unrollings of several fanouts that are looked at one by one; of more those of the fastest.
+constexpr double kMostCombinations = 2e8;
 
-/// A list of unrollings may take one part in so many of the memory: a longer one could not be looked through in time.
-constexpr double kShareOfMemory = 4;
+/// Time and memory are looked at every so many combinations.
+constexpr std::size_t kLookEveryCombinations = 1024;
 
 }  // namespace
 
@@ -193,100 +160,6 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
   return steps;
 }
 
-namespace {
-
-/// Lists all legal unrollings of one fanout: rows first, then the columns that fit beside them.
-class Unroller {
- public:
-  /// Unrollings that take more steps are left out, however much of the rest the other fanouts take.
-  Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
-           SearchLimits& limits, double most_steps, double& slow)
-      : task_(task),
-        fanout_(fanout),
-        values_(values),
-        limits_(limits),
-        dims_(static_cast<int>(task.layer.dims.size())),
-        most_(std::min(fanout.max_dims_per_side, dims_)),
-        imperfect_(task.factorization != Factorization::kPerfect),
-        most_steps_(most_steps),
-        slow_(slow) {}
-
-  std::vector<Unrolling> run(bool& complete) {
-    for (const FanoutRules::Sides& sides : fanout_.assignments) {
-      sides_ = &sides;
-      now_.rows.fill(1);
-      now_.cols.fill(1);
-      // With perfect factors and any shape, whatever stands on both sides could stand on one.
-      const bool one_side = !imperfect_ && fanout_.any_shape() && most_ == dims_ && (sides.rows & ~sides.cols) == 0;
-      if (one_side)
-        place(0, Side::kCols, 1, fanout_.units(), 0);
-      else
-        place(0, Side::kRows, 1, fanout_.longest(Side::kRows), 0);
-    }
-    complete &= complete_;
-    if (!complete || (!both_sides_ && fanout_.assignments.size() == 1)) return std::move(found_);
-    return widest_layouts(found_, dims_, task_.factorization);
-  }
-
- private:
-  /// Dims from d on are still to be placed on this side; `used` of its `limit` units and `count` dims are taken.
-  void place(int d, Side side, Count used, Count limit, int count) {
-    if (d == dims_) return side == Side::kRows ? place_columns(used) : keep();
-    auto& bounds = side == Side::kRows ? now_.rows : now_.cols;
-    place(d + 1, side, used, limit, count);
-    const DimSet allowed = side == Side::kRows ? sides_->rows : sides_->cols;
-    if ((allowed >> d & 1U) == 0 || count == most_) return;
-    const Count size = task_.layer.dims[d].size, other = side == Side::kRows ? 1 : now_.rows[d];
-    for (const Count b : values_[d]) {
-      if (b == 1) continue;
-      if (used * b > limit) break;
-      // Both loops of a dim at one fanout act as one; the columns are inside. With remainders a factor need not divide
-      // the whole dim; the chains judge what it must divide.
-      if (imperfect_ ? ceil_div(size, b) < other : size % (b * other) != 0) continue;
-      bounds[d] = static_cast<std::int32_t>(b);
-      place(d + 1, side, used * b, limit, count + 1);
-    }
-    bounds[d] = 1;
-  }
-
-  void place_columns(Count rows) {
-    both_sides_ |= rows > 1;
-    if (const Count beside = fanout_.columns_beside(rows); beside > 0) place(0, Side::kCols, 1, beside, 0);
-  }
-
-  bool too_slow() const {
-    if (most_steps_ == std::numeric_limits<double>::infinity()) return false;
-    double steps = 1;
-    for (int d = 0; d < dims_; ++d) steps *= static_cast<double>(ceil_div(task_.layer.dims[d].size, now_.factor(d)));
-    if (steps <= most_steps_) return false;
-    slow_ = std::min(slow_, steps);
-    return true;
-  }
-
-  void keep() {
-    if (too_slow()) return;
-    if (found_.size() % 1024 == 0)
-      complete_ &= !limits_.expired() &&
-                   !limits_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)));
-    if (complete_) found_.push_back(now_);
-  }
-
-  const Task& task_;
-  const FanoutRules& fanout_;
-  const std::vector<std::vector<Count>>& values_;  // by dim: bounds worth trying, ascending
-  SearchLimits& limits_;
-  const int dims_, most_;
-  const bool imperfect_;
-  const double most_steps_;
-  double& slow_;
-  const FanoutRules::Sides* sides_ = nullptr;
-  Unrolling now_;
-  bool both_sides_ = false, complete_ = true;
-  std::vector<Unrolling> found_;
-};
-
-}  // namespace
-
 SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, double most_steps)
     : most_steps_(most_steps) {
   const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
@@ -302,64 +175,125 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
     for (SpatialBounds& dim : bounds) factors.push_back(dim.pass_fanout(fanout.units()));
     fanouts_.push_back(l);
     // Steps of this fanout alone, the others taken to be full.
-    double others = 1 / problem.cycles_per_mac, slow = std::numeric_limits<double>::infinity();
+    double others = 1 / problem.cycles_per_mac;
     for (int other = 0; other < problem.levels; ++other)
       if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
-    unrollings_.push_back(Unroller(task, fanout, factors, limits, most_steps * others, slow).run(complete_));
-    slow_ = std::min(slow_, slow / others);
+    Unroller unroller(task, fanout, factors, limits, most_steps * others);
+    unrollings_.push_back(unroller.run());
+    slow_ = std::min(slow_, unroller.slow() / others);
+    unlisted_ = std::min(unlisted_, unroller.unlisted() / others);
   }
   combine(task, problem, limits);
 }
 
-void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits) {
-  const bool imperfect = task.factorization != Factorization::kPerfect;
-  // From the innermost fanout outwards: what is left of a dim bounds the next factor.
-  std::vector<std::uint32_t> at(fanouts_.size());
+/// All combinations, from the innermost fanout outwards: what is left of a dim bounds the next factor.
+class SpatialChoices::Combiner {
+ public:
+  Combiner(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits)
+      : choices_(choices), task_(task), problem_(problem), limits_(limits), at_(choices.fanouts_.size()) {
+    for (int d = 0; d < problem.dims; ++d) left_[d] = task.layer.dims[d].size;
+    parallel_.fill(1);
+    double combinations = 1;
+    for (const std::vector<Unrolling>& all : choices.unrollings_) combinations *= static_cast<double>(all.size());
+    if (combinations > kMostCombinations)
+      for (std::vector<Unrolling>& all : choices.unrollings_) fastest_first(all);
+  }
+  void run() { extend(0, left_, parallel_); }
+
+ private:
   using Sizes = std::array<Count, kMaxDims>;
-  const auto extend = [&](auto&& self, std::size_t f, const Sizes& left, const Sizes& parallel) -> void {
-    if (f == fanouts_.size()) {
-      if (steps_.size() % 1024 == 0)
-        complete_ &= !limits.expired() &&
-                     !limits.too_large(static_cast<double>(steps_.size()) * (8 + 4 * static_cast<double>(at.size())));
-      if (!complete_) return;
-      double units = 1;
-      for (int d = 0; d < problem.dims; ++d) units *= static_cast<double>(parallel[d]);
-      if (units < task.accelerator.hints.min_utilization * problem.built[problem.levels]) return;
-      double steps = problem.cycles_per_mac;
-      for (int d = 0; d < problem.dims; ++d)
-        steps *= static_cast<double>(ceil_div(task.layer.dims[d].size, parallel[d]));
-      if (steps > most_steps_) {
-        slow_ = std::min(slow_, steps);
+
+  double steps(const Sizes& parallel) const {
+    double steps = problem_.cycles_per_mac;
+    for (int d = 0; d < problem_.dims; ++d)
+      steps *= static_cast<double>(ceil_div(task_.layer.dims[d].size, parallel[d]));
+    return steps;
+  }
+
+  void fastest_first(std::vector<Unrolling>& all) const {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (const Unrolling& unrolling : all) {
+      Sizes factors = parallel_;
+      for (int d = 0; d < problem_.dims; ++d) factors[d] = unrolling.factor(d);
+      order.emplace_back(steps(factors), order.size());
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<Unrolling> sorted;
+    for (const auto& [steps, i] : order) sorted.push_back(all[i]);
+    all = std::move(sorted);
+  }
+
+  void extend(std::size_t f, const Sizes& left, const Sizes& parallel) {
+    if (f == at_.size()) return add(parallel);
+    const bool imperfect = task_.factorization != Factorization::kPerfect;
+    const std::vector<Unrolling>& all = choices_.unrollings_[f];
+    for (std::size_t i = 0; i < all.size() && !over_; ++i) {
+      if (++looked_ % kLookEveryCombinations == 0 &&
+          (static_cast<double>(looked_) > kMostCombinations || limits_.expired())) {
+        over_ = true;
+        choices_.unlisted_ = 0;
         return;
       }
-      index_.insert(index_.end(), at.begin(), at.end());
-      steps_.push_back(steps);
-      return;
-    }
-    for (std::size_t i = 0; i < unrollings_[f].size(); ++i) {
-      const Unrolling& unrolling = unrollings_[f][i];
       Sizes after = left, factors = parallel;
       bool fits = true;
-      for (int d = 0; d < problem.dims && fits; ++d) {
-        const Count factor = unrolling.factor(d);
+      for (int d = 0; d < problem_.dims && fits; ++d) {
+        const Count factor = all[i].factor(d);
         if (factor == 1) continue;
         fits = imperfect || left[d] % factor == 0;
         factors[d] *= factor;
-        for (const Count b : {unrolling.cols[d], unrolling.rows[d]}) {
+        for (const Count b : {all[i].cols[d], all[i].rows[d]}) {
           fits &= b <= after[d];
           after[d] = ceil_div(after[d], b);
         }
       }
       if (!fits) continue;
-      if (!complete_) return;
-      at[f] = static_cast<std::uint32_t>(i);
-      self(self, f + 1, after, factors);
+      at_[f] = static_cast<std::uint32_t>(i);
+      extend(f + 1, after, factors);
     }
-  };
-  Sizes left{}, parallel{};
-  for (int d = 0; d < problem.dims; ++d) left[d] = task.layer.dims[d].size;
-  parallel.fill(1);
-  extend(extend, 0, left, parallel);
+  }
+
+  void add(const Sizes& parallel) {
+    double units = 1;
+    for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel[d]);
+    if (units < task_.accelerator.hints.min_utilization * problem_.built[problem_.levels]) return;
+    const double taken = steps(parallel);
+    if (taken > choices_.most_steps_) {
+      if (complete_) choices_.slow_ = std::min(choices_.slow_, taken);  // otherwise no faster than what went already
+      return;
+    }
+    choices_.index_.insert(choices_.index_.end(), at_.begin(), at_.end());
+    choices_.steps_.push_back(taken);
+    const std::size_t count = choices_.steps_.size();
+    if (count % kLookEveryCombinations == 0 &&
+        limits_.too_large(static_cast<double>(count) * (8 + 4 * static_cast<double>(at_.size()))))
+      make_room();
+  }
+
+  void make_room() {
+    auto to = choices_.index_.begin();
+    const auto fanouts = static_cast<std::ptrdiff_t>(at_.size());
+    const double fewest = keep_faster_half(choices_.steps_, [&](std::size_t i) {
+      const auto from = choices_.index_.begin() + static_cast<std::ptrdiff_t>(i) * fanouts;
+      to = std::copy(from, from + fanouts, to);
+    });
+    choices_.index_.erase(to, choices_.index_.end());
+    complete_ = false;
+    choices_.unlisted_ = std::min(choices_.unlisted_, fewest);
+    choices_.most_steps_ = std::nextafter(fewest, 0);
+  }
+
+  SpatialChoices& choices_;
+  const Task& task_;
+  const Problem& problem_;
+  SearchLimits& limits_;
+  std::vector<std::uint32_t> at_;
+  Sizes left_{}, parallel_{};
+  std::size_t looked_ = 0;
+  bool complete_ = true, over_ = false;
+};
+
+void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits) {
+  Combiner(*this, task, problem, limits).run();
 }
 
 void SpatialChoices::get(std::size_t i, Spatial& spatial) const {

@@ -45,21 +45,24 @@ class SpatialChoices {
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits,
                  double most_steps = std::numeric_limits<double>::infinity());
   std::size_t size() const { return steps_.size(); }
-  bool complete() const { return complete_; }  ///< or did the limits end the enumeration?
   double steps(std::size_t i) const { return steps_[i]; }
   /// At least so many steps has every one that was not listed for its steps; infinity: there is none.
   double slow() const { return slow_; }
+  /// The same of those for which there was no memory or no time: the fastest are listed. Maybe 0.
+  double unlisted() const { return unlisted_; }
+  bool complete() const { return unlisted_ == std::numeric_limits<double>::infinity(); }  ///< but for slow ones
   void get(std::size_t i, Spatial& spatial) const;
 
  private:
+  class Combiner;
   void combine(const Task& task, const Problem& problem, SearchLimits& limits);
 
   std::vector<int> fanouts_;  // levels, from the innermost outwards
   std::vector<std::vector<Unrolling>> unrollings_;
   std::vector<std::uint32_t> index_;  // by choice and fanout
   std::vector<double> steps_;
-  bool complete_ = true;
-  double most_steps_, slow_ = std::numeric_limits<double>::infinity();
+  double most_steps_, slow_ = std::numeric_limits<double>::infinity(),
+                      unlisted_ = std::numeric_limits<double>::infinity();
 };
 
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all

@@ -30,7 +30,7 @@ std::vector<Part> ProofRecord::parts(const Task& task, const Problem& problem, c
   // 1. Unrollings that are too slow whatever they keep.
   if (slow_unrollings_ > 0) {
     Part& slow = parts.emplace_back(Part{ClosedBy::kFloor, slow_bound_, Part::Scope::kSlow, slow_, {}, {}});
-    if (perfect) slow.choices = slow_unrollings_ * keep_choices;
+    if (perfect && choices.complete()) slow.choices = slow_unrollings_ * keep_choices;
   }
   // 2. Choices with tables of their own, by what closed them.
   std::uint64_t named = 0;
@@ -55,7 +55,7 @@ std::vector<Part> ProofRecord::parts(const Task& task, const Problem& problem, c
     if (!part.members.empty()) parts.push_back(std::move(part));
   }
   // 3. All others. Under remainders an unrolling that another one dominates was not looked at.
-  const bool every_unrolling = perfect && left_ == kInfinity;
+  const bool every_unrolling = perfect && left_ == kInfinity && choices.complete();
   const double rest = std::min({rest_, left_, every_unrolling ? kInfinity : value});
   const std::uint64_t others = (choices.size() - slow_unrollings_) * keep_choices - named;
   if (others > 0 || !every_unrolling) {

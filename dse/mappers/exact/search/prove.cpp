@@ -327,10 +327,10 @@ class Prover {
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 
-/// A bound for choices that are not even listed, with so many steps.
+/// A bound for choices that are not even listed, with at least so many steps.
 double floor_of_all(const Task& task, const Problem& problem, double steps) {
   const ResolvedTask resolved(task, problem);
-  return ChoiceBounds(resolved).floor(steps);
+  return ChoiceBounds(resolved).floor(std::max(steps, problem.busy_cycles));
 }
 
 /// Steps from which on the floor says that nothing is better than what has been found.
@@ -356,11 +356,11 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     if (!state.close(floor)) state.leave_unseen(floor);
     if (options.record_parts) record.floor(choices.slow(), floor);
   }
-  if (!choices.complete()) state.leave_unseen(floor_of_all(task, problem, problem.busy_cycles));
   std::vector<std::uint32_t> all(choices.size());
   std::iota(all.begin(), all.end(), 0);
   Prover prover(task, problem, choices, std::move(all), limits, options, effort, state);
   prover.run();
+  if (!choices.complete()) state.close_unlisted(floor_of_all(task, problem, choices.unlisted()));
   SearchResult result = result_of(std::move(state), limits);
   if (options.record_parts)
     result.parts = record.parts(task, problem, choices, prover.keep_choices(),
@@ -373,7 +373,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   SearchLimits limits(options);
   SearchState state{std::move(incumbent), limits};
   const SpatialChoices choices(task, problem, limits);
-  if (!choices.complete()) state.leave(floor_of_all(task, problem, problem.busy_cycles));
+  if (!choices.complete()) state.leave(floor_of_all(task, problem, choices.unlisted()));
   // 1. Unrollings by the sizes they pad the dims to, the least work first.
   struct Padded {
     double floor = kInfinity, macs = 1;

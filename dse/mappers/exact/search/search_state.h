@@ -32,6 +32,13 @@ struct SearchState {
     leave(bound);
     if (record != nullptr) record->left(bound);
   }
+  /// What was not even listed: closed at the end, by the best that was found, or left.
+  void close_unlisted(double bound) {
+    if (!close(bound))
+      leave_unseen(bound);
+    else if (record != nullptr)
+      record->bounded(bound);
+  }
 };
 
 SearchResult result_of(SearchState state, SearchLimits& limits);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/choices/unroller.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "core/arithmetic.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// A list of unrollings may take one part in so many of the memory: a longer one could not be looked through in time.
+constexpr double kShareOfMemory = 4;
+
+/// Time and memory are looked at every so many unrollings.
+constexpr std::size_t kLookEvery = 1024;
+
+/// Rounding must not make a bound on steps larger than the steps.
+constexpr double kRoundingOfSteps = 1e-9;
+
+}  // namespace
+
+double keep_faster_half(std::vector<double>& steps, const std::function<void(std::size_t)>& keep) {
+  std::vector<double> sorted = steps;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  const double fewest = *middle;
+  // Of those that take just as many as the fastest that goes, the first ones.
+  auto as_fast = std::count(sorted.begin(), middle, fewest);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i] > fewest || (steps[i] == fewest && as_fast-- <= 0)) continue;
+    keep(i);
+    steps[kept++] = steps[i];
+  }
+  steps.resize(kept);
+  return fewest;
+}
+
+Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
+                   SearchLimits& limits, double most_steps)
+    : task_(task),
+      fanout_(fanout),
+      values_(values),
+      limits_(limits),
+      dims_(static_cast<int>(task.layer.dims.size())),
+      most_(std::min(fanout.max_dims_per_side, dims_)),
+      imperfect_(task.factorization != Factorization::kPerfect),
+      needs_differ_(task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby),
+      most_steps_(most_steps) {}
+
+std::vector<Unrolling> Unroller::run() {
+  list_splits();
+  to_come_[static_cast<std::size_t>(dims_)] = 1;
+  for (int d = dims_ - 1; d >= 0; --d) to_come_[d] = to_come_[d + 1] * static_cast<double>(task_.layer.dims[d].size);
+  for (const FanoutRules::Sides& sides : fanout_.assignments) {
+    Layout& empty = layouts_.emplace_back();
+    empty.at.rows.fill(1);
+    empty.at.cols.fill(1);
+    empty.sides = &sides;
+    // With perfect factors and any shape, whatever stands on both sides could stand on one.
+    empty.one_side = !imperfect_ && fanout_.any_shape() && most_ == dims_ && (sides.rows & ~sides.cols) == 0;
+  }
+  choose(0, 0, 1, 1);
+  return std::move(found_);
+}
+
+void Unroller::list_splits() {
+  for (int d = 0; d < dims_; ++d) {
+    const Count size = task_.layer.dims[d].size, rows = fanout_.longest(Side::kRows), cols = fanout_.columns_beside(1);
+    const bool over_rows = fanout_.may_run_over(Side::kRows, d), over_cols = fanout_.may_run_over(Side::kCols, d);
+    std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
+    all.push_back({1, 1, 1});
+    for (const Count r : values_[d]) {
+      if (r > rows || (r > 1 && !over_rows)) break;
+      for (const Count c : values_[d]) {
+        if (c > cols || (c > 1 && !over_cols)) break;
+        if (r * c == 1 || r * c > fanout_.units()) continue;
+        // Both loops of a dim at one fanout act as one; the columns are inside. With remainders a factor need not
+        // divide the whole dim; the chains judge what it must divide.
+        if (imperfect_ ? ceil_div(size, c) < r : size % (r * c) != 0) continue;
+        all.push_back({static_cast<std::int32_t>(r * c), static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)});
+      }
+    }
+    std::sort(all.begin(), all.end(),
+              [](const Split& a, const Split& b) { return std::tie(a.factor, a.rows) < std::tie(b.factor, b.rows); });
+  }
+}
+
+/// The factor of dim d, and with it what layouts are left. `steps` and `units` are those of the dims before it.
+void Unroller::choose(int d, std::size_t first, double steps, Count units) {
+  if (d == dims_) return keep(first, steps);
+  const std::size_t last = layouts_.size();
+  const std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
+  for (std::size_t i = 0; i < all.size() && !expired_;) {
+    const Count factor = all[i].factor;
+    if (units * factor > fanout_.units()) return;
+    std::size_t next = i + 1;
+    while (next < all.size() && all[next].factor == factor) ++next;
+    const double taken = steps * static_cast<double>(ceil_div(task_.layer.dims[d].size, factor));
+    // Whatever units are left take their share of what is to come.
+    const double left = std::floor(static_cast<double>(fanout_.units()) / static_cast<double>(units * factor));
+    const double least =
+        taken * std::max(1.0, to_come_[static_cast<std::size_t>(d) + 1] / left * (1 - kRoundingOfSteps));
+    if (least > most_steps_) {
+      if (complete_) slow_ = std::min(slow_, least);  // otherwise it is no faster than what went already
+    } else {
+      for (std::size_t before = first; before < last; ++before)
+        for (std::size_t split = i; split < next; ++split) lay(before, d, all[split], last);
+      if (layouts_.size() > last) choose(d + 1, last, taken, units * factor);
+      layouts_.resize(last);
+    }
+    i = next;
+  }
+}
+
+/// Puts the loops of one dim on top of a layout, unless another of those from `first` on, which have the same factors,
+/// has room for whatever this one has room for. (Where factors and rows are the same, so are columns.)
+void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t first) {
+  const Layout& under = layouts_[before];
+  const Count rows = under.rows * split.rows, cols = under.cols * split.cols;
+  const int row_dims = under.row_dims + (split.rows > 1 ? 1 : 0), col_dims = under.col_dims + (split.cols > 1 ? 1 : 0);
+  if (split.rows > 1 &&
+      (under.one_side || (under.sides->rows >> d & 1U) == 0 || row_dims > most_ || rows > fanout_.longest(Side::kRows)))
+    return;
+  if (split.cols > 1 && ((under.sides->cols >> d & 1U) == 0 || col_dims > most_)) return;
+  if (cols > fanout_.columns_beside(rows)) return;
+  Layout layout = under;
+  layout.at.rows[d] = split.rows;
+  layout.at.cols[d] = split.cols;
+  layout.rows = rows;
+  layout.cols = cols;
+  layout.row_dims = row_dims;
+  layout.col_dims = col_dims;
+  for (std::size_t i = first; i < layouts_.size(); ++i) {
+    const Layout& other = layouts_[i];
+    if (other.rows == rows && other.sides == layout.sides &&
+        (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) &&
+        needs_no_more(other.at, layout.at))
+      return;
+  }
+  layouts_.push_back(layout);
+}
+
+/// Of unrollings with the same factors: can `a` stand wherever `b` can? A bound must not exceed the iterations it finds
+/// left. Where remainders are allowed the columns take `cols` of what is left and the rows ceil(left / cols): enough
+/// for both if left > factor - cols. So the unrollings differ in what they need.
+bool Unroller::needs_no_more(const Unrolling& a, const Unrolling& b) const {
+  if (!needs_differ_) return true;
+  const auto need = [](const Unrolling& u, int d) {
+    return u.rows[d] > 1 && u.cols[d] > 1 ? u.factor(d) - u.cols[d] + 1 : u.factor(d);
+  };
+  for (int d = 0; d < dims_; ++d)
+    if (need(a, d) > need(b, d)) return false;
+  return true;
+}
+
+/// Of the layouts of these factors those that can stand wherever any of them can.
+void Unroller::keep(std::size_t first, double steps) {
+  const std::size_t group = found_.size();
+  for (std::size_t i = first; i < layouts_.size(); ++i) {
+    const Unrolling& unrolling = layouts_[i].at;
+    const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(group);
+    if (std::any_of(begin, found_.end(), [&](const Unrolling& other) { return needs_no_more(other, unrolling); }))
+      continue;
+    found_.erase(
+        std::remove_if(begin, found_.end(), [&](const Unrolling& other) { return needs_no_more(unrolling, other); }),
+        found_.end());
+    found_.push_back(unrolling);
+  }
+  steps_.resize(found_.size(), steps);
+  if (group / kLookEvery == found_.size() / kLookEvery) return;
+  if (limits_.expired()) {
+    expired_ = true;
+    unlisted_ = 0;
+  }
+  if (limits_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)))) make_room();
+}
+
+void Unroller::make_room() {
+  std::size_t kept = 0;
+  unlisted_ = keep_faster_half(steps_, [&](std::size_t i) { found_[kept++] = found_[i]; });
+  found_.resize(kept);
+  complete_ = false;
+  most_steps_ = std::nextafter(unlisted_, 0);
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The legal unrollings of one fanout. What a fanout does depends on its factors alone, so factors are chosen dim by
+// dim, and of the ways to lay the same factors over rows and columns only those are carried along that another could
+// not stand for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "dse/mappers/exact/choices/choice.h"
+
+namespace pliant::exact {
+
+/// Of a list that grew too long for memory the slower half goes: calls keep(i) for what stays, in its order, and
+/// shortens `steps` to it. Returns the fewest steps of what goes.
+double keep_faster_half(std::vector<double>& steps, const std::function<void(std::size_t)>& keep);
+
+class Unroller {
+ public:
+  /// Unrollings that take more steps are left out, however much of the rest the other fanouts take.
+  Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
+           SearchLimits& limits, double most_steps);
+
+  /// Those of the same factors stand together; factors ascend.
+  std::vector<Unrolling> run();
+
+  /// At least so many steps has every one that was left out for its steps; infinity: there is none.
+  double slow() const { return slow_; }
+  /// The same of those for which there was no memory or no time (then 0).
+  double unlisted() const { return unlisted_; }
+
+ private:
+  /// Some of the rows and columns a dim may take: their product is its factor.
+  struct Split {
+    std::int32_t factor, rows, cols;
+  };
+  /// A way to lay the factors chosen so far over the two sides.
+  struct Layout {
+    Unrolling at;
+    Count rows = 1, cols = 1;
+    int row_dims = 0, col_dims = 0;
+    const FanoutRules::Sides* sides = nullptr;
+    bool one_side = false;
+  };
+
+  void list_splits();
+  void choose(int d, std::size_t first, double steps, Count units);
+  void lay(std::size_t before, int d, const Split& split, std::size_t first);
+  bool needs_no_more(const Unrolling& a, const Unrolling& b) const;
+  void keep(std::size_t first, double steps);
+  void make_room();
+
+  const Task& task_;
+  const FanoutRules& fanout_;
+  const std::vector<std::vector<Count>>& values_;  // by dim: bounds worth trying, ascending
+  SearchLimits& limits_;
+  const int dims_, most_;
+  const bool imperfect_, needs_differ_;
+  double most_steps_;
+  double slow_ = std::numeric_limits<double>::infinity(), unlisted_ = std::numeric_limits<double>::infinity();
+  std::array<std::vector<Split>, kMaxDims> splits_;  // by dim; factors ascend, then rows
+  std::array<double, kMaxDims + 1> to_come_{};       // iterations of the dims from here on
+  std::vector<Layout> layouts_;                      // a stack: those of the factors chosen so far come last
+  std::vector<Unrolling> found_;
+  std::vector<double> steps_;  // of those found
+  bool complete_ = true, expired_ = false;
+};
+
+}  // namespace pliant::exact

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which unrollings are listed, against a list that the auditor makes by itself; and what is certain of those for which
+// there is no memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "dse/audit/choices.h"
+#include "dse/mappers/exact/truth_by_choice.h"
+#include "dse/mappers/mapper.h"
+
+namespace pliant::exact {
+namespace {
+
+const std::string kSeven =
+    "  dims: {A: 4, B: 6, C: 8, D: 3, E: 4, F: 4, G: 2}\n  tensors:\n"
+    "    - {name: X, role: inputs, projection: [A, B, F, G]}\n"
+    "    - {name: W, role: weights, projection: [C, D, E, F, G]}\n"
+    "    - {name: O, role: outputs, projection: [A, B, C, D, E]}\n";
+
+/// Fanouts and rules as they are written.
+Task task_with(const std::string& outer, const std::string& inner, const std::string& rules,
+               const std::string& einsum) {
+  return task_of(
+      "word_bits: 8\nlevels:\n"
+      "  - {memory: DRAM, capacity: unbounded, read_pj: 40, write_pj: 40, bandwidth: 4 B/cycle}\n" +
+          outer + "  - {memory: SRAM, capacity: 256 B, read_pj: 4, write_pj: 4}\n" + inner +
+          "  - {memory: Reg, capacity: 16 B, read_pj: 0.5, write_pj: 0.5}\n"
+          "  - {compute: MAC, mac_pj: 0.1}\n" +
+          rules,
+      einsum);
+}
+
+/// All kinds of rules that say which loops stand where.
+std::vector<Task> tasks() {
+  const std::string pes = "  - {fanout: PEs, rows: 8, cols: 12}\n", few = "  - {fanout: Few, rows: 2, cols: 3}\n";
+  return {task_with("", pes, "", kSeven),
+          task_with("", pes, "flexibility: {parallel: {PEs: {max_dims_per_side: 2}}}\n", kSeven),
+          task_with("", pes, "flexibility: {shape: {PEs: {block: [2, 4]}}}\n", kSeven),
+          task_with("", pes, "flexibility: {shape: {PEs: free}}\n", kSeven),
+          task_with("", pes,
+                    "flexibility: {einsum: {parallel: {PEs: {any_of: [{rows: [A, B, C], cols: [C, F]}, "
+                    "{rows: [D, F, G], cols: [A, B, E]}]}}}}\n",
+                    kSeven),
+          task_with(few, pes, "", kSeven)};
+}
+
+audit::Factors factors_of(const Problem& p, const Spatial& spatial) {
+  audit::Factors all;
+  for (int l = 0; l < p.levels; ++l)
+    for (int d = 0; d < p.dims && !p.is_memory[static_cast<std::size_t>(l)]; ++d)
+      all.push_back(spatial.factor[static_cast<std::size_t>(l)][static_cast<std::size_t>(d)]);
+  return all;
+}
+
+SpatialChoices list(const Task& task, const Problem& problem, std::size_t memory,
+                    double most_steps = std::numeric_limits<double>::infinity()) {
+  SearchOptions options;
+  options.budget.memory_bytes = memory;
+  SearchLimits limits(options);
+  return {task, problem, limits, most_steps};
+}
+
+/// By factors: how often they are listed.
+std::map<audit::Factors, int> listed(const SpatialChoices& choices, const Problem& problem) {
+  std::map<audit::Factors, int> all;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    Spatial spatial;
+    choices.get(i, spatial);
+    ++all[factors_of(problem, spatial)];
+  }
+  return all;
+}
+
+constexpr std::size_t kPlenty = std::size_t{1} << 30;
+
+TEST(Unrollings, PerfectFactorsAreListedOnceEach) {
+  for (const Task& task : tasks()) {
+    const Problem problem(task.layer, task.accelerator);
+    const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+    const std::optional<audit::Choices> truth = audit::list_choices(rules, 1'000'000);
+    ASSERT_TRUE(truth.has_value());
+    const SpatialChoices choices = list(task, problem, kPlenty);
+    EXPECT_TRUE(choices.complete());
+    EXPECT_EQ(choices.size(), truth->unrollings.size());
+    const std::map<audit::Factors, int> found = listed(choices, problem);
+    for (const audit::Factors& factors : truth->unrollings) EXPECT_TRUE(found.contains(factors));
+    EXPECT_EQ(found.size(), truth->unrollings.size());
+  }
+}
+
+// Everything that is not listed is as slow as is said of it, and the fastest are listed.
+TEST(Unrollings, WhatIsNotListedIsSlow) {
+  int unlisted = 0, slow = 0;
+  for (Task task : tasks())
+    for (const Factorization factorization : {Factorization::kPerfect, Factorization::kRubyS}) {
+      task.factorization = factorization;
+      const Problem problem(task.layer, task.accelerator);
+      const SpatialChoices all = list(task, problem, kPlenty);
+      ASSERT_TRUE(all.complete());
+      int fanouts = 0;
+      for (int l = 0; l < problem.levels; ++l) fanouts += problem.is_memory[static_cast<std::size_t>(l)] ? 0 : 1;
+      double fewest = kInfinity;
+      for (std::size_t i = 0; i < all.size(); ++i) fewest = std::min(fewest, all.steps(i));
+      for (const std::size_t memory : {30'000, 300'000})
+        for (const double most : {kInfinity, 4 * fewest}) {
+          const SpatialChoices choices = list(task, problem, memory, most);
+          std::map<audit::Factors, int> found = listed(choices, problem);
+          double fastest = kInfinity;
+          for (std::size_t i = 0; i < choices.size(); ++i) {
+            fastest = std::min(fastest, choices.steps(i));
+            EXPECT_LT(choices.steps(i), choices.slow());
+          }
+          if (all.size() > 2 * choices.size()) {
+            EXPECT_LT(std::min(choices.unlisted(), choices.slow()), kInfinity);
+          }
+          // With several fanouts the fastest of one may leave nothing to the others.
+          if (fanouts == 1) {
+            EXPECT_EQ(fastest, fewest);
+          }
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            Spatial spatial;
+            all.get(i, spatial);
+            if (--found[factors_of(problem, spatial)] >= 0) continue;
+            EXPECT_GE(all.steps(i), std::min(choices.slow(), choices.unlisted()) * (1 - kSame));
+            (choices.complete() ? slow : unlisted) += 1;
+          }
+        }
+    }
+  EXPECT_GT(unlisted, 1000);
+  EXPECT_GT(slow, 1000);
+}
+
+}  // namespace
+}  // namespace pliant::exact
