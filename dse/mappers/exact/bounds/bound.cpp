@@ -16,7 +16,8 @@ constexpr double kRoundingOfSums = 1e-12;
 
 double whole_cycles(const Problem& problem, double cycles) {
   const double step = problem.cycles_per_mac, at_least = cycles * (1 - kRoundingOfSums);
-  return std::min(std::ceil(at_least), std::ceil(at_least / step) * step);
+  const double whole = std::ceil(at_least);
+  return step == 1 ? whole : std::min(whole, std::ceil(at_least / step) * step);
 }
 
 namespace {
@@ -26,7 +27,8 @@ double objective_at(const Problem& problem, const Task& task, double dynamic_ene
   totals.cycles = cycles;
   totals.steps = steps;
   totals.energy_pj = dynamic_energy + problem.leak_pj_per_cycle_total * totals.cycles;
-  totals.utilization = problem.macs * problem.cycles_per_mac / (problem.built[problem.levels] * totals.cycles);
+  if (task.objective == Objective::kEdpOverUtilization)  // the only one that asks, and divisions take time here
+    totals.utilization = problem.macs * problem.cycles_per_mac / (problem.built[problem.levels] * totals.cycles);
   return task_value(task, totals);
 }
 

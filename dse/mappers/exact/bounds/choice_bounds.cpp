@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
@@ -16,6 +17,10 @@ namespace {
 /// A port that takes less than this share of the cycles when everything is moved once is not taken to bind.
 constexpr double kMayBind = 0.5;
 
+/// Costs are remembered on accelerators of at most so many fanouts, for at most so many sorts of unrollings.
+constexpr int kMostKnownFanouts = 4;
+constexpr std::size_t kMostKnown = 1024;
+
 }  // namespace
 
 ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), p_(resolved.problem) {
@@ -24,6 +29,8 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
     double nearest = kInfinity;
+    costs_of_[x] = costs;
+    known_by_units_[x] = resolved_.perfect && p_.affine[x].empty() && std::popcount(p_.fanouts) <= kMostKnownFanouts;
     for (const std::uint32_t levels : keep_patterns(resolved_.rules, x)) {
       Pattern pattern;
       pattern.levels = levels;
@@ -34,6 +41,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
         child = l;
       }
       pattern.staying = resolved_.staying(x, pattern.pairs.front().parent);
+      known_by_units_[x] &= pattern.staying == 0;
       pattern.costs = costs;
       costs = delivery_at(pattern, 0, functionals()) + pattern.pairs.size();
       // Whatever shares words between the compute units and their memory shares them at most between all units.
@@ -50,6 +58,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
     floor_ += nearest;
     keep_choices_ *= patterns_[x].size();
   }
+  costs_of_[p_.tensors] = costs;
   look_.costs.resize(costs);
   floor_cycles_ = cycles_outside_fanouts();
 }
@@ -150,7 +159,7 @@ double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) cons
 /// How much a tile can grow by temporal loops, and the iterations that are left outside it then: at least, with
 /// remainders. Largest first; of tiles that leave the same iterations only the smallest, which stands for the others.
 const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread, Count duration) {
-  auto [entry, fresh] = known_growths_.try_emplace({d, duration > 0 ? 1 : spread, duration});
+  auto [entry, fresh] = known_growths_[d].try_emplace({duration > 0 ? 1 : spread, duration});
   std::vector<Growth>& all = entry->second;
   if (!fresh) return all;
   if (resolved_.perfect || duration > 0) {
@@ -175,21 +184,63 @@ const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spre
   }
 }
 
+/// With perfect factors the copies of a tensor without windows are the units along dims that it does not use, whichever
+/// dims these are, and its words do not depend on which of its own dims are spread. So unrollings with the same units
+/// at every fanout, and as many of them along its dims, cost the same. (Steps are MACs over all units. Operands that
+/// stay at the compute units tell their dims apart.)
+ChoiceBounds::Known* ChoiceBounds::known_by_units(int x, const Spatial& spatial) {
+  if (!known_by_units_[x]) return nullptr;
+  Units units{};
+  std::size_t i = 0;
+  for (std::uint32_t rest = p_.fanouts; rest != 0; rest &= rest - 1) {
+    const std::array<Count, kMaxDims>& factor = spatial.factor[std::countr_zero(rest)];
+    Count sharing = 1, all = 1;
+    for (int d = 0; d < p_.dims; ++d) {
+      all *= factor[d];
+      if (!p_.is_coupled(x, d)) sharing *= factor[d];
+    }
+    units[i++] = sharing;
+    units[i++] = all;
+  }
+  const auto found = known_[x].find(units);
+  if (found != known_[x].end()) return &found->second;
+  return known_[x].size() < kMostKnown ? &known_[x][units] : nullptr;
+}
+
+void ChoiceBounds::remember(Known* known, int x, bool ports) {
+  if (known == nullptr) return;
+  known->costs.assign(look_.costs.begin() + static_cast<std::ptrdiff_t>(costs_of_[x]),
+                      look_.costs.begin() + static_cast<std::ptrdiff_t>(costs_of_[x + 1]));
+  known->ports = ports;
+}
+
 double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
-  const Costs costs(resolved_, spatial);
-  look_.steps = costs.steps();
+  std::optional<Costs> made;
+  const auto costs = [&]() -> const Costs& { return made ? *made : made.emplace(resolved_, spatial); };
+  std::array<Known*, kMaxTensors> known{};
+  look_.steps = least_steps(resolved_.task, p_, spatial);
   // Energies add up by tensor: what is known of the first, and the floors of the others.
   double energy = floor_;
   const double cycles = std::max(look_.steps, floor_cycles_);
   for (int x = 0; x < p_.tensors; ++x) {
-    for (const Pattern& pattern : patterns_[x]) charge(costs, pattern, 0);
+    known[x] = known_by_units(x, spatial);
+    if (known[x] != nullptr && !known[x]->costs.empty()) {
+      std::copy(known[x]->costs.begin(), known[x]->costs.end(),
+                look_.costs.begin() + static_cast<std::ptrdiff_t>(costs_of_[x]));
+    } else {
+      for (const Pattern& pattern : patterns_[x]) charge(costs(), pattern, 0);
+      remember(known[x], x, p_.ports.empty());
+    }
     energy += least_of(x, 0) - floor_of_[x];
     const double least = value(energy, cycles, look_.steps);
     if (least >= limit) return least;
   }
-  for (const std::vector<Pattern>& all : patterns_)
-    for (const Pattern& pattern : all)
-      for (std::size_t f = 1; f < functionals(); ++f) charge(costs, pattern, f);
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (p_.ports.empty() || (known[x] != nullptr && known[x]->ports)) continue;
+    for (const Pattern& pattern : patterns_[x])
+      for (std::size_t f = 1; f < functionals(); ++f) charge(costs(), pattern, f);
+    remember(known[x], x, true);
+  }
   look_at_tiles(spatial);
   return least();
 }

@@ -7,6 +7,7 @@
 //                    outside it, so the tensors that this loop moves come again for every tile of their other dims
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <utility>
@@ -54,6 +55,10 @@ class ChoiceBounds {
     std::vector<double> costs;
   };
   Seen seen() const { return {look_.steps, look_.costs}; }
+  /// Is looking as quick as looking again?
+  bool looks_quickly() const {
+    return std::all_of(known_by_units_.begin(), known_by_units_.begin() + p_.tensors, [](bool known) { return known; });
+  }
   /// As look_at() without a limit, of an unrolling that was seen before.
   double look_again(const Spatial& spatial, const Seen& seen);
   double least() const;
@@ -122,6 +127,13 @@ class ChoiceBounds {
   /// The least that any pattern of the tensor has of a functional.
   double least_of(int tensor, std::size_t functional) const;
   void charge(const Costs& costs, const Pattern& pattern, std::size_t functional);
+  /// What an unrolling has made known of one tensor: the costs of its patterns, of energy and perhaps of the ports.
+  struct Known {
+    std::vector<double> costs;
+    bool ports = false;
+  };
+  Known* known_by_units(int tensor, const Spatial& spatial);
+  void remember(Known* known, int tensor, bool ports);
   void look_at_tiles(const Spatial& spatial);
 
   double least_words(int x, int level) const;
@@ -157,7 +169,6 @@ class ChoiceBounds {
     /// Units and rounds of a dim together, each of which has at most such a tile.
     double pairs(int d, double rounds, double growth) const;
     double least_cost(int open) const;
-    bool fit() const;
 
     const ChoiceBounds& bounds;
     int level;
@@ -179,9 +190,14 @@ class ChoiceBounds {
   std::vector<std::vector<Pattern>> patterns_;  // by tensor
   std::size_t keep_choices_ = 1;
   double floor_ = 0, floor_cycles_ = 0;  // energy, and what ports outside all fanouts take
-  /// By dim, factor that is spread and iterations in time, if those are chosen.
-  std::map<std::array<Count, 3>, std::vector<Growth>> known_growths_;
+  /// By dim; by the factor that is spread and the iterations in time, if those are chosen.
+  std::array<std::map<std::pair<Count, Count>, std::vector<Growth>>, kMaxDims> known_growths_;
   std::array<double, kMaxTensors> floor_of_{};  // by tensor, of floor_
+  /// Of unrollings that differ in dims only: by tensor, and by fanout the units that share it and all units.
+  using Units = std::array<Count, 8>;
+  std::array<std::map<Units, Known>, kMaxTensors> known_;
+  std::array<bool, kMaxTensors> known_by_units_{};
+  std::array<std::size_t, kMaxTensors + 1> costs_of_{};  // where those of a tensor begin in a look
   Look look_;
   mutable std::uint64_t looked_ = 0;
 };

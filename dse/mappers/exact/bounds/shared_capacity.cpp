@@ -166,10 +166,6 @@ double ChoiceBounds::Tiles::least_cost(int open) const {
   return total;
 }
 
-bool ChoiceBounds::Tiles::fit() const {
-  return !bounds.resolved_.rules.memory(level).overflows(holds, [&](int x) { return bounds.words(x, tile); });
-}
-
 /// Tiles of one dim after the other, the largest that fits first.
 void ChoiceBounds::Tiles::grow(int at) {
   if (++looked > kMostTiles) return;
@@ -182,12 +178,22 @@ void ChoiceBounds::Tiles::grow(int at) {
   const double smallest = bounds.look_.inside[level][d];
   const std::vector<Growth>& all = *bounds.look_.growths[d];
   // What is larger than a tile that does not fit does not fit either.
+  const Problem& p = bounds.p_;
+  std::array<double, kMaxTensors> others{};  // words but for this dim
+  tile[d] = 1;
+  for (int x = 0; x < p.tensors; ++x)
+    if ((holds >> x & 1U) && !(p.affine_dims[x] >> d & 1U)) others[x] = bounds.words(x, tile);
+  const auto words = [&](int x) {
+    if (p.affine_dims[x] >> d & 1U) return bounds.words(x, tile);
+    return p.is_coupled(x, d) ? others[x] * tile[d] : others[x];
+  };
+  const MemoryRules& memory = bounds.resolved_.rules.memory(level);
   auto growth = std::partition_point(all.begin(), all.end() - 1, [&](const Growth& larger) {
-    tile[d] = std::min(smallest * larger.factor, bounds.p_.size[d]);
-    return !fit();
+    tile[d] = std::min(smallest * larger.factor, p.size[d]);
+    return memory.overflows(holds, words);
   });
   for (; growth != all.end(); ++growth) {
-    tile[d] = std::min(smallest * growth->factor, bounds.p_.size[d]);
+    tile[d] = std::min(smallest * growth->factor, p.size[d]);
     left[d] = growth->left;
     worked[d] = pairs(d, growth->left, growth->most);
     // Smaller tiles cost more, unless they leave an operand where it is.

@@ -65,6 +65,16 @@ Count largest_tile(const Problem& problem, const MemoryRules& memory, TensorSet 
   return most >= problem.size[d] ? kAny : static_cast<Count>(std::max(0.0, most));
 }
 
+/// With perfect factors tiles are divisors of the dim: the largest that is no larger. Limits between two of them are
+/// the same limit, and share a chain.
+Count largest_divisor(AxisCache& cache, int d, Count size, Count limit) {
+  if (limit == kAny) return limit;
+  std::vector<Count>& known = cache.divisors[static_cast<std::size_t>(d)];
+  if (known.empty()) known = divisors(size);
+  const auto above = std::upper_bound(known.begin(), known.end(), limit);
+  return above == known.begin() ? 0 : *(above - 1);
+}
+
 using Limits = std::array<Count, kMaxLevels>;  // by memory, from the innermost outwards
 using State = Axis::State;
 
@@ -278,12 +288,18 @@ class ChainBuilder {
 std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial,
                                const Keeps& keeps, AxisCache& cache) {
   Axes axes;
+  const bool perfect = rules.factorization == Factorization::kPerfect;
+  std::vector<Count> key;
   for (int d = 0; d < problem.dims; ++d) {
-    std::vector<Count> key{d, spatial.durations[d]};
+    key.assign({d, spatial.durations[d]});
     Limits largest{};
     for (std::size_t k = 0; k < rules.memories.size(); ++k) {
       const MemoryRules& memory = rules.memories[rules.memories.size() - 1 - k];
       largest[k] = largest_tile(problem, memory, keeps[memory.level], d);
+      if (perfect) {
+        const std::lock_guard lock(cache.mutex);
+        largest[k] = largest_divisor(cache, d, rules.layer.dims[d].size, largest[k]);
+      }
       key.push_back(largest[k]);
     }
     for (int l = 0; l < problem.levels; ++l) {
@@ -300,7 +316,7 @@ std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& proble
       auto fresh =
           std::make_unique<const std::optional<Chain>>(ChainBuilder(rules, problem, spatial, largest, d).build());
       const std::lock_guard lock(cache.mutex);
-      chain = cache.chains.try_emplace(std::move(key), std::move(fresh)).first->second.get();
+      chain = cache.chains.try_emplace(key, std::move(fresh)).first->second.get();
     }
     if (!*chain) return std::nullopt;
     if ((*chain)->empty()) return Axes{};

@@ -36,6 +36,7 @@ using Chain = std::vector<Axis>;
 struct AxisCache {
   std::mutex mutex;
   std::map<std::vector<Count>, std::unique_ptr<const std::optional<Chain>>> chains;
+  std::array<std::vector<Count>, kMaxDims> divisors;  ///< of the dims' sizes; empty = not asked for yet
 };
 
 /// Under Ruby and Ruby-T: of temporal bounds that leave the same iterations outside, is the smallest as good as any?

@@ -79,14 +79,24 @@ void Lattice::build_misfits(int k) const {
   const MemoryRules& memory = resolved_.rules.memory(resolved_.memories[k]);
   if (memory.holds_everything()) return;
   const TensorSet kept = keeps_[memory.level];
+  if (!memory.shares && memory.burst == 1) {  // only the sum counts
+    Array total(store_, size, 0);
+    for (int x = 0; x < resolved_.problem.tensors; ++x)
+      if ((kept & ~memory.resident) >> x & 1U) add_tile_words(k, x, memory.element[static_cast<std::size_t>(x)], total);
+    infinite_above(box.misfit.data(), total.data(), memory.capacity, size);
+    return;
+  }
   std::array<Array, kMaxTensors> words;
-  for (int x = 0; x < resolved_.problem.tensors; ++x)
-    if (kept >> x & 1U) words[x] = tile_words(k, x);
+  for (int x = 0; x < resolved_.problem.tensors; ++x) {
+    if (!(kept >> x & 1U)) continue;
+    words[x] = Array(store_, size, 0);
+    add_tile_words(k, x, 1, words[x]);
+  }
   for (std::size_t node = 0; node < size; ++node)
     if (!memory.holds(kept, [&](int x) { return words[x][node]; })) box.misfit[node] = kInfinity;
 }
 
-Array Lattice::tile_words(int k, int tensor) const {
+void Lattice::add_tile_words(int k, int tensor, double scale, Array& total) const {
   const Problem& p = resolved_.problem;
   const Box& box = boxes_[k];
   std::array<std::vector<double>, kMaxDims> tiles;
@@ -122,9 +132,7 @@ Array Lattice::tile_words(int k, int tensor) const {
     factor.values = table.data();
     factors.push_back(factor);
   }
-  Array words(store_, static_cast<std::size_t>(box.size), 0);
-  add_product(fastest_first_, box.extent, 1, factors, words.data());
-  return words;
+  add_product(fastest_first_, box.extent, scale, factors, total.data());
 }
 
 }  // namespace pliant::exact

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/lattice/kernels.h"
 
+#include "core/arithmetic.h"
+
 // One binary serves old and new x86-64 machines: the widest vectors are chosen when the program starts. Sanitizers run
 // before that choice could be made.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
@@ -28,6 +30,11 @@ void min_sum_into(double* __restrict target, const double* __restrict a, const d
 PLIANT_WIDEST_VECTORS
 void add_into(double* __restrict target, const double* __restrict source, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) target[i] += source[i];
+}
+
+PLIANT_WIDEST_VECTORS
+void infinite_above(double* __restrict target, const double* __restrict source, double limit, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) target[i] = source[i] > limit ? kInfinity : target[i];
 }
 
 PLIANT_WIDEST_VECTORS

@@ -16,6 +16,8 @@ void min_into(double* target, const double* source, std::size_t n);
 /// target = min(target, a + b)
 void min_sum_into(double* target, const double* a, const double* b, std::size_t n);
 void add_into(double* target, const double* source, std::size_t n);
+/// target = infinity wherever source is above the limit
+void infinite_above(double* target, const double* source, double limit, std::size_t n);
 /// target = min over all chains of edges leading to it, along one dim of a box.
 void close_chains(double* values, int size, int stride, int extent, std::span<const std::pair<int, int>> edges);
 

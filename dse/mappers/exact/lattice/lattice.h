@@ -139,8 +139,8 @@ class Lattice {
   int index(int k, const std::array<int, kMaxDims>& at) const;
   void build_boxes();
   void build_misfits(int k) const;
-  /// Words of a tensor's tile at every node.
-  Array tile_words(int k, int tensor) const;
+  /// Adds the words of a tensor's tile at every node, times `scale`.
+  void add_tile_words(int k, int tensor, double scale, Array& total) const;
   void complete_box(int k) const;
   int first_pending(int pending) const { return pending >= kStaying ? 0 : pending - 1; }
   double repetitions(int tensor, int pending) const;

@@ -140,7 +140,7 @@ class Prover {
     for (const std::uint32_t i : mine_) {
       if (choices_.steps(i) > fewest || limits_.expired() || effort_left(kShareOfListing) == 0) continue;
       group.push_back({look_at(i, kInfinity), i, 0});
-      if (seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
+      if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
     }
     std::sort(group.begin(), group.end());
     Candidate best{kInfinity, 0, 0};
@@ -155,14 +155,15 @@ class Prover {
     look_at(best.spatial, kInfinity);
     Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
     lattice.allow(allowance(effort_left(), 1));
-    bound_choice(lattice, state_.incumbent, limits_, best.cycles);
+    dived_ = best;
+    dived_.bound = bound_choice(lattice, state_.incumbent, limits_, best.cycles);
   }
 
   /// Of the unrolling and the durations, at least; where this is below the limit, bounds_ knows about them.
   double look_at(std::uint32_t spatial, double limit, const Durations& durations = {}) {
     choices_.get(spatial, spatial_);
     spatial_.durations = durations;
-    const auto seen = durations == Durations{} ? seen_.find(spatial) : seen_.end();
+    const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
     if (seen == seen_.end()) {
       limits_.effort += kEffortOfUnrolling;
       return bounds_.look_at(spatial_, limit);
@@ -209,8 +210,12 @@ class Prover {
   void add_candidates(std::uint32_t spatial, std::uint32_t durations, std::vector<Candidate>& found) {
     bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
       limits_.effort += kEffortOfKeeps;
-      if (!closed_by(bound.value))
-        found.push_back({bound.value, spatial, static_cast<std::uint32_t>(keeps), durations, bound.cycles});
+      if (closed_by(bound.value)) return;
+      Candidate candidate{bound.value, spatial, static_cast<std::uint32_t>(keeps), durations, bound.cycles};
+      // The dive has made tables of one choice, whatever its durations.
+      if (spatial == dived_.spatial && keeps == dived_.keeps) candidate.bound = std::max(bound.value, dived_.bound);
+      if (state_.close(candidate.bound)) return record(candidate, ClosedBy::kTables);
+      found.push_back(candidate);
     });
     count_tiles();
   }
@@ -323,6 +328,7 @@ class Prover {
   std::uint64_t effort_;
   SearchState& state_;
   Spatial spatial_;
+  Candidate dived_{-kInfinity, 0, 0};                           // what the tables of the dive say
   std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen_;  // by the dive, which looks at many twice
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
@@ -434,13 +440,8 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   }
   SearchResult result = result_of(std::move(state), limits);
   // Unrollings are closed by padded size, not one by one: all of the map-space is one part.
-  if (options.record_parts)
-    result.parts.push_back({proven(result) ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft,
-                            result.lower_bound,
-                            audit::Part::Scope::kRest,
-                            0,
-                            {},
-                            {}});
+  const auto by = proven(result) ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft;
+  if (options.record_parts) result.parts.push_back({by, result.lower_bound, audit::Part::Scope::kRest, 0, {}, {}});
   return result;
 }
 

@@ -79,6 +79,29 @@ TEST(Lemma, LeastOfAnUnrollingAndSharedCapacityOfAChoice) {
   EXPECT_GT(visited, 300);
 }
 
+// Costs are remembered by the units of an unrolling: what was seen of others says the same as looking afresh.
+TEST(Lemma, UnrollingsOfTheSameUnitsCostATensorWithoutWindowsTheSame) {
+  int compared = 0;
+  for_each_task(
+      300,
+      [&](const Truth& truth, const ResolvedTask& resolved) {
+        ChoiceBounds reused(resolved);
+        for (const Choice& choice : truth.choices) {
+          ChoiceBounds fresh(resolved);
+          const double least = fresh.look_at(choice.spatial);
+          reused.look_at(choice.spatial, least / 2);  // what is seen of energy alone is completed later
+          EXPECT_NEAR(reused.look_at(choice.spatial), least, kSame * std::abs(least));
+          const std::vector<double> expected = fresh.seen().costs, found = reused.seen().costs;
+          ASSERT_EQ(found.size(), expected.size());
+          for (std::size_t i = 0; i < found.size(); ++i)
+            EXPECT_NEAR(found[i], expected[i], kSame * std::max(1.0, std::abs(expected[i]))) << i;
+          ++compared;
+        }
+      },
+      [](const Task& task) { return task.factorization == Factorization::kPerfect; });
+  EXPECT_GT(compared, 1000);
+}
+
 /// A choice, and under Ruby-S the same with every combination of durations that its mappings have.
 std::vector<Choice> with_durations(const Choice& choice, const Task& task) {
   std::vector<Choice> all{choice};
