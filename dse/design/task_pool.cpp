@@ -18,52 +18,47 @@ TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_
       threads_(threads),
       stop_(std::move(stop)),
       namer_(sweep),
+      uses_(sweep),
       mapper_(make_mapper(sweep.mapper)) {}
 
 /// Who knows the best mapping needs no bound. Otherwise the answer depends on where the search begins and ends.
-TaskKey TaskPool::key_of(const Question& question) {
-  if (question.network != nullptr) return namer_.key(*question.design, *question.network);
-  const TaskKey best = namer_.key(*question.design, *question.layer);
-  if (!question.bound || known_.contains(best)) return best;
-  std::string text = fmt::format("{}\nwithin {}\n", best.text(), question.bound->gap);
+TaskPool::Named TaskPool::name(const Question& question) {
+  if (question.network != nullptr) return {question, namer_.key(*question.design, *question.network), {}, nullptr};
+  Named asked{question, namer_.key(*question.design, *question.layer), uses_.key(*question.design, *question.layer),
+              nullptr};
+  if (!question.bound || known_.contains(asked.key) || (asked.by_use && known_by_use_.contains(*asked.by_use)))
+    return asked;
+  std::string bound = fmt::format("\nwithin {}\n", question.bound->gap);
   if (question.bound->start)
-    text += write_mapping(*question.layer, *question.design->accelerator, question.bound->start->mapping,
-                          question.design->factorization);
-  return *TaskKey::parse(sha256(text));
+    bound += write_mapping(*question.layer, *question.design->accelerator, question.bound->start->mapping,
+                           question.design->factorization);
+  asked.key = *TaskKey::parse(sha256(asked.key.text() + bound));
+  if (asked.by_use) asked.by_use = TaskKey::parse(sha256(asked.by_use->text() + bound));
+  return asked;
 }
 
-std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
-  std::vector<Answer> answers;
-  struct Open {
-    Question question;
-    TaskKey key;
-    std::shared_ptr<const TaskResult> result;
-  };
-  std::vector<Open> open;
-  for (const Question& question : questions) {
-    const TaskKey key = key_of(question);
-    answers.push_back({key, nullptr});
-    const auto [known, fresh] = known_.try_emplace(key);
-    if (!fresh) {
-      ++reused_;
-      continue;
-    }
-    if (store_ != nullptr && store_->contains(key)) {
-      if (auto kept = store_->get(key)) {
-        known->second = std::make_shared<const TaskResult>(std::move(*kept));
-        ++reused_;
-        continue;
-      }
-      store_->forget(key);
-    }
-    open.push_back({question, key, nullptr});
+/// From memory, from the store, or from a question with the same mappings; null when a search is needed.
+std::shared_ptr<const TaskResult> TaskPool::recall(const Named& asked) {
+  if (const auto known = known_.find(asked.key); known != known_.end()) return known->second;
+  if (store_ != nullptr && store_->contains(asked.key)) {
+    if (auto kept = store_->get(asked.key)) return std::make_shared<const TaskResult>(std::move(*kept));
+    store_->forget(asked.key);
   }
+  if (!asked.by_use) return nullptr;
+  const auto same = known_by_use_.find(*asked.by_use);
+  if (same == known_by_use_.end()) return nullptr;
+  TaskResult result = answer_on(*asked.question.design->accelerator, *asked.question.layer, *same->second);
+  if (store_ != nullptr) store_->put(asked.key, result);
+  return std::make_shared<const TaskResult>(std::move(result));
+}
+
+void TaskPool::search(std::vector<Named>& open) {
   const GraceTimer grace(stop_, 1);
   const std::stop_token mappers = grace.mappers();
   tbb::task_arena(threads_).execute([&] {
     tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t i) {
       if (stop_.stop_requested()) return;
-      Open& one = open[i];
+      Named& one = open[i];
       const Question& asked = one.question;
       TaskResult result = asked.network != nullptr ? solve_network(*mapper_, sweep_, *asked.design, *asked.network,
                                                                    kThreadsOfCaller, mappers)
@@ -75,18 +70,51 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
       one.result = std::make_shared<const TaskResult>(std::move(result));
     });
   });
-  for (Open& one : open) {
-    if (!one.result) {
-      known_.erase(one.key);
-      continue;
-    }
+  for (const Named& one : open) {
+    if (!one.result) continue;
     ++solved_;
     search_seconds_ += one.result->solve_seconds;
-    known_[one.key] = std::move(one.result);
+  }
+}
+
+std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
+  std::vector<Answer> answers;
+  std::vector<Named> named;
+  for (const Question& question : questions) {
+    named.push_back(name(question));
+    answers.push_back({named.back().key, nullptr});
+  }
+  // Of questions that may have one answer the first is searched, and the others wait for it.
+  std::vector<Named> left = named;
+  while (!left.empty() && !stop_.stop_requested()) {
+    std::vector<Named> open, waiting;
+    std::unordered_set<TaskKey, TaskKeyHash> searched;
+    for (Named& asked : left) {
+      if ((asked.result = recall(asked)) != nullptr) {
+        ++reused_;
+        keep(asked);
+      } else if (searched.contains(asked.key) || (asked.by_use && searched.contains(*asked.by_use))) {
+        waiting.push_back(std::move(asked));
+      } else {
+        searched.insert(asked.key);
+        if (asked.by_use) searched.insert(*asked.by_use);
+        open.push_back(std::move(asked));
+      }
+    }
+    search(open);
+    for (const Named& one : open)
+      if (one.result) keep(one);
+    left = std::move(waiting);
   }
   for (Answer& answer : answers)
     if (const auto known = known_.find(answer.key); known != known_.end()) answer.result = known->second;
   return answers;
+}
+
+void TaskPool::keep(const Named& answered) {
+  known_.emplace(answered.key, answered.result);
+  if (answered.by_use && answered.result->status == TaskStatus::kSolved)
+    known_by_use_.emplace(*answered.by_use, answered.result);
 }
 
 std::vector<Answer> TaskPool::answer(const DesignPoint& design, const DistinctLayers& layers) {

@@ -7,10 +7,12 @@
 #include <optional>
 #include <stop_token>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "dse/design/bound_mapper.h"
 #include "dse/design/bounded_space.h"
+#include "dse/design/used_array.h"
 #include "dse/results/task_store.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -45,15 +47,27 @@ class TaskPool {
   double search_seconds() const { return search_seconds_; }  ///< of all searches that this pool made, summed
 
  private:
-  TaskKey key_of(const Question& question);
+  /// A question under its own name, and under that of all questions with the same mappings at the same costs.
+  struct Named {
+    Question question;
+    TaskKey key;
+    std::optional<TaskKey> by_use;
+    std::shared_ptr<const TaskResult> result;
+  };
+  Named name(const Question& question);
+  std::shared_ptr<const TaskResult> recall(const Named& asked);
+  void search(std::vector<Named>& open);
+  void keep(const Named& answered);
 
   const Sweep& sweep_;
   TaskStore* store_;
   int threads_;
   std::stop_token stop_;
   TaskNamer namer_;
+  QuestionsByUse uses_;
   std::unique_ptr<Mapper> mapper_;
   std::unordered_map<TaskKey, std::shared_ptr<const TaskResult>, TaskKeyHash> known_;
+  std::unordered_map<TaskKey, std::shared_ptr<const TaskResult>, TaskKeyHash> known_by_use_;  ///< those with a mapping
   std::int64_t solved_ = 0, reused_ = 0;
   double search_seconds_ = 0;
 };
