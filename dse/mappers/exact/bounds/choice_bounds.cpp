@@ -31,6 +31,8 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
     double nearest = kInfinity;
     costs_of_[x] = costs;
     known_by_units_[x] = resolved_.perfect && p_.affine[x].empty() && std::popcount(p_.fanouts) <= kMostKnownFanouts;
+    // An index such as Q + S may use S without windows, where Q has one iteration; it is summed along all the same.
+    known_by_units_[x] &= x != p_.output || (p_.summing & p_.coupled[x]) == 0;
     for (const std::uint32_t levels : keep_patterns(resolved_.rules, x)) {
       Pattern pattern;
       pattern.levels = levels;
@@ -187,7 +189,7 @@ const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spre
 /// With perfect factors the copies of a tensor without windows are the units along dims that it does not use, whichever
 /// dims these are, and its words do not depend on which of its own dims are spread. So unrollings with the same units
 /// at every fanout, and as many of them along its dims, cost the same. (Steps are MACs over all units. Operands that
-/// stay at the compute units tell their dims apart.)
+/// stay at the compute units tell their dims apart, and so do outputs that finish at some units only.)
 ChoiceBounds::Known* ChoiceBounds::known_by_units(int x, const Spatial& spatial) {
   if (!known_by_units_[x]) return nullptr;
   Units units{};

@@ -80,26 +80,47 @@ TEST(Lemma, LeastOfAnUnrollingAndSharedCapacityOfAChoice) {
 }
 
 // Costs are remembered by the units of an unrolling: what was seen of others says the same as looking afresh.
+int compare_seen(const Truth& truth, const ResolvedTask& resolved) {
+  ChoiceBounds reused(resolved);
+  for (const Choice& choice : truth.choices) {
+    ChoiceBounds fresh(resolved);
+    const double least = fresh.look_at(choice.spatial);
+    reused.look_at(choice.spatial, least / 2);  // what is seen of energy alone is completed later
+    EXPECT_NEAR(reused.look_at(choice.spatial), least, kSame * std::abs(least));
+    const std::vector<double> expected = fresh.seen().costs, found = reused.seen().costs;
+    EXPECT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], expected[i], kSame * std::max(1.0, std::abs(expected[i]))) << i;
+  }
+  return static_cast<int>(truth.choices.size());
+}
+
 TEST(Lemma, UnrollingsOfTheSameUnitsCostATensorWithoutWindowsTheSame) {
   int compared = 0;
   for_each_task(
-      300,
-      [&](const Truth& truth, const ResolvedTask& resolved) {
-        ChoiceBounds reused(resolved);
-        for (const Choice& choice : truth.choices) {
-          ChoiceBounds fresh(resolved);
-          const double least = fresh.look_at(choice.spatial);
-          reused.look_at(choice.spatial, least / 2);  // what is seen of energy alone is completed later
-          EXPECT_NEAR(reused.look_at(choice.spatial), least, kSame * std::abs(least));
-          const std::vector<double> expected = fresh.seen().costs, found = reused.seen().costs;
-          ASSERT_EQ(found.size(), expected.size());
-          for (std::size_t i = 0; i < found.size(); ++i)
-            EXPECT_NEAR(found[i], expected[i], kSame * std::max(1.0, std::abs(expected[i]))) << i;
-          ++compared;
-        }
-      },
+      300, [&](const Truth& truth, const ResolvedTask& resolved) { compared += compare_seen(truth, resolved); },
       [](const Task& task) { return task.factorization == Factorization::kPerfect; });
   EXPECT_GT(compared, 1000);
+}
+
+// With one iteration of Q the index Q + S has no windows, but outputs are summed along S: spread over S they finish
+// nowhere, spread over B everywhere, on as many units.
+TEST(Lemma, OutputsThatFinishAtSomeUnitsAreNotRememberedByUnits) {
+  const Truth truth(task_of(R"(
+bits: {inputs: 16, partial_sums: 32}
+levels:
+  - {memory: DRAM, capacity: unbounded, word_bits: 16, read_pj: 1, write_pj: 1}
+  - {fanout: PEs, cols: 3}
+  - {memory: Reg, capacity: unbounded, word_bits: 16, read_pj: 1, write_pj: 1, write_bandwidth: 0.5}
+  - {compute: MAC, mac_pj: 0}
+)",
+                            R"(  dims: {B: 3, Q: 1, S: 3}
+  tensors:
+    - {name: W, role: weights, projection: []}
+    - {name: O, role: outputs, projection: [B, Q + S]}
+)"));
+  ASSERT_TRUE(truth.complete);
+  EXPECT_EQ(compare_seen(truth, ResolvedTask(truth.task, truth.problem)), 3);  // no units, and either dim spread
 }
 
 /// A choice, and under Ruby-S the same with every combination of durations that its mappings have.
