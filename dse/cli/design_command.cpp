@@ -97,9 +97,11 @@ class DesignCommand {
   }
 
   static std::string progress_text(const DesignProgress& p) {
-    return fmt::format("{} of {} designs decided ({:.2f} %), {} mapped, {} boxes closed, {} on the frontier; {}",
+    return fmt::format("{} of {} designs decided ({:.2f} %), {} mapped, {} boxes closed, {} on the frontier{}; {}{}",
                        p.decided, p.designs, 100 * static_cast<double>(p.decided) / static_cast<double>(p.designs),
-                       p.opened, p.boxes, p.frontier, readable_seconds(p.seconds));
+                       p.opened, p.boxes, p.frontier,
+                       p.gap ? fmt::format(", proven within {:.3g} %", 100 * *p.gap) : "", readable_seconds(p.seconds),
+                       p.seconds_left ? fmt::format(", about {} left", readable_seconds(*p.seconds_left)) : "");
   }
 
   void print(const Sweep& sweep, const DesignRunOptions& run, const DesignFrontier& found) const {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "core/arithmetic.h"
+#include "dse/design/floor_bound.h"
 
 namespace pliant {
 
@@ -42,9 +44,26 @@ void BoxBounds::begin(SearchNode& node) const {
   for (RuleBounds& rule : node.rules) {
     rule.asked.assign(layers_.layers.size(), {});
     rule.reached.reset();
+    rule.at_floor = false;
     for (std::size_t i = 0; i < rule.bounds.size(); ++i)
       rule.bounds[i].raise(compute_bound(*layers_.layers[i], *node.ideal->accelerator));
   }
+}
+
+bool BoxBounds::raise_to_floors(SearchNode& node, const FoundDesigns& found) const {
+  if ((node.box.is_point() && !guide_) || !may_close(node, found)) return false;
+  bool risen = false;
+  for (std::size_t f = 0; f < node.rules.size(); ++f) {
+    RuleBounds& rule = node.rules[f];
+    if (std::exchange(rule.at_floor, true) || rule.nothing_fits) continue;
+    for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
+      if (layers_.networks[i] != nullptr) continue;
+      const LayerBound before = rule.bounds[i];
+      rule.bounds[i].raise(floor_bound(*layers_.layers[i], *node.ideal->accelerator, sweep_.factorizations[f]));
+      risen |= rule.bounds[i] != before;
+    }
+  }
+  return risen;
 }
 
 const ReachedBounds& BoxBounds::reached(SearchNode& node, std::size_t rule) const {

@@ -14,6 +14,7 @@
 #include "dse/design/box_bounds.h"
 #include "dse/design/found_designs.h"
 #include "dse/design/point_designs.h"
+#include "dse/design/search_pace.h"
 #include "dse/design/task_pool.h"
 
 namespace pliant {
@@ -25,6 +26,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Boxes whose searches run side by side. Fixed: what is decided must not depend on the machine.
 constexpr std::size_t kBatch = 8;
+
+/// Seconds between two looks at how far the proof is.
+constexpr double kBetweenLooks = 1;
 
 /// The least bounds first; of equal ones the smallest box, which is nearest to a design; then the eldest.
 using Rank = std::tuple<Point, std::int64_t, std::int64_t>;
@@ -194,6 +198,10 @@ class DesignSearch {
           questions.push_back(
               {one.design.get(), layers_.layers[search.layer].get(), layers_.networks[search.layer], search.bound});
       } else {
+        if (node->ideal && boxes_.raise_to_floors(*node, found_)) {
+          bound(*node);
+          if (close_if_possible(*node)) continue;
+        }
         const std::vector<BoxBounds::Asked> next =
             node->ideal ? boxes_.next(*node, found_) : std::vector<BoxBounds::Asked>{};
         if (next.empty()) {
@@ -299,7 +307,27 @@ class DesignSearch {
     progress.solved = pool_.solved();
     progress.reused = pool_.reused();
     progress.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    if (options_.on_progress) options_.on_progress(progress);
+    if (!options_.on_progress) return;
+    // Comparing everything that is open with everything found takes longer than many rounds.
+    if (progress.seconds >= next_look_) {
+      progress.gap = proven_gap();
+      next_look_ = progress.seconds + kBetweenLooks;
+    }
+    pace_.note(progress.seconds, static_cast<double>(progress.decided) / static_cast<double>(progress.designs));
+    progress.seconds_left = pace_.seconds_left();
+    options_.on_progress(progress);
+  }
+
+  std::optional<double> proven_gap() const {
+    double gap = options_.gap;
+    for (const auto& [rank, node] : queue_) {
+      if (!node->designs) {
+        gap = std::max(gap, found_.distance(node->least));
+      } else {
+        for (const PointDesign& one : *node->designs) gap = std::max(gap, found_.distance(one.least));
+      }
+    }
+    return std::isfinite(gap) ? std::optional(gap) : std::nullopt;
   }
 
   void finish() {
@@ -314,6 +342,7 @@ class DesignSearch {
     if (!values.empty())
       for (const std::size_t k : non_dominated(values)) outcome_.frontier.push_back(of[k]);
     outcome_.search_seconds = pool_.search_seconds();
+    next_look_ = 0;
     report();
   }
 
@@ -334,6 +363,8 @@ class DesignSearch {
   std::int64_t next_number_ = 0;
   DesignFrontier outcome_;
   Clock::time_point start_ = Clock::now();
+  SearchPace pace_;
+  double next_look_ = 0;  ///< seconds
 };
 
 }  // namespace

@@ -48,6 +48,10 @@ struct DesignProgress {
   std::int64_t frontier = 0;
   std::int64_t solved = 0, reused = 0;  ///< searches of layers; answers known before
   double seconds = 0;
+  /// Whatever is still open, a design found is worse than it by at most this share in every goal; not known before a
+  /// design is found and while nothing is known of a box.
+  std::optional<double> gap;
+  std::optional<double> seconds_left;  ///< about
 };
 
 struct DesignSearchOptions {

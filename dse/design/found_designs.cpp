@@ -23,6 +23,17 @@ std::optional<std::int64_t> FoundDesigns::within(const Point& least, double slac
   return std::nullopt;
 }
 
+double FoundDesigns::distance(const Point& least) const {
+  double nearest = kInfinity;
+  for (const Found& found : all_) {
+    double worst = 1;
+    for (std::size_t k = 0; k < least.size(); ++k)
+      if (found.values[k] > least[k]) worst = std::max(worst, least[k] > 0 ? found.values[k] / least[k] : kInfinity);
+    nearest = std::min(nearest, worst - 1);
+  }
+  return nearest;
+}
+
 double FoundDesigns::room(const Point& least, const std::vector<bool>& fixed) const {
   double most = 0;
   for (const Found& found : all_) {

@@ -25,6 +25,8 @@ class FoundDesigns {
   /// By how much these bounds could be divided, where they are not fixed, and still a design would beat them; below 1:
   /// none does. By goal: is it fixed?
   double room(const Point& least, const std::vector<bool>& fixed) const;
+  /// By how large a share the nearest design is worse than these bounds in some goal, at least 0; infinite without any.
+  double distance(const Point& least) const;
   std::size_t size() const { return all_.size(); }
 
  private:

@@ -26,6 +26,7 @@ struct RuleBounds {
   std::vector<std::array<AskedFor, kBoundObjectives.size()>> asked;  ///< by distinct layer, of this node
   std::optional<ReachedBounds> reached;  ///< on the ideal of this node; empty until it is asked for
   bool nothing_fits = false;
+  bool at_floor = false;  ///< the mapper's floors on the ideal of this node are in the bounds
 };
 
 /// One design of a hardware point.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "dse/design/known_mappings.h"
 #include "support/draw.h"
 
@@ -44,6 +46,28 @@ TEST(FoundDesigns, RoomIsHowFarBoundsMayFall) {
     ++roomy;
   }
   EXPECT_GE(roomy, 50);
+}
+
+TEST(FoundDesigns, DistanceIsTheGapThatWouldClose) {
+  tests::Draw draw(6);
+  int apart = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<Point> points;
+    for (int k = 0; k < 6; ++k)
+      points.push_back({static_cast<double>(draw.from(1000, 2000)), static_cast<double>(draw.from(1000, 2000))});
+    const auto with_gap = [&](double gap) {
+      FoundDesigns found(gap);
+      for (std::size_t k = 1; k < points.size(); ++k) found.add(static_cast<std::int64_t>(k), points[k]);
+      return found;
+    };
+    const double distance = with_gap(0).distance(points[0]);
+    EXPECT_TRUE(with_gap(distance).beating(points[0]));
+    if (distance == 0) continue;
+    EXPECT_FALSE(with_gap(distance * 0.999).beating(points[0]));
+    ++apart;
+  }
+  EXPECT_GE(apart, 30);
+  EXPECT_TRUE(std::isinf(FoundDesigns(0).distance({1, 1})));
 }
 
 TEST(FoundDesigns, WithoutRoomNoGap) {
