@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/arithmetic.h"
-#include "costmodel/short_windows.h"
 #include "costmodel/windows.h"
 
 namespace pliant {
@@ -164,6 +163,12 @@ void ImperfectTransfers::price(Transfer& transfer) const {
 // Ranks that share no dim are independent and multiply. Ranks without short tiles have the closed form of
 // Nest::count_windows.
 
+double ImperfectTransfers::short_words(const Problem::AffineRank& joint, const Transfer& transfer,
+                                       const MovingLoop& mover, bool at_parent, std::uint32_t united) const {
+  return memory_ != nullptr ? memory_->words(loops_, joint, transfer, mover, at_parent, united)
+                            : short_window_words(loops_, joint, transfer, mover, at_parent, united);
+}
+
 double ImperfectTransfers::affine_served(const Transfer& transfer, const MovingLoop& mover,
                                          std::uint32_t united) const {
   const Problem& p = problem_;
@@ -171,7 +176,7 @@ double ImperfectTransfers::affine_served(const Transfer& transfer, const MovingL
   double served = 1;
   for (const Problem::AffineRank& joint : p.windows[x]) {
     if ((joint.dims & loops_.imperfect_dims()) != 0) {
-      served *= short_window_words(loops_, joint, transfer, mover, true, united);
+      served *= short_words(joint, transfer, mover, true, united);
       continue;
     }
     served *= distinct_windows(loops_, joint, x, p.fanouts & below(child) & ~below(parent), united);
@@ -191,7 +196,7 @@ double ImperfectTransfers::affine_delivered(const Transfer& transfer, const Movi
   double delivered = 1;
   for (const Problem::AffineRank& joint : p.windows[x]) {
     if ((joint.dims & loops_.imperfect_dims()) != 0) {
-      delivered *= short_window_words(loops_, joint, transfer, mover, false, 0);
+      delivered *= short_words(joint, transfer, mover, false, 0);
       continue;
     }
     for (const Problem::AffineRank& rank : child == p.levels ? p.windows[x] : p.affine[x])

@@ -6,13 +6,16 @@
 #include <cstdint>
 
 #include "costmodel/loop_nest.h"
+#include "costmodel/short_windows.h"
 #include "costmodel/transfer.h"
 
 namespace pliant {
 
 class ImperfectTransfers {
  public:
-  explicit ImperfectTransfers(const LoopNest& loops) : loops_(loops), problem_(loops.problem()) {}
+  /// With a memory, words of windows are counted once.
+  explicit ImperfectTransfers(const LoopNest& loops, ShortWindowMemory* memory = nullptr)
+      : loops_(loops), problem_(loops.problem()), memory_(memory) {}
 
   void price(Transfer& transfer) const;
   /// Steps of a dim on the longest path (some instance works in every one of them).
@@ -50,8 +53,12 @@ class ImperfectTransfers {
   double affine_served(const Transfer& transfer, const MovingLoop& mover, std::uint32_t united) const;
   double affine_delivered(const Transfer& transfer, const MovingLoop& mover) const;
 
+  double short_words(const Problem::AffineRank& joint, const Transfer& transfer, const MovingLoop& mover,
+                     bool at_parent, std::uint32_t united) const;
+
   const LoopNest& loops_;
   const Problem& problem_;
+  ShortWindowMemory* memory_;
 };
 
 }  // namespace pliant

@@ -299,7 +299,7 @@ void Nest::price_tensor(int x) {
     if (loops_.imperfect_dims() == 0) [[likely]] {
       price_transfer(static_cast<unsigned>(x), chain.at[k]);
     } else {
-      ImperfectTransfers(loops_).price(chain.at[k].words);
+      ImperfectTransfers(loops_, memory_of_windows_).price(chain.at[k].words);
     }
   }
   stale_transfers_[x] = 0;

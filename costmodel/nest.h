@@ -21,6 +21,8 @@ struct Bound {
   bool operator==(const Bound&) const = default;
 };
 
+class ShortWindowMemory;
+
 struct Totals {
   double energy_pj = 0;
   double cycles = 0;
@@ -38,6 +40,9 @@ class Nest {
   void set_bounds(int dim, const Count* bound_by_level);
   void set_order(int level, const std::uint8_t* dims_outermost_first);
   void set_keeps(int level, TensorSet keeps);
+
+  /// Many mappings with remainders are about to be priced: counts of windows are kept there. It must outlive the nest.
+  void remember_windows(ShortWindowMemory& memory) { memory_of_windows_ = &memory; }
 
   /// Recomputes what changed and returns the totals.
   Totals price();
@@ -132,6 +137,7 @@ class Nest {
 
   const Problem& problem_;
   LoopNest loops_;
+  ShortWindowMemory* memory_of_windows_ = nullptr;
   int memories_ = 0;
   std::array<int, kMaxLevels> memory_{};  // memory levels, outermost first
   bool remembers_ = false;                // Timeloop's memory of displacements: every loop outside a child matters

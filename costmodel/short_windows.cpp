@@ -341,6 +341,35 @@ double short_window_words(const LoopNest& loops, const Problem::AffineRank& join
   return ShortWindows(loops, joint, transfer, mover, at_parent, united).words();
 }
 
+std::size_t ShortWindowMemory::Hash::operator()(const Key& key) const {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::int64_t part : key) {
+    hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+double ShortWindowMemory::words(const LoopNest& loops, const Problem::AffineRank& joint, const Transfer& transfer,
+                                const MovingLoop& mover, bool at_parent, std::uint32_t united) {
+  // All that ShortWindows reads beside the problem: the mover where it slides along one of these dims, and their loops.
+  key_.assign({static_cast<std::int64_t>(joint.dims), transfer.tensor, transfer.child, at_parent ? transfer.parent : -1,
+               united});
+  if (mover.merged > 1 && mover.dim >= 0 && (joint.dims >> mover.dim & 1U) != 0)
+    key_.insert(key_.end(), {mover.dim, mover.level, mover.merged_to});
+  for_each_bit(joint.dims, [&](int d) {
+    key_.push_back(-1 - d);
+    for (int l = 0; l < transfer.child; ++l) key_.push_back(static_cast<std::int64_t>(loops.bound(l, d)));
+    for (int l = 0; l <= transfer.child; ++l) key_.push_back(static_cast<std::int64_t>(loops.tile(l, d)));
+  });
+  const auto known = known_.find(key_);
+  if (known != known_.end()) return known->second;
+  if (known_.size() >= kMostKnown) known_.clear();
+  const double words = short_window_words(loops, joint, transfer, mover, at_parent, united);
+  known_.emplace(key_, words);
+  return words;
+}
+
 double distinct_output_extent(const LoopNest& loops, int level) {
   const Problem& p = loops.problem();
   double words = 1;

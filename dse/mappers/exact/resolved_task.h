@@ -2,10 +2,13 @@
 // What never changes for a task: which loops its memories may have, in which orders, and what the conventions imply.
 #pragma once
 
+#include <tbb/enumerable_thread_specific.h>
+
 #include <array>
 #include <bit>
 #include <vector>
 
+#include "costmodel/short_windows.h"
 #include "dse/mappers/exact/choices/choice.h"
 #include "dse/mappers/exact/lattice/axis.h"
 #include "flex/mapspace/rules.h"
@@ -67,6 +70,7 @@ struct ResolvedTask {
   TensorSet remembered = 0;  ///< tensors whose displacements are remembered as soon as two loops move their windows
   bool walks = false;        ///< timeloop's window memory: words are not a function of the node, orders all differ
   mutable AxisCache axis_cache;
+  mutable tbb::enumerable_thread_specific<ShortWindowMemory> short_windows;
 };
 
 }  // namespace pliant::exact

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/choices/mirror.h"
 #include "dse/mappers/exact/choices/unroller.h"
 #include "dse/mappers/exact/lattice/windows.h"
 #include "flex/mapspace/factors.h"
@@ -183,14 +184,20 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
     slow_ = std::min(slow_, unroller.slow() / others);
     unlisted_ = std::min(unlisted_, unroller.unlisted() / others);
   }
-  combine(task, problem, limits);
+  combine(task, problem, rules, limits);
 }
 
 /// All combinations, from the innermost fanout outwards: what is left of a dim bounds the next factor.
 class SpatialChoices::Combiner {
  public:
-  Combiner(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits)
-      : choices_(choices), task_(task), problem_(problem), limits_(limits), at_(choices.fanouts_.size()) {
+  Combiner(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits,
+           std::optional<Mirror> mirror)
+      : choices_(choices),
+        task_(task),
+        problem_(problem),
+        limits_(limits),
+        mirror_(mirror),
+        at_(choices.fanouts_.size()) {
     for (int d = 0; d < problem.dims; ++d) left_[d] = task.layer.dims[d].size;
     parallel_.fill(1);
     double combinations = 1;
@@ -252,7 +259,19 @@ class SpatialChoices::Combiner {
     }
   }
 
+  /// Is its image in the mirror listed, and is that another one?
+  bool mirrored() const {
+    for (std::size_t f = 0; f < at_.size(); ++f)
+      for (int d = 0; d < problem_.dims; ++d) {
+        const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
+        const Count here = unrolling.factor(d), there = unrolling.factor((*mirror_)[d]);
+        if (here != there) return here < there;
+      }
+    return false;
+  }
+
   void add(const Sizes& parallel) {
+    if (mirror_ && mirrored()) return;
     double units = 1;
     for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel[d]);
     if (units < task_.accelerator.hints.min_utilization * problem_.built[problem_.levels]) return;
@@ -286,14 +305,19 @@ class SpatialChoices::Combiner {
   const Task& task_;
   const Problem& problem_;
   SearchLimits& limits_;
+  const std::optional<Mirror> mirror_;
   std::vector<std::uint32_t> at_;
   Sizes left_{}, parallel_{};
   std::size_t looked_ = 0;
   bool complete_ = true, over_ = false;
 };
 
-void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits) {
-  Combiner(*this, task, problem, limits).run();
+void SpatialChoices::combine(const Task& task, const Problem& problem, const MapSpaceRules& rules,
+                             SearchLimits& limits) {
+  // With perfect factors there are few, and a certificate counts them all.
+  const bool once = task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby ||
+                    task.factorization == Factorization::kRubyT;
+  Combiner(*this, task, problem, limits, once ? find_mirror(task.layer, rules) : std::nullopt).run();
 }
 
 void SpatialChoices::get(std::size_t i, Spatial& spatial) const {

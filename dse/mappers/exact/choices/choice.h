@@ -39,6 +39,7 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 
 /// All combinations of legal unrollings of the fanouts that the dims' sizes allow, kept as one index per fanout: there
 /// may be many. With perfect factors each factor vector once, for then only the product of a dim's two loops matters.
+/// With remainders, of two that mirror each other (mirror.h) one.
 class SpatialChoices {
  public:
   /// Those that take more steps are not listed.
@@ -55,7 +56,7 @@ class SpatialChoices {
 
  private:
   class Combiner;
-  void combine(const Task& task, const Problem& problem, SearchLimits& limits);
+  void combine(const Task& task, const Problem& problem, const MapSpaceRules& rules, SearchLimits& limits);
 
   std::vector<int> fanouts_;  // levels, from the innermost outwards
   std::vector<std::vector<Unrolling>> unrollings_;

@@ -34,6 +34,7 @@ std::vector<Part> ProofRecord::parts(const Task& task, const Problem& problem, c
   }
   // 2. Choices with tables of their own, by what closed them.
   std::uint64_t named = 0;
+  double left = left_;
   Spatial spatial;
   for (const ClosedBy by : {ClosedBy::kTables, ClosedBy::kSearch, ClosedBy::kLeft}) {
     Part part{by, kInfinity, Part::Scope::kNamed, 0, {}, {}};
@@ -50,13 +51,15 @@ std::vector<Part> ProofRecord::parts(const Task& task, const Problem& problem, c
       member.lower_bound = std::min(closed.lower_bound, certain);
       part.lower_bound = std::min(part.lower_bound, member.lower_bound);
     }
+    if (by == ClosedBy::kLeft) left = std::min(left, part.lower_bound);
     part.choices = part.members.size();
     named += part.members.size();
     if (!part.members.empty()) parts.push_back(std::move(part));
   }
-  // 3. All others. Under remainders an unrolling that another one dominates was not looked at.
+  // 3. All others. Under remainders an unrolling that another one dominates, or mirrors, was not looked at, and is no
+  //    better than that one.
   const bool every_unrolling = perfect && left_ == kInfinity && choices.complete();
-  const double rest = std::min({rest_, left_, every_unrolling ? kInfinity : value});
+  const double rest = every_unrolling ? rest_ : std::min({rest_, left, value});
   const std::uint64_t others = (choices.size() - slow_unrollings_) * keep_choices - named;
   if (others > 0 || !every_unrolling) {
     Part part{left_ < kInfinity ? ClosedBy::kLeft : ClosedBy::kChoiceBounds, rest, Part::Scope::kRest, 0, {}, {}};

@@ -16,6 +16,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/search/padded_sizes.h"
 #include "dse/mappers/exact/search/search_state.h"
 
 namespace pliant::exact {
@@ -41,6 +42,9 @@ constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300, kEffor
 
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 128;
+
+/// So many unrollings get tables before durations are chosen for all, where there are so many times more of them.
+constexpr std::size_t kTriedFirst = 8, kWorthTrying = 16;
 
 /// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
 constexpr double kStepsMatter = 1.1;
@@ -225,11 +229,35 @@ class Prover {
     ChoiceBounds::Shared least;
     std::uint32_t spatial;
   };
+  /// Tables of the best of an unrolling, whatever its durations: a better mapping leaves fewer candidates.
+  void improve_with(const Unrolled& unrolled) {
+    Candidate best{kInfinity, unrolled.spatial, 0};
+    Spatial spatial;
+    choices_.get(unrolled.spatial, spatial);
+    const auto worth = [&](double steps) {
+      return !limits_.expired() && !state_.hopeless(bounds_.with_steps(unrolled.least, steps));
+    };
+    duration_choices_.of(spatial, worth, [&](const Durations& durations) {
+      look_at(unrolled.spatial, kInfinity, durations);
+      bounds_.keeps_below(best.bound, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+        if (bound.value >= best.bound) return;
+        best = {bound.value, unrolled.spatial, static_cast<std::uint32_t>(keeps), 0, bound.cycles};
+        spatial.durations = durations;
+      });
+    });
+    count_tiles();
+    if (state_.hopeless(best.bound)) return;
+    Lattice lattice(resolved_, spatial, bounds_.keeps(best.keeps), stores_.local(), limits_);
+    lattice.allow(allowance(effort_left(kShareOfListing), kTriedFirst));
+    bound_choice(lattice, state_.incumbent, limits_, best.cycles);
+  }
   /// Best bound first, so that what the limits leave has the best bound it can.
   void choose_durations(std::vector<Unrolled> unrolled, std::vector<Candidate>& found) {
     std::sort(unrolled.begin(), unrolled.end(), [](const Unrolled& a, const Unrolled& b) {
       return std::tie(a.least.value, a.spatial) < std::tie(b.least.value, b.spatial);
     });
+    for (std::size_t i = 0; i < kTriedFirst && kWorthTrying * kTriedFirst < unrolled.size(); ++i)
+      improve_with(unrolled[i]);
     for (const auto& [least, spatial] : unrolled) {
       const bool too_many =
           limits_.too_large(static_cast<double>(found.size() * (sizeof(Candidate) + sizeof(Durations))));
@@ -333,19 +361,6 @@ class Prover {
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 
-/// A bound for choices that are not even listed, with at least so many steps.
-double floor_of_all(const Task& task, const Problem& problem, double steps) {
-  const ResolvedTask resolved(task, problem);
-  return ChoiceBounds(resolved).floor(std::max(steps, problem.busy_cycles));
-}
-
-/// Steps from which on the floor says that nothing is better than what has been found.
-double most_steps(const Task& task, const Problem& problem, const SearchState& state) {
-  if (state.incumbent.value == kInfinity) return kInfinity;
-  const ResolvedTask resolved(task, problem);
-  return ChoiceBounds(resolved).most_steps([&](double floor) { return state.hopeless(floor); });
-}
-
 }  // namespace
 
 SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
@@ -381,36 +396,9 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
   const SpatialChoices choices(task, problem, limits);
   if (!choices.complete()) state.leave(floor_of_all(task, problem, choices.unlisted()));
   // 1. Unrollings by the sizes they pad the dims to, the least work first.
-  struct Padded {
-    double floor = kInfinity, macs = 1;
-    std::vector<std::uint32_t> choices;
-  };
-  std::map<std::vector<Count>, Padded> groups;
-  Spatial spatial;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (i % 1024 == 0 && limits.expired()) {
-      state.leave(floor_of_all(task, problem, problem.busy_cycles));
-      break;
-    }
-    choices.get(i, spatial);
-    std::vector<Count> sizes;
-    bool fits = true;
-    for (int d = 0; d < problem.dims; ++d) {
-      Count spread = 1;
-      for (int l = 0; l < problem.levels; ++l) spread *= spatial.factor[l][d];
-      const Count size = task.layer.dims[d].size;
-      fits &= spread <= size;
-      sizes.push_back(ceil_div(size, spread) * spread);
-    }
-    if (!fits) continue;
-    Padded& group = groups[sizes];
-    group.macs = 1;
-    for (const Count size : sizes) group.macs *= static_cast<double>(size);
-    group.floor = std::min(
-        group.floor, objective_bound(problem, task, group.macs * problem.mac_pj, choices.steps(i), choices.steps(i)));
-    group.choices.push_back(static_cast<std::uint32_t>(i));
-  }
-  std::vector<std::pair<const std::vector<Count>*, Padded*>> order;
+  std::map<std::vector<Count>, PaddedSize> groups = by_padded_size(task, problem, choices, limits);
+  if (limits.expired()) state.leave(floor_of_all(task, problem, problem.busy_cycles));
+  std::vector<std::pair<const std::vector<Count>*, PaddedSize*>> order;
   for (auto& [sizes, group] : groups) order.emplace_back(&sizes, &group);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second->floor < b.second->floor; });

@@ -33,7 +33,9 @@ class ChoiceSearch {
         incumbent_(incumbent),
         limits_(limits),
         nest_(p_),
-        least_cycles_(std::max(lattice.steps(), cycles)) {}
+        least_cycles_(std::max(lattice.steps(), cycles)) {
+    if (!lattice.resolved().perfect) nest_.remember_windows(lattice.resolved().short_windows.local());
+  }
 
   /// Search as well, or tables only. A lower bound on all mappings of the choice.
   double run(bool search) { return std::min(close(search), certain_); }

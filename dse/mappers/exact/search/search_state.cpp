@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/search/search_state.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+
 namespace pliant::exact {
+
+double floor_of_all(const Task& task, const Problem& problem, double steps) {
+  const ResolvedTask resolved(task, problem);
+  return ChoiceBounds(resolved).floor(std::max(steps, problem.busy_cycles));
+}
+
+double most_steps(const Task& task, const Problem& problem, const SearchState& state) {
+  if (state.incumbent.value == kInfinity) return kInfinity;
+  const ResolvedTask resolved(task, problem);
+  return ChoiceBounds(resolved).most_steps([&](double floor) { return state.hopeless(floor); });
+}
 
 SearchResult result_of(SearchState state, SearchLimits& limits) {
   SearchResult result;
