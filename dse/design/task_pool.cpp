@@ -12,6 +12,25 @@
 
 namespace pliant {
 
+namespace {
+
+/// What a bound needs of an answer. There are many of them, and they stay until the end.
+std::shared_ptr<const TaskResult> without_details(const TaskResult& result) {
+  auto plain = std::make_shared<TaskResult>();
+  plain->status = result.status;
+  plain->mapping = result.mapping;
+  plain->energy_pj = result.energy_pj;
+  plain->runtime_cycles = result.runtime_cycles;
+  plain->value = result.value;
+  plain->lower_bound = result.lower_bound;
+  plain->gap = result.gap;
+  plain->certified = result.certified;
+  plain->ended_by = result.ended_by;
+  return plain;
+}
+
+}  // namespace
+
 TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_token stop)
     : sweep_(sweep),
       store_(store),
@@ -23,9 +42,8 @@ TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_
 
 /// Who knows the best mapping needs no bound. Otherwise the answer depends on where the search begins and ends.
 TaskPool::Named TaskPool::name(const Question& question) {
-  if (question.network != nullptr) return {question, namer_.key(*question.design, *question.network), {}, nullptr};
-  Named asked{question, namer_.key(*question.design, *question.layer), uses_.key(*question.design, *question.layer),
-              nullptr};
+  if (question.network != nullptr) return {question, namer_.key(*question.design, *question.network), {}};
+  Named asked{question, namer_.key(*question.design, *question.layer), uses_.key(*question.design, *question.layer)};
   if (!question.bound || known_.contains(asked.key) || (asked.by_use && known_by_use_.contains(*asked.by_use)))
     return asked;
   std::string bound = fmt::format("\nwithin {}\n", question.bound->gap);
@@ -34,6 +52,7 @@ TaskPool::Named TaskPool::name(const Question& question) {
                            question.design->factorization);
   asked.key = *TaskKey::parse(sha256(asked.key.text() + bound));
   if (asked.by_use) asked.by_use = TaskKey::parse(sha256(asked.by_use->text() + bound));
+  asked.only_bounds = true;
   return asked;
 }
 
@@ -112,9 +131,9 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
 }
 
 void TaskPool::keep(const Named& answered) {
-  known_.emplace(answered.key, answered.result);
-  if (answered.by_use && answered.result->status == TaskStatus::kSolved)
-    known_by_use_.emplace(*answered.by_use, answered.result);
+  const auto result = answered.only_bounds ? without_details(*answered.result) : answered.result;
+  known_.emplace(answered.key, result);
+  if (answered.by_use && result->status == TaskStatus::kSolved) known_by_use_.emplace(*answered.by_use, result);
 }
 
 std::vector<Answer> TaskPool::answer(const DesignPoint& design, const DistinctLayers& layers) {

@@ -51,8 +51,9 @@ class TaskPool {
   struct Named {
     Question question;
     TaskKey key;
-    std::optional<TaskKey> by_use;
-    std::shared_ptr<const TaskResult> result;
+    std::optional<TaskKey> by_use{};
+    bool only_bounds = false;  ///< the best mapping was not asked for
+    std::shared_ptr<const TaskResult> result{};
   };
   Named name(const Question& question);
   std::shared_ptr<const TaskResult> recall(const Named& asked);
