@@ -50,8 +50,7 @@ void BoxBounds::begin(SearchNode& node) const {
   }
 }
 
-bool BoxBounds::raise_to_floors(SearchNode& node, const FoundDesigns& found) const {
-  if ((node.box.is_point() && !guide_) || !may_close(node, found)) return false;
+bool BoxBounds::raise_to_floors(SearchNode& node) const {
   bool risen = false;
   for (std::size_t f = 0; f < node.rules.size(); ++f) {
     RuleBounds& rule = node.rules[f];

@@ -26,8 +26,12 @@ class BoxBounds {
 
   /// What needs no search, for a node that has an ideal design.
   void begin(SearchNode& node) const;
-  /// The mapper's floors, which need no search, where they may close the box; true when bounds have risen.
-  bool raise_to_floors(SearchNode& node, const FoundDesigns& found) const;
+  /// The mapper's floors, which need no search; true when bounds have risen.
+  bool raise_to_floors(SearchNode& node) const;
+  /// The same where they may close the box.
+  bool raise_to_floors(SearchNode& node, const FoundDesigns& found) const {
+    return (!node.box.is_point() || guide_) && may_close(node, found) && raise_to_floors(node);
+  }
   /// The next searches, first those that may raise the bounds most, each as sharp as it takes to close the box. Empty
   /// when all are done, or when mappings that are known to run on the ideal show that no search can close the box.
   std::vector<Asked> next(SearchNode& node, const FoundDesigns& found) const;

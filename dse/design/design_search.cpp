@@ -27,6 +27,10 @@ using Clock = std::chrono::steady_clock;
 /// Boxes whose searches run side by side. Fixed: what is decided must not depend on the machine.
 constexpr std::size_t kBatch = 8;
 
+/// A box of so many hardware points is taken up long after it was placed: good bounds meanwhile say how far the proof
+/// is.
+constexpr std::int64_t kLargeBox = 256;
+
 /// Seconds between two looks at how far the proof is.
 constexpr double kBetweenLooks = 1;
 
@@ -111,6 +115,7 @@ class DesignSearch {
       if (node->ideal->contradicts) return close(*node, ClosedBy::kNothingFits);
       if (breaks_constraints(*node)) return close(*node, ClosedBy::kConstraints);
       boxes_.begin(*node);
+      if (node->box.points() >= kLargeBox) boxes_.raise_to_floors(*node);
     }
     bound(*node);
     if (!close_if_possible(*node)) queue(std::move(node));
@@ -324,7 +329,8 @@ class DesignSearch {
       if (!node->designs) {
         gap = std::max(gap, found_.distance(node->least));
       } else {
-        for (const PointDesign& one : *node->designs) gap = std::max(gap, found_.distance(one.least));
+        for (const PointDesign& one : *node->designs)
+          if (one.design->accelerator) gap = std::max(gap, found_.distance(one.least));
       }
     }
     return std::isfinite(gap) ? std::optional(gap) : std::nullopt;
