@@ -3,11 +3,14 @@
 """How long a proof takes on designs a user would write: time per layer over many random accelerators.
 
     bench/natural_designs.py [--pliant build/release/bin/pliant] [--designs 100] [--seed 1] [--factorization pfm]
-                             [--budget 0] [--csv FILE] [--stop-after SECONDS]
+                             [--budget 0] [--csv FILE] [--stop-after SECONDS] [--wider]
 
-A design is drawn from the choices in DESIGN_CHOICES with the given seed. Each layer of ResNet-50, MobileNetV2, BERT and
-a decode step of Llama-3.2-1B is mapped with one thread. Times are CPU seconds of the search. The script prints the
-median, the 90th and 99th percentile, the longest, and every layer that took over a second or was not proven.
+A design is drawn from the choices in DESIGN_CHOICES with the given seed; with --wider from WIDER_CHOICES as well:
+clusters of units with a memory of their own, ports for reading and writing, limits on the bandwidth of the units'
+buffers, networks that do not multicast or reduce, an SRAM that keeps some tensors only. Each layer of ResNet-50,
+MobileNetV2, BERT and a decode step of Llama-3.2-1B is mapped with one thread. Times are CPU seconds of the search. The
+script prints the median, the 90th and 99th percentile, the longest, and every layer that took over a second or was not
+proven.
 """
 
 import argparse
@@ -29,6 +32,16 @@ DESIGN_CHOICES = {
     "sram_bandwidth": [32, 64, 128, 256],
     "storage": ["split", "shared", "accumulator", "split_small", "registers"],
     "dims": ["any", "one_a_side", "two_a_side"],
+}
+
+WIDER_CHOICES = {
+    "clusters": ["none", "2x2", "2x4", "4x4"],
+    "cluster_memory": ["8 KiB", "64 KiB"],
+    "cluster_bandwidth": [0, 16, 64],  # 0: unlimited
+    "sram_ports": ["one", "read_and_write"],
+    "sram_keeps": ["all", "all", "inputs, outputs", "inputs, weights"],
+    "network": ["all", "all", "multicast: false", "reduction: false"],
+    "buffer_bandwidth": [0, 0, 4],
 }
 
 # What lies inside the array, outermost first.
@@ -69,23 +82,41 @@ def accelerator(design):
         f"    bandwidth: {design['dram_bandwidth']} B/cycle",
         "  - memory: SRAM",
         f"    capacity: {design['sram']}",
-        f"    bandwidth: {design['sram_bandwidth']} B/cycle",
-        "  - fanout: PEs",
-        f"    rows: {rows}",
-        f"    cols: {cols}",
     ]
+    ports = ["read_bandwidth", "write_bandwidth"] if design.get("sram_ports") == "read_and_write" else ["bandwidth"]
+    lines += [f"    {port}: {design['sram_bandwidth']} B/cycle" for port in ports]
+    if design.get("sram_keeps", "all") != "all":
+        lines.append(f"    keeps: [{design['sram_keeps']}]")
+    clusters = design.get("clusters", "none")
+    if clusters != "none":
+        high, wide = clusters.split("x")
+        lines += ["  - fanout: Clusters", f"    rows: {high}", f"    cols: {wide}", "  - memory: L1"]
+        lines.append(f"    capacity: {design['cluster_memory']}")
+        if design["cluster_bandwidth"]:
+            lines.append(f"    bandwidth: {design['cluster_bandwidth']} B/cycle")
+    lines += ["  - fanout: PEs", f"    rows: {rows}", f"    cols: {cols}"]
+    if design.get("network", "all") != "all":
+        lines.append(f"    {design['network']}")
     for name, capacity, keeps in STORAGE[design["storage"]]:
         lines += [f"  - memory: {name}", f"    capacity: {capacity}", f"    keeps: [{keeps}]"]
+        if design.get("buffer_bandwidth"):
+            lines.append(f"    bandwidth: {design['buffer_bandwidth']} B/cycle")
     lines += ["  - compute: MAC", "    mac_pj: 0.1"]
     lines += ["flexibility:", "  parallel:", f"    PEs: {parallel[design['dims']]}"]
+    if clusters != "none":
+        lines.append(f"    Clusters: {parallel[design['dims']]}")
     return "\n".join(lines) + "\n"
 
 
-def draw(count, seed):
+def choices(options):
+    return DESIGN_CHOICES | (WIDER_CHOICES if options.wider else {})
+
+
+def draw(options):
     """Distinct designs, the same for a seed."""
-    generator, seen, designs = random.Random(seed), set(), []
-    while len(designs) < count:
-        design = {key: generator.choice(values) for key, values in DESIGN_CHOICES.items()}
+    generator, seen, designs = random.Random(options.seed), set(), []
+    while len(designs) < options.designs:
+        design = {key: generator.choice(values) for key, values in choices(options).items()}
         key = json.dumps(design)
         if key not in seen:
             seen.add(key)
@@ -144,8 +175,8 @@ def report(rows, options):
     times = sorted(row["seconds"] for row in rows)
     open_rows = [row for row in rows if not row["certified"]]
     print(
-        f"{len({row['design'] for row in rows})} designs (seed {options.seed}), {options.factorization}, "
-        f"{options.objective}: {len(rows)} layers in {sum(times):.1f} CPU s"
+        f"{len({row['design'] for row in rows})} {'wider ' if options.wider else ''}designs (seed {options.seed}), "
+        f"{options.factorization}, {options.objective}: {len(rows)} layers in {sum(times):.1f} CPU s"
     )
     print(
         f"median {percentile(times, .5) * 1e3:.2f} ms, p90 {percentile(times, .9) * 1e3:.1f} ms, "
@@ -157,7 +188,7 @@ def report(rows, options):
         if row["seconds"] > 1 or not row["certified"]:
             print(
                 f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on design "
-                f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in DESIGN_CHOICES)
+                f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in choices(options))
             )
 
 
@@ -171,6 +202,7 @@ def main():
     parser.add_argument("--budget", type=float, default=0, help="seconds a layer may take; 0: it ends by itself")
     parser.add_argument("--csv", type=pathlib.Path, help="every layer of every design; designs in it are not run again")
     parser.add_argument("--stop-after", type=float, default=math.inf, help="begin no design after so many seconds")
+    parser.add_argument("--wider", action="store_true", help="designs beyond the usual, too")
     options = parser.parse_args()
 
     rows = known_rows(options.csv)
@@ -178,7 +210,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         decode = pathlib.Path(folder) / "decode.csv"
         decode.write_text("name,M,N,K,B,count\n" + "".join(",".join(map(str, layer)) + "\n" for layer in DECODE))
-        for number, design in enumerate(draw(options.designs, options.seed)):
+        for number, design in enumerate(draw(options)):
             if number in done or time.monotonic() - started > options.stop_after:
                 continue
             file = pathlib.Path(folder) / "natural.yaml"
