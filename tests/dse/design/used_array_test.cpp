@@ -105,6 +105,7 @@ TEST(UsedArray, HasTheSameMappingsAtTheSameCosts) {
     EXPECT_EQ(own.runtime_cycles, adapted.runtime_cycles);
     EXPECT_EQ(own.utilization, adapted.utilization);
     EXPECT_EQ(own.memories, adapted.memories);
+    EXPECT_EQ(own.mappings_covered, adapted.mappings_covered);
     ++answered;
   }
   EXPECT_GE(smaller, 40);
