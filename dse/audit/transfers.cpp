@@ -123,8 +123,8 @@ void ChoiceTransfers::least_towards_compute(Transfer& t) const {
                [&](int d) { served *= static_cast<double>(left_[d]); });
   std::array<Count, kMaxDims> tile;
   tile.fill(1);
-  // No loop lies inside the innermost memory, so only fanouts there have a tile that is known. Windows that may be
-  // served together count as one.
+  // No loop lies inside the innermost memory, so only fanouts there have a tile that is known; of others the least
+  // counts over all tiles. Windows that may be served together count as one.
   for (const Problem::AffineRank& rank : p_.windows[x])
     served *= distinct(rank, t, tile, p_.innermost_memory, p_.uniting[x]);
   t.least_served = std::max(t.least_served, served);
@@ -311,8 +311,47 @@ double ChoiceTransfers::extent(const Problem::AffineRank& rank, const Transfer& 
   return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
 }
 
-/// Different windows among the children of one copy of the parent. Beyond the mover the tile is not known: numbers a <
-/// A and b < B with any strides have A + B - 1 different sums, at least.
+/// Different windows among the children that some fanouts of one network give a tile each.
+Count ChoiceTransfers::displacements(const Problem::AffineRank& rank, std::uint32_t fanouts,
+                                     const std::array<Count, kMaxDims>& tile) const {
+  std::array<Stride, kMaxStrides> strides;
+  std::size_t n = 0;
+  for (int i = 0; i < rank.terms; ++i) {
+    const int d = rank.dim[i];
+    for_each_bit(fanouts, [&](int l) {
+      if (factor_[l][d] > 1) strides[n++] = {rank.coefficient[i] * tile[d] * inside_[l][d], factor_[l][d]};
+    });
+  }
+  return distinct_values(std::span<const Stride>(strides.data(), n));
+}
+
+/// The fewest of these where loops that are not known yet lie between the tile and the fanouts: some divisor of the
+/// iterations that are left along every dim.
+Count ChoiceTransfers::fewest_displacements(const Problem::AffineRank& rank, std::uint32_t fanouts,
+                                            const std::array<Count, kMaxDims>& tile) const {
+  Count fewest = std::numeric_limits<Count>::max();
+  std::array<Count, kMaxDims> grown = tile;
+  const auto grow = [&](auto&& self, int i) -> void {
+    if (i == rank.terms) {
+      fewest = std::min(fewest, displacements(rank, fanouts, grown));
+      return;
+    }
+    const int d = rank.dim[i];
+    bool spread = false;
+    for_each_bit(fanouts, [&](int l) { spread |= factor_[l][d] > 1; });
+    const Count loops = spread ? left_[d] / tile[d] : 1;
+    for (Count m = 1; m <= loops; ++m) {
+      if (loops % m != 0) continue;
+      grown[d] = tile[d] * m;
+      self(self, i + 1);
+    }
+    grown[d] = tile[d];
+  };
+  grow(grow, 0);
+  return fewest;
+}
+
+/// Different windows among the children of one copy of the parent. Beyond the mover the tile is not known.
 double ChoiceTransfers::distinct(const Problem::AffineRank& rank, const Transfer& t,
                                  const std::array<Count, kMaxDims>& tile, int mover_level, std::uint32_t united) const {
   const int x = t.tensor;
@@ -321,27 +360,23 @@ double ChoiceTransfers::distinct(const Problem::AffineRank& rank, const Transfer
     const int outermost = std::countr_zero(rest);
     const std::uint32_t network = rest & p_.network[outermost], equal = network & p_.sharing_equal[x];
     rest &= ~network;
-    std::array<Stride, kMaxStrides> strides;
-    std::size_t n = 0;
-    Count sums = 1;
     int spread = 0;
+    double all = 1;
     for (int i = 0; i < rank.terms; ++i) {
       const int d = rank.dim[i];
-      const std::size_t before = n;
-      for_each_bit(equal, [&](int l) {
-        if (factor_[l][d] <= 1) return;
-        strides[n++] = {rank.coefficient[i] * tile[d] * inside_[l][d], factor_[l][d]};
-        sums += factor_[l][d] - 1;
+      bool here = false;
+      for_each_bit(network, [&](int l) {
+        const bool shares = (equal >> l & 1U) != 0;
+        here |= shares && factor_[l][d] > 1;
+        (shares ? all : windows) *= static_cast<double>(factor_[l][d]);
       });
-      spread += n > before ? 1 : 0;
-      for_each_bit(network & ~equal, [&](int l) { windows *= static_cast<double>(factor_[l][d]); });
+      spread += here ? 1 : 0;
     }
-    if (spread <= 1) {
-      for (std::size_t i = 0; i < n; ++i) windows *= static_cast<double>(strides[i].count);
-    } else {
-      windows *= static_cast<double>(
-          outermost > mover_level ? distinct_values(std::span<const Stride>(strides.data(), n)) : sums);
-    }
+    if (spread <= 1)
+      windows *= all;
+    else
+      windows *= static_cast<double>(outermost > mover_level ? displacements(rank, equal, tile)
+                                                             : fewest_displacements(rank, equal, tile));
   }
   return windows;
 }

@@ -79,6 +79,10 @@ class ChoiceTransfers {
   double unshared(const Transfer& transfer) const;
   double extent(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,
                 int mover_level, int mover_dim, Count bound, std::uint32_t united, bool beside) const;
+  Count displacements(const Problem::AffineRank& rank, std::uint32_t fanouts,
+                      const std::array<Count, kMaxDims>& tile) const;
+  Count fewest_displacements(const Problem::AffineRank& rank, std::uint32_t fanouts,
+                             const std::array<Count, kMaxDims>& tile) const;
   double distinct(const Problem::AffineRank& rank, const Transfer& transfer, const std::array<Count, kMaxDims>& tile,
                   int mover_level, std::uint32_t united) const;
   std::uint32_t fanouts_between(int parent, int child) const;

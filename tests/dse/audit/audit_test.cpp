@@ -10,6 +10,7 @@
 #include <map>
 
 #include "core/arithmetic.h"
+#include "core/input/load.h"
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
 #include "dse/mappers/mapper.h"
@@ -172,6 +173,40 @@ TEST(Audit, NoBoundExceedsTheTruthOfItsChoice) {
   EXPECT_GT(equal, choices * 95 / 100) << equal << " of " << choices;
   EXPECT_GT(energy_equal, energy_choices * 9 / 10) << energy_equal << " of " << energy_choices;
   EXPECT_GT(remainder_equal, remainder_choices * 5 / 10) << remainder_equal << " of " << remainder_choices;
+}
+
+// The units' memory keeps outputs only: which units ask for the same input depends on the loops of that memory, and the
+// least over all of these is certain.
+TEST(Audit, UnitsThatShareWindowsUnderLoopsOfTheirOwn) {
+  std::uint64_t choices = 0, equal = 0;
+  for (const char* layer : {"conv:M=1,C=1,P=8,Q=1,R=3,S=1", "conv:M=1,C=1,P=8,Q=1,R=3,S=1,stride=2",
+                            "conv:M=1,C=1,P=8,Q=1,R=3,S=1,dilation=4", "conv:M=1,C=1,P=6,Q=1,R=4,S=1,dilation=2"}) {
+    pliant::Task task;
+    task.accelerator =
+        parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"),
+                               "pliant: accelerator\nname: small\nlevels:\n"
+                               "  - {memory: DRAM, capacity: unbounded, read_pj: 8, write_pj: 8}\n"
+                               "  - {fanout: PEs, rows: 4, cols: 3}\n"
+                               "  - {memory: Acc, capacity: unbounded, keeps: [outputs], read_pj: 1, write_pj: 1}\n"
+                               "  - {compute: MAC, mac_pj: 1}\n"
+                               "flexibility: {parallel: {PEs: {rows: [P], cols: [R]}}}\n",
+                               "accelerator.yaml");
+    task.layer = parse_layer(layer, "test");
+    task.flexibility = task.accelerator.flexibility_of(task.layer);
+    task.objective = Objective::kEnergy;
+    SCOPED_TRACE(layer);
+    const Problem problem(task.layer, task.accelerator);
+    const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+    const ChoiceBound bound(task, problem, rules);
+    for (const auto& [choice, value] : truth_of(task, rules)) {
+      const ChoiceBound::Result found = bound.of(choice.first, choice.second, value, 1e6);
+      EXPECT_LE(found.lower_bound, value * (1 + 1e-9)) << "by " << to_string(found.means);
+      ++choices;
+      equal += found.lower_bound >= value * (1 - 1e-9) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(choices, 20U);
+  EXPECT_GT(equal, choices * 9 / 10) << equal << " of " << choices;
 }
 
 // Without enumeration, on the same cases: nothing of a true certificate is called wrong, and most of it is confirmed.
