@@ -141,7 +141,7 @@ void ChargeTables::add_towards_compute(const ChargePlace& place, const KeeperPai
   std::size_t repeats = 0;
   if (resolved.perfect)
     served = perfect_words(place, fanouts).served;
-  else if (repetitions > 1 && resolved.task.factorization != Factorization::kRubyS)
+  else if (repetitions > 1)
     repeats = covering_repeats(place, fanouts);
   else if (weights.served != 0)
     repeats = fewest_repeats(place, fanouts.shared_outside, fanouts.counted_inside);

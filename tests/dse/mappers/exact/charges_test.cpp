@@ -175,6 +175,29 @@ levels:
       }
 }
 
+// Sums stay at two units that do not reduce. The loop of the innermost memory repeats them, the last time at one unit.
+TEST(Lemma, RepetitionsAtTheUnitsHaveNotAllUnitsUnderRubyS) {
+  int equal = 0;
+  for (const char* dims : {"{C: 3, D: 3}", "{C: 2, D: 5}", "{C: 4, D: 3}"}) {
+    Task task = task_of(R"(conventions: {preset: physical, compute-reuse: outside-innermost-memory}
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 16, write_pj: 0}
+  - {memory: L1, capacity: unbounded, keeps: [inputs, weights], read_pj: 1, write_pj: 0}
+  - {fanout: PEs, cols: 2, reduction: false}
+  - {compute: MAC, mac_pj: 0}
+)",
+                        "  dims: " + std::string(dims) + R"(
+  tensors:
+    - {name: X, role: inputs, projection: [D]}
+    - {name: W, role: weights, projection: [C]}
+    - {name: O, role: outputs, projection: []}
+)");
+    task.factorization = Factorization::kRubyS;
+    SCOPED_TRACE(dims);
+    compare(task, equal);
+  }
+}
+
 // Two units have every second P. Rules about tiles put its loops at two memories, and the window of seven R goes on
 // through both: together the units get every value, but either gets less than all of them.
 TEST(Lemma, UnitsDivideASlideThatGoesOn) {
