@@ -6,7 +6,7 @@
                              [--workload bert_base_seq512] [--times 10] [--seeds 3]
                              [--csv docs/img/design_sampling.csv] [--plot docs/img/design_sampling.svg]
 
-The space: 16 heights x 16 widths x 16 buffers of flexref x 16 classes (65,536 designs), one network. `pliant design`
+The space: 32 heights x 32 widths x 32 buffers of flexref x 16 classes (524,288 designs), one network. `pliant design`
 proves its frontier; the work is the number of its searches of layers. Each sampler gets `times` as much of the same
 work on the same evaluator, which never searches a layer twice. Regret: for every design of the frontier, how much
 larger the EDP of the best design is that the sampler has found within the same area. The table has it after the work of
@@ -34,9 +34,9 @@ set: {{DRAM.bandwidth: 16}}
 workloads: [{workload}]
 flexion: false
 vary:
-  rows: {{from: 4, to: 64, step: 4}}
-  cols: {{from: 8, to: 128, step: 8}}
-  Buffer.capacity: {{from: 32KiB, to: 512KiB, step: 32KiB}}
+  rows: {{from: 2, to: 64, step: 2}}
+  cols: {{from: 4, to: 128, step: 4}}
+  Buffer.capacity: {{from: 16KiB, to: 512KiB, step: 16KiB}}
 flexibility: all-16
 minimize: [area_um2, edp_pj_cycles]
 """
@@ -66,7 +66,7 @@ class Evaluator:
         return self.found[number]
 
     def spent(self):
-        return self.searches >= self.budget
+        return self.searches >= self.budget or len(self.found) == math.prod(self.sizes)
 
     def close(self):
         self.process.stdin.close()
