@@ -10,7 +10,7 @@ The space: 32 heights x 32 widths x 32 buffers of flexref x 16 classes (524,288 
 proves its frontier; the work is the number of its searches of layers. Each sampler gets `times` as much of the same
 work on the same evaluator, which never searches a layer twice. Regret: for every design of the frontier, how much
 larger the EDP of the best design is that the sampler has found within the same area. The table has it after the work of
-the proof and after `times` as much; the picture has it along the way. TPE needs Optuna and ends after 1500 designs, for
+the proof and after `times` as much; the picture has it along the way. TPE needs Optuna and ends after 1500 trials, for
 it slows down.
 """
 
@@ -195,7 +195,7 @@ def plot(values, file):
         "x": {"field": "work", "type": "quantitative", "scale": {"type": "log"},
               "title": "searches of layers, as multiples of the proof's"},
         "y": {"field": "regret", "type": "quantitative", "scale": {"type": "symlog", "constant": 0.1},
-              "axis": {"values": [0, 0.1, 1, 10, 100]}, "title": "mean regret on the frontier (% of EDP)"},
+              "axis": {"values": [0, 0.1, 1, 10, 100], "format": "~g"}, "title": "mean regret on the frontier (% of EDP)"},
     }
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
