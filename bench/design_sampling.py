@@ -195,7 +195,8 @@ def plot(values, file):
         "x": {"field": "work", "type": "quantitative", "scale": {"type": "log"},
               "title": "searches of layers, as multiples of the proof's"},
         "y": {"field": "regret", "type": "quantitative", "scale": {"type": "symlog", "constant": 0.1},
-              "axis": {"values": [0, 0.1, 1, 10, 100], "format": "~g"}, "title": "mean regret on the frontier (% of EDP)"},
+              "axis": {"values": [0, 0.1, 1, 10, 100], "format": "~g"},
+              "title": "mean regret on the frontier (% of EDP)"},
     }
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
