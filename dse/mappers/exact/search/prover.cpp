@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/search/prover.h"
+
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/arithmetic.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// Choices are closed in rounds of at most this many; each round starts from the incumbent of the round before. So
+/// what is found does not depend on how many threads share a round.
+constexpr std::size_t kLargestRound = 16;
+
+/// Threads of the caller are asked for help only by a search that has taken so long already: sharing has its price, and
+/// in a sweep the next layer keeps them as busy.
+constexpr double kLongSearch = 0.02;
+
+/// Of a limited effort so much may go into listing choices and tables; the rest is for the search, which finds the
+/// better mappings. One choice may take half of what is left.
+constexpr double kShareOfTables = 0.8, kShareOfOne = 0.5;
+
+/// Choices are listed and get tables in turns, for tables find mappings that leave fewer choices to list: of what is
+/// left for both, a turn looks at unrollings with so much, has listed choices after so much and made tables after so
+/// much; the last turn, of so little of all, does not end before all is used.
+constexpr double kShareOfLooking = 0.35, kShareOfListing = 0.5, kShareOfTurn = 0.75, kLastTurn = 0.02;
+
+/// More unrollings than this are looked at fastest first, so that those that a limit leaves are the slow ones.
+constexpr std::size_t kFewUnrollings = 4096;
+
+/// Looking at one unrolling, at one way to keep, and at one tile for its bounds.
+constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300, kEffortOfTile = 40;
+
+/// Unrollings that the first dive remembers.
+constexpr std::size_t kMostSeen = 128;
+
+/// So many unrollings get tables before durations are chosen for all, where there are so many times more of them.
+constexpr std::size_t kTriedFirst = 8, kWorthTrying = 16;
+
+/// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
+constexpr double kStepsMatter = 1.1;
+
+/// What each of so many choices may take.
+std::uint64_t allowance(std::uint64_t left, std::size_t choices) {
+  return left == EffortTurns::kNoLimit
+             ? left
+             : static_cast<std::uint64_t>(kShareOfOne * static_cast<double>(left) / static_cast<double>(choices));
+}
+
+}  // namespace
+
+Prover::Prover(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
+               SearchLimits& limits, const SearchOptions& options, std::uint64_t effort, SearchState& state)
+    : resolved_(task, problem),
+      choices_(choices),
+      mine_(std::move(mine)),
+      bounds_(resolved_),
+      duration_choices_(resolved_),
+      limits_(limits),
+      threads_(std::min(options.threads, tbb::info::default_concurrency())),
+      on_progress_(options.on_progress),
+      turns_(limits, effort),
+      state_(state) {
+  // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
+  const double steps = std::max(problem.busy_cycles, bounds_.floor_cycles());
+  choose_durations_ =
+      task.factorization == Factorization::kRubyS && bounds_.floor(2 * steps) > kStepsMatter * bounds_.floor(steps);
+}
+
+void Prover::run() {
+  turns_.begin(kShareOfTables);
+  // 1. A first mapping.
+  if (state_.incumbent.value == kInfinity) dive();
+  // 2. All choices that could be better, by the bounds that need no lattice; and tables of one after the other until
+  //    the bound says the rest cannot be better. Where effort is limited, in turns.
+  if (mine_.size() > kFewUnrollings)
+    std::stable_sort(mine_.begin(), mine_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return choices_.steps(a) < choices_.steps(b); });
+  std::vector<Candidate> open, unsearched, undecided;
+  for (bool last = false; !last;) {
+    last = list_choices(waiting_) || limits_.expired() || turns_.ends_within(kLastTurn);
+    waiting_ = in_rounds(std::move(waiting_), ClosedBy::kTables, last ? 1 : kShareOfTurn, bound_choice, open);
+    turns_.begin(kShareOfTables);
+    first_turn_ = false;
+  }
+  // 3. Search what the tables could not decide, for by now the incumbent is good.
+  turns_.begin(1);
+  while (!open.empty()) {
+    std::vector<Candidate> searched;
+    unsearched = in_rounds(std::move(open), ClosedBy::kSearch, 1, close_choice, searched);
+    //    Once more those that used up their allowance, for now there is more for each.
+    open.clear();
+    for (const Candidate& candidate : searched)
+      (candidate.spent && unsearched.empty() && !turns_.ends_within(kLastTurn) ? open : undecided).push_back(candidate);
+  }
+  const bool left = leave_unlisted() | leave(waiting_, ClosedBy::kChoiceBounds) | leave(unsearched, ClosedBy::kTables);
+  state_.out_of_effort |= left && !limits_.expired();
+  const auto spent = [](const Candidate& candidate) { return candidate.spent; };
+  state_.out_of_effort |= leave(undecided, ClosedBy::kSearch) && std::ranges::any_of(undecided, spent);
+}
+
+void Prover::record(const Candidate& candidate, ClosedBy by) const {
+  if (state_.record == nullptr) return;
+  const double bound = std::min(candidate.bound, state_.incumbent.value);
+  if (by == ClosedBy::kChoiceBounds)
+    state_.record->bounded(bound);
+  else
+    state_.record->choice(candidate.spatial, bounds_.keeps(candidate.keeps), by, bound);
+}
+
+bool Prover::closed_by(double bound) {
+  const bool closed = state_.close(bound);
+  if (closed) record_bounded(bound);
+  return closed;
+}
+
+void Prover::record_bounded(double bound) const {
+  if (state_.record != nullptr) state_.record->bounded(std::min(bound, state_.incumbent.value));
+}
+
+void Prover::dive() {
+  double fewest = kInfinity;
+  for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_.steps(i));
+  std::vector<Candidate> group;
+  for (const std::uint32_t i : mine_) {
+    if (choices_.steps(i) > fewest || limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
+    group.push_back({look_at(i, kInfinity), i, 0});
+    if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
+  }
+  std::sort(group.begin(), group.end());
+  Candidate best{kInfinity, 0, 0};
+  for (const Candidate& unrolling : group) {
+    if (unrolling.bound >= best.bound || limits_.expired()) break;
+    look_at(unrolling.spatial, kInfinity);
+    bounds_.keeps_below(best.bound, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+      best = std::min(best, {bound.value, unrolling.spatial, static_cast<std::uint32_t>(keeps), 0, bound.cycles});
+    });
+  }
+  if (best.bound == kInfinity) return;
+  look_at(best.spatial, kInfinity);
+  Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
+  lattice.allow(allowance(turns_.left(1), 1));
+  dived_ = best;
+  dived_.bound = bound_choice(lattice, state_.incumbent, limits_, best.cycles);
+}
+
+double Prover::look_at(std::uint32_t spatial, double limit, const Durations& durations) {
+  choices_.get(spatial, spatial_);
+  spatial_.durations = durations;
+  const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
+  if (seen == seen_.end()) {
+    limits_.effort += kEffortOfUnrolling;
+    return bounds_.look_at(spatial_, limit);
+  }
+  return bounds_.look_again(spatial_, seen->second);
+}
+
+bool Prover::list_choices(std::vector<Candidate>& found) {
+  for (; next_ < mine_.size(); ++next_) {
+    const std::uint32_t i = mine_[next_];
+    const double floor = bounds_.floor(choices_.steps(i));
+    if (state_.close(floor)) {
+      // Later turns have better mappings: there an unrolling may be too slow while as slow a one was looked at before.
+      if (state_.record != nullptr && first_turn_) state_.record->floor(choices_.steps(i), floor);
+      if (!first_turn_) record_bounded(floor);
+      continue;
+    }
+    if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
+    const double least = look_at(i, state_.incumbent.value);
+    // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
+    const bool closed = state_.close(least);
+    record_bounded(closed ? least : kInfinity);
+    if (closed) continue;
+    if (limits_.too_large(
+            static_cast<double>(found.size() * sizeof(Candidate) + unrolled_.size() * sizeof(Unrolled)))) {
+      state_.leave_unseen(least);
+      continue;
+    }
+    if (!choose_durations_ || bounds_.port_cycles() >= duration_choices_.most_steps(spatial_)) {
+      add_candidates(i, 0, found);
+      continue;
+    }
+    const ChoiceBounds::Shared shared = bounds_.least_shared(state_.incumbent.value);
+    count_tiles();
+    if (shared.value < kInfinity && !closed_by(shared.value)) unrolled_.push_back({shared, i});
+  }
+  choose_durations(found);
+  return next_ == mine_.size() && unrolled_.empty();
+}
+
+bool Prover::leave_unlisted() {
+  bool any = false;
+  const auto leave_one = [&](double bound) {
+    if (closed_by(bound)) return;
+    state_.leave_unseen(bound);
+    any = true;
+  };
+  for (; next_ < mine_.size(); ++next_) leave_one(bounds_.floor(choices_.steps(mine_[next_])));
+  for (const Unrolled& unrolled : unrolled_) leave_one(unrolled.least.value);
+  return any;
+}
+
+bool Prover::leave(const std::vector<Candidate>& candidates, ClosedBy by) {
+  bool any = false;
+  for (const Candidate& candidate : candidates) {
+    const bool closed = state_.close(candidate.bound);
+    if (!closed) state_.leave(candidate.bound);
+    record(candidate, closed ? by : ClosedBy::kLeft);
+    any |= !closed;
+  }
+  return any;
+}
+
+void Prover::add_candidates(std::uint32_t spatial, std::uint32_t durations, std::vector<Candidate>& found) {
+  bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+    limits_.effort += kEffortOfKeeps;
+    if (closed_by(bound.value)) return;
+    Candidate candidate{bound.value, spatial, static_cast<std::uint32_t>(keeps), durations, bound.cycles};
+    // The dive has made tables of one choice, whatever its durations.
+    if (spatial == dived_.spatial && keeps == dived_.keeps) candidate.bound = std::max(bound.value, dived_.bound);
+    if (state_.close(candidate.bound)) return record(candidate, ClosedBy::kTables);
+    found.push_back(candidate);
+  });
+  count_tiles();
+}
+
+void Prover::count_tiles() { limits_.effort += bounds_.newly_looked() * kEffortOfTile; }
+
+void Prover::improve_with(const Unrolled& unrolled) {
+  Candidate best{kInfinity, unrolled.spatial, 0};
+  Spatial spatial;
+  choices_.get(unrolled.spatial, spatial);
+  const auto worth = [&](double steps) {
+    return !limits_.expired() && !state_.hopeless(bounds_.with_steps(unrolled.least, steps));
+  };
+  duration_choices_.of(spatial, worth, [&](const Durations& durations) {
+    look_at(unrolled.spatial, kInfinity, durations);
+    bounds_.keeps_below(best.bound, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+      if (bound.value >= best.bound) return;
+      best = {bound.value, unrolled.spatial, static_cast<std::uint32_t>(keeps), 0, bound.cycles};
+      spatial.durations = durations;
+    });
+  });
+  count_tiles();
+  if (state_.hopeless(best.bound)) return;
+  Lattice lattice(resolved_, spatial, bounds_.keeps(best.keeps), stores_.local(), limits_);
+  lattice.allow(allowance(turns_.left(kShareOfListing), kTriedFirst));
+  bound_choice(lattice, state_.incumbent, limits_, best.cycles);
+}
+
+void Prover::choose_durations(std::vector<Candidate>& found) {
+  std::sort(unrolled_.begin(), unrolled_.end(), [](const Unrolled& a, const Unrolled& b) {
+    return std::tie(a.least.value, a.spatial) < std::tie(b.least.value, b.spatial);
+  });
+  for (std::size_t i = 0; i < kTriedFirst && kWorthTrying * kTriedFirst < unrolled_.size(); ++i)
+    improve_with(unrolled_[i]);
+  std::size_t done = 0;
+  for (; done < unrolled_.size(); ++done) {
+    const auto& [least, spatial] = unrolled_[done];
+    if (limits_.too_large(static_cast<double>(found.size() * (sizeof(Candidate) + sizeof(Durations))))) {
+      state_.leave_unseen(least.value);  // and the others, whose bounds are no better
+      done = unrolled_.size();
+      break;
+    }
+    if (limits_.expired() || turns_.left(kShareOfListing) == 0) break;
+    const auto worth = [&, &least = least](double steps) {
+      if (limits_.expired()) state_.leave_unseen(least.value);
+      return !limits_.expired() && !closed_by(bounds_.with_steps(least, steps));
+    };
+    choices_.get(spatial, spatial_);
+    duration_choices_.of(spatial_, worth, [&, spatial = spatial](const Durations& durations) {
+      look_at(spatial, kInfinity, durations);
+      const std::size_t before = found.size();
+      add_candidates(spatial, static_cast<std::uint32_t>(durations_.size()), found);
+      if (found.size() > before) durations_.push_back(durations);
+    });
+  }
+  unrolled_.erase(unrolled_.begin(), unrolled_.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void Prover::tell(double least_to_come, const std::vector<Candidate>& open) {
+  constexpr double kEvery = 0.1;  // seconds
+  if (!on_progress_ || limits_.seconds() < told_ + kEvery) return;
+  told_ = limits_.seconds();
+  double bound = std::min({least_to_come, state_.undecided, state_.incumbent.value});
+  for (const auto* more : {&std::as_const(waiting_), &open})
+    for (const Candidate& candidate : *more) bound = std::min(bound, candidate.bound);
+  for (const Unrolled& unrolled : unrolled_) bound = std::min(bound, unrolled.least.value);
+  for (std::size_t i = next_; i < mine_.size(); ++i) bound = std::min(bound, bounds_.floor(choices_.steps(mine_[i])));
+  on_progress_({state_.incumbent.value, bound, limits_.priced, told_});
+}
+
+std::vector<Prover::Candidate> Prover::in_rounds(std::vector<Candidate> candidates, ClosedBy by, double share,
+                                                 Close close, std::vector<Candidate>& open) {
+  std::sort(candidates.begin(), candidates.end());
+  // What closes a candidate that the incumbent has overtaken before its turn.
+  const ClosedBy before = by == ClosedBy::kTables ? ClosedBy::kChoiceBounds : ClosedBy::kTables;
+  std::size_t round = 1, first = 0;
+  while (first < candidates.size()) {
+    std::size_t last = first;
+    while (last < candidates.size() && last - first < round && !state_.hopeless(candidates[last].bound)) ++last;
+    if (first == last) break;
+    const std::uint64_t left = turns_.left(share);
+    if (limits_.expired() || left == 0) break;
+    tell(candidates[first].bound, open);
+    std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, state_.incumbent.value});
+    const auto one = [&](std::size_t i) {
+      Candidate& candidate = candidates[first + i];
+      Spatial spatial;
+      choices_.get(candidate.spatial, spatial);
+      spatial.durations = durations_[candidate.durations];
+      Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
+      lattice.allow(allowance(left, found.size()));
+      candidate.bound = std::max(candidate.bound, close(lattice, found[i], limits_, candidate.cycles));
+      candidate.spent = lattice.spent();
+    };
+    const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
+    const bool alone = threads_ == kThreadsOfCaller ? limits_.seconds() < kLongSearch : threads_ == 1;
+    if (alone || found.size() == 1)
+      for (std::size_t i = 0; i < found.size(); ++i) one(i);
+    else if (threads_ == kThreadsOfCaller)
+      tbb::this_task_arena::isolate(together);  // a thread that waits must not begin another search
+    else
+      tbb::task_arena(threads_).execute(together);
+    for (Incumbent& better : found)
+      if (better.mapping && better.value < state_.incumbent.value) state_.incumbent = std::move(better);
+    for (std::size_t i = first; i < last; ++i)
+      if (state_.close(candidates[i].bound))
+        record(candidates[i], by);
+      else
+        open.push_back(candidates[i]);
+    first = last;
+    round = std::min(2 * round, kLargestRound);
+  }
+  std::vector<Candidate> unsearched;
+  for (; first < candidates.size(); ++first)
+    if (state_.close(candidates[first].bound))
+      record(candidates[first], before);
+    else
+      unsearched.push_back(candidates[first]);
+  return unsearched;
+}
+
+}  // namespace pliant::exact

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The proof over the choices of one task: what each could be at best, tables for the best of them, and a search of what
+// tables cannot decide.
+#pragma once
+
+#include <tbb/enumerable_thread_specific.h>
+
+#include <cstdint>
+#include <functional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/search/effort_turns.h"
+#include "dse/mappers/exact/search/search_state.h"
+
+namespace pliant::exact {
+
+/// The choices of one task, or some of them.
+class Prover {
+ public:
+  Prover(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
+         SearchLimits& limits, const SearchOptions& options, std::uint64_t effort, SearchState& state);
+
+  std::size_t keep_choices() const { return bounds_.keep_choices(); }
+
+  void run();
+
+ private:
+  using Close = double (*)(Lattice&, Incumbent&, SearchLimits&, double cycles);
+  using ClosedBy = audit::ClosedBy;
+
+  /// A choice that may be better than the incumbent.
+  struct Candidate {
+    double bound;
+    std::uint32_t spatial, keeps, durations = 0;
+    double cycles = 0;   // certain before the lattice
+    bool spent = false;  // its lattice has used what it was allowed
+    bool operator<(const Candidate& other) const {
+      return std::tie(bound, spatial, durations, keeps) <
+             std::tie(other.bound, other.spatial, other.durations, other.keeps);
+    }
+  };
+  /// An unrolling whose durations are still to be chosen.
+  struct Unrolled {
+    ChoiceBounds::Shared least;
+    std::uint32_t spatial;
+  };
+
+  /// Tables are cut off at the incumbent, so nothing above it is certain.
+  void record(const Candidate& candidate, ClosedBy by) const;
+  /// Closes what a bound without a lattice is enough for.
+  bool closed_by(double bound);
+  void record_bounded(double bound) const;
+
+  /// Of the unrollings with the fewest steps, the choice with the least bound.
+  void dive();
+
+  /// Of the unrolling and the durations, at least; where this is below the limit, bounds_ knows about them.
+  double look_at(std::uint32_t spatial, double limit, const Durations& durations = {});
+
+  /// Adds choices that could be better, by the bounds that need no lattice. True: there are no more.
+  bool list_choices(std::vector<Candidate>& found);
+  /// True: there was something.
+  bool leave_unlisted();
+  /// What no bound has closed after all. True: there was something.
+  bool leave(const std::vector<Candidate>& candidates, ClosedBy by);
+
+  void add_candidates(std::uint32_t spatial, std::uint32_t durations, std::vector<Candidate>& found);
+  void count_tiles();
+  /// Tables of the best of an unrolling, whatever its durations: a better mapping leaves fewer candidates.
+  void improve_with(const Unrolled& unrolled);
+  /// Best bound first, so that what the limits leave has the best bound it can.
+  void choose_durations(std::vector<Candidate>& found);
+
+  /// How far the search is, a few times a second.
+  void tell(double least_to_come, const std::vector<Candidate>& open);
+
+  /// Closes candidates, best bound first, and adds those that stay undecided to `open`. Returns those for which the
+  /// share of the turn did not last.
+  std::vector<Candidate> in_rounds(std::vector<Candidate> candidates, ClosedBy by, double share, Close close,
+                                   std::vector<Candidate>& open);
+
+  const ResolvedTask resolved_;
+  const SpatialChoices& choices_;
+  std::vector<std::uint32_t> mine_;
+  std::size_t next_ = 0;            // of mine_: the first that was not looked at
+  std::vector<Unrolled> unrolled_;  // looked at; their durations are still to be chosen
+  bool first_turn_ = true;
+  std::vector<Candidate> waiting_;  // for tables
+  ChoiceBounds bounds_;
+  DurationChoices duration_choices_;
+  std::vector<Durations> durations_{{}};  // of candidates; number 0 is none
+  bool choose_durations_ = false;
+  SearchLimits& limits_;
+  int threads_;
+  const std::function<void(const Progress&)>& on_progress_;
+  double told_ = 0;  // seconds
+  EffortTurns turns_;
+  SearchState& state_;
+  Spatial spatial_;
+  Candidate dived_{-kInfinity, 0, 0};                           // what the tables of the dive say
+  std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen_;  // by the dive, which looks at many twice
+  tbb::enumerable_thread_specific<ArrayStore> stores_;
+};
+
+}  // namespace pliant::exact
