@@ -15,8 +15,8 @@ namespace pliant {
 namespace {
 
 /// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
-/// a few seconds. With remainders all but the cheapest bounds take longer, and an easier task comes first.
-constexpr std::uint64_t kEffort = 10'000'000'000, kEffortWithRemainders = 5'000'000'000, kEffortOfRubyS = 7'500'000'000;
+/// a few seconds. Where an easier task comes first, that one has half of it and the task itself three quarters.
+constexpr std::uint64_t kEffort = 7'500'000'000;
 
 class ExactMapper final : public Mapper {
  public:
@@ -25,11 +25,7 @@ class ExactMapper final : public Mapper {
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
     const auto started = Clock::now();
-    SearchResult result = prove_best(task, options,
-                                     options.budget.seconds > 0                      ? 0
-                                     : task.factorization == Factorization::kPerfect ? kEffort
-                                     : task.factorization == Factorization::kRubyS   ? kEffortOfRubyS
-                                                                                     : kEffortWithRemainders);
+    SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort);
     if (!result.mapping && (result.ended_by == EndedBy::kMemory || result.ended_by == EndedBy::kEffort))
       draw_mapping(task, left_of(options, started), result);
     return result;

@@ -7,6 +7,13 @@
 
 namespace pliant::exact {
 
+namespace {
+
+/// Preparing to look at tiles takes as long as looking at so many.
+constexpr std::uint64_t kTilesOfSetUp = 8;
+
+}  // namespace
+
 double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const {
   // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
   // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
@@ -53,6 +60,7 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const
 double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const {
   const int level = resolved_.memories[k];
   if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
+  looked_ += kTilesOfSetUp;
   Tiles tiles(*this, level);
   DimSet used = 0;
   TensorSet staying = 0;

@@ -155,10 +155,12 @@ Array Lattice::charge(int k, int tensor, int pending, int slide, const Functiona
 
 void Lattice::grow(int k, DimSet dims, Array& values) const {
   const Box& box = boxes_[k];
+  // Edges between all tiles of a long axis leave the processor's caches.
+  const std::uint64_t effort_of_edge = may_be_imperfect(resolved_.task.factorization, false) ? 3 : 1;
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     if (box.extent[d] == 1 || over()) continue;
-    work(static_cast<std::uint64_t>(box.size / box.extent[d]) * axis(k, d).edges.size());
+    work(effort_of_edge * static_cast<std::uint64_t>(box.size / box.extent[d]) * axis(k, d).edges.size());
     close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
   }
 }

@@ -12,7 +12,7 @@ namespace pliant::exact {
 namespace {
 
 /// Besides the steps that it finds; and of a complete mapping, without and with remainders.
-constexpr std::uint64_t kEffortOfExpansion = 2'000, kEffortOfPrice = 3'000, kEffortOfUnevenPrice = 10'000;
+constexpr std::uint64_t kEffortOfExpansion = 1'000, kEffortOfPrice = 1'500, kEffortOfUnevenPrice = 4'000;
 
 /// What was decided outside, from the outermost memory inwards.
 struct Suffix {
