@@ -103,7 +103,7 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
   // more of it arrives for the first time, so nothing is read back for certain.
   const bool padded = task_.factorization == Factorization::kPadding;
   const bool remainders = task_.factorization != Factorization::kPerfect;
-  const ChoiceTransfers transfers(p_, measures_, unrolling, kept, remainders);
+  const ChoiceTransfers transfers(p_, measures_, unrolling, kept, task_.factorization);
   std::vector<double> least(measures_.size(), 0);
   least[0] = compute;
   for (int x = 0; x < p_.tensors; ++x)
@@ -131,7 +131,8 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
   }
   by_tiles(transfers, unrolling, kept, least, target, result);
   if (closed() || p_.affine_dims[p_.output] == 0) return result;
-  by_tiles(ChoiceTransfers(p_, measures_, unrolling, kept, false, true), unrolling, kept, least, target, result);
+  by_tiles(ChoiceTransfers(p_, measures_, unrolling, kept, task_.factorization, true), unrolling, kept, least, target,
+           result);
   return result;
 }
 

@@ -20,9 +20,10 @@ void Measures::charge(std::vector<double>& per_word, int tensor, int level, bool
 }
 
 ChoiceTransfers::ChoiceTransfers(const Problem& problem, const Measures& measures, const Factors& unrolling,
-                                 const Kept& kept, bool remainders, bool differences)
+                                 const Kept& kept, Factorization factorization, bool differences)
     : p_(problem),
-      remainders_(remainders),
+      factorization_(factorization),
+      remainders_(factorization != Factorization::kPerfect),
       differences_(differences),
       transfers_(static_cast<std::size_t>(problem.tensors)) {
   spread(unrolling);
@@ -100,34 +101,6 @@ Transfer ChoiceTransfers::make_transfer(const Measures& measures, int x, int par
   t.least_delivered = p_.tensor_words[x] * (remainders_ ? 1 : children);
   if (child == p_.levels) least_towards_compute(t);
   return t;
-}
-
-/// Every step takes a word for each compute unit, and units with equal words share one: all loops count, unless
-/// operands may stay there (quickflow).
-void ChoiceTransfers::least_towards_compute(Transfer& t) const {
-  const int x = t.tensor;
-  if (p_.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory &&
-      t.parent != p_.innermost_memory)
-    return;
-  const std::uint32_t fanouts = fanouts_between(t.parent, t.child);
-  if (remainders_) {
-    double units = 1;  // that may share a word
-    for_each_bit(fanouts, [&](int l) {
-      for (int d = 0; d < p_.dims; ++d) units *= static_cast<double>(factor_[l][d]);
-    });
-    t.least_served = std::max(t.least_served, p_.macs / units);
-    return;
-  }
-  double served = t.served_words;
-  for_each_bit((below(p_.dims) & ~p_.coupled[x]) | p_.affine_dims[x],
-               [&](int d) { served *= static_cast<double>(left_[d]); });
-  std::array<Count, kMaxDims> tile;
-  tile.fill(1);
-  // No loop lies inside the innermost memory, so only fanouts there have a tile that is known; of others the least
-  // counts over all tiles. Windows that may be served together count as one.
-  for (const Problem::AffineRank& rank : p_.windows[x])
-    served *= distinct(rank, t, tile, p_.innermost_memory, p_.uniting[x]);
-  t.least_served = std::max(t.least_served, served);
 }
 
 void ChoiceTransfers::charge_input(const Measures& measures, Transfer& t) const {

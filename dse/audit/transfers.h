@@ -45,7 +45,7 @@ class ChoiceTransfers {
   /// overlap, max(0, arrivals - most first arrivals) is read back: at least 0, and at least the difference. Neither is
   /// always the better bound; `differences` takes the second one everywhere.
   ChoiceTransfers(const Problem& problem, const Measures& measures, const Factors& unrolling, const Kept& kept,
-                  bool remainders, bool differences = false);
+                  Factorization factorization, bool differences = false);
 
   const Problem& problem() const { return p_; }
   Count factor(int level, int dim) const { return factor_[level][dim]; }  ///< 1 at memories
@@ -88,8 +88,12 @@ class ChoiceTransfers {
   std::uint32_t fanouts_between(int parent, int child) const;
 
   void least_towards_compute(Transfer& transfer) const;
+  double least_with_idle_units(const Transfer& transfer) const;
+  double share_of_windows(const Problem::AffineRank& rank, const Transfer& transfer) const;
+  std::vector<Count> tiles_below(std::uint32_t network, int dim) const;
 
   const Problem& p_;
+  const Factorization factorization_;
   const bool remainders_, differences_;
   std::array<std::array<Count, kMaxDims>, kMaxLevels + 1> factor_{}, inside_{};
   std::array<Count, kMaxDims> left_{};

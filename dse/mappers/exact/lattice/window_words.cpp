@@ -192,13 +192,24 @@ void WindowWords::divided_slide(const Node& node, Words& words) const {
 }
 
 /// Windows under a fanout outside the node: at least so many differ whatever tile the loops between will make, the
-/// least over all of these tiles. A network that serves overlapping windows together may serve all with one.
+/// least over all of these tiles. A network that serves overlapping windows together may serve all with one. With
+/// remainders that holds where the windows of all children are full.
 double WindowWords::different_beyond(const Node& node, std::pair<int, int> network) const {
   const Sharing s = sharing(p_, network, place_.tensor);
   if (s.partial) return 1;
   if (s.shared && place_.resolved.perfect)
     return fewest_windows_beyond(spatial_, rank_, network, level_, node.tile, node.left);
+  if (s.shared && windows_are_full(node) && unrolls_alone(spatial_, rank_, network, networks_beyond_))
+    return fewest_windows_among_rests(spatial_, rank_, network, level_, node.tile, node.left,
+                                      !may_be_imperfect(place_.resolved.rules.factorization, false));
   return fewest_windows(spatial_, rank_, network, s.shared);
+}
+
+/// Has every child the whole tile of the node? Fanouts further out may leave children idle, not short.
+bool WindowWords::windows_are_full(const Node& node) const {
+  return together_.ranks == 1 && std::ranges::all_of(dims_, [&](int d) {
+           return units(d, level_, pair_.child) == 1 && node.tile[d] * node.left[d] == p_.size[d];
+         });
 }
 
 // ---- Displacements ----

@@ -63,6 +63,7 @@ class WindowWords {
   Sizes united(const Node& node, int outside, int inside) const;
   double different_windows(std::pair<int, int> network, const Sizes& below, bool shared) const;
   bool slides_over_holes(const Node& node) const;
+  bool windows_are_full(const Node& node) const;
 
   // The rules, in the order in which they apply.
   double short_last_windows(const Node& node) const;

@@ -7,6 +7,7 @@
 
 #include "core/affine.h"
 #include "core/arithmetic.h"
+#include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
 
@@ -107,6 +108,79 @@ double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& 
   };
   choose(choose, 0);
   return fewest;
+}
+
+namespace {
+
+/// Tiles that a network's loops over one dim find at least: all of their bounds but the outermost are full in every
+/// round of that one except the last.
+Count fewest_tiles_found(const Spatial& spatial, std::pair<int, int> network, int d) {
+  Count inner = 1, outermost = 1;
+  for (int l = network.second; l >= network.first; --l)
+    for (const Count bound : {Count{spatial.unrolling[l]->cols[d]}, Count{spatial.unrolling[l]->rows[d]}}) {
+      if (bound == 1) continue;
+      inner *= outermost;
+      outermost = bound;
+    }
+  return (outermost - 1) * inner + 1;
+}
+
+}  // namespace
+
+double fewest_windows_among_rests(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                                  int level, const std::array<double, kMaxDims>& tile,
+                                  const std::array<double, kMaxDims>& left, bool loops_divide) {
+  constexpr double kMostTiles = 4096;
+  const double whatever_the_tile = fewest_windows(spatial, rank, network, true);
+  struct Spread {
+    int dim;
+    std::vector<Count> below;
+  };
+  std::vector<Spread> spread;
+  std::array<double, kMaxDims> below{};
+  double combinations = 1;
+  for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    below[d] = tile[d];
+    if (spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1) == 1) continue;
+    const auto between = static_cast<Count>(spatial_between(spatial, DimSet{1} << d, network.second, level));
+    const auto found = static_cast<Count>(left[d]);
+    const Count least = fewest_tiles_found(spatial, network, d);
+    Spread& one = spread.emplace_back(Spread{d, {}});
+    const auto add = [&](Count loops) {
+      if (ceil_div(found, between * loops) < least) return false;
+      one.below.push_back(static_cast<Count>(tile[d]) * between * loops);
+      return static_cast<double>(one.below.size()) <= kMostTiles;
+    };
+    if (loops_divide && between == 1)
+      for (const Count m : divisors(found)) add(m);
+    else
+      for (Count m = 1; add(m);) ++m;
+    combinations *= static_cast<double>(one.below.size());
+    if (combinations == 0 || combinations > kMostTiles) return whatever_the_tile;
+  }
+  if (spread.size() < 2) return windows(spatial, rank, network, below, true);
+  double fewest = kInfinity;
+  const auto choose = [&](auto&& self, std::size_t i) -> void {
+    if (fewest == whatever_the_tile) return;
+    if (i == spread.size()) {
+      fewest = std::min(fewest, windows(spatial, rank, network, below, true));
+      return;
+    }
+    for (const Count size : spread[i].below) {
+      below[spread[i].dim] = static_cast<double>(size);
+      self(self, i + 1);
+    }
+  };
+  choose(choose, 0);
+  return fewest;
+}
+
+bool unrolls_alone(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                   const std::vector<std::pair<int, int>>& networks) {
+  return std::ranges::all_of(networks, [&](const auto& other) {
+    return other == network || spatial_between(spatial, dims_of(rank), other.first - 1, other.second + 1) == 1;
+  });
 }
 
 bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank) {

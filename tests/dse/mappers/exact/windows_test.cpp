@@ -69,6 +69,79 @@ TEST(Lemma, WindowsUnderAFanoutFurtherOut) {
   EXPECT_GT(sharper, 500);
 }
 
+// ---- With remainders ----
+
+/// One dim under the network: its tiles, the loop inside the network, and the network's bounds over columns and rows.
+struct Rests {
+  Count left = 1, loop = 1, cols = 1, rows = 1;
+  bool legal() const {
+    return loop <= left && cols <= ceil_div(left, loop) && rows <= ceil_div(ceil_div(left, loop), cols);
+  }
+};
+
+/// Every tile in turn: in which step it is taken, under which displacement. Tiles of one step displaced alike are
+/// served once.
+double served_windows(const Rests& a, const Rests& b, Count stride_a, Count stride_b) {
+  std::set<std::array<Count, 5>> served;
+  for (Count i = 0; i < a.left; ++i)
+    for (Count j = 0; j < b.left; ++j) {
+      const Count units_a = a.cols * a.rows, units_b = b.cols * b.rows;
+      const Count displaced = i / a.loop % units_a * a.loop * stride_a + j / b.loop % units_b * b.loop * stride_b;
+      served.insert({i % a.loop, i / (a.loop * units_a), j % b.loop, j / (b.loop * units_b), displaced});
+    }
+  return static_cast<double>(served.size());
+}
+
+TEST(Lemma, WindowsOfUnitsThatMayBeIdle) {
+  std::mt19937_64 random(7);
+  const auto pick = [&](Count low, Count high) {
+    return low + static_cast<Count>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  int compared = 0, equal = 0, sharper = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const bool divides = round % 2 == 0;
+    Case c;
+    c.rank.terms = 2;
+    Unrolling unrolling;
+    std::array<Rests, 2> rests;
+    for (int d = 0; d < 2; ++d) {
+      rests[d] = {.left = pick(1, 13), .loop = 1, .cols = pick(1, 3), .rows = pick(1, 3)};
+      c.rank.dim[d] = d;
+      c.rank.coefficient[d] = pick(1, 4);
+      c.tile[d] = static_cast<double>(pick(1, 3));
+      c.left[d] = static_cast<double>(rests[d].left);
+      unrolling.rows[d] = static_cast<std::int32_t>(rests[d].rows);
+      unrolling.cols[d] = static_cast<std::int32_t>(rests[d].cols);
+      c.spatial.factor[kNetwork][d] = unrolling.factor(d);
+    }
+    c.spatial.unrolling[kNetwork] = &unrolling;
+    double least = kInfinity;
+    for (Count m = 1; m <= rests[0].left; ++m)
+      for (Count n = 1; n <= rests[1].left; ++n) {
+        rests[0].loop = m;
+        rests[1].loop = n;
+        if (divides && (rests[0].left % m != 0 || rests[1].left % n != 0)) continue;
+        if (!rests[0].legal() || !rests[1].legal()) continue;
+        least =
+            std::min(least, served_windows(rests[0], rests[1], c.rank.coefficient[0] * static_cast<Count>(c.tile[0]),
+                                           c.rank.coefficient[1] * static_cast<Count>(c.tile[1])));
+      }
+    if (least == kInfinity) continue;
+    const double share = c.left[0] * c.left[1] / static_cast<double>(unrolling.factor(0) * unrolling.factor(1));
+    const double bound =
+        share * fewest_windows_among_rests(c.spatial, c.rank, {kNetwork, kNetwork}, kMemory, c.tile, c.left, divides);
+    ASSERT_TRUE(at_most(bound, least)) << "round " << round << ": " << bound << " of " << least;
+    const double known_before = share * fewest_windows(c.spatial, c.rank, {kNetwork, kNetwork}, true);
+    ASSERT_TRUE(at_most(known_before, bound)) << "round " << round;
+    ++compared;
+    equal += at_most(least, bound) ? 1 : 0;
+    sharper += known_before < bound ? 1 : 0;
+  }
+  EXPECT_GT(compared, 1000);
+  EXPECT_GT(equal, 300);
+  EXPECT_GT(sharper, 300);
+}
+
 // Both dims of a window unrolled, a memory inside that moves it: the loops of that memory decide which units share.
 TEST(Lemma, BothDimsOfAWindowUnrolled) {
   int compared = 0;
@@ -147,6 +220,51 @@ flexibility: {parallel: {PEs: {rows: [P], cols: [R]}}}
       }
   EXPECT_GT(compared, 100);
   EXPECT_GT(sharper, 30);
+}
+
+// The same under Ruby-S and Ruby: rounds may leave units idle.
+TEST(Lemma, UnitsShareWindowsUnderLoopsOfTheirOwnWithRemainders) {
+  int compared = 0, equal = 0, sharper = 0;
+  for (const Factorization factorization : {Factorization::kRubyS, Factorization::kRuby})
+    for (const char* dims : {"{P: 7, R: 3}", "{P: 8, R: 3}", "{P: 9, R: 2}", "{P: 5, R: 4}"})
+      for (const char* index : {"P + R", "2*P + R", "3*P + 2*R", "P + 4*R"}) {
+        Task task = task_of(R"(levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {fanout: PEs, rows: 4, cols: 3}
+  - {memory: Acc, capacity: unbounded, keeps: [outputs], read_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+flexibility: {orders: {DRAM: [[P, R]], Acc: [[P, R]]}, parallel: {PEs: {rows: [P], cols: [R]}}}
+)",
+                            "  dims: " + std::string(dims) + R"(
+  tensors:
+    - {name: X, role: inputs, projection: [")" +
+                                index +
+                                R"("]}
+    - {name: O, role: outputs, projection: [P]}
+)");
+        task.factorization = factorization;
+        SCOPED_TRACE(std::string(dims) + ", " + index);
+        const Truth truth(task);
+        ASSERT_TRUE(truth.complete);
+        const ResolvedTask resolved(truth.task, truth.problem);
+        for (const Choice& choice : truth.choices) {
+          const KeeperPair pair{0, 0, truth.problem.levels};
+          const double bound = compute_words(resolved, choice.spatial, pair);
+          const double least = choice.least([&](const Priced& m) {
+            return m.words.at({0, 0, truth.problem.levels}).served;
+          });
+          EXPECT_TRUE(at_most(bound, least)) << bound << " of " << least;
+          ++compared;
+          equal += at_most(least, bound) ? 1 : 0;
+          const double units = static_cast<double>(choice.spatial.factor[1][0] * choice.spatial.factor[1][1]);
+          const double whatever_the_tile =
+              fewest_windows(choice.spatial, truth.problem.affine[0][0], {1, 1}, true) * truth.problem.macs / units;
+          sharper += whatever_the_tile < bound ? 1 : 0;
+        }
+      }
+  EXPECT_GT(compared, 200);
+  EXPECT_GT(equal, 100);
+  EXPECT_GT(sharper, 50);
 }
 
 }  // namespace

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words that the compute units ask for, one by one: what all loops leave, less what units share.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "core/arithmetic.h"
+#include "costmodel/bits.h"
+#include "dse/audit/transfers.h"
+#include "flex/mapspace/factors.h"
+
+namespace pliant::audit {
+
+namespace {
+
+constexpr Count kMostTiles = 4096;  // looked at for one choice and rank; beyond that all units may share
+
+}  // namespace
+
+/// Every step takes a word for each compute unit, and units with equal words share one: all loops count, unless
+/// operands may stay there (quickflow).
+void ChoiceTransfers::least_towards_compute(Transfer& t) const {
+  const int x = t.tensor;
+  if (p_.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory &&
+      t.parent != p_.innermost_memory)
+    return;
+  if (remainders_) {
+    t.least_served = std::max(t.least_served, least_with_idle_units(t));
+    return;
+  }
+  double served = t.served_words;
+  for_each_bit((below(p_.dims) & ~p_.coupled[x]) | p_.affine_dims[x],
+               [&](int d) { served *= static_cast<double>(left_[d]); });
+  std::array<Count, kMaxDims> tile;
+  tile.fill(1);
+  // No loop lies inside the innermost memory, so only fanouts there have a tile that is known; of others the least
+  // counts over all tiles. Windows that may be served together count as one.
+  for (const Problem::AffineRank& rank : p_.windows[x])
+    served *= distinct(rank, t, tile, p_.innermost_memory, p_.uniting[x]);
+  t.least_served = std::max(t.least_served, served);
+}
+
+/// Every iteration asks for a word. Units share one if they differ in dims that the tensor does not use, or have equal
+/// windows.
+double ChoiceTransfers::least_with_idle_units(const Transfer& t) const {
+  const int x = t.tensor;
+  const std::uint32_t fanouts = fanouts_between(t.parent, t.child);
+  double words = 1;
+  for (int d = 0; d < p_.dims; ++d) {
+    double together = 1;
+    for_each_bit(fanouts & p_.sharing[x], [&](int l) { together *= static_cast<double>(factor_[l][d]); });
+    words *= p_.is_coupled(x, d) ? p_.size[d] : std::ceil(p_.size[d] / together);
+  }
+  for (const Problem::AffineRank& rank : p_.windows[x]) words *= share_of_windows(rank, t);
+  return words;
+}
+
+/// Different windows among all units of the fanouts, as a share of the units. In a step with fewer units the share is
+/// no less: with every unit more along a dim no more new windows come than with the one before.
+double ChoiceTransfers::share_of_windows(const Problem::AffineRank& rank, const Transfer& t) const {
+  const std::uint32_t shares = p_.sharing_equal[t.tensor] | p_.uniting[t.tensor];
+  std::uint32_t spread = 0;
+  double units = 1;  // that may share
+  for_each_bit(fanouts_between(t.parent, t.child), [&](int l) {
+    for (int i = 0; i < rank.terms; ++i) {
+      if (factor_[l][rank.dim[i]] <= 1) continue;
+      spread |= std::uint32_t{1} << l;
+      if ((shares >> l & 1U) != 0) units *= static_cast<double>(factor_[l][rank.dim[i]]);
+    }
+  });
+  if (units == 1) return 1;
+  const bool one_network = (spread & ~p_.network[std::countr_zero(spread)]) == 0;
+  const bool all_equal = (spread & ~(p_.sharing_equal[t.tensor] & ~p_.uniting[t.tensor])) == 0;
+  if (!one_network || !all_equal || factorization_ == Factorization::kPadding) return 1 / units;
+  std::vector<std::vector<Count>> tiles;
+  double combinations = 1;
+  for (int i = 0; i < rank.terms; ++i) {
+    tiles.push_back(tiles_below(spread, rank.dim[i]));
+    combinations *= static_cast<double>(tiles.back().size());
+  }
+  if (combinations > kMostTiles) return 1 / units;
+  double fewest = units;
+  std::array<Count, kMaxDims> tile;
+  tile.fill(1);
+  const auto grow = [&](auto&& self, int i) -> void {
+    if (i == rank.terms) {
+      fewest = std::min(fewest, static_cast<double>(displacements(rank, spread, tile)));
+      return;
+    }
+    for (const Count below : tiles[static_cast<std::size_t>(i)]) {
+      tile[rank.dim[i]] = below;
+      self(self, i + 1);
+    }
+  };
+  grow(grow, 0);
+  return fewest / units;
+}
+
+/// Iterations in time of a dim that may lie inside some fanouts, which find more than half as many tiles as they have
+/// units. (No bound exceeds what is left for it.)
+std::vector<Count> ChoiceTransfers::tiles_below(std::uint32_t fanouts, int dim) const {
+  const int innermost = 31 - std::countl_zero(fanouts);
+  Count units = 1;
+  for_each_bit(fanouts, [&](int l) { units *= factor_[l][dim]; });
+  if (units == 1) return {1};
+  const auto size = static_cast<Count>(p_.size[dim]);
+  const Count inside = inside_[innermost][dim];
+  const auto finds_enough = [&](Count m) { return 2 * ceil_div(size, inside * m) > units; };
+  std::vector<Count> tiles;
+  if (factorization_ == Factorization::kRubyS && inside == 1) {
+    for (const Count m : divisors(size))
+      if (finds_enough(m)) tiles.push_back(m);
+  } else {
+    for (Count m = 1; m <= kMostTiles && finds_enough(m); ++m) tiles.push_back(m);
+    if (tiles.size() == kMostTiles) tiles.push_back(size);  // too many to look at
+  }
+  return tiles;
+}
+
+}  // namespace pliant::audit
