@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/affine.h"
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
 #include "dse/audit/transfers.h"
@@ -55,8 +56,9 @@ double ChoiceTransfers::least_with_idle_units(const Transfer& t) const {
   return words;
 }
 
-/// Different windows among all units of the fanouts, as a share of the units. In a step with fewer units the share is
-/// no less: with every unit more along a dim no more new windows come than with the one before.
+/// Different windows that units ask for, as a share of all words they ask for. In a step with fewer units the share is
+/// no less: with every unit more along a dim no more new windows come than with the one before. So where the rounds of
+/// a dim are not known, all of its units work that can.
 double ChoiceTransfers::share_of_windows(const Problem::AffineRank& rank, const Transfer& t) const {
   const std::uint32_t shares = p_.sharing_equal[t.tensor] | p_.uniting[t.tensor];
   std::uint32_t spread = 0;
@@ -72,49 +74,75 @@ double ChoiceTransfers::share_of_windows(const Problem::AffineRank& rank, const 
   const bool one_network = (spread & ~p_.network[std::countr_zero(spread)]) == 0;
   const bool all_equal = (spread & ~(p_.sharing_equal[t.tensor] & ~p_.uniting[t.tensor])) == 0;
   if (!one_network || !all_equal || factorization_ == Factorization::kPadding) return 1 / units;
-  std::vector<std::vector<Count>> tiles;
+  std::vector<std::vector<Rounds>> ways;
   double combinations = 1;
   for (int i = 0; i < rank.terms; ++i) {
-    tiles.push_back(tiles_below(spread, rank.dim[i]));
-    combinations *= static_cast<double>(tiles.back().size());
+    ways.push_back(rounds_under(spread, rank.dim[i], rank.coefficient[i]));
+    combinations *= static_cast<double>(ways.back().size());
   }
   if (combinations > kMostTiles) return 1 / units;
-  double fewest = units;
-  std::array<Count, kMaxDims> tile;
-  tile.fill(1);
-  const auto grow = [&](auto&& self, int i) -> void {
-    if (i == rank.terms) {
-      fewest = std::min(fewest, static_cast<double>(displacements(rank, spread, tile)));
+  double least = 1;
+  std::vector<const Rounds*> chosen(ways.size());
+  const auto choose = [&](auto&& self, std::size_t i) -> void {
+    if (i == ways.size()) {
+      least = std::min(least, share_of(chosen));
       return;
     }
-    for (const Count below : tiles[static_cast<std::size_t>(i)]) {
-      tile[rank.dim[i]] = below;
+    for (const Rounds& way : ways[i]) {
+      chosen[i] = &way;
       self(self, i + 1);
     }
   };
-  grow(grow, 0);
-  return fewest / units;
+  choose(choose, 0);
+  return least;
 }
 
-/// Iterations in time of a dim that may lie inside some fanouts, which find more than half as many tiles as they have
-/// units. (No bound exceeds what is left for it.)
-std::vector<Count> ChoiceTransfers::tiles_below(std::uint32_t fanouts, int dim) const {
-  const int innermost = 31 - std::countl_zero(fanouts);
+/// By iterations in time of a dim that may lie inside some fanouts: what their units do then. The fanouts find more
+/// than half as many tiles as they have units. (No bound exceeds what is left for it.)
+std::vector<ChoiceTransfers::Rounds> ChoiceTransfers::rounds_under(std::uint32_t fanouts, int dim,
+                                                                   Count coefficient) const {
   Count units = 1;
   for_each_bit(fanouts, [&](int l) { units *= factor_[l][dim]; });
-  if (units == 1) return {1};
+  if (units == 1) return {Rounds{1, {{1, 1.0}}}};
   const auto size = static_cast<Count>(p_.size[dim]);
-  const Count inside = inside_[innermost][dim];
-  const auto finds_enough = [&](Count m) { return 2 * ceil_div(size, inside * m) > units; };
-  std::vector<Count> tiles;
-  if (factorization_ == Factorization::kRubyS && inside == 1) {
-    for (const Count m : divisors(size))
-      if (finds_enough(m)) tiles.push_back(m);
-  } else {
-    for (Count m = 1; m <= kMostTiles && finds_enough(m); ++m) tiles.push_back(m);
-    if (tiles.size() == kMostTiles) tiles.push_back(size);  // too many to look at
-  }
-  return tiles;
+  const Count inside = inside_[31 - std::countl_zero(fanouts)][dim];
+  const bool divides = factorization_ == Factorization::kRubyS && inside == 1;
+  std::vector<Rounds> ways;
+  const auto add = [&](Count m) {
+    const Count tiles = ceil_div(size, inside * m);
+    if (2 * tiles <= units) return false;
+    Rounds way{coefficient * inside * m, {}};
+    const Count most = std::min(units, tiles), rest = tiles % most;
+    const double full = static_cast<double>(most) / static_cast<double>(tiles);
+    way.units.emplace_back(most, divides ? full * static_cast<double>(tiles / most) : 1.0);
+    if (divides && rest > 0) way.units.emplace_back(rest, static_cast<double>(rest) / static_cast<double>(tiles));
+    ways.push_back(std::move(way));
+    return static_cast<Count>(ways.size()) <= kMostTiles;
+  };
+  if (divides)
+    for (const Count m : divisors(size)) add(m);
+  else
+    for (Count m = 1; add(m);) ++m;
+  return ways;
+}
+
+/// The average of their shares over the words.
+double ChoiceTransfers::share_of(std::span<const Rounds* const> dims) {
+  double share = 0;
+  std::array<Stride, kMaxDims> strides;
+  const auto add = [&](auto&& self, std::size_t i, double words, double units) -> void {
+    if (i == dims.size()) {
+      const Count windows = distinct_values(std::span<const Stride>(strides.data(), dims.size()));
+      share += words * static_cast<double>(windows) / units;
+      return;
+    }
+    for (const auto& [count, part] : dims[i]->units) {
+      strides[i] = {dims[i]->step, count};
+      self(self, i + 1, words * part, units * static_cast<double>(count));
+    }
+  };
+  add(add, 0, 1, 1);
+  return share;
 }
 
 }  // namespace pliant::audit

@@ -90,7 +90,13 @@ class ChoiceTransfers {
   void least_towards_compute(Transfer& transfer) const;
   double least_with_idle_units(const Transfer& transfer) const;
   double share_of_windows(const Problem::AffineRank& rank, const Transfer& transfer) const;
-  std::vector<Count> tiles_below(std::uint32_t network, int dim) const;
+  /// Units of one dim at work, in how large a share of its iterations; windows of neighbours are a step apart.
+  struct Rounds {
+    Count step = 0;
+    std::vector<std::pair<Count, double>> units;
+  };
+  std::vector<Rounds> rounds_under(std::uint32_t fanouts, int dim, Count coefficient) const;
+  static double share_of(std::span<const Rounds* const> dims);
 
   const Problem& p_;
   const Factorization factorization_;

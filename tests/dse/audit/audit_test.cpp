@@ -217,8 +217,8 @@ TEST(Audit, UnitsThatShareWindowsUnderLoopsOfTheirOwn) {
 
 // Rounds may leave units idle; that the others share no more is certain.
 TEST(Audit, UnitsThatShareWindowsWithRemainders) {
-  compare_units_that_share_windows(Factorization::kRubyS, 0.25);
-  compare_units_that_share_windows(Factorization::kRuby, 0.25);
+  compare_units_that_share_windows(Factorization::kRubyS, 0.3);
+  compare_units_that_share_windows(Factorization::kRuby, 0.3);
 }
 
 // Without enumeration, on the same cases: nothing of a true certificate is called wrong, and most of it is confirmed.

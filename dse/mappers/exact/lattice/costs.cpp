@@ -391,22 +391,22 @@ double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, cons
   const auto all_networks = networks_between(p, pair.parent, p.levels);
   const bool loops_divide = !may_be_imperfect(resolved.rules.factorization, false);
   const auto different = [&](const Problem::AffineRank& rank, std::pair<int, int> network) {
+    const double units = spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
     const Sharing s = sharing(p, network, pair.tensor);
     const bool innermost = network.second == p.levels - 1;
-    if (s.partial) return innermost ? fewest_windows(spatial, rank, network, true) : 1.0;
+    if (s.partial) return (innermost ? fewest_windows(spatial, rank, network, true) : 1.0) / units;
     std::array<double, kMaxDims> one;
     one.fill(1);
-    if (innermost) return windows(spatial, rank, network, one, s.shared);
-    if (s.shared && resolved.perfect) return fewest_windows_beyond(spatial, rank, network, p.levels, one, p.size);
-    if (s.shared && unrolls_alone(spatial, rank, network, all_networks))
-      return fewest_windows_among_rests(spatial, rank, network, p.levels, one, p.size, loops_divide);
-    return fewest_windows(spatial, rank, network, s.shared);
+    if (s.shared && !resolved.perfect && !innermost && unrolls_alone(spatial, rank, network, all_networks))
+      return least_share_of_windows(spatial, rank, network, p.levels, one, p.size, loops_divide);
+    if (innermost) return windows(spatial, rank, network, one, s.shared) / units;
+    if (s.shared && resolved.perfect)
+      return fewest_windows_beyond(spatial, rank, network, p.levels, one, p.size) / units;
+    return fewest_windows(spatial, rank, network, s.shared) / units;
   };
   double share = 1;
   for (const Problem::AffineRank& rank : p.affine[pair.tensor])
-    for (const auto& network : all_networks)
-      share *=
-          different(rank, network) / spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
+    for (const auto& network : all_networks) share *= different(rank, network);
   return share;
 }
 

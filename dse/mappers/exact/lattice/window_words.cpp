@@ -72,9 +72,7 @@ WindowWords::Words WindowWords::at(const Node& node) const {
     over_holes(node, words);
     divided_slide(node, words);
   }
-  for (const std::pair<int, int>& network : networks_beyond_)
-    words.served *=
-        different_beyond(node, network) / spatial_between(spatial_, dim_set_, network.first - 1, network.second + 1);
+  for (const std::pair<int, int>& network : networks_beyond_) words.served *= share_beyond(node, network);
   if (walks_) {
     const double once = remembered_displacements(node);
     words.served = std::min(words.served, once);
@@ -191,18 +189,19 @@ void WindowWords::divided_slide(const Node& node, Words& words) const {
   words.delivered = std::min(words.delivered, share / units(place_.slide, level_, pair_.child));
 }
 
-/// Windows under a fanout outside the node: at least so many differ whatever tile the loops between will make, the
-/// least over all of these tiles. A network that serves overlapping windows together may serve all with one. With
-/// remainders that holds where the windows of all children are full.
-double WindowWords::different_beyond(const Node& node, std::pair<int, int> network) const {
+/// Windows that differ under a fanout outside the node, as a share of its units: at least so many whatever tile the
+/// loops between will make, the least over all of these tiles. A network that serves overlapping windows together may
+/// serve all with one. With remainders that holds where the windows of all children are full.
+double WindowWords::share_beyond(const Node& node, std::pair<int, int> network) const {
   const Sharing s = sharing(p_, network, place_.tensor);
-  if (s.partial) return 1;
+  const double units = spatial_between(spatial_, dim_set_, network.first - 1, network.second + 1);
+  if (s.partial) return 1 / units;
   if (s.shared && place_.resolved.perfect)
-    return fewest_windows_beyond(spatial_, rank_, network, level_, node.tile, node.left);
+    return fewest_windows_beyond(spatial_, rank_, network, level_, node.tile, node.left) / units;
   if (s.shared && windows_are_full(node) && unrolls_alone(spatial_, rank_, network, networks_beyond_))
-    return fewest_windows_among_rests(spatial_, rank_, network, level_, node.tile, node.left,
-                                      !may_be_imperfect(place_.resolved.rules.factorization, false));
-  return fewest_windows(spatial_, rank_, network, s.shared);
+    return least_share_of_windows(spatial_, rank_, network, level_, node.tile, node.left,
+                                  !may_be_imperfect(place_.resolved.rules.factorization, false));
+  return fewest_windows(spatial_, rank_, network, s.shared) / units;
 }
 
 /// Has every child the whole tile of the node? Fanouts further out may leave children idle, not short.

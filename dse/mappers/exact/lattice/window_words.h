@@ -71,7 +71,7 @@ class WindowWords {
   void past_neighbours(const Node& node, Words& words) const;
   void over_holes(const Node& node, Words& words) const;
   void divided_slide(const Node& node, Words& words) const;
-  double different_beyond(const Node& node, std::pair<int, int> network) const;
+  double share_beyond(const Node& node, std::pair<int, int> network) const;
   double remembered_displacements(const Node& node) const;
   void every_value_once(const Node& node, Words& words) const;
   double values_by_iteration(const Node& node) const;

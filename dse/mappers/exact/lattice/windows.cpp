@@ -125,55 +125,94 @@ Count fewest_tiles_found(const Spatial& spatial, std::pair<int, int> network, in
   return (outermost - 1) * inner + 1;
 }
 
+/// A dim that a network unrolls: the tiles it may find, and for each the rounds of its units.
+struct SpreadDim {
+  struct Rounds {
+    Count step = 1;                  // between windows of neighbours
+    double tiles = 1;                // found by the network
+    std::array<Count, 2> at_work{};  // units, in full rounds and in the last one
+    std::array<double, 2> rounds{};
+  };
+  std::vector<Rounds> ways;
+};
+
+/// Rounds of a network's units over some tiles; `exact` if the tiles are all full.
+SpreadDim::Rounds rounds_of(Count units, Count tiles, Count step, bool exact) {
+  const Count most = std::min(units, tiles);
+  const auto all = static_cast<double>(tiles);
+  if (!exact) return {step, all, {most, 1}, {all / static_cast<double>(most), 0}};
+  return {step,
+          all,
+          {most, std::max(Count{1}, tiles % most)},
+          {static_cast<double>(tiles / most), tiles % most == 0 ? 0.0 : 1.0}};
+}
+
+/// Different windows over all rounds, as a share of the tiles.
+double share_of_windows(std::span<const SpreadDim::Rounds* const> dims) {
+  double windows = 0, tiles = 1;
+  for (const SpreadDim::Rounds* dim : dims) tiles *= dim->tiles;
+  for (std::uint32_t last = 0; last < 1U << dims.size(); ++last) {
+    std::array<Stride, kMaxDims> strides;
+    double rounds = 1;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      strides[i] = {dims[i]->step, dims[i]->at_work[last >> i & 1U]};
+      rounds *= dims[i]->rounds[last >> i & 1U];
+    }
+    if (rounds > 0)
+      windows += rounds * static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), dims.size())));
+  }
+  return windows / tiles;
+}
+
 }  // namespace
 
-double fewest_windows_among_rests(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
-                                  int level, const std::array<double, kMaxDims>& tile,
-                                  const std::array<double, kMaxDims>& left, bool loops_divide) {
-  constexpr double kMostTiles = 4096;
-  const double whatever_the_tile = fewest_windows(spatial, rank, network, true);
-  struct Spread {
-    int dim;
-    std::vector<Count> below;
-  };
-  std::vector<Spread> spread;
-  std::array<double, kMaxDims> below{};
+double least_share_of_windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                              int level, const std::array<double, kMaxDims>& tile,
+                              const std::array<double, kMaxDims>& left, bool loops_divide) {
+  constexpr std::size_t kMostTiles = 4096;
+  std::vector<SpreadDim> spread;
   double combinations = 1;
-  for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    below[d] = tile[d];
-    if (spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1) == 1) continue;
+  for (int i = 0; i < rank.terms; ++i) {
+    const int d = rank.dim[i];
+    const auto units =
+        static_cast<Count>(spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1));
+    if (units == 1) continue;
     const auto between = static_cast<Count>(spatial_between(spatial, DimSet{1} << d, network.second, level));
+    const bool divides = loops_divide && between == 1;
     const auto found = static_cast<Count>(left[d]);
+    const Count step = rank.coefficient[i] * static_cast<Count>(tile[d]) * between;
     const Count least = fewest_tiles_found(spatial, network, d);
-    Spread& one = spread.emplace_back(Spread{d, {}});
+    std::vector<SpreadDim::Rounds>& ways = spread.emplace_back().ways;
     const auto add = [&](Count loops) {
-      if (ceil_div(found, between * loops) < least) return false;
-      one.below.push_back(static_cast<Count>(tile[d]) * between * loops);
-      return static_cast<double>(one.below.size()) <= kMostTiles;
+      const Count tiles = ceil_div(found, between * loops);
+      if (tiles < least) return false;
+      ways.push_back(rounds_of(units, tiles, step * loops, divides));
+      return ways.size() <= kMostTiles;
     };
-    if (loops_divide && between == 1)
+    if (divides)
       for (const Count m : divisors(found)) add(m);
     else
       for (Count m = 1; add(m);) ++m;
-    combinations *= static_cast<double>(one.below.size());
-    if (combinations == 0 || combinations > kMostTiles) return whatever_the_tile;
+    combinations *= static_cast<double>(ways.size());
   }
-  if (spread.size() < 2) return windows(spatial, rank, network, below, true);
-  double fewest = kInfinity;
+  if (spread.size() < 2) return 1;
+  const double whatever_the_tile = fewest_windows(spatial, rank, network, true) /
+                                   spatial_between(spatial, dims_of(rank), network.first - 1, network.second + 1);
+  if (combinations == 0 || combinations > kMostTiles) return whatever_the_tile;
+  double least = kInfinity;
+  std::vector<const SpreadDim::Rounds*> chosen(spread.size());
   const auto choose = [&](auto&& self, std::size_t i) -> void {
-    if (fewest == whatever_the_tile) return;
     if (i == spread.size()) {
-      fewest = std::min(fewest, windows(spatial, rank, network, below, true));
+      least = std::min(least, share_of_windows(chosen));
       return;
     }
-    for (const Count size : spread[i].below) {
-      below[spread[i].dim] = static_cast<double>(size);
+    for (const SpreadDim::Rounds& way : spread[i].ways) {
+      chosen[i] = &way;
       self(self, i + 1);
     }
   };
   choose(choose, 0);
-  return fewest;
+  return least;
 }
 
 bool unrolls_alone(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,

@@ -48,14 +48,15 @@ double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& 
                              int level, const std::array<double, kMaxDims>& tile,
                              const std::array<double, kMaxDims>& left);
 
-/// The same with remainders, where the network's children may be idle but have windows of one size: of fewer children
-/// no smaller share differs. The tile below the network is the node's times what the network's own neighbours inside
-/// unroll times the bounds of some loops: divisors of what the node leaves if loops divide and nothing is unrolled in
-/// between, else any numbers. The network must find as many tiles as its bounds ask for. Where no tile is possible, or
-/// where there are too many to look at, what holds for any tile. The network must unroll the rank alone.
-double fewest_windows_among_rests(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
-                                  int level, const std::array<double, kMaxDims>& tile,
-                                  const std::array<double, kMaxDims>& left, bool loops_divide);
+/// The same with remainders, as a share of the children at work, which may be fewer than the network has but have
+/// windows of one size. The tile below the network is the node's times what the network's own neighbours inside unroll
+/// times the bounds of some loops. If loops divide and nothing is unrolled in between, these are divisors of what the
+/// node leaves, and all rounds of the network are known. Else they are any numbers, and the share is that of all units
+/// that can work, for fewer share no more. The network must find as many tiles as its bounds ask for, and it must
+/// unroll the rank alone. Where there are too many tiles to look at, what holds for any tile.
+double least_share_of_windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
+                              int level, const std::array<double, kMaxDims>& tile,
+                              const std::array<double, kMaxDims>& left, bool loops_divide);
 
 /// Is this the only one of some networks that unrolls dims of the rank?
 bool unrolls_alone(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
