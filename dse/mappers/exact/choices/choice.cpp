@@ -161,32 +161,6 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
   return steps;
 }
 
-SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, double most_steps)
-    : most_steps_(most_steps) {
-  const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
-  std::vector<SpatialBounds> bounds;
-  for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, rules, d);
-  for (int l = problem.levels - 1; l >= 0; --l) {
-    if (problem.is_memory[l]) {
-      for (SpatialBounds& dim : bounds) dim.pass_memory();
-      continue;
-    }
-    const FanoutRules& fanout = rules.fanout(l);
-    std::vector<std::vector<Count>> factors;
-    for (SpatialBounds& dim : bounds) factors.push_back(dim.pass_fanout(fanout.units()));
-    fanouts_.push_back(l);
-    // Steps of this fanout alone, the others taken to be full.
-    double others = 1 / problem.cycles_per_mac;
-    for (int other = 0; other < problem.levels; ++other)
-      if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
-    Unroller unroller(task, fanout, factors, limits, most_steps * others);
-    unrollings_.push_back(unroller.run());
-    slow_ = std::min(slow_, unroller.slow() / others);
-    unlisted_ = std::min(unlisted_, unroller.unlisted() / others);
-  }
-  combine(task, problem, rules, limits);
-}
-
 /// All combinations, from the innermost fanout outwards: what is left of a dim bounds the next factor.
 class SpatialChoices::Combiner {
  public:
@@ -312,12 +286,35 @@ class SpatialChoices::Combiner {
   bool complete_ = true, over_ = false;
 };
 
-void SpatialChoices::combine(const Task& task, const Problem& problem, const MapSpaceRules& rules,
-                             SearchLimits& limits) {
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, double most_steps)
+    : most_steps_(most_steps) {
+  const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   // With perfect factors there are few, and a certificate counts them all.
   const bool once = task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby ||
                     task.factorization == Factorization::kRubyT;
-  Combiner(*this, task, problem, limits, once ? find_mirror(task.layer, rules) : std::nullopt).run();
+  const std::optional<Mirror> mirror = once ? find_mirror(task.layer, rules) : std::nullopt;
+  std::vector<SpatialBounds> bounds;
+  for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, rules, d);
+  for (int l = problem.levels - 1; l >= 0; --l) {
+    if (problem.is_memory[l]) {
+      for (SpatialBounds& dim : bounds) dim.pass_memory();
+      continue;
+    }
+    const FanoutRules& fanout = rules.fanout(l);
+    std::vector<std::vector<Count>> factors;
+    for (SpatialBounds& dim : bounds) factors.push_back(dim.pass_fanout(fanout.units()));
+    fanouts_.push_back(l);
+    // Steps of this fanout alone, the others taken to be full.
+    double others = 1 / problem.cycles_per_mac;
+    for (int other = 0; other < problem.levels; ++other)
+      if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
+    Unroller unroller(task, fanout, factors, limits, most_steps * others,
+                      fanouts_.size() == 1 ? mirror : std::nullopt);  // it decides first
+    unrollings_.push_back(unroller.run());
+    slow_ = std::min(slow_, unroller.slow() / others);
+    unlisted_ = std::min(unlisted_, unroller.unlisted() / others);
+  }
+  Combiner(*this, task, problem, limits, mirror).run();
 }
 
 void SpatialChoices::get(std::size_t i, Spatial& spatial) const {

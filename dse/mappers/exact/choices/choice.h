@@ -56,7 +56,6 @@ class SpatialChoices {
 
  private:
   class Combiner;
-  void combine(const Task& task, const Problem& problem, const MapSpaceRules& rules, SearchLimits& limits);
 
   std::vector<int> fanouts_;  // levels, from the innermost outwards
   std::vector<std::vector<Unrolling>> unrollings_;

@@ -2,6 +2,7 @@
 #include "dse/mappers/exact/choices/unroller.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -41,7 +42,7 @@ double keep_faster_half(std::vector<double>& steps, const std::function<void(std
 }
 
 Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
-                   SearchLimits& limits, double most_steps)
+                   SearchLimits& limits, double most_steps, std::optional<Mirror> mirror)
     : task_(task),
       fanout_(fanout),
       values_(values),
@@ -50,6 +51,7 @@ Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vecto
       most_(std::min(fanout.max_dims_per_side, dims_)),
       imperfect_(task.factorization != Factorization::kPerfect),
       needs_differ_(task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby),
+      mirror_(mirror),
       most_steps_(most_steps) {}
 
 std::vector<Unrolling> Unroller::run() {
@@ -61,6 +63,7 @@ std::vector<Unrolling> Unroller::run() {
     empty.at.rows.fill(1);
     empty.at.cols.fill(1);
     empty.sides = &sides;
+    empty.most_cols = fanout_.columns_beside(1);
     // With perfect factors and any shape, whatever stands on both sides could stand on one.
     empty.one_side = !imperfect_ && fanout_.any_shape() && most_ == dims_ && (sides.rows & ~sides.cols) == 0;
   }
@@ -87,7 +90,16 @@ void Unroller::list_splits() {
     }
     std::sort(all.begin(), all.end(),
               [](const Split& a, const Split& b) { return std::tie(a.factor, a.rows) < std::tie(b.factor, b.rows); });
+    for (Split& split : all) split.rounds = static_cast<double>(ceil_div(size, split.factor));
   }
+}
+
+/// Of all that begin like this; 0 where nobody asks.
+double Unroller::least_steps(int d, double taken, Count units) const {
+  if (most_steps_ == std::numeric_limits<double>::infinity()) return 0;
+  // Whatever units are left take their share of what is to come.
+  const double left = std::floor(static_cast<double>(fanout_.units()) / static_cast<double>(units));
+  return taken * std::max(1.0, to_come_[static_cast<std::size_t>(d) + 1] / left * (1 - kRoundingOfSteps));
 }
 
 /// The factor of dim d, and with it what layouts are left. `steps` and `units` are those of the dims before it.
@@ -97,15 +109,11 @@ void Unroller::choose(int d, std::size_t first, double steps, Count units) {
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
   for (std::size_t i = 0; i < all.size() && !expired_;) {
     const Count factor = all[i].factor;
-    if (units * factor > fanout_.units()) return;
+    if (units * factor > fanout_.units() || mirrored(d, factor, layouts_[first].at)) return;
     std::size_t next = i + 1;
     while (next < all.size() && all[next].factor == factor) ++next;
-    const double taken = steps * static_cast<double>(ceil_div(task_.layer.dims[d].size, factor));
-    // Whatever units are left take their share of what is to come.
-    const double left = std::floor(static_cast<double>(fanout_.units()) / static_cast<double>(units * factor));
-    const double least =
-        taken * std::max(1.0, to_come_[static_cast<std::size_t>(d) + 1] / left * (1 - kRoundingOfSteps));
-    if (least > most_steps_) {
+    const double taken = steps * all[i].rounds;
+    if (const double least = least_steps(d, taken, units * factor); least > most_steps_) {
       if (complete_) slow_ = std::min(slow_, least);  // otherwise it is no faster than what went already
     } else {
       for (std::size_t before = first; before < last; ++before)
@@ -127,52 +135,65 @@ void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t fi
       (under.one_side || (under.sides->rows >> d & 1U) == 0 || row_dims > most_ || rows > fanout_.longest(Side::kRows)))
     return;
   if (split.cols > 1 && ((under.sides->cols >> d & 1U) == 0 || col_dims > most_)) return;
-  if (cols > fanout_.columns_beside(rows)) return;
+  const Count most_cols = split.rows > 1 ? fanout_.columns_beside(rows) : under.most_cols;
+  if (cols > most_cols) return;
   Layout layout = under;
   layout.at.rows[d] = split.rows;
   layout.at.cols[d] = split.cols;
   layout.rows = rows;
   layout.cols = cols;
+  layout.most_cols = most_cols;
   layout.row_dims = row_dims;
   layout.col_dims = col_dims;
+  if (split.rows > 1 && split.cols > 1) layout.both |= DimSet{1} << d;
   for (std::size_t i = first; i < layouts_.size(); ++i) {
     const Layout& other = layouts_[i];
     if (other.rows == rows && other.sides == layout.sides &&
-        (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) &&
-        needs_no_more(other.at, layout.at))
+        (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) && needs_no_more(other, layout))
       return;
   }
   layouts_.push_back(layout);
 }
 
-/// Of unrollings with the same factors: can `a` stand wherever `b` can? A bound must not exceed the iterations it finds
+/// Would this factor make the image in the mirror come before what is chosen? Factors that were chosen before decide
+/// first, as they do where unrollings of several fanouts are combined.
+bool Unroller::mirrored(int d, Count factor, const Unrolling& before) const {
+  if (!mirror_) return false;
+  const std::array<int, kMaxDims>& image = *mirror_;
+  const auto known = [&](int dim) { return 0 <= dim && dim <= d; };
+  const int partner = image[d];
+  if (partner == d || !known(partner)) return false;
+  for (int e = 0; e < partner; ++e)
+    if (image[e] > e && (!known(image[e]) || before.factor(e) != before.factor(image[e]))) return false;
+  return factor > before.factor(partner);
+}
+
+/// Of layouts with the same factors: can `a` stand wherever `b` can? A bound must not exceed the iterations it finds
 /// left. Where remainders are allowed the columns take `cols` of what is left and the rows ceil(left / cols): enough
-/// for both if left > factor - cols. So the unrollings differ in what they need.
-bool Unroller::needs_no_more(const Unrolling& a, const Unrolling& b) const {
+/// for both if left > factor - cols; on one side all of the factor is needed. So the layouts differ in what they need.
+bool Unroller::needs_no_more(const Layout& a, const Layout& b) const {
   if (!needs_differ_) return true;
-  const auto need = [](const Unrolling& u, int d) {
-    return u.rows[d] > 1 && u.cols[d] > 1 ? u.factor(d) - u.cols[d] + 1 : u.factor(d);
-  };
-  for (int d = 0; d < dims_; ++d)
-    if (need(a, d) > need(b, d)) return false;
+  if ((b.both & ~a.both) != 0) return false;
+  for (DimSet rest = b.both; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    if (a.at.cols[d] < b.at.cols[d]) return false;
+  }
   return true;
 }
 
 /// Of the layouts of these factors those that can stand wherever any of them can.
 void Unroller::keep(std::size_t first, double steps) {
-  const std::size_t group = found_.size();
+  kept_.clear();
   for (std::size_t i = first; i < layouts_.size(); ++i) {
-    const Unrolling& unrolling = layouts_[i].at;
-    const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(group);
-    if (std::any_of(begin, found_.end(), [&](const Unrolling& other) { return needs_no_more(other, unrolling); }))
-      continue;
-    found_.erase(
-        std::remove_if(begin, found_.end(), [&](const Unrolling& other) { return needs_no_more(unrolling, other); }),
-        found_.end());
-    found_.push_back(unrolling);
+    const Layout& layout = layouts_[i];
+    if (std::ranges::any_of(kept_, [&](std::size_t other) { return needs_no_more(layouts_[other], layout); })) continue;
+    std::erase_if(kept_, [&](std::size_t other) { return needs_no_more(layout, layouts_[other]); });
+    kept_.push_back(i);
   }
+  const std::size_t before = found_.size();
+  for (const std::size_t i : kept_) found_.push_back(layouts_[i].at);
   steps_.resize(found_.size(), steps);
-  if (group / kLookEvery == found_.size() / kLookEvery) return;
+  if (before / kLookEvery == found_.size() / kLookEvery) return;
   if (limits_.expired()) {
     expired_ = true;
     unlisted_ = 0;

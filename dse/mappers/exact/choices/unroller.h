@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/mirror.h"
 
 namespace pliant::exact {
 
@@ -20,9 +22,10 @@ double keep_faster_half(std::vector<double>& steps, const std::function<void(std
 
 class Unroller {
  public:
-  /// Unrollings that take more steps are left out, however much of the rest the other fanouts take.
+  /// Unrollings that take more steps are left out, however much of the rest the other fanouts take; and so are those
+  /// whose image in the mirror is listed.
   Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
-           SearchLimits& limits, double most_steps);
+           SearchLimits& limits, double most_steps, std::optional<Mirror> mirror);
 
   /// Those of the same factors stand together; factors ascend.
   std::vector<Unrolling> run();
@@ -36,20 +39,24 @@ class Unroller {
   /// Some of the rows and columns a dim may take: their product is its factor.
   struct Split {
     std::int32_t factor, rows, cols;
+    double rounds = 0;  // iterations that the factor leaves
   };
   /// A way to lay the factors chosen so far over the two sides.
   struct Layout {
     Unrolling at;
-    Count rows = 1, cols = 1;
+    Count rows = 1, cols = 1, most_cols = 1;
     int row_dims = 0, col_dims = 0;
+    DimSet both = 0;  // dims on both sides
     const FanoutRules::Sides* sides = nullptr;
     bool one_side = false;
   };
 
   void list_splits();
+  double least_steps(int d, double taken, Count units) const;
   void choose(int d, std::size_t first, double steps, Count units);
   void lay(std::size_t before, int d, const Split& split, std::size_t first);
-  bool needs_no_more(const Unrolling& a, const Unrolling& b) const;
+  bool mirrored(int d, Count factor, const Unrolling& before) const;
+  bool needs_no_more(const Layout& a, const Layout& b) const;
   void keep(std::size_t first, double steps);
   void make_room();
 
@@ -59,11 +66,13 @@ class Unroller {
   SearchLimits& limits_;
   const int dims_, most_;
   const bool imperfect_, needs_differ_;
+  const std::optional<Mirror> mirror_;
   double most_steps_;
   double slow_ = std::numeric_limits<double>::infinity(), unlisted_ = std::numeric_limits<double>::infinity();
   std::array<std::vector<Split>, kMaxDims> splits_;  // by dim; factors ascend, then rows
   std::array<double, kMaxDims + 1> to_come_{};       // iterations of the dims from here on
   std::vector<Layout> layouts_;                      // a stack: those of the factors chosen so far come last
+  std::vector<std::size_t> kept_;                    // of them, where all factors are chosen
   std::vector<Unrolling> found_;
   std::vector<double> steps_;  // of those found
   bool complete_ = true, expired_ = false;
