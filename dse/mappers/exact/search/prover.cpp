@@ -29,7 +29,7 @@ constexpr double kShareOfTables = 0.8, kShareOfOne = 0.5;
 /// Choices are listed and get tables in turns, for tables find mappings that leave fewer choices to list: of what is
 /// left for both, a turn looks at unrollings with so much, has listed choices after so much and made tables after so
 /// much; the last turn, of so little of all, does not end before all is used.
-constexpr double kShareOfLooking = 0.35, kShareOfListing = 0.5, kShareOfTurn = 0.75, kLastTurn = 0.02;
+constexpr double kShareOfLooking = 0.6, kShareOfListing = 0.7, kShareOfTurn = 0.8, kLastTurn = 0.02;
 
 /// More unrollings than this are looked at fastest first, so that those that a limit leaves are the slow ones.
 constexpr std::size_t kFewUnrollings = 4096;
