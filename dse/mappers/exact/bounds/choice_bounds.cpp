@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
 
@@ -19,23 +17,25 @@ constexpr double kMayBind = 0.5;
 
 /// Costs are remembered on accelerators of at most so many fanouts, for at most so many sorts of unrollings.
 constexpr int kMostKnownFanouts = 4;
-constexpr std::size_t kMostKnown = 1024;
+
+/// Keep choices are listed one by one where there are at most so many.
+constexpr std::size_t kMostListed = 512;
 
 }  // namespace
 
 ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), p_(resolved.problem) {
   floor_ = p_.macs * p_.mac_pj;
-  std::size_t costs = 0;
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
     double nearest = kInfinity;
-    costs_of_[x] = costs;
+    std::size_t costs = 0;
     known_by_units_[x] = resolved_.perfect && p_.affine[x].empty() && std::popcount(p_.fanouts) <= kMostKnownFanouts;
     // An index such as Q + S may use S without windows, where Q has one iteration; it is summed along all the same.
     known_by_units_[x] &= x != p_.output || (p_.summing & p_.coupled[x]) == 0;
     for (const std::uint32_t levels : keep_patterns(resolved_.rules, x)) {
       Pattern pattern;
       pattern.levels = levels;
+      pattern.tensor = x;
       int child = p_.levels;
       for (const int l : resolved_.memories) {
         if (!(levels >> l & 1U)) continue;
@@ -56,13 +56,32 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       nearest = std::min(nearest, p_.macs / units * pj + energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
+    costs_of_[x] = costs;
     floor_of_[x] = nearest;
     floor_ += nearest;
     keep_choices_ *= patterns_[x].size();
   }
-  costs_of_[p_.tensors] = costs;
-  look_.costs.resize(costs);
   floor_cycles_ = cycles_outside_fanouts();
+  list_fitting();
+}
+
+/// What overflows a memory with the smallest tiles overflows it with any.
+void ChoiceBounds::list_fitting() {
+  std::array<double, kMaxDims> smallest;
+  smallest.fill(1);
+  for (const int l : resolved_.memories) {
+    for (int x = 0; x < p_.tensors; ++x) look_.held[x][l] = words(x, smallest);
+    const MemoryRules& memory = resolved_.rules.memory(l);
+    all_may_fit_ &= !memory.overflows(memory.may_keep, [&](int x) { return look_.held[x][l]; });
+  }
+  all_may_fit_ |= keep_choices_ > kMostListed;
+  if (all_may_fit_) return;
+  for (std::size_t choice = 0; choice < keep_choices_; ++choice) {
+    const Chosen chosen = patterns(choice);
+    if (!fits(chosen)) continue;
+    auto& places = fitting_.emplace_back();
+    for (int x = 0; x < p_.tensors; ++x) places[x] = static_cast<std::uint16_t>(chosen[x]->costs);
+  }
 }
 
 /// Words of a memory that an element takes; no output takes less than a finished one.
@@ -158,148 +177,6 @@ double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) cons
   return product;
 }
 
-/// How much a tile can grow by temporal loops, and the iterations that are left outside it then: at least, with
-/// remainders. Largest first; of tiles that leave the same iterations only the smallest, which stands for the others.
-const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread, Count duration) {
-  auto [entry, fresh] = known_growths_[d].try_emplace({duration > 0 ? 1 : spread, duration});
-  std::vector<Growth>& all = entry->second;
-  if (!fresh) return all;
-  if (resolved_.perfect || duration > 0) {
-    const Count iterations = duration > 0 ? duration : resolved_.task.layer.dims[d].size / spread;
-    for (const Count divisor : divisors(iterations))
-      all.push_back(
-          {static_cast<double>(divisor), static_cast<double>(iterations / divisor), static_cast<double>(divisor)});
-    std::reverse(all.begin(), all.end());
-    return all;
-  }
-  const double iterations = std::max(1.0, p_.size[d] / static_cast<double>(spread));
-  for (double left = 1;; ++left) {
-    const double factor = std::ceil(iterations / left - 1e-9);
-    if (all.empty() || factor < all.back().factor)
-      all.push_back({factor, std::max(1.0, iterations / factor), all.empty() ? kInfinity : all.back().factor - 1});
-    if (factor == 1) return all;
-    if (all.size() > kMostTiles) {  // smaller tiles still: no better than the smallest possible
-      all.push_back({1, iterations / factor, factor - 1});
-      return all;
-    }
-    left = std::max(left, std::ceil(iterations / (factor - 1)) - 1);
-  }
-}
-
-/// With perfect factors the copies of a tensor without windows are the units along dims that it does not use, whichever
-/// dims these are, and its words do not depend on which of its own dims are spread. So unrollings with the same units
-/// at every fanout, and as many of them along its dims, cost the same. (Steps are MACs over all units. Operands that
-/// stay at the compute units tell their dims apart, and so do outputs that finish at some units only.)
-ChoiceBounds::Known* ChoiceBounds::known_by_units(int x, const Spatial& spatial) {
-  if (!known_by_units_[x]) return nullptr;
-  Units units{};
-  std::size_t i = 0;
-  for (std::uint32_t rest = p_.fanouts; rest != 0; rest &= rest - 1) {
-    const std::array<Count, kMaxDims>& factor = spatial.factor[std::countr_zero(rest)];
-    Count sharing = 1, all = 1;
-    for (int d = 0; d < p_.dims; ++d) {
-      all *= factor[d];
-      if (!p_.is_coupled(x, d)) sharing *= factor[d];
-    }
-    units[i++] = sharing;
-    units[i++] = all;
-  }
-  const auto found = known_[x].find(units);
-  if (found != known_[x].end()) return &found->second;
-  return known_[x].size() < kMostKnown ? &known_[x][units] : nullptr;
-}
-
-void ChoiceBounds::remember(Known* known, int x, bool ports) {
-  if (known == nullptr) return;
-  known->costs.assign(look_.costs.begin() + static_cast<std::ptrdiff_t>(costs_of_[x]),
-                      look_.costs.begin() + static_cast<std::ptrdiff_t>(costs_of_[x + 1]));
-  known->ports = ports;
-}
-
-double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
-  std::optional<Costs> made;
-  const auto costs = [&]() -> const Costs& { return made ? *made : made.emplace(resolved_, spatial); };
-  std::array<Known*, kMaxTensors> known{};
-  look_.steps = least_steps(resolved_.task, p_, spatial);
-  // Energies add up by tensor: what is known of the first, and the floors of the others.
-  double energy = floor_;
-  const double cycles = std::max(look_.steps, floor_cycles_);
-  for (int x = 0; x < p_.tensors; ++x) {
-    known[x] = known_by_units(x, spatial);
-    if (known[x] != nullptr && !known[x]->costs.empty()) {
-      std::copy(known[x]->costs.begin(), known[x]->costs.end(),
-                look_.costs.begin() + static_cast<std::ptrdiff_t>(costs_of_[x]));
-    } else {
-      for (const Pattern& pattern : patterns_[x]) charge(costs(), pattern, 0);
-      remember(known[x], x, p_.ports.empty());
-    }
-    energy += least_of(x, 0) - floor_of_[x];
-    const double least = value(energy, cycles, look_.steps);
-    if (least >= limit) return least;
-  }
-  for (int x = 0; x < p_.tensors; ++x) {
-    if (p_.ports.empty() || (known[x] != nullptr && known[x]->ports)) continue;
-    for (const Pattern& pattern : patterns_[x])
-      for (std::size_t f = 1; f < functionals(); ++f) charge(costs(), pattern, f);
-    remember(known[x], x, true);
-  }
-  look_at_tiles(spatial);
-  return least();
-}
-
-double ChoiceBounds::look_again(const Spatial& spatial, const Seen& seen) {
-  look_.steps = seen.steps;
-  look_.costs = seen.costs;
-  look_at_tiles(spatial);
-  return least();
-}
-
-void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f) {
-  std::array<Weights, kMaxLevels> weights;
-  double total =
-      f == 0 ? costs.energy(pattern.pairs, weights.data()) : costs.port(p_.ports[f - 1], pattern.pairs, weights.data());
-  double all_begun = 0;
-  double* const deliveries = &look_.costs[delivery_at(pattern, 0, f)];
-  for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
-    const KeeperPair& pair = pattern.pairs[j];
-    const double least = costs.least(pair, weights[j]), begun = costs.begun(pair, weights[j]);
-    total += least + begun;
-    all_begun += begun;
-    const bool alike = resolved_.perfect && pair.child == p_.levels;
-    const Costs::Delivery once = alike ? Costs::Delivery{least, 0} : costs.delivery(pair, weights[j]);
-    deliveries[2 * j] = once.round;
-    deliveries[2 * j + 1] = once.unit;
-    if (f == 0) look_.costs[delivery_at(pattern, 0, functionals()) + j] = costs.busy_copies(pair.tensor, pair.child);
-  }
-  look_.costs[pattern.costs + f] = total;
-  look_.costs[pattern.costs + functionals() + f] = all_begun;
-}
-
-void ChoiceBounds::look_at_tiles(const Spatial& spatial) {
-  for (int d = 0; d < p_.dims; ++d) {
-    Count spread = 1;
-    for (int l = 0; l < p_.levels; ++l) spread *= spatial.factor[l][d];
-    const Count duration = spatial.durations[d];
-    look_.temporal[d] =
-        duration > 0 ? static_cast<double>(duration) : std::max(1.0, p_.size[d] / static_cast<double>(spread));
-    look_.growths[d] = &growths(d, spread, duration);
-    look_.tile_known[d] = resolved_.perfect || duration > 0 || spread == 1;
-  }
-  std::array<double, kMaxDims> inside;
-  inside.fill(1);
-  for (int l = p_.levels - 1; l >= 0; --l) {
-    if (!p_.is_memory[l]) {
-      for (int d = 0; d < p_.dims; ++d)
-        inside[d] = std::min(inside[d] * static_cast<double>(spatial.factor[l][d]), p_.size[d]);
-      continue;
-    }
-    look_.inside[l] = inside;
-    if (p_.capacity[l] == kInfinity) continue;
-    for (int x = 0; x < p_.tensors; ++x)
-      if (p_.may_keep[l] >> x & 1U) look_.held[x][l] = words(x, inside);
-  }
-}
-
 double ChoiceBounds::least_of(int x, std::size_t functional) const {
   double best = kInfinity;
   for (const Pattern& pattern : patterns_[x]) best = std::min(best, least_of(pattern, functional));
@@ -316,11 +193,23 @@ double ChoiceBounds::port_cycles() const {
   return cycles;
 }
 
-double ChoiceBounds::least() const {
-  double energy = p_.macs * p_.mac_pj;
-  for (int x = 0; x < p_.tensors; ++x) energy += least_of(x, 0);
-  return value(energy, std::max(look_.steps, port_cycles()), look_.steps);
+double ChoiceBounds::least_energy() const {
+  const double macs = p_.macs * p_.mac_pj;
+  if (all_may_fit_) {
+    double energy = macs;
+    for (int x = 0; x < p_.tensors; ++x) energy += least_of(x, 0);
+    return energy;
+  }
+  double best = kInfinity;
+  for (const auto& places : fitting_) {
+    double energy = macs;
+    for (int x = 0; x < p_.tensors; ++x) energy += look_.costs[x][places[x]];
+    best = std::min(best, energy);
+  }
+  return best;
 }
+
+double ChoiceBounds::least() const { return value(least_energy(), std::max(look_.steps, port_cycles()), look_.steps); }
 
 bool ChoiceBounds::fits(const Chosen& chosen) const {
   for (const int l : resolved_.memories) {
@@ -341,7 +230,8 @@ double ChoiceBounds::shared(const Chosen& chosen, const Mix& mix, const Enough& 
   return with(shared_capacity(chosen, mix, [&](double capacity) { return enough && enough(with(capacity)); }));
 }
 
-double ChoiceBounds::shared(std::size_t keep_choice, const Mix& mix) const {
+double ChoiceBounds::shared(std::size_t keep_choice, const Mix& mix) {
+  look_at_tiles();
   return shared(patterns(keep_choice), mix);
 }
 
@@ -407,14 +297,15 @@ void ChoiceBounds::each_keep_below(const double& limit, const Visit& visit) cons
   choose(choose, 0, 0, 1, p_.macs * p_.mac_pj);
 }
 
-void ChoiceBounds::keeps_below(const double& limit,
-                               const std::function<void(std::size_t, const Shared&)>& visit) const {
+void ChoiceBounds::keeps_below(const double& limit, const std::function<void(std::size_t, const Shared&)>& visit) {
+  look_at_tiles();
   each_keep_below(limit, [&](const Chosen& chosen, std::size_t choice, double cycles) {
     visit(choice, shared_value(chosen, cycles, limit));
   });
 }
 
-ChoiceBounds::Shared ChoiceBounds::least_shared(double limit) const {
+ChoiceBounds::Shared ChoiceBounds::least_shared(double limit) {
+  look_at_tiles();
   Shared least{kInfinity, kInfinity, kInfinity, kInfinity};
   each_keep_below(limit, [&](const Chosen& chosen, std::size_t, double cycles) {
     const Shared one = shared_value(chosen, cycles, limit);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -43,23 +44,25 @@ class ChoiceBounds {
     std::array<const std::vector<Growth>*, kMaxDims> growths{};
     std::array<std::array<double, kMaxDims>, kMaxLevels> inside{};   // factors inside a memory, by dim
     std::array<std::array<double, kMaxLevels>, kMaxTensors> held{};  // least words that a memory holds of a tensor
-    std::vector<double> costs;                                       // of the patterns, one after the other
+    std::array<const double*, kMaxTensors> costs{};                  // by tensor: of its patterns, one after the other
+    const Spatial* tiles_of = nullptr;                               // whose tiles are not known yet, if any
   };
 
-  /// Everything below is about this unrolling. Returns the least of it; at the limit or above it looking ends, and
-  /// nothing else is known of the unrolling.
+  /// Everything below is about this unrolling, which must outlive it. Returns the least of it; at the limit or above it
+  /// looking ends, and nothing else is known of the unrolling.
   double look_at(const Spatial& spatial, double limit = kInfinity);
   /// What took the time of a look: steps, and costs of the patterns.
   struct Seen {
     double steps = 0;
     std::vector<double> costs;
   };
-  Seen seen() const { return {look_.steps, look_.costs}; }
+  Seen seen() const;
   /// Is looking as quick as looking again?
   bool looks_quickly() const {
     return std::all_of(known_by_units_.begin(), known_by_units_.begin() + p_.tensors, [](bool known) { return known; });
   }
   /// As look_at() without a limit, of an unrolling that was seen before.
+  /// What was seen must outlive it, too.
   double look_again(const Spatial& spatial, const Seen& seen);
   double least() const;
   double port_cycles() const;  ///< that every keep choice takes, whatever the steps
@@ -70,9 +73,9 @@ class ChoiceBounds {
   };
   /// Calls visit(keep choice, its bound) for every keep choice whose moved_once is below the limit, which visit may
   /// lower.
-  void keeps_below(const double& limit, const std::function<void(std::size_t, const Shared&)>& visit) const;
+  void keeps_below(const double& limit, const std::function<void(std::size_t, const Shared&)>& visit);
   /// What every keep choice that is below the limit needs at least; infinity where there is none.
-  Shared least_shared(double limit) const;
+  Shared least_shared(double limit);
   /// The objective where a mapping takes at least so many steps.
   double with_steps(const Shared& least, double steps) const;
   /// Tiles looked at since this was asked last: what these bounds take most of their time for.
@@ -85,14 +88,15 @@ class ChoiceBounds {
     double load;
   };
   /// What it is at least for one keep choice, shared capacity included.
-  double shared(std::size_t keep_choice, const Mix& mix) const;
+  double shared(std::size_t keep_choice, const Mix& mix);
 
  private:
   struct Pattern {
     std::uint32_t levels = 0;
     std::vector<KeeperPair> pairs;  // inside out
     DimSet staying = 0;             // dims whose loops may leave the operand at the compute units
-    std::size_t costs = 0;          // where those of this pattern begin in a look
+    int tensor = 0;
+    std::size_t costs = 0;  // where those of this pattern begin among those of the tensor
     /// The pair that crosses the border of a memory, if the tensor comes from outside it.
     const KeeperPair* across(int level) const {
       for (const KeeperPair& pair : pairs)
@@ -105,20 +109,20 @@ class ChoiceBounds {
   // Costs of a pattern in the unrolling looked at.
   /// By functional: energy, then the ports.
   double least_of(const Pattern& pattern, std::size_t functional) const {
-    return look_.costs[pattern.costs + functional];
+    return look_.costs[pattern.tensor][pattern.costs + functional];
   }
   /// Of the least: certain for one delivery, less where there are more.
   double begun(const Pattern& pattern, std::size_t functional) const {
-    return look_.costs[pattern.costs + functionals() + functional];
+    return look_.costs[pattern.tensor][pattern.costs + functionals() + functional];
   }
   /// One delivery of the whole tensor; of an operand's, staying as long as it can.
   Costs::Delivery delivery(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
-    const double* const known = &look_.costs[delivery_at(pattern, pair, functional)];
+    const double* const known = &look_.costs[pattern.tensor][delivery_at(pattern, pair, functional)];
     return {known[0], known[1]};
   }
   /// Copies of the child that the least counts.
   double busy(const Pattern& pattern, std::size_t pair) const {
-    return look_.costs[delivery_at(pattern, 0, functionals()) + pair];
+    return look_.costs[pattern.tensor][delivery_at(pattern, 0, functionals()) + pair];
   }
   std::size_t functionals() const { return 1 + p_.ports.size(); }
   std::size_t delivery_at(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
@@ -126,15 +130,19 @@ class ChoiceBounds {
   }
   /// The least that any pattern of the tensor has of a functional.
   double least_of(int tensor, std::size_t functional) const;
-  void charge(const Costs& costs, const Pattern& pattern, std::size_t functional);
+  /// The least energy of the keep choices that fit at all.
+  double least_energy() const;
+  void charge(const Costs& costs, const Pattern& pattern, std::size_t functional, double* known);
   /// What an unrolling has made known of one tensor: the costs of its patterns, of energy and perhaps of the ports.
   struct Known {
     std::vector<double> costs;
-    bool ports = false;
+    double least = 0;  // energy of any pattern
+    bool energy = false, ports = false;
   };
-  Known* known_by_units(int tensor, const Spatial& spatial);
-  void remember(Known* known, int tensor, bool ports);
-  void look_at_tiles(const Spatial& spatial);
+  /// Where it is kept, for this unrolling only or for all of the same units.
+  Known& known_by_units(int tensor, const Spatial& spatial);
+  void look_at_tiles();
+  void list_fitting();
 
   double least_words(int x, int level) const;
   int first_fanout() const;
@@ -193,12 +201,22 @@ class ChoiceBounds {
   /// By dim; by the factor that is spread and the iterations in time, if those are chosen.
   std::array<std::map<std::pair<Count, Count>, std::vector<Growth>>, kMaxDims> known_growths_;
   std::array<double, kMaxTensors> floor_of_{};  // by tensor, of floor_
-  /// Of unrollings that differ in dims only: by tensor, and by fanout the units that share it and all units.
+  /// Of unrollings that differ in dims only: by tensor, and by fanout the units that share it and, where there are
+  /// ports, the other ones.
   using Units = std::array<Count, 8>;
-  std::array<std::map<Units, Known>, kMaxTensors> known_;
+  struct HashOfUnits {
+    std::size_t operator()(const Units& units) const;
+  };
+  std::array<std::unordered_map<Units, Known, HashOfUnits>, kMaxTensors> known_;
+  std::array<Known, kMaxTensors> own_;  // of tensors for which units are not enough
   std::array<bool, kMaxTensors> known_by_units_{};
-  std::array<std::size_t, kMaxTensors + 1> costs_of_{};  // where those of a tensor begin in a look
+  std::array<std::size_t, kMaxTensors> costs_of_{};  // how many there are for a tensor
+  /// Keep choices whose tensors fit together where no dim is spread, as the places of their energies among the costs of
+  /// the tensors. Listed where some do not fit, unless there are too many.
+  std::vector<std::array<std::uint16_t, kMaxTensors>> fitting_;
+  bool all_may_fit_ = true;
   Look look_;
+  std::array<Weights, kMaxLevels> weights_;  // of the pattern that is charged
   mutable std::uint64_t looked_ = 0;
 };
 

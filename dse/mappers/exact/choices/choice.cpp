@@ -2,6 +2,7 @@
 #include "dse/mappers/exact/choices/choice.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -154,9 +155,11 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
       steps *= static_cast<double>(spatial.durations[d]);
       continue;
     }
-    double parallel = 1;
-    for (int l = 0; l < problem.levels; ++l) parallel *= static_cast<double>(spatial.factor[l][d]);
-    steps *= std::ceil(static_cast<double>(task.layer.dims[d].size) / parallel - 1e-9);
+    Count parallel = 1;
+    for (std::uint32_t rest = problem.fanouts; rest != 0; rest &= rest - 1)
+      parallel *= spatial.factor[std::countr_zero(rest)][d];
+    const Count size = task.layer.dims[d].size;
+    steps *= static_cast<double>(parallel == 1 ? size : ceil_div(size, parallel));
   }
   return steps;
 }
@@ -171,6 +174,7 @@ class SpatialChoices::Combiner {
         problem_(problem),
         limits_(limits),
         mirror_(mirror),
+        perfect_(task.factorization == Factorization::kPerfect),
         at_(choices.fanouts_.size()) {
     for (int d = 0; d < problem.dims; ++d) left_[d] = task.layer.dims[d].size;
     parallel_.fill(1);
@@ -190,6 +194,13 @@ class SpatialChoices::Combiner {
       steps *= static_cast<double>(ceil_div(task_.layer.dims[d].size, parallel[d]));
     return steps;
   }
+  /// With perfect factors all that is left.
+  double steps(const Sizes& parallel, const Sizes& left) const {
+    if (!perfect_) return steps(parallel);
+    double steps = problem_.cycles_per_mac;
+    for (int d = 0; d < problem_.dims; ++d) steps *= static_cast<double>(left[d]);
+    return steps;
+  }
 
   void fastest_first(std::vector<Unrolling>& all) const {
     std::vector<std::pair<double, std::size_t>> order;
@@ -205,8 +216,7 @@ class SpatialChoices::Combiner {
   }
 
   void extend(std::size_t f, const Sizes& left, const Sizes& parallel) {
-    if (f == at_.size()) return add(parallel);
-    const bool imperfect = task_.factorization != Factorization::kPerfect;
+    if (f == at_.size()) return add(parallel, left);
     const std::vector<Unrolling>& all = choices_.unrollings_[f];
     for (std::size_t i = 0; i < all.size() && !over_; ++i) {
       if (++looked_ % kLookEveryCombinations == 0 &&
@@ -220,8 +230,12 @@ class SpatialChoices::Combiner {
       for (int d = 0; d < problem_.dims && fits; ++d) {
         const Count factor = all[i].factor(d);
         if (factor == 1) continue;
-        fits = imperfect || left[d] % factor == 0;
         factors[d] *= factor;
+        if (perfect_) {
+          after[d] = left[d] / factor;
+          fits = after[d] * factor == left[d];
+          continue;
+        }
         for (const Count b : {all[i].cols[d], all[i].rows[d]}) {
           fits &= b <= after[d];
           after[d] = ceil_div(after[d], b);
@@ -244,17 +258,19 @@ class SpatialChoices::Combiner {
     return false;
   }
 
-  void add(const Sizes& parallel) {
+  void add(const Sizes& parallel, const Sizes& left) {
     if (mirror_ && mirrored()) return;
-    double units = 1;
-    for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel[d]);
-    if (units < task_.accelerator.hints.min_utilization * problem_.built[problem_.levels]) return;
-    const double taken = steps(parallel);
+    if (task_.accelerator.hints.min_utilization > 0) {
+      double units = 1;
+      for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel[d]);
+      if (units < task_.accelerator.hints.min_utilization * problem_.built[problem_.levels]) return;
+    }
+    const double taken = steps(parallel, left);
     if (taken > choices_.most_steps_) {
       if (complete_) choices_.slow_ = std::min(choices_.slow_, taken);  // otherwise no faster than what went already
       return;
     }
-    choices_.index_.insert(choices_.index_.end(), at_.begin(), at_.end());
+    for (const std::uint32_t i : at_) choices_.index_.push_back(i);
     choices_.steps_.push_back(taken);
     const std::size_t count = choices_.steps_.size();
     if (count % kLookEveryCombinations == 0 &&
@@ -280,6 +296,7 @@ class SpatialChoices::Combiner {
   const Problem& problem_;
   SearchLimits& limits_;
   const std::optional<Mirror> mirror_;
+  const bool perfect_;
   std::vector<std::uint32_t> at_;
   Sizes left_{}, parallel_{};
   std::size_t looked_ = 0;

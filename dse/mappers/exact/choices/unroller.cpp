@@ -137,7 +137,8 @@ void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t fi
   if (split.cols > 1 && ((under.sides->cols >> d & 1U) == 0 || col_dims > most_)) return;
   const Count most_cols = split.rows > 1 ? fanout_.columns_beside(rows) : under.most_cols;
   if (cols > most_cols) return;
-  Layout layout = under;
+  layouts_.push_back(under);
+  Layout& layout = layouts_.back();
   layout.at.rows[d] = split.rows;
   layout.at.cols[d] = split.cols;
   layout.rows = rows;
@@ -146,13 +147,12 @@ void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t fi
   layout.row_dims = row_dims;
   layout.col_dims = col_dims;
   if (split.rows > 1 && split.cols > 1) layout.both |= DimSet{1} << d;
-  for (std::size_t i = first; i < layouts_.size(); ++i) {
+  for (std::size_t i = first; i + 1 < layouts_.size(); ++i) {
     const Layout& other = layouts_[i];
     if (other.rows == rows && other.sides == layout.sides &&
         (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) && needs_no_more(other, layout))
-      return;
+      return layouts_.pop_back();
   }
-  layouts_.push_back(layout);
 }
 
 /// Would this factor make the image in the mirror come before what is chosen? Factors that were chosen before decide

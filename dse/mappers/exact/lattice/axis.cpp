@@ -2,6 +2,7 @@
 #include "dse/mappers/exact/lattice/axis.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -67,12 +68,17 @@ Count largest_tile(const Problem& problem, const MemoryRules& memory, TensorSet 
 
 /// With perfect factors tiles are divisors of the dim: the largest that is no larger. Limits between two of them are
 /// the same limit, and share a chain.
-Count largest_divisor(AxisCache& cache, int d, Count size, Count limit) {
+Count largest_divisor(const std::vector<Count>& known, Count limit) {
   if (limit == kAny) return limit;
-  std::vector<Count>& known = cache.divisors[static_cast<std::size_t>(d)];
-  if (known.empty()) known = divisors(size);
   const auto above = std::upper_bound(known.begin(), known.end(), limit);
   return above == known.begin() ? 0 : *(above - 1);
+}
+
+const std::vector<Count>& divisors_of(AxisCache& cache, int d, Count size) {
+  const std::lock_guard lock(cache.mutex);
+  std::vector<Count>& known = cache.divisors[static_cast<std::size_t>(d)];
+  if (known.empty()) known = divisors(size);
+  return known;
 }
 
 using Limits = std::array<Count, kMaxLevels>;  // by memory, from the innermost outwards
@@ -81,12 +87,15 @@ using State = Axis::State;
 /// The axes of one dim: outwards every state that can be reached, then inwards without those that lead nowhere.
 class ChainBuilder {
  public:
-  ChainBuilder(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, const Limits& largest, int d)
+  /// `tiles`: with perfect factors the divisors of the dim.
+  ChainBuilder(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, const Limits& largest, int d,
+               std::span<const Count> tiles)
       : rules_(rules),
         problem_(problem),
         spatial_(spatial),
         largest_(largest),
         d_(d),
+        tiles_(tiles),
         size_(rules.layer.dims[d].size),
         stages_(static_cast<int>(rules.memories.size())),
         loose_(may_be_imperfect(rules.factorization, false)),
@@ -139,7 +148,7 @@ class ChainBuilder {
       starts.push_back(cross(state));
       if (starts.back()) all.push_back(*starts.back());
     }
-    if (loops_at(k) && !add_loops(k, all)) return false;
+    if (loops_at(k) && !(tiles_.empty() ? add_loops(k, all) : take_multiples(k, all))) return false;
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     if (all.size() > kMostStates) return false;
@@ -151,6 +160,19 @@ class ChainBuilder {
       const auto at = std::lower_bound(axis.states.begin(), axis.states.end(), *starts[i]);
       if (at != axis.states.end() && *at == *starts[i])
         axis.from_inside[i] = static_cast<int>(at - axis.states.begin());
+    }
+    return true;
+  }
+
+  /// The same with perfect factors: every tile that is a multiple of one that was reached.
+  bool take_multiples(int k, std::vector<State>& all) const {
+    const std::vector<State> entered = std::move(all);
+    all.clear();
+    all.reserve(tiles_.size());
+    for (const Count tile : tiles_) {
+      if (tile > largest_[k]) break;
+      if (std::ranges::any_of(entered, [tile](const State& state) { return tile % state.tile == 0; }))
+        all.push_back({tile, size_ / tile});
     }
     return true;
   }
@@ -198,6 +220,7 @@ class ChainBuilder {
   /// Is there a loop of memory k from state a to state b?
   bool leads(const State& a, const State& b) const {
     if (b.tile <= a.tile || b.tile % a.tile != 0) return false;
+    if (!tiles_.empty()) return true;
     const Count factor = b.tile / a.tile;
     return loose_ ? (factor <= a.left && ceil_div(a.left, factor) == b.left)
                   : (a.left % factor == 0 && a.left / factor == b.left);
@@ -208,31 +231,28 @@ class ChainBuilder {
   bool drop_dead_ends(int k, std::vector<bool>& useful) {
     const Axis& axis = axes_[k];
     const int n = static_cast<int>(axis.states.size());
-    std::vector<std::vector<int>> below(n);
-    std::vector<bool> ends(n), alive(n);
-    for (int i = 0; i < n; ++i) ends[i] = axis.may_end[i] && useful[i];
-    for (int i = 0; i < n; ++i)
-      for (int j = i; j < n; ++j)
-        if (i == j || (loops_at(k) && leads(axis.states[i], axis.states[j]))) {
-          below[j].push_back(i);
-          if (ends[j]) alive[i] = true;
+    Pairs leads_to(n);
+    std::vector<char> ends(n), alive(n);
+    const bool loops = loops_at(k);
+    for (int i = 0; i < n; ++i) ends[i] = axis.may_end[i] && useful[i] ? 1 : 0;
+    for (int i = 0; i < n; ++i) {
+      const State from = axis.states[i];
+      for (int j = i; j < (loops ? n : i + 1); ++j)
+        if (i == j || leads(from, axis.states[j])) {
+          leads_to.add(i, j);
+          alive[i] |= ends[j];
         }
+    }
     std::vector<int> renumber(n, -1);
     Axis kept;
     for (int i = 0; i < n; ++i) {
-      if (!alive[i]) continue;
+      if (alive[i] == 0) continue;
       renumber[i] = static_cast<int>(kept.states.size());
       kept.states.push_back(axis.states[i]);
-      kept.may_end.push_back(ends[i]);
+      kept.may_end.push_back(ends[i] != 0);
     }
     if (kept.states.empty()) return false;
-    kept.below.resize(kept.states.size());
-    for (int j = 0; j < n; ++j) {
-      if (renumber[j] < 0) continue;
-      for (const int i : below[j])
-        if (renumber[i] >= 0) kept.below[renumber[j]].push_back(renumber[i]);
-    }
-    add_edges(kept);
+    add_steps(leads_to, renumber, kept);
     useful.clear();
     for (const int to : axis.from_inside) {
       kept.from_inside.push_back(to < 0 ? -1 : renumber[to]);
@@ -249,24 +269,52 @@ class ChainBuilder {
     return true;
   }
 
-  /// Steps with nothing in between. Dividing chains are closed by prime steps; loose ones need all pairs.
-  void add_edges(Axis& axis) const {
-    const std::size_t count = axis.states.size(), words = (count + 63) / 64;
-    std::vector<std::uint64_t> under(count * words), over(count * words);
-    for (std::size_t j = 0; j < count; ++j)
-      for (const int i : axis.below[j]) {
-        if (i == static_cast<int>(j)) continue;
-        under[j * words + static_cast<std::size_t>(i) / 64] |= std::uint64_t{1} << (i % 64);
-        over[static_cast<std::size_t>(i) * words + j / 64] |= std::uint64_t{1} << (j % 64);
-      }
-    for (std::size_t j = 0; j < count; ++j) {
-      for (const int i : axis.below[j]) {
-        bool direct = i != static_cast<int>(j);
-        for (std::size_t w = 0; w < words && direct && !loose_; ++w)
-          direct = (under[j * words + w] & over[static_cast<std::size_t>(i) * words + w]) == 0;
-        if (direct) axis.edges.emplace_back(i, static_cast<int>(j));
-      }
+  /// Pairs of states as rows of bits.
+  struct Pairs {
+    explicit Pairs(int states)
+        : words((static_cast<std::size_t>(states) + 63) / 64),
+          under(static_cast<std::size_t>(states) * words),
+          over(under.size()) {}
+    void add(int from, int to) {
+      row(under, to)[from / 64] |= std::uint64_t{1} << (from % 64);
+      row(over, from)[to / 64] |= std::uint64_t{1} << (to % 64);
     }
+    std::uint64_t* row(std::vector<std::uint64_t>& rows, int state) {
+      return rows.data() + static_cast<std::size_t>(state) * words;
+    }
+    std::size_t words;
+    std::vector<std::uint64_t> under, over;  // by state: those that lead to it, and those it leads to; itself included
+  };
+
+  /// The pairs among what is kept, and steps with nothing in between. Dividing chains are closed by prime steps; loose
+  /// ones need all pairs.
+  void add_steps(Pairs& pairs, const std::vector<int>& renumber, Axis& kept) const {
+    const int n = static_cast<int>(renumber.size());
+    std::vector<std::uint64_t> alive(pairs.words);
+    for (int i = 0; i < n; ++i)
+      if (renumber[i] >= 0) alive[static_cast<std::size_t>(i) / 64] |= std::uint64_t{1} << (i % 64);
+    kept.first_leading.reserve(kept.states.size() + 1);
+    for (int j = 0; j < n; ++j) {
+      if (renumber[j] < 0) continue;
+      kept.first_leading.push_back(static_cast<int>(kept.leading.size()));
+      const std::uint64_t* const under = pairs.row(pairs.under, j);
+      for (std::size_t w = 0; w < pairs.words; ++w)
+        for (std::uint64_t rest = under[w] & alive[w]; rest != 0; rest &= rest - 1) {
+          const int i = static_cast<int>(64 * w) + std::countr_zero(rest);
+          kept.leading.push_back(renumber[i]);
+          if (i == j) continue;
+          const std::uint64_t* const over = pairs.row(pairs.over, i);
+          bool direct = true;
+          for (std::size_t v = 0; v < pairs.words && direct && !loose_; ++v) {
+            std::uint64_t between = under[v] & over[v] & alive[v];
+            for (const int end : {i, j})
+              if (static_cast<std::size_t>(end) / 64 == v) between &= ~(std::uint64_t{1} << (end % 64));
+            direct = between == 0;
+          }
+          if (direct) kept.edges.emplace_back(renumber[i], renumber[j]);
+        }
+    }
+    kept.first_leading.push_back(static_cast<int>(kept.leading.size()));
   }
 
   const MapSpaceRules& rules_;
@@ -274,6 +322,7 @@ class ChainBuilder {
   const Spatial& spatial_;
   const Limits& largest_;
   const int d_;
+  const std::span<const Count> tiles_;
   const Count size_;
   const int stages_;
   const bool loose_;     // temporal loops may leave a remainder
@@ -293,13 +342,11 @@ std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& proble
   for (int d = 0; d < problem.dims; ++d) {
     key.assign({d, spatial.durations[d]});
     Limits largest{};
+    const std::vector<Count>* const tiles = perfect ? &divisors_of(cache, d, rules.layer.dims[d].size) : nullptr;
     for (std::size_t k = 0; k < rules.memories.size(); ++k) {
       const MemoryRules& memory = rules.memories[rules.memories.size() - 1 - k];
       largest[k] = largest_tile(problem, memory, keeps[memory.level], d);
-      if (perfect) {
-        const std::lock_guard lock(cache.mutex);
-        largest[k] = largest_divisor(cache, d, rules.layer.dims[d].size, largest[k]);
-      }
+      if (perfect) largest[k] = largest_divisor(*tiles, largest[k]);
       key.push_back(largest[k]);
     }
     for (int l = 0; l < problem.levels; ++l) {
@@ -313,8 +360,9 @@ std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& proble
       if (const auto entry = cache.chains.find(key); entry != cache.chains.end()) chain = entry->second.get();
     }
     if (chain == nullptr) {
+      const std::span<const Count> all = perfect ? std::span<const Count>(*tiles) : std::span<const Count>();
       auto fresh =
-          std::make_unique<const std::optional<Chain>>(ChainBuilder(rules, problem, spatial, largest, d).build());
+          std::make_unique<const std::optional<Chain>>(ChainBuilder(rules, problem, spatial, largest, d, all).build());
       const std::lock_guard lock(cache.mutex);
       chain = cache.chains.try_emplace(key, std::move(fresh)).first->second.get();
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dse/mappers/exact/choices/choice.h"
@@ -25,8 +26,14 @@ struct Axis {
   std::vector<std::pair<int, int>> edges;
   std::vector<int> from_inside;  ///< state of the memory just inside -> state here after the fanouts between, or -1
   std::vector<bool> may_end;     ///< allowed as the tile held here
-  std::vector<std::vector<int>> below;  ///< for every state the states from which one loop leads to it, itself included
-  int start = 0;                        ///< innermost memory only: the state before its loops
+  /// For every state those from which one loop leads to it, itself included, ascending: all in one list, and where
+  /// those of a state begin. (A list of its own for each would take longer to allocate than to fill.)
+  std::vector<int> leading, first_leading;
+  std::span<const int> below(int state) const {
+    const auto s = static_cast<std::size_t>(state);
+    return {leading.data() + first_leading[s], leading.data() + first_leading[s + 1]};
+  }
+  int start = 0;  ///< innermost memory only: the state before its loops
 };
 
 /// One dim at all memories, from the innermost outwards; empty when the dim cannot be completed.

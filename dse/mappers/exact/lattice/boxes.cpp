@@ -50,11 +50,13 @@ void Lattice::complete_box(int k) const {
     box.outside.assign(1, 0);
     std::vector<int> next;
     for (const int d : fastest_first_) {
-      next.clear();
-      next.reserve(box.outside.size() * static_cast<std::size_t>(box.extent[d]));
-      for (const int up : axis(k + 1, d).from_inside)
-        for (const int base : box.outside)
-          next.push_back(up < 0 || base < 0 ? -1 : base + up * boxes_[k + 1].stride[d]);
+      const std::vector<int>& map = axis(k + 1, d).from_inside;
+      next.resize(box.outside.size() * map.size());
+      int* to = next.data();
+      for (const int up : map) {
+        const int offset = up * boxes_[k + 1].stride[d];
+        for (const int base : box.outside) *to++ = (up | base) < 0 ? -1 : base + offset;
+      }
       box.outside.swap(next);
     }
   }
@@ -63,6 +65,9 @@ void Lattice::complete_box(int k) const {
 void Lattice::build_misfits(int k) const {
   Box& box = boxes_[k];
   const auto size = static_cast<std::size_t>(box.size);
+  const MemoryRules& memory = resolved_.rules.memory(resolved_.memories[k]);
+  // What ends at the outermost memory ends at the final nodes; nothing else is asked.
+  if (k + 1 == stages() && memory.holds_everything()) return;
   box.misfit = Array(store_, size, 0);
   // 1. What one dim decides: fixed tiles, and that the dim is complete at the outermost memory.
   for (int d = 0; d < resolved_.problem.dims; ++d) {
@@ -76,7 +81,6 @@ void Lattice::build_misfits(int k) const {
     add_product(fastest_first_, box.extent, 1, {&factor, 1}, box.misfit.data());
   }
   // 2. What the kept tensors' tiles decide together.
-  const MemoryRules& memory = resolved_.rules.memory(resolved_.memories[k]);
   if (memory.holds_everything()) return;
   const TensorSet kept = keeps_[memory.level];
   if (!memory.shares && memory.burst == 1) {  // only the sum counts

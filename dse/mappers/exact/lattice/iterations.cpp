@@ -59,7 +59,7 @@ std::vector<double> fewest_in_last_tile(const ResolvedTask& resolved, const Spat
     // The memory's own loop, if any: inside the node, so not counted.
     fewest.assign(axis.states.size(), full);
     for (std::size_t s = 0; s < axis.states.size() && full > 1; ++s) {
-      for (const int b : axis.below[s]) {
+      for (const int b : axis.below(static_cast<int>(s))) {
         const Axis::State &from = axis.states[static_cast<std::size_t>(b)], &to = axis.states[s];
         if (from.left - (to.left - 1) * (to.tile / from.tile) == 1 || b == static_cast<int>(s))
           fewest[s] = std::min(fewest[s], entered[static_cast<std::size_t>(b)]);

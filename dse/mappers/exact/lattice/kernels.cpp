@@ -40,6 +40,11 @@ void infinite_above(double* __restrict target, const double* __restrict source, 
 PLIANT_WIDEST_VECTORS
 void close_chains(double* values, int size, int stride, int extent, std::span<const std::pair<int, int>> edges) {
   const int block = stride * extent;
+  if (stride == 1) {  // one value for each edge: nothing to make vectors of
+    for (double* chain = values; chain != values + size; chain += extent)
+      for (const auto& [from, to] : edges) chain[to] = chain[from] < chain[to] ? chain[from] : chain[to];
+    return;
+  }
   for (int base = 0; base < size; base += block) {
     for (const auto& [from, to] : edges) {
       const double* __restrict source = values + base + from * stride;

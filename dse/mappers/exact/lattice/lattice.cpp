@@ -17,15 +17,6 @@ namespace {
 /// Where at most this share of all nodes is left at the outermost memory, each is completed by itself.
 constexpr double kFewStarts = 0.1;
 
-bool few_starts(const Lattice::Values& values) {
-  std::size_t nodes = 0, starts = 0;
-  for (const auto& [status, array] : values) {
-    nodes += array.size();
-    for (const double value : array) starts += value < kInfinity ? 1 : 0;
-  }
-  return static_cast<double>(starts) < kFewStarts * static_cast<double>(nodes);
-}
-
 void merge(Lattice::Values& values, const Status& status, Array array) {
   auto [entry, fresh] = values.try_emplace(status);
   if (fresh)
@@ -316,7 +307,7 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
       add_into(array.data(), charged(k, x, status[x], -1, functional, charges), size);
       after[x] = 0;
     }
-    add_into(array.data(), boxes_[k].misfit.data(), size);
+    if (!boxes_[k].misfit.empty()) add_into(array.data(), boxes_[k].misfit.data(), size);
     if (k > 0 || !resolved_.compute_runs) {
       merge(ended, after_boundary(k, after, 0), std::move(array));
       continue;
@@ -340,24 +331,24 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
   start[static_cast<std::size_t>(initial_node())] = 0;
   tables.before[0].emplace(initial_, std::move(start));
   const int last = stages() - 1;
+  std::size_t starts = 1;
   for (int k = 0; k <= last; ++k) {
     too_large_ |= limits_.too_large(static_cast<double>(store_.bytes_in_use()));
     if (over() || too_large_) return tables;
     complete_box(k);
-    work(tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size));
-    if (k == last && few_starts(tables.before[k])) {
+    const std::size_t nodes = tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
+    work(nodes);
+    if (k == last && static_cast<double>(starts) < kFewStarts * static_cast<double>(nodes)) {
       tables.best = finish(functional, limit, tables);
       return tables;
     }
     const Values ended = run_memory(k, functional, tables.before[k]);
     if (over()) return tables;
     if (k == last) {
-      for (const auto& [status, array] : ended) {
-        const double pending = pending_at_end(status, functional) + functional.constant;
-        for (const double value : array) tables.best = std::min(tables.best, value + pending);
-      }
+      tables.best = least_at_end(functional, ended);
       return tables;
     }
+    starts = 0;
     for (const auto& [status, array] : ended) {
       if (over()) return tables;
       const double most = limit - functional.constant - still_to_pay(k, status, least);
@@ -368,6 +359,7 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
         if (outside < 0) continue;
         if (outer.empty()) outer = Array(store_, static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
         double& target = outer[static_cast<std::size_t>(outside)];
+        if (target == kInfinity) ++starts;
         target = std::min(target, array[node]);
       }
       if (!outer.empty()) tables.before[k + 1].emplace(status, std::move(outer));
@@ -375,21 +367,6 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
     if (tables.before[k + 1].empty()) return tables;
   }
   return tables;
-}
-
-double Lattice::pending_at_end(const Status& status, const Functional& functional) const {
-  // Nothing outside is left to move the tile: one delivery.
-  const int k = stages() - 1;
-  std::array<std::vector<int>, kMaxDims> ends;
-  for (int d = 0; d < resolved_.problem.dims; ++d)
-    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
-      if (axis(k, d).may_end[i]) ends[d].push_back(static_cast<int>(i));
-  double cost = 0;
-  for (int x = 0; x < resolved_.problem.tensors; ++x) {
-    if (status[x] == 0) continue;
-    cost += charge_tables(k, x, status[x], -1, functional).least(ends);
-  }
-  return cost;
 }
 
 void Lattice::nodes_under(int k, int node, std::vector<int>& found) const {

@@ -92,6 +92,7 @@ class Lattice {
     std::span<const Tables* const> tables;     ///< by functional
     double limit = 0;                          ///< on table value + charges of functional 0 (+ what `after` pends)
     std::function<bool(const double*)> worth;  ///< asked per start with its table values; empty = always
+    std::function<bool(const Step&)> ends;     ///< told of each step; true: no more are asked for
     bool follow = false;                       ///< also steps that charge what no loop moved, as the tables do
     ChargeCache* cache = nullptr;
   };
@@ -101,8 +102,10 @@ class Lattice {
   void nodes_under(int k, int node, std::vector<int>& found) const;
 
   std::vector<int> final_nodes() const;
+  /// By tensor: what it pends and the cost of it, one functional's. Made when first asked for.
+  using PendingCosts = std::array<std::vector<std::pair<int, double>>, kMaxTensors>;
   /// Cost of what is still pending when the outermost memory's loops are done.
-  double pending_at_end(const Status& status, const Functional& functional) const;
+  double pending_at_end(const Status& status, const Functional& functional, PendingCosts& known) const;
 
   /// Bounds of memory k's loops between two of its nodes.
   void bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const;
@@ -116,7 +119,9 @@ class Lattice {
   // What the enumeration of steps needs.
   const Axis& axis(int k, int d) const { return (*axes_[d])[k]; }
   int stride(int k, int d) const { return boxes_[k].stride[d]; }
-  bool fits(int k, int node) const { return boxes_[k].misfit[static_cast<std::size_t>(node)] == 0; }
+  bool fits(int k, int node) const {
+    return boxes_[k].misfit.empty() || boxes_[k].misfit[static_cast<std::size_t>(node)] == 0;
+  }
   void unpack(int k, int node, std::array<int, kMaxDims>& at) const;
   TensorSet alive(const Status& status) const;
   Status after_boundary(int k, Status status, int node) const;
@@ -133,7 +138,7 @@ class Lattice {
   struct Box {
     std::vector<int> extent, stride;  // by dim
     int size = 1;
-    Array misfit;              // by node: 0, or infinity where a rule about the tile is violated
+    Array misfit;              // by node: 0, or infinity where a rule about the tile is violated; empty: no such rule
     std::vector<int> outside;  // by node: the node of the next memory out above it, or -1
   };
   int index(int k, const std::array<int, kMaxDims>& at) const;
@@ -171,6 +176,7 @@ class Lattice {
   Values run_memory(int k, const Functional& functional, const Values& before) const;
   Values end_memory(int k, const Functional& functional, Values values, Charges& charges) const;
   double finish(const Functional& functional, double limit, const Tables& tables) const;
+  double least_at_end(const Functional& functional, const Values& ended) const;
   std::span<const KeeperPair> pairs_of(int tensor) const;
   std::vector<int> pending_pairs(int k, int tensor, int pending) const;
 

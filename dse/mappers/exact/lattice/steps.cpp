@@ -78,7 +78,8 @@ class StepSearch {
     const Axis& axis = lattice_.axis(query_.k, d);
     for (std::size_t j = 0; j < axis.states.size(); ++j) {
       if (!axis.may_end[j]) continue;
-      if (std::find(axis.below[j].begin(), axis.below[j].end(), at_[d]) == axis.below[j].end()) continue;
+      const std::span<const int> below = axis.below(static_cast<int>(j));
+      if (!std::binary_search(below.begin(), below.end(), at_[d])) continue;
       last_[d] = static_cast<int>(j);
       to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | DimSet{1} << d);
     }
@@ -153,7 +154,7 @@ class StepSearch {
       start(active);
       return;
     }
-    for (const int i : lattice_.axis(query_.k, d).below[static_cast<std::size_t>(last_[d])]) {
+    for (const int i : lattice_.axis(query_.k, d).below(last_[d])) {
       at_[d] = i;
       visit(d + 1, node + i * lattice_.stride(query_.k, d), i == last_[d] ? active : active | DimSet{1} << d);
     }
@@ -187,8 +188,10 @@ class StepSearch {
       final = charged;
       step_.after = after;
     }
-    if ((query_.after == nullptr || step_.after == *query_.after) && value_ + step_.charges[0] < query_.limit)
+    if ((query_.after == nullptr || step_.after == *query_.after) && value_ + step_.charges[0] < query_.limit) {
       found_.push_back(step_);
+      if (query_.ends && query_.ends(step_)) query_.limit = -std::numeric_limits<double>::infinity();
+    }
     step_.charges = charges;
   }
 
@@ -279,14 +282,44 @@ double Lattice::finish(const Functional& functional, double limit, const Tables&
   query.tables = {&table, 1};
   query.limit = limit - functional.constant;
   query.cache = &cache;
-  std::map<Status, double> known;
+  PendingCosts known;
   std::vector<Step> found;
   const double best = StepSearch(*this, query, found).cheapest([&](const Status& status) {
-    auto [entry, fresh] = known.try_emplace(status);
-    if (fresh) entry->second = pending_at_end(status, functional);
-    return entry->second;
+    return pending_at_end(status, functional, known);
   });
   return best < query.limit ? best + functional.constant : kInfinity;
+}
+
+double Lattice::least_at_end(const Functional& functional, const Values& ended) const {
+  const std::vector<int> ends = final_nodes();
+  PendingCosts known;
+  double best = kInfinity;
+  for (const auto& [status, array] : ended) {
+    const double pending = pending_at_end(status, functional, known) + functional.constant;
+    for (const int node : ends) best = std::min(best, array[static_cast<std::size_t>(node)] + pending);
+  }
+  return best;
+}
+
+double Lattice::pending_at_end(const Status& status, const Functional& functional, PendingCosts& known) const {
+  // Nothing outside is left to move the tile: one delivery.
+  const int k = stages() - 1;
+  double cost = 0;
+  for (int x = 0; x < resolved_.problem.tensors; ++x) {
+    const int pending = status[x];
+    if (pending == 0) continue;
+    auto entry = std::find_if(known[x].begin(), known[x].end(), [&](const auto& one) { return one.first == pending; });
+    if (entry == known[x].end()) {
+      std::array<std::vector<int>, kMaxDims> ends;
+      for (int d = 0; d < resolved_.problem.dims; ++d)
+        for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
+          if (axis(k, d).may_end[i]) ends[d].push_back(static_cast<int>(i));
+      known[x].emplace_back(pending, charge_tables(k, x, pending, -1, functional).least(ends));
+      entry = known[x].end() - 1;
+    }
+    cost += entry->second;
+  }
+  return cost;
 }
 
 void Lattice::steps_into(const StepQuery& query, std::vector<Step>& found) const {

@@ -133,6 +133,7 @@ void Prover::dive() {
     group.push_back({look_at(i, kInfinity), i, 0});
     if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
   }
+  fastest_ = group;
   std::sort(group.begin(), group.end());
   Candidate best{kInfinity, 0, 0};
   for (const Candidate& unrolling : group) {
@@ -161,6 +162,14 @@ double Prover::look_at(std::uint32_t spatial, double limit, const Durations& dur
   return bounds_.look_again(spatial_, seen->second);
 }
 
+double Prover::least_of(std::uint32_t spatial) {
+  if (next_fastest_ < fastest_.size() && fastest_[next_fastest_].spatial == spatial) {
+    const double least = fastest_[next_fastest_++].bound;
+    if (state_.hopeless(least)) return least;
+  }
+  return look_at(spatial, state_.incumbent.value);
+}
+
 bool Prover::list_choices(std::vector<Candidate>& found) {
   for (; next_ < mine_.size(); ++next_) {
     const std::uint32_t i = mine_[next_];
@@ -172,7 +181,7 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
       continue;
     }
     if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
-    const double least = look_at(i, state_.incumbent.value);
+    const double least = least_of(i);
     // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
     const bool closed = state_.close(least);
     record_bounded(closed ? least : kInfinity);

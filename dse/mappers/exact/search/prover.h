@@ -61,6 +61,9 @@ class Prover {
   /// Of the unrolling and the durations, at least; where this is below the limit, bounds_ knows about them.
   double look_at(std::uint32_t spatial, double limit, const Durations& durations = {});
 
+  /// The same with the incumbent as the limit; or what the dive has found, where that is enough.
+  double least_of(std::uint32_t spatial);
+
   /// Adds choices that could be better, by the bounds that need no lattice. True: there are no more.
   bool list_choices(std::vector<Candidate>& found);
   /// True: there was something.
@@ -102,6 +105,8 @@ class Prover {
   SearchState& state_;
   Spatial spatial_;
   Candidate dived_{-kInfinity, 0, 0};                           // what the tables of the dive say
+  std::vector<Candidate> fastest_;                              // what the dive looked at, in the order of mine_
+  std::size_t next_fastest_ = 0;                                // of these: the first that was not asked for again
   std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen_;  // by the dive, which looks at many twice
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };

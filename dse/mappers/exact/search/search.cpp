@@ -14,6 +14,9 @@ namespace {
 /// Besides the steps that it finds; and of a complete mapping, without and with remainders.
 constexpr std::uint64_t kEffortOfExpansion = 1'000, kEffortOfPrice = 1'500, kEffortOfUnevenPrice = 4'000;
 
+/// Tables add the same charges as steps do, in another order.
+constexpr double kRoundingOfTables = 1e-13;
+
 /// What was decided outside, from the outermost memory inwards.
 struct Suffix {
   std::array<double, kMaxFunctionals> cost{};  // by functional, constants included
@@ -32,10 +35,7 @@ class ChoiceSearch {
         task_(lattice.resolved().task),
         incumbent_(incumbent),
         limits_(limits),
-        nest_(p_),
-        least_cycles_(std::max(lattice.steps(), cycles)) {
-    if (!lattice.resolved().perfect) nest_.remember_windows(lattice.resolved().short_windows.local());
-  }
+        least_cycles_(std::max(lattice.steps(), cycles)) {}
 
   /// Search as well, or tables only. A lower bound on all mappings of the choice.
   double run(bool search) { return std::min(close(search), certain_); }
@@ -168,9 +168,7 @@ class ChoiceSearch {
   }
 
   double pending(const Status& status, std::size_t f) {
-    auto [entry, fresh] = pending_.try_emplace({status, f});
-    if (fresh) entry->second = lattice_.pending_at_end(status, functionals_[f]);
-    return entry->second;
+    return lattice_.pending_at_end(status, functionals_[f], pending_[f]);
   }
 
   /// Follow one table inwards, the best step at every memory, and price what comes out.
@@ -185,6 +183,8 @@ class ChoiceSearch {
     std::array<const Functional*, 1> one{&functionals_[f]};
     std::vector<ChargeCache> cache(static_cast<std::size_t>(lattice_.stages()));
     while (true) {
+      // What the table promises, but for rounding: nothing is better.
+      const double met = target + std::abs(target) * kRoundingOfTables;
       double least = kInfinity;
       Lattice::Step chosen;
       int chosen_end = -1;
@@ -198,10 +198,7 @@ class ChoiceSearch {
         query.tables = {&table, 1};
         query.follow = true;
         query.limit = target + std::abs(target) * 1e-12 + 1e-9;
-        query.cache = &cache[static_cast<std::size_t>(k)];
-        steps.clear();
-        lattice_.steps_into(query, steps);
-        for (const Lattice::Step& step : steps) {
+        query.ends = [&](const Lattice::Step& step) {
           const double total = table_value(f, k, step.before, step.node) + step.charges[0] +
                                (after == nullptr ? pending(step.after, f) : 0);
           if (total < least) {
@@ -209,7 +206,12 @@ class ChoiceSearch {
             chosen = step;
             chosen_end = node;
           }
-        }
+          return least <= met;
+        };
+        query.cache = &cache[static_cast<std::size_t>(k)];
+        steps.clear();
+        lattice_.steps_into(query, steps);
+        if (least <= met) break;
       }
       if (chosen_end < 0) return;
       best = chosen;
@@ -336,8 +338,12 @@ class ChoiceSearch {
         loops.push_back({d, level.bound[d]});
       }
     }
-    nest_.load(flatten(p_, mapping));
-    const Totals totals = nest_.price();
+    if (!nest_) {
+      nest_.emplace(p_);
+      if (!resolved.perfect) nest_->remember_windows(resolved.short_windows.local());
+    }
+    nest_->load(flatten(p_, mapping));
+    const Totals totals = nest_->price();
     if (totals.bound.port >= 0) ++ports_[static_cast<std::size_t>(totals.bound.port)].bound_count;
     const double found = task_value(task_, totals);
     if (found < incumbent_.value) {
@@ -352,7 +358,7 @@ class ChoiceSearch {
   const Task& task_;
   Incumbent& incumbent_;
   SearchLimits& limits_;
-  Nest nest_;
+  std::optional<Nest> nest_;  // made for the first price
   std::vector<PortLoad> ports_;
   double least_cycles_;
   double certain_ = kInfinity;  // tables were cut off here: what they say above it holds for some mappings only
@@ -362,8 +368,8 @@ class ChoiceSearch {
   std::vector<Kind> kinds_;
   std::vector<double> slopes_;
   std::vector<Lattice::Tables> tables_;
-  std::vector<ChargeCache> cache_;  // by memory
-  std::map<std::pair<Status, std::size_t>, double> pending_;
+  std::vector<ChargeCache> cache_;                              // by memory
+  std::array<Lattice::PendingCosts, kMaxFunctionals> pending_;  // by functional
   std::uint64_t expansions_left_ = 0;
 };
 

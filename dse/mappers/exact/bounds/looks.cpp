@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is made known of one unrolling after the other: the costs of the tensors' patterns, then its tiles.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+#include "core/arithmetic.h"
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "flex/mapspace/factors.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// Costs are remembered for at most so many sorts of unrollings.
+constexpr std::size_t kMostKnown = 1024;
+
+}  // namespace
+
+std::size_t ChoiceBounds::HashOfUnits::operator()(const Units& units) const {
+  std::size_t hash = 0;
+  for (const Count count : units) hash = hash * 1'000'003 + static_cast<std::size_t>(count);
+  return hash;
+}
+
+/// With perfect factors the copies of a tensor without windows are the units along dims that it does not use, whichever
+/// dims these are, and its words do not depend on which of its own dims are spread, nor over how many units. So
+/// unrollings with as many units along the dims that it does not use, at every fanout, cost the same energy. Ports have
+/// a share of their load at each unit, and a systolic array counts steps, which are MACs over all units: there the
+/// other units must be as many, too. (Operands that stay at the compute units tell their dims apart, and so do outputs
+/// that finish at some units only.)
+ChoiceBounds::Known& ChoiceBounds::known_by_units(int x, const Spatial& spatial) {
+  if (known_by_units_[x]) {
+    Units units{};
+    std::size_t i = 0;
+    const DimSet all = (DimSet{1} << p_.dims) - 1, coupled = p_.coupled[x];
+    for (std::uint32_t rest = p_.fanouts; rest != 0; rest &= rest - 1) {
+      const std::array<Count, kMaxDims>& factor = spatial.factor[std::countr_zero(rest)];
+      const auto along = [&](DimSet dims) {
+        Count product = 1;
+        for (; dims != 0; dims &= dims - 1) product *= factor[std::countr_zero(dims)];
+        return product;
+      };
+      units[i++] = along(all & ~coupled);
+      if (!p_.ports.empty()) units[i++] = along(coupled);
+    }
+    const auto found = known_[x].find(units);
+    if (found != known_[x].end()) return found->second;
+    if (known_[x].size() < kMostKnown) return known_[x][units];
+  }
+  own_[x].energy = own_[x].ports = false;
+  return own_[x];
+}
+
+double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
+  std::optional<Costs> made;
+  const auto costs = [&]() -> const Costs& { return made ? *made : made.emplace(resolved_, spatial); };
+  std::array<Known*, kMaxTensors> known{};
+  look_.steps = least_steps(resolved_.task, p_, spatial);
+  // Energies add up by tensor: what is known of the first, and the floors of the others.
+  double energy = floor_;
+  const double cycles = std::max(look_.steps, floor_cycles_);
+  for (int x = 0; x < p_.tensors; ++x) {
+    known[x] = &known_by_units(x, spatial);
+    const bool fresh = !known[x]->energy;
+    if (fresh) {
+      known[x]->costs.resize(costs_of_[x]);
+      known[x]->least = kInfinity;
+      for (const Pattern& pattern : patterns_[x]) {
+        charge(costs(), pattern, 0, known[x]->costs.data());
+        known[x]->least = std::min(known[x]->least, known[x]->costs[pattern.costs]);
+      }
+      known[x]->energy = true;
+    }
+    look_.costs[x] = known[x]->costs.data();
+    energy += known[x]->least - floor_of_[x];
+    if (!fresh && x + 1 < p_.tensors) continue;
+    const double least = value(energy, cycles, look_.steps);
+    if (least >= limit) return least;
+  }
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (p_.ports.empty() || known[x]->ports) continue;
+    for (const Pattern& pattern : patterns_[x])
+      for (std::size_t f = 1; f < functionals(); ++f) charge(costs(), pattern, f, known[x]->costs.data());
+    known[x]->ports = true;
+  }
+  look_.tiles_of = &spatial;
+  return least();
+}
+
+ChoiceBounds::Seen ChoiceBounds::seen() const {
+  Seen seen{look_.steps, {}};
+  for (int x = 0; x < p_.tensors; ++x)
+    seen.costs.insert(seen.costs.end(), look_.costs[x], look_.costs[x] + costs_of_[x]);
+  return seen;
+}
+
+double ChoiceBounds::look_again(const Spatial& spatial, const Seen& seen) {
+  look_.steps = seen.steps;
+  const double* costs = seen.costs.data();
+  for (int x = 0; x < p_.tensors; ++x) {
+    look_.costs[x] = costs;
+    costs += costs_of_[x];
+  }
+  look_.tiles_of = &spatial;
+  return least();
+}
+
+void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f, double* known) {
+  double total = f == 0 ? costs.energy(pattern.pairs, weights_.data())
+                        : costs.port(p_.ports[f - 1], pattern.pairs, weights_.data());
+  double all_begun = 0;
+  double* const deliveries = known + delivery_at(pattern, 0, f);
+  for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
+    const KeeperPair& pair = pattern.pairs[j];
+    const double least = costs.least(pair, weights_[j]), begun = costs.begun(pair, weights_[j]);
+    total += least + begun;
+    all_begun += begun;
+    const bool alike = resolved_.perfect && pair.child == p_.levels;
+    const Costs::Delivery once = alike ? Costs::Delivery{least, 0} : costs.delivery(pair, weights_[j]);
+    deliveries[2 * j] = once.round;
+    deliveries[2 * j + 1] = once.unit;
+    if (f == 0) known[delivery_at(pattern, 0, functionals()) + j] = costs.busy_copies(pair.tensor, pair.child);
+  }
+  known[pattern.costs + f] = total;
+  known[pattern.costs + functionals() + f] = all_begun;
+}
+
+/// How much a tile can grow by temporal loops, and the iterations that are left outside it then: at least, with
+/// remainders. Largest first; of tiles that leave the same iterations only the smallest, which stands for the others.
+const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread, Count duration) {
+  auto [entry, fresh] = known_growths_[d].try_emplace({duration > 0 ? 1 : spread, duration});
+  std::vector<Growth>& all = entry->second;
+  if (!fresh) return all;
+  if (resolved_.perfect || duration > 0) {
+    const Count iterations = duration > 0 ? duration : resolved_.task.layer.dims[d].size / spread;
+    for (const Count divisor : divisors(iterations))
+      all.push_back(
+          {static_cast<double>(divisor), static_cast<double>(iterations / divisor), static_cast<double>(divisor)});
+    std::reverse(all.begin(), all.end());
+    return all;
+  }
+  const double iterations = std::max(1.0, p_.size[d] / static_cast<double>(spread));
+  for (double left = 1;; ++left) {
+    const double factor = std::ceil(iterations / left - 1e-9);
+    if (all.empty() || factor < all.back().factor)
+      all.push_back({factor, std::max(1.0, iterations / factor), all.empty() ? kInfinity : all.back().factor - 1});
+    if (factor == 1) return all;
+    if (all.size() > kMostTiles) {  // smaller tiles still: no better than the smallest possible
+      all.push_back({1, iterations / factor, factor - 1});
+      return all;
+    }
+    left = std::max(left, std::ceil(iterations / (factor - 1)) - 1);
+  }
+}
+
+void ChoiceBounds::look_at_tiles() {
+  if (look_.tiles_of == nullptr) return;
+  const Spatial& spatial = *std::exchange(look_.tiles_of, nullptr);
+  for (int d = 0; d < p_.dims; ++d) {
+    Count spread = 1;
+    for (int l = 0; l < p_.levels; ++l) spread *= spatial.factor[l][d];
+    const Count duration = spatial.durations[d];
+    look_.temporal[d] =
+        duration > 0 ? static_cast<double>(duration) : std::max(1.0, p_.size[d] / static_cast<double>(spread));
+    look_.growths[d] = &growths(d, spread, duration);
+    look_.tile_known[d] = resolved_.perfect || duration > 0 || spread == 1;
+  }
+  std::array<double, kMaxDims> inside;
+  inside.fill(1);
+  for (int l = p_.levels - 1; l >= 0; --l) {
+    if (!p_.is_memory[l]) {
+      for (int d = 0; d < p_.dims; ++d)
+        inside[d] = std::min(inside[d] * static_cast<double>(spatial.factor[l][d]), p_.size[d]);
+      continue;
+    }
+    look_.inside[l] = inside;
+    if (p_.capacity[l] == kInfinity) continue;
+    for (int x = 0; x < p_.tensors; ++x)
+      if (p_.may_keep[l] >> x & 1U) look_.held[x][l] = words(x, inside);
+  }
+}
+
+}  // namespace pliant::exact
