@@ -144,6 +144,9 @@ void Prover::dive() {
     });
   }
   if (best.bound == kInfinity) return;
+  // Keep choices that were not asked for are no better, and neither are the unrollings after the last one looked at.
+  if (!limits_.expired())
+    for (Candidate& unrolling : fastest_) unrolling.bound = std::max(unrolling.bound, best.bound);
   look_at(best.spatial, kInfinity);
   Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
   lattice.allow(allowance(turns_.left(1), 1));
