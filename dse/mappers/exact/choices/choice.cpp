@@ -31,6 +31,9 @@ void smallest_bounds(Count n, Count most, std::set<Count>& found) {
 /// choices, but no list of sizes that outgrows it.
 constexpr std::size_t kMostLookedAt = 5000;
 
+/// Iterations that a fanout may find, if so many are worth knowing.
+constexpr std::size_t kMostFound = 1000;
+
 /// Which spatial bounds of a dim are worth trying, fanout by fanout from the inside out. With perfect factors the
 /// divisors. With remainders any bound may do, but along a dim that moves no window the counts depend on the iterations
 /// left only, and on the copies kept busy: of bounds that leave the same the smallest is as good as any. Unless outputs
@@ -63,15 +66,40 @@ class SpatialBounds {
       smallest_only_ &= fanout < 0 || problem.multicast[l] == problem.multicast[fanout];
       fanout = l;
     }
+    // Where nothing but the units that work counts, what they find is worth knowing.
+    const bool idle_units_differ = deals_boxes(problem) || displacement_walks(problem) ||
+                                   task.accelerator.hints.min_utilization > 0 ||
+                                   problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio;
+    if ((rule_ == Factorization::kRubyS || rule_ == Factorization::kRuby) && !idle_units_differ) finds_ = {size_};
     // Padding: temporal loops do not matter, the spatial bounds of all fanouts together decide the padded size.
     if (rule_ == Factorization::kPadding) shrink(false);
   }
 
   void pass_memory() {
     if (rule_ != Factorization::kPadding) shrink(rule_ == Factorization::kPerfect || rule_ == Factorization::kRubyS);
+    std::set<Count> after;
+    for (const Count n : finds_) {
+      if (rule_ == Factorization::kRubyS)
+        for (const Count b : divisors(n)) after.insert(n / b);
+      else
+        add_all_left(n, n, after);
+    }
+    replace_finds(std::move(after));
   }
 
-  std::vector<Count> pass_fanout(Count units) {
+  DimBounds pass_fanout(Count units) {
+    DimBounds dim;
+    dim.finds.assign(finds_.begin(), finds_.end());
+    dim.values = bounds_of(units);
+    dim.smallest_only = smallest_only_;
+    std::set<Count> after;
+    for (const Count n : finds_) add_all_left(n, units, after);
+    replace_finds(std::move(after));
+    return dim;
+  }
+
+ private:
+  std::vector<Count> bounds_of(Count units) {
     std::vector<Count> bounds;
     if (rule_ == Factorization::kPerfect) return divisors(size_);
     if (!smallest_only_) {
@@ -97,12 +125,23 @@ class SpatialBounds {
       left_.insert(after.begin(), after.end());
       found.insert(once.begin(), once.end());
       limit();
-      if (!smallest_only_) return pass_fanout(units);
+      if (!smallest_only_) return bounds_of(units);
     }
     return {found.begin(), found.end()};
   }
 
- private:
+  /// Whatever bounds up to `most` leave of n iterations.
+  static void add_all_left(Count n, Count most, std::set<Count>& after) {
+    std::set<Count> bounds;
+    smallest_bounds(n, most, bounds);
+    for (const Count b : bounds) after.insert(ceil_div(n, b));
+  }
+  /// Too many to look at are not known.
+  void replace_finds(std::set<Count> after) {
+    finds_ = std::move(after);
+    if (finds_.size() > kMostFound) finds_.clear();
+  }
+
   /// Everything that loops of a memory can leave.
   void shrink(bool dividing) {
     if (!smallest_only_) return;
@@ -123,7 +162,8 @@ class SpatialBounds {
 
   Factorization rule_;
   Count size_;
-  std::set<Count> left_;  // iterations that may be left
+  std::set<Count> left_;   // iterations that may be left
+  std::set<Count> finds_;  // the same of whatever bounds; empty: not known
   bool smallest_only_ = true;
 };
 
@@ -247,12 +287,14 @@ class SpatialChoices::Combiner {
     }
   }
 
-  /// Is its image in the mirror listed, and is that another one?
+  /// Is its image in the mirror listed, and is that another one? (Some with more units than iterations stand for those
+  /// that have one for each.)
   bool mirrored() const {
     for (std::size_t f = 0; f < at_.size(); ++f)
       for (int d = 0; d < problem_.dims; ++d) {
         const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
-        const Count here = unrolling.factor(d), there = unrolling.factor((*mirror_)[d]);
+        const Count size = task_.layer.dims[d].size;
+        const Count here = std::min(unrolling.factor(d), size), there = std::min(unrolling.factor((*mirror_)[d]), size);
         if (here != there) return here < there;
       }
     return false;
@@ -318,14 +360,14 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
       continue;
     }
     const FanoutRules& fanout = rules.fanout(l);
-    std::vector<std::vector<Count>> factors;
-    for (SpatialBounds& dim : bounds) factors.push_back(dim.pass_fanout(fanout.units()));
+    std::vector<DimBounds> dims;
+    for (SpatialBounds& dim : bounds) dims.push_back(dim.pass_fanout(fanout.units()));
     fanouts_.push_back(l);
     // Steps of this fanout alone, the others taken to be full.
     double others = 1 / problem.cycles_per_mac;
     for (int other = 0; other < problem.levels; ++other)
       if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
-    Unroller unroller(task, fanout, factors, limits, most_steps * others,
+    Unroller unroller(task, fanout, dims, limits, most_steps * others,
                       fanouts_.size() == 1 ? mirror : std::nullopt);  // it decides first
     unrollings_.push_back(unroller.run());
     slow_ = std::min(slow_, unroller.slow() / others);

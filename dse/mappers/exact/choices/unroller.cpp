@@ -19,6 +19,26 @@ constexpr double kShareOfMemory = 4;
 /// Time and memory are looked at every so many unrollings.
 constexpr std::size_t kLookEvery = 1024;
 
+/// The fewest iterations at which a bound over rows and one over columns can stand: none exceeds what it finds, and the
+/// rows find ceil(left / cols).
+Count fewest_to_stand(Count rows, Count cols) { return rows > 1 && cols > 1 ? (rows - 1) * cols + 1 : rows * cols; }
+
+/// The fewest iterations at which they are worth it: with a row or a column less there would be units for fewer of
+/// them, or more rounds. 0: they never are.
+Count fewest_to_be_worth(const DimBounds& dim, Count rows, Count cols) {
+  const Count least = fewest_to_stand(rows, cols), units = rows * cols;
+  if (dim.finds.empty()) return least;
+  for (auto n = std::ranges::lower_bound(dim.finds, least); n != dim.finds.end(); ++n) {
+    const auto does_as_well = [&](Count fewer) {
+      return dim.smallest_only ? ceil_div(*n, fewer) == ceil_div(*n, units) : fewer >= *n;
+    };
+    if (rows > 1 && does_as_well((rows - 1) * cols)) continue;
+    if (cols > 1 && does_as_well(rows * (cols - 1))) continue;
+    return *n;
+  }
+  return 0;
+}
+
 /// Rounding must not make a bound on steps larger than the steps.
 constexpr double kRoundingOfSteps = 1e-9;
 
@@ -41,11 +61,11 @@ double keep_faster_half(std::vector<double>& steps, const std::function<void(std
   return fewest;
 }
 
-Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
+Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vector<DimBounds>& bounds,
                    SearchLimits& limits, double most_steps, std::optional<Mirror> mirror)
     : task_(task),
       fanout_(fanout),
-      values_(values),
+      bounds_(bounds),
       limits_(limits),
       dims_(static_cast<int>(task.layer.dims.size())),
       most_(std::min(fanout.max_dims_per_side, dims_)),
@@ -77,15 +97,23 @@ void Unroller::list_splits() {
     const bool over_rows = fanout_.may_run_over(Side::kRows, d), over_cols = fanout_.may_run_over(Side::kCols, d);
     std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
     all.push_back({1, 1, 1});
-    for (const Count r : values_[d]) {
+    const DimBounds& dim = bounds_[static_cast<std::size_t>(d)];
+    for (const Count r : dim.values) {
       if (r > rows || (r > 1 && !over_rows)) break;
-      for (const Count c : values_[d]) {
+      for (const Count c : dim.values) {
         if (c > cols || (c > 1 && !over_cols)) break;
         if (r * c == 1 || r * c > fanout_.units()) continue;
         // Both loops of a dim at one fanout act as one; the columns are inside. With remainders a factor need not
         // divide the whole dim; the chains judge what it must divide.
         if (imperfect_ ? ceil_div(size, c) < r : size % (r * c) != 0) continue;
-        all.push_back({static_cast<std::int32_t>(r * c), static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)});
+        Split split{static_cast<std::int32_t>(r * c), static_cast<std::int32_t>(r), static_cast<std::int32_t>(c)};
+        if (needs_differ_) {
+          split.stands_at = fewest_to_stand(r, c);
+          split.worth_at = fewest_to_be_worth(dim, r, c);
+          if (split.worth_at == 0) continue;
+          if (!dim.finds.empty()) split.factor = static_cast<std::int32_t>(std::min(r * c, size));
+        }
+        all.push_back(split);
       }
     }
     std::sort(all.begin(), all.end(),
@@ -109,7 +137,7 @@ void Unroller::choose(int d, std::size_t first, double steps, Count units) {
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
   for (std::size_t i = 0; i < all.size() && !expired_;) {
     const Count factor = all[i].factor;
-    if (units * factor > fanout_.units() || mirrored(d, factor, layouts_[first].at)) return;
+    if (units * factor > fanout_.units() || mirrored(d, factor, layouts_[first])) return;
     std::size_t next = i + 1;
     while (next < all.size() && all[next].factor == factor) ++next;
     const double taken = steps * all[i].rounds;
@@ -126,7 +154,7 @@ void Unroller::choose(int d, std::size_t first, double steps, Count units) {
 }
 
 /// Puts the loops of one dim on top of a layout, unless another of those from `first` on, which have the same factors,
-/// has room for whatever this one has room for. (Where factors and rows are the same, so are columns.)
+/// has room for whatever this one has room for.
 void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t first) {
   const Layout& under = layouts_[before];
   const Count rows = under.rows * split.rows, cols = under.cols * split.cols;
@@ -146,48 +174,45 @@ void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t fi
   layout.most_cols = most_cols;
   layout.row_dims = row_dims;
   layout.col_dims = col_dims;
-  if (split.rows > 1 && split.cols > 1) layout.both |= DimSet{1} << d;
+  layout.split[d] = static_cast<std::uint32_t>(&split - splits_[static_cast<std::size_t>(d)].data());
+  if (split.factor > 1) layout.dims |= DimSet{1} << d;
   for (std::size_t i = first; i + 1 < layouts_.size(); ++i) {
     const Layout& other = layouts_[i];
-    if (other.rows == rows && other.sides == layout.sides &&
-        (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) && needs_no_more(other, layout))
+    if (other.rows <= rows && other.cols <= cols && other.sides == layout.sides &&
+        (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) && stands_for(other, layout))
       return layouts_.pop_back();
   }
 }
 
 /// Would this factor make the image in the mirror come before what is chosen? Factors that were chosen before decide
 /// first, as they do where unrollings of several fanouts are combined.
-bool Unroller::mirrored(int d, Count factor, const Unrolling& before) const {
+bool Unroller::mirrored(int d, Count factor, const Layout& before) const {
   if (!mirror_) return false;
   const std::array<int, kMaxDims>& image = *mirror_;
   const auto known = [&](int dim) { return 0 <= dim && dim <= d; };
   const int partner = image[d];
   if (partner == d || !known(partner)) return false;
   for (int e = 0; e < partner; ++e)
-    if (image[e] > e && (!known(image[e]) || before.factor(e) != before.factor(image[e]))) return false;
-  return factor > before.factor(partner);
+    if (image[e] > e && (!known(image[e]) || split(before, e).factor != split(before, image[e]).factor)) return false;
+  return factor > split(before, partner).factor;
 }
 
-/// Of layouts with the same factors: can `a` stand wherever `b` can? A bound must not exceed the iterations it finds
-/// left. Where remainders are allowed the columns take `cols` of what is left and the rows ceil(left / cols): enough
-/// for both if left > factor - cols; on one side all of the factor is needed. So the layouts differ in what they need.
-bool Unroller::needs_no_more(const Layout& a, const Layout& b) const {
-  if (!needs_differ_) return true;
-  if ((b.both & ~a.both) != 0) return false;
-  for (DimSet rest = b.both; rest != 0; rest &= rest - 1) {
+/// Of layouts with the same factors: can `a` stand wherever `b` is worth it?
+bool Unroller::stands_for(const Layout& a, const Layout& b) const {
+  for (DimSet rest = needs_differ_ ? b.dims : 0; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (a.at.cols[d] < b.at.cols[d]) return false;
+    if (split(a, d).stands_at > split(b, d).worth_at) return false;
   }
   return true;
 }
 
-/// Of the layouts of these factors those that can stand wherever any of them can.
+/// Of the layouts of these factors those that can stand wherever any of them is worth it.
 void Unroller::keep(std::size_t first, double steps) {
   kept_.clear();
   for (std::size_t i = first; i < layouts_.size(); ++i) {
     const Layout& layout = layouts_[i];
-    if (std::ranges::any_of(kept_, [&](std::size_t other) { return needs_no_more(layouts_[other], layout); })) continue;
-    std::erase_if(kept_, [&](std::size_t other) { return needs_no_more(layout, layouts_[other]); });
+    if (std::ranges::any_of(kept_, [&](std::size_t other) { return stands_for(layouts_[other], layout); })) continue;
+    std::erase_if(kept_, [&](std::size_t other) { return stands_for(layout, layouts_[other]); });
     kept_.push_back(i);
   }
   const std::size_t before = found_.size();

@@ -20,12 +20,20 @@ namespace pliant::exact {
 /// shortens `steps` to it. Returns the fewest steps of what goes.
 double keep_faster_half(std::vector<double>& steps, const std::function<void(std::size_t)>& keep);
 
+/// What may be tried of one dim at a fanout.
+struct DimBounds {
+  std::vector<Count> values;  ///< bounds of one loop worth trying, ascending
+  /// Iterations that the fanout may find left, ascending; empty: not known, or idle units make a difference.
+  std::vector<Count> finds;
+  bool smallest_only = false;  ///< of bounds that leave the same iterations the smallest is as good as any
+};
+
 class Unroller {
  public:
   /// Unrollings that take more steps are left out, however much of the rest the other fanouts take; and so are those
   /// whose image in the mirror is listed.
-  Unroller(const Task& task, const FanoutRules& fanout, const std::vector<std::vector<Count>>& values,
-           SearchLimits& limits, double most_steps, std::optional<Mirror> mirror);
+  Unroller(const Task& task, const FanoutRules& fanout, const std::vector<DimBounds>& bounds, SearchLimits& limits,
+           double most_steps, std::optional<Mirror> mirror);
 
   /// Those of the same factors stand together; factors ascend.
   std::vector<Unrolling> run();
@@ -36,33 +44,40 @@ class Unroller {
   double unlisted() const { return unlisted_; }
 
  private:
-  /// Some of the rows and columns a dim may take: their product is its factor.
+  /// Some of the rows and columns a dim may take. Their product is its factor, or the size of the dim where more units
+  /// are as good. They can stand where so many iterations are left, and are worth it from so many on.
   struct Split {
     std::int32_t factor, rows, cols;
+    Count stands_at = 1, worth_at = 1;
     double rounds = 0;  // iterations that the factor leaves
   };
   /// A way to lay the factors chosen so far over the two sides.
   struct Layout {
     Unrolling at;
+    std::array<std::uint32_t, kMaxDims> split{};  // of the dims chosen: number in splits_
     Count rows = 1, cols = 1, most_cols = 1;
     int row_dims = 0, col_dims = 0;
-    DimSet both = 0;  // dims on both sides
+    DimSet dims = 0;  // laid out on any side
     const FanoutRules::Sides* sides = nullptr;
     bool one_side = false;
   };
+
+  const Split& split(const Layout& layout, int d) const {
+    return splits_[static_cast<std::size_t>(d)][layout.split[d]];
+  }
 
   void list_splits();
   double least_steps(int d, double taken, Count units) const;
   void choose(int d, std::size_t first, double steps, Count units);
   void lay(std::size_t before, int d, const Split& split, std::size_t first);
-  bool mirrored(int d, Count factor, const Unrolling& before) const;
-  bool needs_no_more(const Layout& a, const Layout& b) const;
+  bool mirrored(int d, Count factor, const Layout& before) const;
+  bool stands_for(const Layout& a, const Layout& b) const;
   void keep(std::size_t first, double steps);
   void make_room();
 
   const Task& task_;
   const FanoutRules& fanout_;
-  const std::vector<std::vector<Count>>& values_;  // by dim: bounds worth trying, ascending
+  const std::vector<DimBounds>& bounds_;  // by dim
   SearchLimits& limits_;
   const int dims_, most_;
   const bool imperfect_, needs_differ_;

@@ -73,8 +73,16 @@ TEST(Mirror, OfTwoImagesOneIsListed) {
     }
     const std::optional<audit::Choices> truth = audit::list_choices(rules, 1'000'000);
     ASSERT_TRUE(truth.has_value());
-    for (const audit::Factors& u : truth->unrollings)
+    int compared = 0;
+    for (const audit::Factors& u : truth->unrollings) {
+      // More units than iterations: those of one for each stand for them.
+      bool idle = false;
+      for (std::size_t d = 0; d < u.size(); ++d) idle |= u[d] > task.layer.dims[d].size;
+      if (idle) continue;
+      ++compared;
       EXPECT_NE(listed.contains(u), listed.contains({u[1], u[0], u[3], u[2]}) && (u[0] != u[1] || u[2] != u[3]));
+    }
+    EXPECT_GT(compared, 5);
   }
 }
 

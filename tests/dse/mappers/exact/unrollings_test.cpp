@@ -133,5 +133,35 @@ TEST(Unrollings, WhatIsNotListedIsSlow) {
   EXPECT_GT(slow, 1000);
 }
 
+// Sizes that no rows and columns divide: units stay idle, or a smaller part of the array does as well.
+TEST(Unrollings, ArraysThatNoProductFits) {
+  int compared = 0;
+  for (const char* array : {"rows: 2, cols: 2", "rows: 2, cols: 3", "rows: 3, cols: 4"})
+    for (const char* dims : {"A: 3, B: 5, C: 2", "A: 7, B: 3, C: 3", "A: 11, B: 2, C: 5", "A: 6, B: 6, C: 3"})
+      for (const char* index : {"[A, C]", "[A + C]", "[2*A + C]"})
+        for (const Factorization factorization : {Factorization::kRubyS, Factorization::kRuby}) {
+          Task task = task_of(
+              "levels:\n  - {memory: DRAM, capacity: unbounded, read_pj: 8, write_pj: 8, bandwidth: 2}\n"
+              "  - {fanout: PEs, " +
+                  std::string(array) +
+                  "}\n  - {memory: Reg, capacity: 6, read_pj: 1, write_pj: 1}\n  - {compute: MAC, mac_pj: 1}\n"
+                  "flexibility: {einsum: {orders: {DRAM: [[A, B, C]], Reg: [[B, C, A]]}}}\n",
+              "  dims: {" + std::string(dims) + "}\n  tensors:\n    - {name: X, role: inputs, projection: " + index +
+                  "}\n    - {name: W, role: weights, projection: [B, C]}\n"
+                  "    - {name: O, role: outputs, projection: [A, B]}\n");
+          task.factorization = factorization;
+          SCOPED_TRACE(std::string(array) + "; " + dims + "; " + index);
+          for (const Objective objective : {Objective::kEdp, Objective::kEnergy}) {
+            task.objective = objective;
+            const SearchResult found = run_mapper(*make_mapper("exact"), task, {});
+            const SearchResult truth = run_mapper(*make_mapper("exhaustive"), task, {});
+            ASSERT_TRUE(found.certified && truth.certified);
+            EXPECT_NEAR(found.value, truth.value, kSame * truth.value);
+            ++compared;
+          }
+        }
+  EXPECT_EQ(compared, 144);
+}
+
 }  // namespace
 }  // namespace pliant::exact
