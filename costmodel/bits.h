@@ -28,6 +28,7 @@ inline void for_each_subset(std::uint32_t set, F f) {
 /// All bits below a position.
 constexpr std::uint32_t below(int position) { return (std::uint32_t{1} << position) - 1; }
 
-constexpr int highest(std::uint32_t bits) { return 31 - std::countl_zero(bits); }
+/// Of a set that is not empty; written so that it is one instruction.
+constexpr int highest(std::uint32_t bits) { return 31 ^ std::countl_zero(bits | 1U); }
 
 }  // namespace pliant

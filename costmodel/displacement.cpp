@@ -58,7 +58,7 @@ void DisplacementWalk::collect_loops() {
   for (int l = child_ - 1; l >= 0; --l) {
     if (!problem_.is_memory[l]) continue;
     for (int position = 0; position < problem_.dims; ++position) {
-      const auto d = static_cast<int>(loops_.dim_at(l, position));
+      const auto d = static_cast<int>(loops_.at(static_cast<unsigned>(l)).dim[position]);
       if (loops_.bound(l, d) > 1) add_loop(l, d, wrap);
     }
   }

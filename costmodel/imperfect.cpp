@@ -69,7 +69,8 @@ bool ImperfectTransfers::repeats(const Transfer& transfer, const Run& run, int l
   if (run.every_loop || (run.innermost_memory && level == problem_.innermost_memory)) return true;
   if (run.mover.level < 0) return within && level < transfer.parent;
   return level < run.mover.level ||
-         (level == run.mover.level && static_cast<int>(loops_.position(level, dim)) > run.mover.position);
+         (level == run.mover.level &&
+          static_cast<int>(loops_.at(static_cast<unsigned>(level)).position[dim]) > run.mover.position);
 }
 
 /// Memories outside the child whose loops over an uncoupled dim repeat the transfer.

@@ -5,21 +5,37 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <span>
 
 #include "costmodel/bits.h"
 #include "costmodel/problem.h"
 
 namespace pliant {
 
-/// One value per level (index `levels` = compute).
+/// One value per level (index `levels` = compute) or ring, with room for whole groups, so that rows of values are
+/// multiplied several at once.
 struct PerLevel {
-  std::array<double, kMaxLevels + 1> at;
+  static constexpr int kGroup = 4;
+  std::array<double, (kMaxLevels + kGroup) / kGroup * kGroup> at;
   double& operator[](int level) { return at[static_cast<std::size_t>(level)]; }
   double operator[](int level) const { return at[static_cast<std::size_t>(level)]; }
   double& operator[](unsigned level) { return at[level]; }
   double operator[](unsigned level) const { return at[level]; }
 };
+
+/// The product of some dims' rows, times a factor, at the places 0 to `last` at least.
+inline void multiply_rows(PerLevel& product, double factor, const std::array<PerLevel, kMaxDims>& rows,
+                          std::span<const std::uint8_t> dims, int last) {
+  for (int group = 0; group <= last; group += PerLevel::kGroup) {
+    std::array<double, PerLevel::kGroup> words;
+    words.fill(factor);
+    for (const std::uint8_t d : dims)
+      for (int i = 0; i < PerLevel::kGroup; ++i) words[i] *= rows[d][group + i];
+    for (int i = 0; i < PerLevel::kGroup; ++i) product[group + i] = words[i];
+  }
+}
 
 /// The first loop outside a child that moves a tensor's tile.
 struct MovingLoop {
@@ -33,12 +49,26 @@ class LoopNest {
  public:
   explicit LoopNest(const Problem& problem);
 
+  /// The loops of one level, by position, 0 = innermost, or by dim. Index `levels` stands for the compute units, which
+  /// have no loops.
+  struct alignas(64) Loops {
+    std::array<double, kMaxDims> outside;              ///< by dim: product of the temporal bounds outside this level
+    std::uint32_t active = 0;                          ///< positions with a bound > 1
+    std::array<std::uint16_t, kMaxTensors> coupled{};  ///< positions that move a tensor, bound > 1 or not
+    std::array<std::uint8_t, kMaxDims> dim{}, position{};
+
+    /// The innermost loop that moves a tensor; a position that no loop has if there is none.
+    unsigned mover(unsigned tensor) const {
+      return static_cast<unsigned>(std::countr_zero((active & coupled[tensor]) | std::uint32_t{1} << kNoLoop));
+    }
+  };
+  static constexpr unsigned kNoLoop = 15;
+  static_assert(kMaxDims < kNoLoop);
+
   /// What new bounds of one dim mean for those who keep numbers that depend on them.
   struct Change {
     bool spatial = false;  ///< a fanout's bound changed
     bool toggled = false;  ///< a temporal loop appeared or vanished
-    TensorSet may_move_now =
-        0;  ///< tensors for which such a loop is the innermost of its level that moves them, or was
   };
   Change set_bounds(int dim, const Count* bound_by_level);
   void set_order(int level, const std::uint8_t* dims_outermost_first);
@@ -50,25 +80,26 @@ class LoopNest {
   /// Tile held at a level along a dim: product of the bounds at that level and further in.
   double tile(unsigned level, unsigned dim) const { return tile_[dim][level]; }
   /// Products of the bounds outside a level.
-  double temporal_outside(unsigned level, unsigned dim) const { return temporal_[dim][level]; }
-  double spatial_outside(unsigned level, unsigned dim) const { return spatial_[dim][level]; }
+  double temporal_outside(unsigned level, unsigned dim) const { return at_[level].outside[dim]; }
+  double spatial_outside(unsigned level, unsigned dim) const { return spatial_[dim][ring_[level]]; }
   std::uint32_t present(unsigned dim) const { return present_[dim]; }  ///< bit l: bound > 1 at level l
   /// Copies of a level by spatial bounds alone; with remainders some of them never work.
-  double instances(unsigned level) const { return instances_[level]; }
+  double instances(unsigned level) const { return instances_[ring_[level]]; }
+  double copies(unsigned ring, unsigned dim) const { return spatial_[dim][ring]; }
+  /// Levels with as many fanouts outside them are one ring: they have as many copies.
+  unsigned ring(unsigned level) const { return ring_[level]; }
+  /// The copies that some dims make of every ring, times a factor.
+  void copies_along(std::span<const std::uint8_t> dims, double factor, PerLevel& copies) const {
+    multiply_rows(copies, factor, spatial_, dims, ring_[static_cast<unsigned>(levels_)]);
+  }
   double steps() const { return steps_; }  ///< product of all temporal bounds
   DimSet imperfect_dims() const { return imperfect_dims_; }
   DimSet all_dims() const { return below(problem_.dims); }
 
-  // Loops of a memory by position, 0 = innermost.
-  unsigned dim_at(unsigned level, unsigned position) const { return dim_at_[level][position]; }
-  unsigned position(unsigned level, unsigned dim) const { return position_[level][dim]; }
-  std::uint32_t active(unsigned level) const { return active_[level]; }  ///< those with a bound > 1
-  std::uint32_t coupled_at(unsigned level, unsigned tensor) const {      ///< those that move a tensor, bound > 1 or not
-    return static_cast<std::uint32_t>(coupled_at_[level][tensor / 4] >> 16 * (tensor % 4) & 0xffffU);
-  }
-  std::uint32_t moving(unsigned tensor) const {
-    return moving_[tensor];
-  }  ///< bit l: a loop of memory l moves the tensor
+  const Loops& at(unsigned level) const { return at_[level]; }
+  /// Iterations of a dim: the product of all its temporal bounds.
+  double iterations(unsigned dim) const { return iterations_[dim]; }
+  std::uint32_t moving(unsigned tensor) const { return moving_[tensor]; }  ///< bit l: a loop of memory l moves it
 
   /// The loop that ends the run of loops that leave the child's tile in place.
   MovingLoop find_moving_loop(int tensor, int parent, int child) const;
@@ -76,26 +107,31 @@ class LoopNest {
   void slide(MovingLoop& mover) const;
 
  private:
-  void place_bounds(int dim, const Count* bound_by_level, Change& change);
+  std::span<const std::uint8_t> every_dim() const { return {every_dim_.data(), static_cast<std::size_t>(dims_)}; }
+  bool place_bounds(int dim, const Count* bound_by_level);
+  void toggle_loops(int dim, std::uint32_t levels);
   void refresh_moving(int tensor);
   void refresh_steps();
-  void refresh_instances();
 
   const Problem& problem_;
-  std::array<Count, kMaxLevels> if_memory_{};                           // all bits for a memory, none for a fanout
+  const int levels_, dims_, tensors_;
+  const std::uint32_t fanouts_;
+  unsigned memories_ = 0;
+  std::array<std::uint8_t, kMaxLevels> memory_{};                       // levels
   std::array<std::array<std::uint64_t, 2>, kMaxDims> coupled_lanes_{};  // bit 0 of 16-bit lane x: tensor x is coupled
 
-  // [dim]: bound; bounds outside (temporal, spatial); bounds at or inside.
-  std::array<PerLevel, kMaxDims> b_, temporal_, spatial_, tile_;
+  std::array<std::uint8_t, kMaxLevels + 1> ring_{};
+
+  // [dim][level]: bound; bounds at or inside. [dim][ring]: spatial bounds outside.
+  std::array<PerLevel, kMaxDims> b_, tile_, spatial_;
+  std::array<double, kMaxDims> iterations_{};
+  std::array<std::uint8_t, kMaxDims> every_dim_{};
   std::array<std::uint32_t, kMaxDims> present_{};
-  PerLevel instances_;
+  PerLevel instances_;  // by ring
   double steps_ = 1;
   DimSet imperfect_dims_ = 0;
 
-  // By level; `levels` stands for the compute units, which have no loops.
-  std::array<std::array<std::uint8_t, kMaxDims>, kMaxLevels + 1> dim_at_{}, position_{};
-  std::array<std::uint32_t, kMaxLevels + 1> active_{};
-  std::array<std::array<std::uint64_t, 2>, kMaxLevels + 1> coupled_at_{};  // 16 bits per tensor
+  std::array<Loops, kMaxLevels + 1> at_;
   std::array<std::uint32_t, kMaxTensors> moving_{};
 };
 

@@ -74,12 +74,17 @@ class Nest {
     Transfer words;
     unsigned parent = 0, child = 0;                ///< levels
     unsigned parent_memory = 0, child_memory = 0;  ///< their places among the memories
-    unsigned base = 0;                             ///< where its mover was found last
+    unsigned parent_ring = 0, child_ring = 0;
+    unsigned base = 0;  ///< where its mover was found last
     /// Where its mover is looked for, and the level outside which loops count when there is none (bit l = level l).
     std::uint32_t mover_levels = 0, mover_floor = 1;
+    DimSet sliding = 0;  ///< dims along which the child's windows slide
+    bool to_compute = false;
+    bool odd = false;           ///< one of the rare kinds
     bool may_reuse = false;     ///< quickflow, towards compute: reuse across loops outside the innermost memory
     std::uint32_t fanouts = 0;  ///< between the two; of these, those that cannot share a word between copies:
     std::uint32_t unshared = 0;
+    std::uint32_t equal = 0;  ///< those under which copies of one window share a word
     double served_pj = 0, read_back_pj = 0, delivered_pj = 0, drain_pj = 0;  ///< per element
     double parent_words = 1, child_words = 1;                                ///< of the memories, per element
   };
@@ -97,10 +102,30 @@ class Nest {
     double merged = 1;
     int mover_level = -1, mover_dim = -1, parent = -1;
   };
-  /// What the elements of one tensor cost: energy, and words at the ports of every level.
-  struct TensorCost {
-    double energy_pj = 0;
-    PerLevel reads, writes;
+  /// Windows of a tensor. Mostly every rank is a pair of dims and multiplies by itself: that is counted on the spot.
+  /// Else, where boxes or networks that unite windows tie ranks together, or a rank has more dims, words are kept by
+  /// child memory; a version says how often the bounds of their dims have changed.
+  struct Windows {
+    struct Pair {
+      const Problem::AffineRank* rank = nullptr;
+      unsigned first = 0, second = 0;  ///< dims
+      double first_step = 1, second_step = 1;
+      double all = 1;  ///< product of their sizes
+    };
+    unsigned count = 0;
+    std::array<Pair, kMaxDims / 2> pairs;
+    std::vector<WindowWords> kept;
+    std::uint64_t version = 0;
+    bool any() const { return count != 0 || !kept.empty(); }
+  };
+  /// A port with the words that pass it, as bypass lets them: places in `passing_`. A systolic array has a place for
+  /// its cycles, at a level of one instance.
+  struct LoadedPort {
+    double rate = 1;  ///< words per cycle of all instances in use
+    double bandwidth = 1;
+    int level = 0;
+    unsigned pairs = 1;  ///< of places; the last may be nothing
+    std::array<std::uint16_t, 2 * std::size_t{kMaxTensors}> words{};
   };
   /// Where a transfer's mover stands, and how often the loops outside it repeat the transfer.
   struct Repeats {
@@ -108,9 +133,14 @@ class Nest {
     bool moves = false;  ///< there is a mover
     double times = 1;
   };
+  /// Words of a transfer without what repeats them.
+  struct Words {
+    double served = 1, delivered = 1;
+  };
 
   void mark(int tensor);
   void refresh_rates();
+  void route_words(int level);
   void refresh_copies(int tensor);
 
   // Which transfers there are (nest_transfers.cpp).
@@ -119,20 +149,33 @@ class Nest {
   void chain_keepers(int tensor);
   void splice_keeper(int tensor, int memory);
 
-  void price_tensor(int tensor);
-  void price_transfer(unsigned tensor, PlannedTransfer& transfer);
+  // One tensor (nest_tensor.cpp).
+  void price_tensor(unsigned tensor);
+  template <bool kWindows>
+  void price_input(unsigned tensor);
+  void price_output();
+  void price_odd(unsigned tensor, PlannedTransfer& transfer);
+  Repeats repeats_outside(unsigned tensor, std::uint32_t mover_levels, std::uint32_t mover_floor) const;
   Repeats repeats_of(unsigned tensor, const PlannedTransfer& transfer) const;
-  const WindowWords& window_words(unsigned tensor, const PlannedTransfer& transfer, const Repeats& repeats);
-  void count_windows(WindowWords& windows, const PlannedTransfer& transfer, const MovingLoop& mover) const;
-  void price_displaced(Transfer& words, double unshared) const;
-  void count_first(PlannedTransfer& transfer, double served, double delivered, double parent_copies) const;
-  void charge_tensor(int tensor);
-  void charge_output();
+  MovingLoop mover_of(const PlannedTransfer& transfer, const Repeats& repeats) const;
+  void multiply_windows(unsigned tensor, const PlannedTransfer& transfer, const MovingLoop& mover, Words& words) const;
+  void count_first(Transfer& words) const;
   void charge_finished();
   void charge_networks(int tensor);
+
+  // Words along affine dims (nest_windows.cpp).
+  void prepare_windows(int tensor);
+  const WindowWords& kept_windows(unsigned tensor, const PlannedTransfer& transfer, const MovingLoop& mover);
+  void count_windows(WindowWords& windows, const PlannedTransfer& transfer, const MovingLoop& mover) const;
+  double shared_windows(const Windows::Pair& pair, const PlannedTransfer& transfer) const;
+  double slid_extent(const Windows::Pair& pair, const PlannedTransfer& transfer, const MovingLoop& mover) const;
+  void price_displaced(Transfer& words, double unshared) const;
+
   double tiles_visited(unsigned tensor, const PlannedTransfer& transfer) const;
-  double load(const Port& port, double steps) const;
-  void wait_for_ports(Totals& totals) const;
+  double load(const LoadedPort& port) const;
+  void run_arrays(double steps);
+  double array_cycles(const Port& array, double steps) const;
+  void wait_for_ports(Totals& totals);
   void wait_for_demands(Totals& totals) const;
 
   const Problem& problem_;
@@ -140,11 +183,15 @@ class Nest {
   ShortWindowMemory* memory_of_windows_ = nullptr;
   int memories_ = 0;
   std::array<int, kMaxLevels> memory_{};  // memory levels, outermost first
-  bool remembers_ = false;                // Timeloop's memory of displacements: every loop outside a child matters
+  unsigned output_ = 0;
+  bool first_per_sweep_ = false;
+  Conventions::Drain drain_ = Conventions::Drain::kCounted;
+  bool remembers_ = false;  // Timeloop's memory of displacements: every loop outside a child matters
   std::array<unsigned, kMaxTensors> uncoupled_count_{};
   std::array<std::array<std::uint8_t, kMaxDims>, kMaxTensors> uncoupled_{};  // dims
-  std::array<PerLevel, kMaxTensors> copied_;  // simple words * copies of a level over uncoupled dims
-  std::vector<double> rate_;                  // by port: words per cycle of all instances in use
+  std::array<PerLevel, kMaxTensors> copied_;  // simple words * copies of a ring over uncoupled dims
+  std::vector<LoadedPort> ports_;             // as in the problem
+  std::vector<std::size_t> arrays_;           // those that are systolic arrays
 
   std::array<TensorSet, kMaxLevels> keeps_{};
   std::array<std::uint32_t, kMaxTensors> keepers_{};  // bit i: memory i keeps the tensor
@@ -152,11 +199,18 @@ class Nest {
 
   TensorSet stale_ = 0;                                       // tensors to be priced again
   std::array<std::uint32_t, kMaxTensors> stale_transfers_{};  // of those: bit k = k-th transfer
-  std::array<std::uint64_t, kMaxTensors> version_{};          // how often affine dims of a tensor have changed
   std::vector<PlannedTransfer> every_transfer_;  // [tensor][parent memory][child memory]: as made, never priced
   std::array<Chain, kMaxTensors> chains_{};
-  std::array<std::array<WindowWords, kMaxLevels>, kMaxTensors> windows_{};
-  std::array<TensorCost, kMaxTensors> tensor_cost_;
+
+  std::array<Windows, kMaxTensors> windows_;
+
+  // What the elements of every tensor cost: energy, and words at the ports of every level, [tensor][read, written].
+  std::array<double, kMaxTensors> energy_pj_{};
+  static constexpr std::size_t kRow = std::tuple_size_v<decltype(PerLevel::at)>, kNothing = kMaxTensors * 2 * kRow;
+  std::array<double, kNothing + 1 + kMaxTensors * kMaxLevels> passing_{};  // then nothing, then cycles of arrays
+  double* reads_of(unsigned tensor) { return passing_.data() + 2 * kRow * tensor; }
+  double* writes_of(unsigned tensor) { return reads_of(tensor) + kRow; }
+
   mutable std::array<Transfer, kMaxTensors * kMaxLevels> transfers_{};  // in a row, when asked for
 };
 

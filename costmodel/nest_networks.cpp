@@ -36,7 +36,7 @@ void Nest::charge_networks(int x) {
   const Chain& chain = chains_[x];
   for (int k = 0; k < chain.count; ++k)
     for_each_bit(chain.at[k].fanouts & problem_.networks,
-                 [&](int l) { tensor_cost_[x].energy_pj += network_energy(chain.at[k].words, l); });
+                 [&](int l) { energy_pj_[x] += network_energy(chain.at[k].words, l); });
 }
 
 double Nest::fill_cycles(const Port& array) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a priced mapping takes: its steps, the instances that work, and what the ports of memories need.
+#include <algorithm>
 #include <cmath>
 
 #include "costmodel/bits.h"
@@ -58,57 +59,61 @@ double Nest::instances_average(int level) const {
 
 /// Ports of the instances that work at the peak.
 void Nest::refresh_rates() {
-  int level = -1;
-  double copies = 1;
-  for (std::size_t i = 0; i < rate_.size(); ++i) {
-    const Port& port = problem_.ports[i];
-    if (port.stationary >= 0) {
-      rate_[i] = 1;
-      continue;
-    }
-    if (port.level != level) copies = instances_peak(level = port.level);
-    rate_[i] = port.bandwidth * copies;
+  if (loops_.imperfect_dims() != 0) [[unlikely]] {
+    for (LoadedPort& port : ports_) port.rate = port.bandwidth * instances_peak(port.level);
+  } else {
+    for (LoadedPort& port : ports_) port.rate = port.bandwidth * loops_.instances(static_cast<unsigned>(port.level));
   }
 }
 
-/// Words that pass a port, of all instances; of a systolic array, its cycles.
-inline double Nest::load(const Port& port, double steps) const {
-  if (port.stationary >= 0) [[unlikely]] {
-    const double fill = fill_cycles(port);
-    return fill > 0 ? steps + fill : 0;  // a tensor that comes from inside never fills the array
-  }
-  double words = 0;
-  for_each_bit(port.reads, [&](int x) { words += tensor_cost_[x].reads[port.level]; });
-  for_each_bit(port.writes, [&](int x) { words += tensor_cost_[x].writes[port.level]; });
+/// Words that pass a port, of all instances.
+inline double Nest::load(const LoadedPort& port) const {
+  double words = passing_[port.words[0]] + passing_[port.words[1]];
+  for (unsigned i = 1; i < port.pairs; ++i)
+    words = words + passing_[port.words[2 * i]] + passing_[port.words[2 * i + 1]];
   return words;
+}
+
+/// Cycles of a systolic array. A tensor that comes from inside never fills it.
+double Nest::array_cycles(const Port& array, double steps) const {
+  const double fill = fill_cycles(array);
+  return fill > 0 ? steps + fill : 0;
 }
 
 /// Raises cycles to the longest time of a port as Timeloop rounds it.
 void Nest::wait_for_demands(Totals& totals) const {
-  for (std::size_t i = 0; i < rate_.size(); ++i) {
-    const Port& port = problem_.ports[i];
-    const double instances = instances_peak(port.level);
-    double demand = 0;
-    for_each_bit(port.reads, [&](int x) { demand += tensor_cost_[x].reads[port.level] / instances / totals.steps; });
-    for_each_bit(port.writes, [&](int x) { demand += tensor_cost_[x].writes[port.level] / instances / totals.steps; });
-    const double time =
-        port.stationary >= 0 ? round_up(load(port, totals.steps)) : demand_time(demand, port.bandwidth, totals.steps);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    const LoadedPort& port = ports_[i];
+    double time = 0;
+    if (problem_.ports[i].stationary >= 0) {
+      time = round_up(array_cycles(problem_.ports[i], totals.steps));
+    } else {
+      const double instances = instances_peak(port.level);
+      double demand = 0;
+      for (unsigned k = 0; k < 2 * port.pairs; ++k) demand += passing_[port.words[k]] / instances / totals.steps;
+      time = demand_time(demand, port.bandwidth, totals.steps);
+    }
     if (time <= totals.cycles) continue;
     totals.cycles = time;
     totals.bound = {static_cast<int>(i)};
   }
 }
 
+void Nest::run_arrays(double steps) {
+  for (const std::size_t i : arrays_) passing_[ports_[i].words[0]] = array_cycles(problem_.ports[i], steps);
+}
+
 /// Raises cycles to the longest time of a port, words / (bandwidth * instances) rounded up. Ports take whole cycles, so
 /// only those count that move more than they can in the whole cycles of the steps.
-void Nest::wait_for_ports(Totals& totals) const {
-  const double whole = round_down(totals.steps);
-  double longest = 0;
-  for (std::size_t i = 0; i < rate_.size(); ++i) {
-    const double words = load(problem_.ports[i], totals.steps), rate = rate_[i];
-    if (words <= whole * rate || words <= longest * rate) continue;
-    longest = words / rate;
-    totals.bound = {static_cast<int>(i)};
+void Nest::wait_for_ports(Totals& totals) {
+  if (!arrays_.empty()) run_arrays(totals.steps);
+  double longest = 0, enough = round_down(totals.steps);
+  for (const LoadedPort& port : ports_) {
+    const double words = load(port);
+    if (words <= enough * port.rate) continue;
+    longest = words / port.rate;
+    enough = std::max(enough, longest);
+    totals.bound = {static_cast<int>(&port - ports_.data())};
   }
   // Rounded first: steps that are no whole number may end within the last cycle of a port.
   if (const double cycles = round_up(longest); cycles > totals.cycles) {

@@ -20,13 +20,21 @@ Nest::PlannedTransfer Nest::make_transfer(int x, int parent_memory, int child_me
   plan.child = static_cast<unsigned>(child);
   plan.parent_memory = static_cast<unsigned>(parent_memory);
   plan.child_memory = static_cast<unsigned>(child_memory);
+  plan.parent_ring = loops_.ring(plan.parent);
+  plan.child_ring = loops_.ring(plan.child);
   plan.fanouts = p.fanouts & below(child) & ~below(parent);
+  plan.sliding = child == p.levels ? 0 : p.sliding[x];
   plan.unshared = plan.fanouts & ~p.sharing[x];
+  plan.equal = plan.fanouts & p.sharing_equal[x];
   // Where the mover may stand. Towards compute every loop counts, unless the conventions know reuse there as well.
   const bool within = p.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   const bool to_compute = child == p.levels;
   plan.may_reuse = to_compute && parent != p.innermost_memory &&
                    p.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory;
+  plan.to_compute = to_compute;
+  const Windows& windows = windows_[x];
+  plan.odd =
+      plan.may_reuse || plan.unshared != 0 || !windows.kept.empty() || (windows.any() && (remembers_ || x == p.output));
   const int inside = to_compute ? p.innermost_memory : child;
   plan.mover_levels = below(inside) & ~(within ? below(parent) : 0U);
   plan.mover_floor = std::uint32_t{1} << (within ? parent : 0);
@@ -48,13 +56,31 @@ const Nest::PlannedTransfer& Nest::planned(int x, unsigned parent_memory, unsign
   return every_transfer_[(static_cast<unsigned>(x) * memories + parent_memory) * (memories + 1) + child_memory];
 }
 
+/// The words that pass the ports of a memory: of the tensors it keeps, reads before writes.
+void Nest::route_words(int level) {
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    LoadedPort& port = ports_[i];
+    if (problem_.ports[i].level != level) continue;
+    port.words.fill(kNothing);
+    std::size_t count = 0;
+    const auto add = [&](TensorSet tensors, std::size_t side) {
+      for_each_bit(tensors & keeps_[level], [&](int x) {
+        const std::size_t row = 2 * static_cast<std::size_t>(x) + side;
+        port.words[count++] = static_cast<std::uint16_t>(row * kRow + static_cast<std::size_t>(level));
+      });
+    };
+    add(problem_.ports[i].reads, 0);
+    add(problem_.ports[i].writes, 1);
+    port.pairs = static_cast<unsigned>(std::max<std::size_t>(1, (count + 1) / 2));
+  }
+}
+
 /// The transfers of neighbouring keepers of a tensor.
 void Nest::chain_keepers(int x) {
   Chain& chain = chains_[x];
   chain.keepers = keepers_[x];
   chain.count = 0;
-  tensor_cost_[x].reads.at.fill(0);
-  tensor_cost_[x].writes.at.fill(0);
+  std::fill_n(reads_of(static_cast<unsigned>(x)), 2 * kRow, 0.0);
   int parent = -1;
   for_each_bit(keepers_[x] | std::uint32_t{1} << memories_, [&](int i) {
     if (parent >= 0) chain.at[chain.count++] = planned(x, static_cast<unsigned>(parent), static_cast<unsigned>(i));
@@ -101,10 +127,9 @@ void Nest::splice_keeper(int x, int memory) {
   chain.count += added ? 1 : -1;
   chain.keepers = keepers_[x];
   // Ports that no transfer writes to any more: of the dropped memory, and of an outermost one.
-  TensorCost& cost = tensor_cost_[x];
   const int level = memory_[memory];
-  cost.reads[level] = cost.writes[level] = 0;
-  if (outside == 0) cost.writes[transfers[0].parent] = 0;
+  reads_of(static_cast<unsigned>(x))[level] = writes_of(static_cast<unsigned>(x))[level] = 0;
+  if (outside == 0) writes_of(static_cast<unsigned>(x))[transfers[0].parent] = 0;
 }
 
 }  // namespace pliant

@@ -11,13 +11,6 @@ namespace pliant {
 
 namespace {
 
-/// Distinct values of m*a + n*b, a < A, b < B, m and n coprime (core/affine.h, without its overflow checks: the
-/// products here are below that of the layer's sizes).
-inline double distinct_pair(double m, double A, double n, double B) {
-  if (A < n || B < m) return A * B;
-  return m * (A - 1) + n * (B - 1) - (m - 1) * (n - 1) + 1;
-}
-
 double any_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const MovingLoop& mover,
                   std::uint32_t united) {
   const Problem& p = loops.problem();

@@ -9,6 +9,13 @@
 
 namespace pliant {
 
+/// Distinct values of m*a + n*b, a < A, b < B, m and n coprime (core/affine.h, without its overflow checks: the
+/// products here are below that of the layer's sizes).
+inline double distinct_pair(double m, double A, double n, double B) {
+  if (A < n || B < m) return A * B;
+  return m * (A - 1) + n * (B - 1) - (m - 1) * (n - 1) + 1;
+}
+
 /// Words along one rank that a child receives in one sliding run (or at once when nothing slides). `united`: fanouts
 /// whose children count as one, so that their windows are part of the extent.
 double affine_extent(const LoopNest& loops, const Problem::AffineRank& rank, int child, const MovingLoop& mover,

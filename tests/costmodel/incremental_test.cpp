@@ -2,6 +2,8 @@
 // After any sequence of changes the nest prices exactly what a fresh one prices: the same bits, not merely close.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "costmodel/nest.h"
 #include "support/small_cases.h"
 
@@ -68,6 +70,15 @@ void change_randomly(Random& random, const Problem& problem, FlatMapping& now, N
   }
 }
 
+/// A preset, or any mixture of their rules.
+Conventions conventions(const std::string& name, Random& random) {
+  if (name != "mixed") return *Conventions::preset(name);
+  Conventions mixed;
+  for (std::size_t i = 0; i < convention_options().size(); ++i)
+    set_convention(mixed, i, random() % convention_options()[i].values.size());
+  return mixed;
+}
+
 class Incremental : public testing::TestWithParam<const char*> {};
 
 TEST_P(Incremental, EqualsFresh) {
@@ -77,7 +88,7 @@ TEST_P(Incremental, EqualsFresh) {
     const Layer layer = reference::random_layer(random, kind, 5000);
     Accelerator accelerator = reference::random_accelerator(random, round % 2 == 0);
     reference::add_widths_and_networks(random, accelerator);
-    accelerator.conventions = *Conventions::preset(GetParam());
+    accelerator.conventions = conventions(GetParam(), random);
     const Problem problem(layer, accelerator);
     // Perfect mappings, imperfect ones, and changes from one to the other.
     const Factorization rule = round % 4 == 0 ? Factorization::kRuby : Factorization::kPerfect;
@@ -105,7 +116,7 @@ TEST_P(Incremental, DimByDimFromNothing) {
     const Layer layer = reference::random_layer(random, round % 2 == 0 ? Kind::kGemm : Kind::kConv, 5000);
     Accelerator accelerator = reference::random_accelerator(random, true);
     reference::add_widths_and_networks(random, accelerator);
-    accelerator.conventions = *Conventions::preset(GetParam());
+    accelerator.conventions = conventions(GetParam(), random);
     const Problem problem(layer, accelerator);
     const FlatMapping wanted =
         flatten(problem, reference::random_mapping(random, layer, accelerator, Factorization::kPerfect));
@@ -125,7 +136,7 @@ TEST_P(Incremental, DimByDimFromNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, Incremental, testing::Values("physical", "timeloop", "quickflow"),
+INSTANTIATE_TEST_SUITE_P(Presets, Incremental, testing::Values("physical", "timeloop", "quickflow", "mixed"),
                          [](const testing::TestParamInfo<const char*>& tested) { return std::string(tested.param); });
 
 }  // namespace
