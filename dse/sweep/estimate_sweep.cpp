@@ -69,18 +69,22 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+using DoNumber = std::function<void(std::size_t)>;
+
 /// Does something with numbers below `count`, far apart, until all were taken or the time for it is over. The seconds
-/// that each took.
+/// that each took, without those in which it was made ready.
 std::vector<double> time_far_apart(std::size_t count, double most_seconds, const SweepRunOptions& options,
-                                   const char* what, const std::function<void(std::size_t)>& work) {
+                                   const char* what, const DoNumber& ready, const DoNumber& work) {
   Phase sampling(options.on_phase, what, count == 0 ? 0 : static_cast<std::int64_t>(1000 * most_seconds));
   const auto now = options.seconds_now ? options.seconds_now : wall_seconds;
   const double start = now();
   double at = 0;
   std::vector<double> times;
   while (times.size() < count && now() - start < most_seconds && !options.stop.stop_requested()) {
+    const auto number = static_cast<std::size_t>(at * static_cast<double>(count));
+    ready(number);
     const double before = now();
-    work(static_cast<std::size_t>(at * static_cast<double>(count)));
+    work(number);
     times.push_back(now() - before);
     sampling.advance(static_cast<std::int64_t>(1000 * times.back()));
     at += kGoldenStep;
@@ -92,11 +96,12 @@ std::vector<double> time_far_apart(std::size_t count, double most_seconds, const
 std::vector<double> time_tasks(const Sweep& sweep, DesignSpace& space, const std::vector<UnknownTask>& unknown,
                                const SweepRunOptions& options, double sample_seconds) {
   const auto mapper = make_mapper(sweep.mapper);
-  const auto solve = [&](std::size_t i) {
-    solve_task(*mapper, sweep, space.design(unknown[i].design), *unknown[i].layer, 1, options.stop);
-  };
+  // Reading a design takes as long as some tasks do, and a sweep reads it once for all of them.
+  DesignPoint design;
+  const auto read = [&](std::size_t i) { design = space.design(unknown[i].design); };
+  const auto solve = [&](std::size_t i) { solve_task(*mapper, sweep, design, *unknown[i].layer, 1, options.stop); };
   return time_far_apart(unknown.size(), sample_seconds, options, "solving a sample for the estimate, milliseconds",
-                        solve);
+                        read, solve);
 }
 
 /// What a design takes beside its tasks: it is read, its tasks are named, its flexion is counted.
@@ -113,8 +118,9 @@ std::vector<double> time_designs(const Sweep& sweep, DesignSpace& space, const s
       if (sweep.residency) solve_network(*mapper, sweep, design, workload, 1, options.stop);
     }
   };
+  const auto nothing = [](std::size_t) {};
   return time_far_apart(designs.size(), sample_seconds, options, "counting flexion for the estimate, milliseconds",
-                        count);
+                        nothing, count);
 }
 
 }  // namespace
