@@ -6,6 +6,7 @@
 #include <arrow/io/memory.h>
 #include <arrow/type.h>
 #include <arrow/util/compression.h>
+#include <arrow/util/config.h>
 #include <fmt/format.h>
 #include <parquet/arrow/writer.h>
 #include <parquet/exception.h>
@@ -42,6 +43,10 @@ std::shared_ptr<parquet::WriterProperties> writer_properties(const arrow::Schema
     break;
   }
   builder.enable_dictionary()->enable_page_checksum();
+#if ARROW_VERSION_MAJOR >= 19
+  // Histograms of nesting levels serve nobody here.
+  builder.set_size_statistics_level(parquet::SizeStatisticsLevel::None);
+#endif
   for (const auto& field : schema.fields()) choose_encoding(field->name(), *field->type(), false, builder);
   return builder.build();
 }
