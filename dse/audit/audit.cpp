@@ -28,7 +28,7 @@ namespace pliant::audit {
 
 namespace {
 
-bool below(double value, double claimed) { return value < claimed * (1 - kRounding); }
+bool falls_below(double value, double claimed) { return value < claimed * (1 - kRounding); }
 bool equal(double a, double b) { return a == b || std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b)); }
 
 class Audit {
@@ -75,7 +75,7 @@ class Audit {
     if (certificate_.certified && !certificate_.mapping) wrong("certified, but there is no mapping");
     if (certificate_.certified && !equal(certificate_.lower_bound, certificate_.value))
       wrong("certified, but the lower bound is not the value");
-    if (below(certificate_.value, certificate_.lower_bound)) wrong("the lower bound is above the value");
+    if (falls_below(certificate_.value, certificate_.lower_bound)) wrong("the lower bound is above the value");
     if (!certificate_.mapping) {
       if (certificate_.value != kInfinity) wrong("a value without a mapping");
       return;
@@ -95,10 +95,10 @@ class Audit {
       const Part& part = certificate_.parts[i];
       double least = part.lower_bound;
       for (const Member& member : part.members) least = std::min(least, member.lower_bound);
-      if (below(least, certificate_.lower_bound))
+      if (falls_below(least, certificate_.lower_bound))
         wrong(fmt::format("part {} is open: its lower bound is {:.12g}, that of the whole {:.12g}", i + 1, least,
                           certificate_.lower_bound));
-      if (part.scope == Part::Scope::kNamed && below(least, part.lower_bound))
+      if (part.scope == Part::Scope::kNamed && falls_below(least, part.lower_bound))
         wrong(fmt::format("part {}: a member's lower bound is below the part's", i + 1));
       if (part.closed_by == ClosedBy::kLeft && (certificate_.certified || certificate_.infeasible))
         wrong(fmt::format("part {} was left open, yet the whole is called proven", i + 1));
@@ -205,14 +205,14 @@ class Audit {
       const auto found = least.find({choices_.unrollings[claim.unrolling], choices_.keeps[claim.kept]});
       const double value = found == least.end() ? kInfinity : found->second;
       note(claim, {value, Means::kEnumeration});
-      if (below(value, claim.lower_bound))
+      if (falls_below(value, claim.lower_bound))
         wrong(fmt::format("part {}: a mapping has the value {:.12g}, below {:.12g}", claim.part + 1, value,
                           claim.lower_bound));
       if (found != least.end()) least.erase(found);
     }
     // What is left belongs to no part; what is certified must hold there too.
     for (const auto& [choice, value] : least)
-      if (below(value, certificate_.lower_bound))
+      if (falls_below(value, certificate_.lower_bound))
         wrong(fmt::format("outside all parts a mapping has the value {:.12g}", value));
     return true;
   }

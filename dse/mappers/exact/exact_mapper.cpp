@@ -15,7 +15,7 @@ namespace pliant {
 namespace {
 
 /// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
-/// a few seconds. Where an easier task comes first, that one has half of it and the task itself three quarters.
+/// a few seconds. Where an easier task comes first, that one has a quarter of it.
 constexpr std::uint64_t kEffort = 7'500'000'000;
 
 class ExactMapper final : public Mapper {
@@ -83,7 +83,7 @@ class ExactMapper final : public Mapper {
     limited.budget.seconds /= 2;
     limited.record_parts = false;
     limited.on_progress = {};
-    const SearchResult first = prove_best(easier, limited, effort / 2);
+    const SearchResult first = prove_best(easier, limited, effort / 4);
     exact::Incumbent incumbent;
     // Fixed tiles are rounded to divisors where the factors must be perfect, so it need not be legal here.
     if (first.mapping &&

@@ -11,7 +11,7 @@ namespace pliant::exact {
 namespace {
 
 /// Looking at one start; placing one loop.
-constexpr std::uint64_t kEffortOfStart = 30, kEffortOfLoop = 60;
+constexpr std::uint64_t kEffortOfStart = 30, kEffortOfLoop = 60, kEffortOfEnd = 15;
 
 /// Enumerates the starts and orders of one memory for steps_into.
 class StepSearch {
@@ -76,8 +76,10 @@ class StepSearch {
       return;
     }
     const Axis& axis = lattice_.axis(query_.k, d);
-    for (std::size_t j = 0; j < axis.states.size(); ++j) {
+    lattice_.work(axis.states.size());
+    for (std::size_t j = 0; j < axis.states.size() && !lattice_.spent(); ++j) {
       if (!axis.may_end[j]) continue;
+      lattice_.work(kEffortOfEnd);
       const std::span<const int> below = axis.below(static_cast<int>(j));
       if (!std::binary_search(below.begin(), below.end(), at_[d])) continue;
       last_[d] = static_cast<int>(j);

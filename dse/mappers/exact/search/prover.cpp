@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/lattice/windows.h"
 
 namespace pliant::exact {
 
@@ -34,8 +35,9 @@ constexpr double kShareOfLooking = 0.6, kShareOfListing = 0.7, kShareOfTurn = 0.
 /// More unrollings than this are looked at fastest first, so that those that a limit leaves are the slow ones.
 constexpr std::size_t kFewUnrollings = 4096;
 
-/// Looking at one unrolling, at one way to keep, and at one tile for its bounds.
-constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfKeeps = 300, kEffortOfTile = 40;
+/// Looking at one unrolling (where displacements are remembered, too), at one way to keep, and at one tile for its
+/// bounds.
+constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfWalks = 2'500, kEffortOfKeeps = 300, kEffortOfTile = 40;
 
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 128;
@@ -159,7 +161,7 @@ double Prover::look_at(std::uint32_t spatial, double limit, const Durations& dur
   spatial_.durations = durations;
   const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
   if (seen == seen_.end()) {
-    limits_.effort += kEffortOfUnrolling;
+    limits_.effort += displacement_walks(resolved_.problem) ? kEffortOfWalks : kEffortOfUnrolling;
     return bounds_.look_at(spatial_, limit);
   }
   return bounds_.look_again(spatial_, seen->second);
