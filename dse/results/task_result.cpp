@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/results/task_result.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -17,24 +18,31 @@ constexpr std::array<std::string_view, 5> kStatus = {"solved", "no_legal_mapping
 /// text: JSON took a third of all that logging did.
 class Packer {
  public:
-  Packer() { bytes_.reserve(1024); }
+  explicit Packer(std::string& bytes) : bytes_(bytes), used_(bytes.size()) {}
   template <class Number>
   requires std::is_arithmetic_v<Number>
-  void operator()(const Number& number) { bytes_.append(reinterpret_cast<const char*>(&number), sizeof number); }
+  void operator()(const Number& number) { add(&number, sizeof number); }
   void operator()(const std::string& text) {
     length(text.size());
-    bytes_ += text;
+    add(text.data(), text.size());
   }
   template <class Item>
   void list(const std::vector<Item>& items, auto each) {
     length(items.size());
     for (const Item& item : items) each(*this, item);
   }
-  std::string take() { return std::move(bytes_); }
+  void finish() { bytes_.resize(used_); }
 
  private:
   void length(std::size_t size) { (*this)(static_cast<std::uint32_t>(size)); }
-  std::string bytes_;
+  /// There is room ahead, so that most values are a store and nothing else.
+  void add(const void* from, std::size_t size) {
+    if (bytes_.size() - used_ < size) bytes_.resize(std::max(bytes_.capacity(), 2 * (used_ + size)));
+    std::memcpy(bytes_.data() + used_, from, size);
+    used_ += size;
+  }
+  std::string& bytes_;
+  std::size_t used_;
 };
 
 /// Reads what Packer wrote, by the same calls.
@@ -133,10 +141,10 @@ std::string_view to_string(TaskStatus status) { return kStatus[static_cast<std::
 
 std::optional<TaskStatus> parse_task_status(std::string_view text) { return enum_of<TaskStatus>(kStatus, text); }
 
-std::string write_task_result(const TaskResult& result) {
-  Packer all;
+void append_task_result(const TaskResult& result, std::string& bytes) {
+  Packer all(bytes);
   pack(all, result);
-  return all.take();
+  all.finish();
 }
 
 std::optional<TaskResult> parse_task_result(std::string_view bytes) {

@@ -92,8 +92,8 @@ struct TaskResult {
   bool operator==(const TaskResult&) const = default;
 };
 
-/// Bytes for this kind of machine; every number reads back as the same number.
-std::string write_task_result(const TaskResult& result);
+/// Appends bytes for this kind of machine; every number reads back as the same number.
+void append_task_result(const TaskResult& result, std::string& bytes);
 /// nullopt when the bytes are no task result.
 std::optional<TaskResult> parse_task_result(std::string_view bytes);
 

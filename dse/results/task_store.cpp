@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <system_error>
 
 #include "dse/results/atomic_file.h"
@@ -42,7 +43,7 @@ std::uint64_t checksum(std::string_view text) {
   };
   const auto take = [&](std::size_t bytes) {
     std::uint64_t word = 0;
-    for (std::size_t i = 0; i < bytes; ++i) word |= std::uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;
+    std::memcpy(&word, text.data(), bytes);
     text.remove_prefix(bytes);
     return word;
   };
@@ -60,15 +61,18 @@ bool parse_hex(std::string_view text, Number& value) {
   return std::from_chars(text.data(), text.data() + text.size(), value, 16).ptr == text.data() + text.size();
 }
 
-std::string record(const TaskKey& key, std::string_view text) {
-  std::string bytes(kHead + text.size() + 1, ' ');
+/// In a room that every thread keeps: a search leaves many small pieces of memory behind, and the next request for a
+/// large one would join them all.
+std::string_view record(const TaskKey& key, const TaskResult& result) {
+  thread_local std::string bytes;
+  bytes.assign(kHead, ' ');
+  append_task_result(result, bytes);
   char* const at = bytes.data();
-  write_hex(at, 8, text.size());
+  write_hex(at, 8, bytes.size() - kHead);
   write_hex(at + 26, 16, key.words[0]);
   write_hex(at + 42, 16, key.words[1]);
-  text.copy(at + kHead, text.size());
-  write_hex(at + 9, 16, checksum({at + 26, 33 + text.size()}));
-  bytes.back() = '\n';
+  write_hex(at + 9, 16, checksum(std::string_view(bytes).substr(26)));
+  bytes += '\n';
   return bytes;
 }
 
@@ -219,7 +223,7 @@ void TaskStore::open_own() {
 }
 
 void TaskStore::put(const TaskKey& key, const TaskResult& result) {
-  const std::string bytes = record(key, write_task_result(result));
+  const std::string_view bytes = record(key, result);
   const std::lock_guard lock(mutex_);
   if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
   const auto [place, fresh] = places_.try_emplace(key);

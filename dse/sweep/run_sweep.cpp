@@ -180,7 +180,7 @@ class SweepRun {
           }) & tbb::make_filter<TokenPtr, TokenPtr>(tbb::filter_mode::parallel, [&](TokenPtr token) {
             return process(std::move(token), mappers);
           }) & tbb::make_filter<TokenPtr, void>(tbb::filter_mode::serial_in_order, [&](const TokenPtr& token) {
-            collect(*token);
+            collect(token);
           }));
     });
   }
@@ -294,39 +294,49 @@ class SweepRun {
     return token;
   }
 
-  // Step 3.
-  void collect(Token& token) {
-    if (token.kind == Token::Kind::kPartEnd) return collect_part(token.part);  // waits for the writer, or does nothing
-    const AddTime logging(logging_);
-    token.kind == Token::Kind::kLayer ? collect_layer(token) : collect_workload(token);
-  }
-
-  void take_answer(Token& token) {
-    if (!token.asks) return;
-    if (token.source == Token::Source::kSolve && !token.given_up) {
-      const std::lock_guard lock(mutex_);
-      in_flight_.erase(token.key);
+  // Step 3. The layers of a workload wait for its end: right after a search neither code nor data of collecting is in
+  // the caches, so that all together take little longer than one.
+  void collect(const TokenPtr& token) {
+    if (token->kind == Token::Kind::kPartEnd) return collect_part(token->part);  // waits for the writer, or nothing
+    if (token->earlier) token->result = token->earlier->result;
+    if (token->kind == Token::Kind::kLayer) {
+      if (token->result) count_layer(*token);
+      finished_.push_back(token);
+      return;
     }
-    if (token.earlier) token.result = token.earlier->result;
+    const AddTime logging(logging_);
+    for (const TokenPtr& layer : finished_) collect_layer(*layer);
+    finished_.clear();
+    collect_workload(*token);
   }
 
-  void collect_layer(Token& token) {
-    take_answer(token);
+  void count_layer(const Token& token) {
+    ++(token.source == Token::Source::kSolve ? outcome_.progress.solved : outcome_.progress.reused);
+    ++outcome_.progress.done;
+    if (token.result->status != TaskStatus::kSolved) ++outcome_.progress.without_mapping;
+    report(false);
+  }
+
+  void end_flight(const Token& token) {
+    if (!token.asks || token.source != Token::Source::kSolve || token.given_up) return;
+    const std::lock_guard lock(mutex_);
+    in_flight_.erase(token.key);
+  }
+
+  void collect_layer(const Token& token) {
+    end_flight(token);
     if (!token.result) {
       part_given_up_ = true;
       return;
     }
-    ++(token.source == Token::Source::kSolve ? outcome_.progress.solved : outcome_.progress.reused);
-    ++outcome_.progress.done;
-    if (token.result->status != TaskStatus::kSolved) ++outcome_.progress.without_mapping;
+    if (part_layers_.empty()) part_layers_.reserve(static_cast<std::size_t>(count_tasks({token.part})));
     part_layers_.push_back({token.design->key, token.workload->name, token.layer_index, token.count, token.layer,
                             token.design->accelerator, token.result, token.key});
-    report(false);
   }
 
-  void collect_workload(Token& token) {
+  void collect_workload(const Token& token) {
     const std::size_t layers = token.workload->layers.size();
-    take_answer(token);
+    end_flight(token);
     part_given_up_ |= token.asks && !token.result;
     if (part_given_up_ || part_layers_.size() < layers) return;
     DesignRow row = summarize(*token.design, *token.workload, part_layers_.data() + (part_layers_.size() - layers),
@@ -400,6 +410,7 @@ class SweepRun {
   std::atomic<double> logging_{0};
   NextTask at_;  ///< step 1 only
   // Step 3 only.
+  std::vector<TokenPtr> finished_;  ///< layers of the workload at hand
   std::vector<LayerRow> part_layers_;
   std::vector<DesignRow> part_designs_;
   bool part_given_up_ = false;
