@@ -78,6 +78,16 @@ class ChoiceBounds {
   Shared least_shared(double limit);
   /// The objective where a mapping takes at least so many steps.
   double with_steps(const Shared& least, double steps) const;
+  /// The tiles of a memory with which shared capacity costs the least energy: a mapping can be read off them
+  /// (search/read_off.h).
+  struct BestTile {
+    DimSet grown = 0;                     ///< dims along which its size saves deliveries
+    std::array<double, kMaxDims> left{};  ///< iterations outside it, of these
+    DimSet first = 0;                     ///< loops over these come first outside it
+  };
+  /// By memory, from the innermost outwards; the outermost has none.
+  std::vector<BestTile> best_tiles(std::size_t keep_choice);
+  double words(int tensor, const std::array<double, kMaxDims>& tile) const;  ///< at least
   /// Tiles looked at since this was asked last: what these bounds take most of their time for.
   std::uint64_t newly_looked() { return std::exchange(looked_, 0); }
 
@@ -163,9 +173,12 @@ class ChoiceBounds {
   using Enough = std::function<bool(double)>;
   double shared(const Chosen& chosen, const Mix& mix, const Enough& enough = {}) const;
   double shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const;
-  double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const;
+  /// By memory: tensors that it keeps and that come from outside it.
+  std::array<TensorSet, kMaxLevels> kept_at(const Chosen& chosen) const;
+  TensorSet moved_along(int d, TensorSet tensors) const;
+  double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
+                            BestTile* best = nullptr) const;
   const std::vector<Growth>& growths(int d, Count spread, Count duration);
-  double words(int tensor, const std::array<double, kMaxDims>& tile) const;
 
   /// Tiles looked at per memory; where there are more this bound is not worth its price.
   static constexpr int kMostTiles = 2000;
@@ -181,7 +194,7 @@ class ChoiceBounds {
     const ChoiceBounds& bounds;
     int level;
     TensorSet holds = 0;
-    std::array<double, kMaxDims> tile{}, left{};
+    std::array<double, kMaxDims> tile{}, left{}, best_left{};
     std::array<double, kMaxDims> worked{}, fewest{};  // pairs of units and rounds: now, and with the largest tile
     std::array<int, kMaxDims> dim{};                  // those that grow
     std::array<Costs::Delivery, kMaxTensors> cost{};
@@ -192,6 +205,8 @@ class ChoiceBounds {
     int dims = 0, moved = 0, disturbed = 0, looked = 0;
     double certain = 0, best = 0;
   };
+
+  BestTile best_tile(const Tiles& tiles, TensorSet crossing, TensorSet moved_first) const;
 
   const ResolvedTask& resolved_;
   const Problem& p_;

@@ -14,18 +14,36 @@ constexpr std::uint64_t kTilesOfSetUp = 8;
 
 }  // namespace
 
+std::array<TensorSet, kMaxLevels> ChoiceBounds::kept_at(const Chosen& chosen) const {
+  std::array<TensorSet, kMaxLevels> kept{};
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (chosen[x]->staying != 0) kept[0] |= TensorSet{1} << x;
+    for (std::size_t k = 0; k + 1 < resolved_.memories.size(); ++k)
+      if ((chosen[x]->levels >> resolved_.memories[k] & 1U) && chosen[x]->pairs.back().parent < resolved_.memories[k])
+        kept[k] |= TensorSet{1} << x;
+  }
+  return kept;
+}
+
+std::vector<ChoiceBounds::BestTile> ChoiceBounds::best_tiles(std::size_t keep_choice) {
+  look_at_tiles();
+  const Chosen chosen = patterns(keep_choice);
+  const std::array<TensorSet, kMaxLevels> kept = kept_at(chosen);
+  std::vector<BestTile> tiles(resolved_.memories.size() - 1);
+  for (std::size_t k = 0; k < tiles.size(); ++k) {
+    // Alone, a tensor stays while all loops over its uncoupled dims run.
+    if (std::popcount(kept[k]) == 1) tiles[k].first = ~p_.coupled[std::countr_zero(kept[k])];
+    shared_capacity_at(static_cast<int>(k), chosen, kept[k], {1, 0, 0}, &tiles[k]);
+  }
+  return tiles;
+}
+
 double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const {
   // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
   // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
   // where they are kept, whichever is most.
   const int memories = static_cast<int>(resolved_.memories.size());
-  std::array<TensorSet, kMaxLevels> kept_at{};
-  for (int x = 0; x < p_.tensors; ++x) {
-    if (chosen[x]->staying != 0) kept_at[0] |= TensorSet{1} << x;
-    for (int k = 0; k + 1 < memories; ++k)
-      if ((chosen[x]->levels >> resolved_.memories[k] & 1U) && chosen[x]->pairs.back().parent < resolved_.memories[k])
-        kept_at[k] |= TensorSet{1} << x;
-  }
+  const std::array<TensorSet, kMaxLevels> kept_at = this->kept_at(chosen);
   double best = 0;
   for (int k = 0; k + 1 < memories; ++k) best += shared_capacity_at(k, chosen, kept_at[k], mix);
   if (enough(best)) return best;
@@ -53,11 +71,26 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const
   return best;
 }
 
+TensorSet ChoiceBounds::moved_along(int d, TensorSet tensors) const {
+  TensorSet moved = 0;
+  for (int x = 0; x < p_.tensors; ++x)
+    if ((tensors >> x & 1U) && p_.is_coupled(x, d)) moved |= TensorSet{1} << x;
+  return moved;
+}
+
+ChoiceBounds::BestTile ChoiceBounds::best_tile(const Tiles& tiles, TensorSet crossing, TensorSet moved_first) const {
+  BestTile best{0, tiles.best_left, 0};
+  for (int i = 0; i < tiles.dims; ++i) best.grown |= DimSet{1} << tiles.dim[i];
+  for (int d = 0; d < p_.dims; ++d) best.first |= DimSet{moved_along(d, crossing) == moved_first} << d;
+  return best;
+}
+
 /// What some tensors must move across the border of memory k beyond once. The innermost loop outside it that moves any
 /// of them moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims,
 /// except over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer
 /// iterations; the capacity of the memory limits them.
-double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const {
+double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
+                                        BestTile* best) const {
   const int level = resolved_.memories[k];
   if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
   looked_ += kTilesOfSetUp;
@@ -88,9 +121,7 @@ double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet c
   for (DimSet rest = used & moves; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     if (look_.temporal[d] == 1) continue;
-    for (int x = 0; x < p_.tensors; ++x)
-      if ((crossing >> x & 1U) && p_.is_coupled(x, d)) sets[count] |= TensorSet{1} << x;
-    ++count;
+    sets[count++] = moved_along(d, crossing);
   }
   tiles.best = kInfinity;
   for (int i = 0; i < count; ++i) {
@@ -129,7 +160,9 @@ double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet c
       }
     }
     const int before = tiles.looked;
+    const double least = tiles.best;
     tiles.grow(0);
+    if (best != nullptr && tiles.best < least) *best = best_tile(tiles, crossing, sets[i]);
     looked_ += static_cast<std::uint64_t>(tiles.looked - before);
     if (tiles.looked > kMostTiles || tiles.best == 0) return 0;
   }
@@ -178,7 +211,10 @@ double ChoiceBounds::Tiles::least_cost(int open) const {
 void ChoiceBounds::Tiles::grow(int at) {
   if (++looked > kMostTiles) return;
   if (at == dims) {
-    best = std::min(best, least_cost(dims));
+    if (const double least = least_cost(dims); least < best) {
+      best = least;
+      best_left = left;
+    }
     return;
   }
   if (disturbed == 0 && least_cost(at) >= best) return;

@@ -10,6 +10,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/search/read_off.h"
 
 namespace pliant::exact {
 
@@ -150,6 +151,8 @@ void Prover::dive() {
   if (!limits_.expired())
     for (Candidate& unrolling : fastest_) unrolling.bound = std::max(unrolling.bound, best.bound);
   look_at(best.spatial, kInfinity);
+  if (resolved_.perfect) read_off(resolved_, spatial_, bounds_, best.keeps, best.bound, state_.incumbent, limits_);
+  if (state_.hopeless(best.bound)) return;
   Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
   lattice.allow(allowance(turns_.left(1), 1));
   dived_ = best;

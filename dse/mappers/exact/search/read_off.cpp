@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/search/read_off.h"
+
+#include <bit>
+
+#include "core/legality.h"
+#include "costmodel/nest.h"
+#include "flex/mapspace/factors.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// At most so many mappings of a choice are tried.
+constexpr unsigned kMostTried = 8;
+
+/// Making, pricing and judging one.
+constexpr std::uint64_t kEffortOfTry = 4'000;
+
+class TileReader {
+ public:
+  TileReader(const ResolvedTask& resolved, const Spatial& spatial, ChoiceBounds& bounds, std::size_t keep_choice)
+      : resolved_(resolved),
+        p_(resolved.problem),
+        spatial_(spatial),
+        bounds_(bounds),
+        keeps_(bounds.keeps(keep_choice)),
+        tiles_(bounds.best_tiles(keep_choice)) {
+    for (int d = 0; d < p_.dims; ++d) {
+      Count units = 1;
+      for (int l = 0; l < p_.levels; ++l) units *= spatial.factor[l][d];
+      iterations_[d] = spatial.durations[d] > 0 ? spatial.durations[d] : resolved.task.layer.dims[d].size / units;
+    }
+  }
+
+  /// Dims whose tiles save nothing stay small, or in some memories (as bits) are as large as fits.
+  Mapping read(unsigned large) {
+    done_.fill(1);
+    tile_.fill(1);
+    int level = p_.levels;
+    Mapping mapping;
+    mapping.levels.resize(p_.accelerator.levels.size());
+    for (std::size_t k = 0; k < resolved_.memories.size(); ++k) {
+      while (--level > resolved_.memories[k]) pass_fanout(level, mapping);
+      choose_bounds(k, (large >> k & 1U) != 0);
+      mapping.levels[level].keeps = keeps_[level];
+      order_loops(k, mapping.levels[level].temporal);
+      for (int d = 0; d < p_.dims; ++d) done_[d] *= bound_[d];
+    }
+    while (--level >= 0) pass_fanout(level, mapping);
+    return mapping;
+  }
+
+  unsigned ways() const { return std::min(kMostTried, 1U << tiles_.size()); }
+
+ private:
+  void pass_fanout(int level, Mapping& mapping) {
+    mapping.levels[level].spatial = spatial_.unrolling[level]->loops(p_.dims);
+    for (int d = 0; d < p_.dims; ++d) tile_[d] *= static_cast<double>(spatial_.factor[level][d]);
+  }
+
+  bool fits(int level) const {
+    return !resolved_.rules.memory(level).overflows(keeps_[level], [&](int x) {
+      std::array<double, kMaxDims> tile{};
+      for (int d = 0; d < p_.dims; ++d)
+        tile[d] = std::min(p_.size[d], tile_[d] * static_cast<double>(done_[d] * bound_[d]));
+      return bounds_.words(x, tile);
+    });
+  }
+
+  /// The largest factor of what is left of a dim, up to the most, that fits.
+  void grow(std::size_t k, int d, Count most) {
+    bound_[d] = 1;
+    if (most == 1 || (resolved_.may_loop[k] >> d & 1U) == 0) return;
+    const std::vector<Count>& all = divisors(iterations_[d] / done_[d]);
+    for (auto factor = all.rbegin(); factor != all.rend(); ++factor) {
+      if (*factor > most) continue;
+      bound_[d] = *factor;
+      if (fits(resolved_.memories[k])) return;
+    }
+  }
+
+  void choose_bounds(std::size_t k, bool large) {
+    bound_.fill(1);
+    if (k == tiles_.size()) {
+      for (int d = 0; d < p_.dims; ++d) bound_[d] = iterations_[d] / done_[d];
+      return;
+    }
+    const ChoiceBounds::BestTile& tile = tiles_[k];
+    for (DimSet rest = tile.grown; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      const auto wanted = static_cast<Count>(static_cast<double>(iterations_[d]) / tile.left[d]);
+      grow(k, d, std::max(Count{1}, wanted / done_[d]));
+    }
+    for (int d = 0; d < p_.dims && large; ++d)
+      if ((tile.grown >> d & 1U) == 0) grow(k, d, iterations_[d] / done_[d]);
+  }
+
+  void order_loops(std::size_t k, std::vector<Loop>& loops) const {
+    DimSet left = 0;
+    for (int d = 0; d < p_.dims; ++d)
+      if (bound_[d] > 1) left |= DimSet{1} << d;
+    const DimSet first = k > 0 ? tiles_[k - 1].first : 0;
+    const MemoryOrders::Precedence& rule = resolved_.orders[k].precedences.front();
+    while (left != 0) {
+      const DimSet ready = rule.ready(left);
+      const DimSet next = (ready & first) != 0 ? ready & first : ready != 0 ? ready : left;
+      const int d = std::countr_zero(next);
+      loops.insert(loops.begin(), {d, bound_[d]});
+      left &= ~(DimSet{1} << d);
+    }
+  }
+
+  const ResolvedTask& resolved_;
+  const Problem& p_;
+  const Spatial& spatial_;
+  const ChoiceBounds& bounds_;
+  const Keeps keeps_;
+  const std::vector<ChoiceBounds::BestTile> tiles_;
+  std::array<Count, kMaxDims> iterations_{}, done_{}, bound_{};  // in time: all, of memories inside, of this one
+  std::array<double, kMaxDims> tile_{};                          // of the units inside
+};
+
+}  // namespace
+
+void read_off(const ResolvedTask& resolved, const Spatial& spatial, ChoiceBounds& bounds, std::size_t keep_choice,
+              double bound, Incumbent& incumbent, SearchLimits& limits) {
+  const Task& task = resolved.task;
+  TileReader reader(resolved, spatial, bounds, keep_choice);
+  Nest nest(resolved.problem);
+  for (unsigned large = 0; large < reader.ways(); ++large) {
+    Mapping mapping = reader.read(large);
+    ++limits.priced;
+    limits.effort += kEffortOfTry;
+    nest.load(flatten(resolved.problem, mapping));
+    const Totals totals = nest.price();
+    const double value = task_value(task, totals);
+    if (!(value < incumbent.value) ||
+        !check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping).empty())
+      continue;
+    incumbent = {std::move(mapping), totals, value};
+    if (no_better(bound, value)) return;
+  }
+}
+
+}  // namespace pliant::exact
