@@ -45,8 +45,11 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const
   const int memories = static_cast<int>(resolved_.memories.size());
   const std::array<TensorSet, kMaxLevels> kept_at = this->kept_at(chosen);
   double best = 0;
-  for (int k = 0; k + 1 < memories; ++k) best += shared_capacity_at(k, chosen, kept_at[k], mix);
-  if (enough(best)) return best;
+  for (int k = 0; k + 1 < memories; ++k) {
+    const double more = shared_capacity_at(k, chosen, kept_at[k], mix);
+    best += more;
+    if (more > 0 && enough(best)) return best;
+  }
   for (int border = 0; border + 1 < memories; ++border) {
     const int level = resolved_.memories[border];
     TensorSet crossing = 0;

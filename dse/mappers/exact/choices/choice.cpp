@@ -385,6 +385,14 @@ void SpatialChoices::get(std::size_t i, Spatial& spatial) const {
   }
 }
 
+bool SpatialChoices::same(std::size_t i, const SpatialChoices& other, std::size_t j) const {
+  const std::size_t fanouts = fanouts_.size();
+  bool same = steps_[i] == other.steps_[j];
+  for (std::size_t f = 0; f < fanouts && same; ++f)
+    same = unrollings_[f][index_[i * fanouts + f]] == other.unrollings_[f][other.index_[j * fanouts + f]];
+  return same;
+}
+
 std::vector<std::uint32_t> keep_patterns(const MapSpaceRules& rules, int tensor) {
   std::vector<std::uint32_t> found{0};
   for (const MemoryRules& memory : rules.memories) {

@@ -20,6 +20,7 @@ struct Unrolling {
   std::array<std::int32_t, kMaxDims> rows{}, cols{};  // there may be millions, and no array is larger
   Count factor(int d) const { return Count{rows[d]} * cols[d]; }
   std::vector<SpatialLoop> loops(int dims) const;
+  bool operator==(const Unrolling&) const = default;
 };
 
 using Keeps = std::array<TensorSet, kMaxLevels>;
@@ -53,6 +54,8 @@ class SpatialChoices {
   double unlisted() const { return unlisted_; }
   bool complete() const { return unlisted_ == std::numeric_limits<double>::infinity(); }  ///< but for slow ones
   void get(std::size_t i, Spatial& spatial) const;
+  /// Is number i the same as number j of another list of the task?
+  bool same(std::size_t i, const SpatialChoices& other, std::size_t j) const;
 
  private:
   class Combiner;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/search/padded_sizes.h"
@@ -17,19 +18,25 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   SearchState state{std::move(incumbent), limits};
   ProofRecord record;
   if (options.record_parts) state.record = &record;
+  Prover prover(task, problem, limits, options, effort, state);
   // With remainders there may be millions of unrollings, most of them slow; an easier task has shown what is too slow.
-  const bool perfect = task.factorization == Factorization::kPerfect;
-  const SpatialChoices choices(task, problem, limits, perfect ? kInfinity : most_steps(task, problem, state));
+  // With perfect factors those that keep all units busy show it, unless a certificate is to count them all.
+  const bool perfect = task.factorization == Factorization::kPerfect, count_all = perfect && options.record_parts;
+  std::optional<SpatialChoices> busy;
+  if (perfect && !count_all && state.incumbent.value == kInfinity) {
+    busy.emplace(task, problem, limits, problem.busy_cycles * (1 + kRounding));
+    prover.dive_into(*busy);
+  }
+  const SpatialChoices choices(task, problem, limits, count_all ? kInfinity : prover.most_steps());
   if (choices.slow() < kInfinity) {
-    const double floor = floor_of_all(task, problem, choices.slow());
+    const double floor = prover.floor(choices.slow());
     if (!state.close(floor)) state.leave_unseen(floor);
     if (options.record_parts) record.floor(choices.slow(), floor);
   }
   std::vector<std::uint32_t> all(choices.size());
   std::iota(all.begin(), all.end(), 0);
-  Prover prover(task, problem, choices, std::move(all), limits, options, effort, state);
-  prover.run();
-  if (!choices.complete()) state.close_unlisted(floor_of_all(task, problem, choices.unlisted()));
+  prover.run(choices, std::move(all));
+  if (!choices.complete()) state.close_unlisted(prover.floor(choices.unlisted()));
   SearchResult result = result_of(std::move(state), limits);
   if (options.record_parts)
     result.parts = record.parts(task, problem, choices, prover.keep_choices(),
@@ -64,7 +71,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
     // Padded work does not count as useful: only this objective knows.
     const double scale = task.objective == Objective::kEdpOverUtilization ? executed.macs / problem.macs : 1;
     SearchState here{{std::nullopt, {}, state.incumbent.value / scale}, limits};
-    Prover(padded, executed, choices, std::move(group->choices), limits, options, effort, here).run();
+    Prover(padded, executed, limits, options, effort, here).run(choices, std::move(group->choices));
     state.leave(here.undecided * scale);
     state.closed = std::min(state.closed, here.closed * scale);
     state.out_of_effort |= here.out_of_effort;

@@ -6,6 +6,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/arithmetic.h"
@@ -49,6 +50,9 @@ constexpr std::size_t kTriedFirst = 8, kWorthTrying = 16;
 /// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
 constexpr double kStepsMatter = 1.1;
 
+/// Rounding must not make steps that are just too many seem fewer than so many.
+constexpr double kRoundingOfFloors = 1e-9;
+
 /// What each of so many choices may take.
 std::uint64_t allowance(std::uint64_t left, std::size_t choices) {
   return left == EffortTurns::kNoLimit
@@ -58,11 +62,9 @@ std::uint64_t allowance(std::uint64_t left, std::size_t choices) {
 
 }  // namespace
 
-Prover::Prover(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
-               SearchLimits& limits, const SearchOptions& options, std::uint64_t effort, SearchState& state)
+Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, const SearchOptions& options,
+               std::uint64_t effort, SearchState& state)
     : resolved_(task, problem),
-      choices_(choices),
-      mine_(std::move(mine)),
       bounds_(resolved_),
       duration_choices_(resolved_),
       limits_(limits),
@@ -76,7 +78,49 @@ Prover::Prover(const Task& task, const Problem& problem, const SpatialChoices& c
       task.factorization == Factorization::kRubyS && bounds_.floor(2 * steps) > kStepsMatter * bounds_.floor(steps);
 }
 
-void Prover::run() {
+double Prover::floor(double steps) const { return bounds_.floor(std::max(steps, resolved_.problem.busy_cycles)); }
+
+double Prover::most_steps() const {
+  if (state_.incumbent.value == kInfinity) return kInfinity;
+  return bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors);
+}
+
+void Prover::dive_into(const SpatialChoices& fastest) {
+  choices_ = &fastest;
+  mine_.resize(fastest.size());
+  std::iota(mine_.begin(), mine_.end(), 0);
+  turns_.begin(kShareOfTables);
+  dive();
+}
+
+void Prover::renumber(const SpatialChoices& other) {
+  std::vector<Candidate> fastest;
+  std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen;
+  const Candidate dived = std::exchange(dived_, {-kInfinity, 0, 0});
+  auto here = mine_.begin();
+  for (Candidate& unrolling : fastest_) {
+    here =
+        std::find_if(here, mine_.end(), [&](std::uint32_t i) { return choices_->same(i, other, unrolling.spatial); });
+    if (here == mine_.end()) break;
+    if (unrolling.spatial == dived.spatial) {
+      dived_ = dived;
+      dived_.spatial = *here;
+    }
+    if (auto node = seen_.extract(unrolling.spatial)) {
+      node.key() = *here;
+      seen.insert(std::move(node));
+    }
+    fastest.push_back(unrolling);
+    fastest.back().spatial = *here;
+  }
+  fastest_ = std::move(fastest);
+  seen_ = std::move(seen);
+}
+
+void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine) {
+  const SpatialChoices* const dived_into = std::exchange(choices_, &choices);
+  mine_ = std::move(mine);
+  if (dived_into != nullptr) renumber(*dived_into);
   turns_.begin(kShareOfTables);
   // 1. A first mapping.
   if (state_.incumbent.value == kInfinity) dive();
@@ -84,7 +128,7 @@ void Prover::run() {
   //    the bound says the rest cannot be better. Where effort is limited, in turns.
   if (mine_.size() > kFewUnrollings)
     std::stable_sort(mine_.begin(), mine_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return choices_.steps(a) < choices_.steps(b); });
+                     [&](std::uint32_t a, std::uint32_t b) { return choices_->steps(a) < choices_->steps(b); });
   std::vector<Candidate> open, unsearched, undecided;
   for (bool last = false; !last;) {
     last = list_choices(waiting_) || limits_.expired() || turns_.ends_within(kLastTurn);
@@ -129,10 +173,10 @@ void Prover::record_bounded(double bound) const {
 
 void Prover::dive() {
   double fewest = kInfinity;
-  for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_.steps(i));
+  for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_->steps(i));
   std::vector<Candidate> group;
   for (const std::uint32_t i : mine_) {
-    if (choices_.steps(i) > fewest || limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
+    if (choices_->steps(i) > fewest || limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
     group.push_back({look_at(i, kInfinity), i, 0});
     if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
   }
@@ -160,7 +204,7 @@ void Prover::dive() {
 }
 
 double Prover::look_at(std::uint32_t spatial, double limit, const Durations& durations) {
-  choices_.get(spatial, spatial_);
+  choices_->get(spatial, spatial_);
   spatial_.durations = durations;
   const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
   if (seen == seen_.end()) {
@@ -181,10 +225,10 @@ double Prover::least_of(std::uint32_t spatial) {
 bool Prover::list_choices(std::vector<Candidate>& found) {
   for (; next_ < mine_.size(); ++next_) {
     const std::uint32_t i = mine_[next_];
-    const double floor = bounds_.floor(choices_.steps(i));
+    const double floor = bounds_.floor(choices_->steps(i));
     if (state_.close(floor)) {
       // Later turns have better mappings: there an unrolling may be too slow while as slow a one was looked at before.
-      if (state_.record != nullptr && first_turn_) state_.record->floor(choices_.steps(i), floor);
+      if (state_.record != nullptr && first_turn_) state_.record->floor(choices_->steps(i), floor);
       if (!first_turn_) record_bounded(floor);
       continue;
     }
@@ -218,7 +262,7 @@ bool Prover::leave_unlisted() {
     state_.leave_unseen(bound);
     any = true;
   };
-  for (; next_ < mine_.size(); ++next_) leave_one(bounds_.floor(choices_.steps(mine_[next_])));
+  for (; next_ < mine_.size(); ++next_) leave_one(bounds_.floor(choices_->steps(mine_[next_])));
   for (const Unrolled& unrolled : unrolled_) leave_one(unrolled.least.value);
   return any;
 }
@@ -252,7 +296,7 @@ void Prover::count_tiles() { limits_.effort += bounds_.newly_looked() * kEffortO
 void Prover::improve_with(const Unrolled& unrolled) {
   Candidate best{kInfinity, unrolled.spatial, 0};
   Spatial spatial;
-  choices_.get(unrolled.spatial, spatial);
+  choices_->get(unrolled.spatial, spatial);
   const auto worth = [&](double steps) {
     return !limits_.expired() && !state_.hopeless(bounds_.with_steps(unrolled.least, steps));
   };
@@ -290,7 +334,7 @@ void Prover::choose_durations(std::vector<Candidate>& found) {
       if (limits_.expired()) state_.leave_unseen(least.value);
       return !limits_.expired() && !closed_by(bounds_.with_steps(least, steps));
     };
-    choices_.get(spatial, spatial_);
+    choices_->get(spatial, spatial_);
     duration_choices_.of(spatial_, worth, [&, spatial = spatial](const Durations& durations) {
       look_at(spatial, kInfinity, durations);
       const std::size_t before = found.size();
@@ -309,7 +353,7 @@ void Prover::tell(double least_to_come, const std::vector<Candidate>& open) {
   for (const auto* more : {&std::as_const(waiting_), &open})
     for (const Candidate& candidate : *more) bound = std::min(bound, candidate.bound);
   for (const Unrolled& unrolled : unrolled_) bound = std::min(bound, unrolled.least.value);
-  for (std::size_t i = next_; i < mine_.size(); ++i) bound = std::min(bound, bounds_.floor(choices_.steps(mine_[i])));
+  for (std::size_t i = next_; i < mine_.size(); ++i) bound = std::min(bound, bounds_.floor(choices_->steps(mine_[i])));
   on_progress_({state_.incumbent.value, bound, limits_.priced, told_});
 }
 
@@ -330,7 +374,7 @@ std::vector<Prover::Candidate> Prover::in_rounds(std::vector<Candidate> candidat
     const auto one = [&](std::size_t i) {
       Candidate& candidate = candidates[first + i];
       Spatial spatial;
-      choices_.get(candidate.spatial, spatial);
+      choices_->get(candidate.spatial, spatial);
       spatial.durations = durations_[candidate.durations];
       Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
       lattice.allow(allowance(left, found.size()));

@@ -21,12 +21,19 @@ namespace pliant::exact {
 /// The choices of one task, or some of them.
 class Prover {
  public:
-  Prover(const Task& task, const Problem& problem, const SpatialChoices& choices, std::vector<std::uint32_t> mine,
-         SearchLimits& limits, const SearchOptions& options, std::uint64_t effort, SearchState& state);
+  Prover(const Task& task, const Problem& problem, SearchLimits& limits, const SearchOptions& options,
+         std::uint64_t effort, SearchState& state);
 
   std::size_t keep_choices() const { return bounds_.keep_choices(); }
+  /// A bound for choices that are not listed, with at least so many steps.
+  double floor(double steps) const;
+  /// Those with more steps are no better than what has been found.
+  double most_steps() const;
 
-  void run();
+  /// A first mapping, before all choices are listed.
+  void dive_into(const SpatialChoices& fastest);
+  /// Some choices of a list. What the dive has found of the fastest serves here, too.
+  void run(const SpatialChoices& choices, std::vector<std::uint32_t> mine);
 
  private:
   using Close = double (*)(Lattice&, Incumbent&, SearchLimits&, double cycles);
@@ -57,6 +64,8 @@ class Prover {
 
   /// Of the unrollings with the fewest steps, the choice with the least bound.
   void dive();
+  /// What the dive knows, by the numbers of this list instead of another. The order of unrollings is the same in all.
+  void renumber(const SpatialChoices& other);
 
   /// Of the unrolling and the durations, at least; where this is below the limit, bounds_ knows about them.
   double look_at(std::uint32_t spatial, double limit, const Durations& durations = {});
@@ -87,7 +96,7 @@ class Prover {
                                    std::vector<Candidate>& open);
 
   const ResolvedTask resolved_;
-  const SpatialChoices& choices_;
+  const SpatialChoices* choices_ = nullptr;
   std::vector<std::uint32_t> mine_;
   std::size_t next_ = 0;            // of mine_: the first that was not looked at
   std::vector<Unrolled> unrolled_;  // looked at; their durations are still to be chosen

@@ -13,12 +13,6 @@ double floor_of_all(const Task& task, const Problem& problem, double steps) {
   return ChoiceBounds(resolved).floor(std::max(steps, problem.busy_cycles));
 }
 
-double most_steps(const Task& task, const Problem& problem, const SearchState& state) {
-  if (state.incumbent.value == kInfinity) return kInfinity;
-  const ResolvedTask resolved(task, problem);
-  return ChoiceBounds(resolved).most_steps([&](double floor) { return state.hopeless(floor); });
-}
-
 SearchResult result_of(SearchState state, SearchLimits& limits) {
   SearchResult result;
   const bool decided = state.undecided == kInfinity || state.close(state.undecided);

@@ -43,8 +43,6 @@ struct SearchState {
 
 /// A bound for choices that are not even listed, with at least so many steps.
 double floor_of_all(const Task& task, const Problem& problem, double steps);
-/// Steps from which on the floor says that nothing is better than what has been found.
-double most_steps(const Task& task, const Problem& problem, const SearchState& state);
 
 SearchResult result_of(SearchState state, SearchLimits& limits);
 

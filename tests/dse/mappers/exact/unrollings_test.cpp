@@ -91,6 +91,29 @@ TEST(Unrollings, PerfectFactorsAreListedOnceEach) {
   }
 }
 
+// What a dive has found of the fastest is known again in the whole list: both are in the same order.
+TEST(Unrollings, FasterOnesAreListedInTheSameOrder) {
+  for (const Task& task : tasks()) {
+    const Problem problem(task.layer, task.accelerator);
+    const SpatialChoices all = list(task, problem, kPlenty);
+    double fewest = kInfinity;
+    for (std::size_t i = 0; i < all.size(); ++i) fewest = std::min(fewest, all.steps(i));
+    const SpatialChoices faster = list(task, problem, kPlenty, 4 * fewest);
+    ASSERT_GT(faster.size(), 1u);
+    ASSERT_LT(faster.size(), all.size());
+    std::size_t j = 0;
+    for (std::size_t i = 0; i < all.size() && j < faster.size(); ++i) {
+      Spatial here, there;
+      all.get(i, here);
+      faster.get(j, there);
+      const bool same = factors_of(problem, here) == factors_of(problem, there);
+      EXPECT_EQ(all.same(i, faster, j), same);
+      j += same ? 1 : 0;
+    }
+    EXPECT_EQ(j, faster.size());
+  }
+}
+
 // Everything that is not listed is as slow as is said of it, and the fastest are listed.
 TEST(Unrollings, WhatIsNotListedIsSlow) {
   int unlisted = 0, slow = 0;
