@@ -79,9 +79,9 @@ void ChoiceBounds::list_fitting() {
   for (std::size_t choice = 0; choice < keep_choices_; ++choice) {
     const Chosen chosen = patterns(choice);
     if (!fits(chosen)) continue;
-    auto& places = fitting_.emplace_back();
-    for (int x = 0; x < p_.tensors; ++x) places[x] = static_cast<std::uint16_t>(chosen[x]->costs);
+    for (int x = 0; x < p_.tensors; ++x) fitting_[x].push_back(static_cast<std::uint32_t>(chosen[x]->costs));
   }
+  energies_.resize(fitting_[0].size());
 }
 
 /// Words of a memory that an element takes; no output takes less than a finished one.
@@ -200,12 +200,14 @@ double ChoiceBounds::least_energy() const {
     for (int x = 0; x < p_.tensors; ++x) energy += least_of(x, 0);
     return energy;
   }
-  double best = kInfinity;
-  for (const auto& places : fitting_) {
-    double energy = macs;
-    for (int x = 0; x < p_.tensors; ++x) energy += look_.costs[x][places[x]];
-    best = std::min(best, energy);
+  std::fill(energies_.begin(), energies_.end(), macs);
+  for (int x = 0; x < p_.tensors; ++x) {
+    const double* const costs = look_.costs[x];
+    const std::uint32_t* const place = fitting_[x].data();
+    for (std::size_t i = 0; i < energies_.size(); ++i) energies_[i] += costs[place[i]];
   }
+  double best = kInfinity;
+  for (const double energy : energies_) best = std::min(best, energy);
   return best;
 }
 
@@ -253,7 +255,8 @@ ChoiceBounds::Longest ChoiceBounds::longest_port(const Chosen& chosen, double cy
 ChoiceBounds::Shared ChoiceBounds::shared_value(const Chosen& chosen, double cycles, double limit) const {
   const double steps = look_.steps;
   Shared bound{0, 0, cycles, cycles > steps ? cycles : 0};
-  bound.energy = shared(chosen, {1, 0, 0}, [&](double energy) { return value(energy, cycles, steps) >= limit; });
+  const auto enough = [&](double energy) { return value(energy, cycles, steps) >= limit; };
+  bound.energy = shared(chosen, {1, 0, 0}, std::cref(enough));  // a copy would be too large to be kept without a heap
   bound.value = value(bound.energy, cycles, steps);
   if (bound.value >= limit || p_.ports.empty()) return bound;
   const Longest longest = longest_port(chosen, cycles);

@@ -42,7 +42,9 @@ class ChoiceBounds {
     std::array<double, kMaxDims> temporal{};  // iterations that are not spread, at least
     std::array<bool, kMaxDims> tile_known{};  // is a tile just what its loops and units make?
     std::array<const std::vector<Growth>*, kMaxDims> growths{};
-    std::array<std::array<double, kMaxDims>, kMaxLevels> inside{};   // factors inside a memory, by dim
+    std::array<std::array<double, kMaxDims>, kMaxLevels> inside{};  // factors inside a memory, by dim
+    std::array<std::array<double, kMaxDims>, kMaxLevels>
+        units{};  // the same, also where there are more than iterations
     std::array<std::array<double, kMaxLevels>, kMaxTensors> held{};  // least words that a memory holds of a tensor
     std::array<const double*, kMaxTensors> costs{};                  // by tensor: of its patterns, one after the other
     const Spatial* tiles_of = nullptr;                               // whose tiles are not known yet, if any
@@ -175,7 +177,20 @@ class ChoiceBounds {
   double shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const;
   /// By memory: tensors that it keeps and that come from outside it.
   std::array<TensorSet, kMaxLevels> kept_at(const Chosen& chosen) const;
+  std::array<TensorSet, kMaxLevels> counted_at(int border, const Chosen& chosen) const;
   TensorSet moved_along(int d, TensorSet tensors) const;
+  /// The transfers across the border of one memory.
+  struct Border {
+    int k = 0, level = 0;
+    TensorSet crossing = 0, staying = 0;
+    DimSet used = 0, grows = 0;                // dims of these tensors; dims that may loop inside
+    std::array<int, kMaxTensors> child{};      // memory that they go to
+    std::array<double, kMaxTensors> copies{};  // of it
+    std::array<Costs::Delivery, kMaxTensors> delivery{};
+  };
+  Border border_of(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const;
+  bool passes(const Border& border, int tensor) const;
+  double over_first_loops(const Border& border, const Chosen& chosen, bool passing, BestTile* best) const;
   double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
                             BestTile* best = nullptr) const;
   const std::vector<Growth>& growths(int d, Count spread, Count duration);
@@ -190,6 +205,12 @@ class ChoiceBounds {
     /// Units and rounds of a dim together, each of which has at most such a tile.
     double pairs(int d, double rounds, double growth) const;
     double least_cost(int open) const;
+    /// A tensor that passes this memory on its way to one inside, which holds these.
+    struct Pass {
+      int tensor, memory;
+      TensorSet beside;
+    };
+    bool comes_again(const Pass& one) const;
 
     const ChoiceBounds& bounds;
     int level;
@@ -202,10 +223,13 @@ class ChoiceBounds {
     std::array<DimSet, kMaxTensors> repeats{};
     std::array<double, kMaxTensors> disturbance{};  // of operands that stay unless the tile grows along their dims
     std::array<DimSet, kMaxTensors> moved_by{};
-    int dims = 0, moved = 0, disturbed = 0, looked = 0;
+    std::array<Pass, kMaxTensors> pass{};  // their costs, copies and repeats follow those that are moved
+    DimSet disturbing = 0;                 // dims along which a larger tile may cost more
+    int dims = 0, moved = 0, passing = 0, disturbed = 0, looked = 0;
     double certain = 0, best = 0;
   };
 
+  void begin(Tiles& tiles, const Border& border, const Chosen& chosen, TensorSet first, bool passing) const;
   BestTile best_tile(const Tiles& tiles, TensorSet crossing, TensorSet moved_first) const;
 
   const ResolvedTask& resolved_;
@@ -228,7 +252,8 @@ class ChoiceBounds {
   std::array<std::size_t, kMaxTensors> costs_of_{};  // how many there are for a tensor
   /// Keep choices whose tensors fit together where no dim is spread, as the places of their energies among the costs of
   /// the tensors. Listed where some do not fit, unless there are too many.
-  std::vector<std::array<std::uint16_t, kMaxTensors>> fitting_;
+  std::array<std::vector<std::uint32_t>, kMaxTensors> fitting_;  // by tensor
+  mutable std::vector<double> energies_;                         // of these choices, while they are compared
   bool all_may_fit_ = true;
   Look look_;
   std::array<Weights, kMaxLevels> weights_;  // of the pattern that is charged

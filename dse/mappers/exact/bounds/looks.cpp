@@ -167,15 +167,19 @@ void ChoiceBounds::look_at_tiles() {
     look_.growths[d] = &growths(d, spread, duration);
     look_.tile_known[d] = resolved_.perfect || duration > 0 || spread == 1;
   }
-  std::array<double, kMaxDims> inside;
+  std::array<double, kMaxDims> inside, units;
   inside.fill(1);
+  units.fill(1);
   for (int l = p_.levels - 1; l >= 0; --l) {
     if (!p_.is_memory[l]) {
-      for (int d = 0; d < p_.dims; ++d)
+      for (int d = 0; d < p_.dims; ++d) {
         inside[d] = std::min(inside[d] * static_cast<double>(spatial.factor[l][d]), p_.size[d]);
+        units[d] *= static_cast<double>(spatial.factor[l][d]);
+      }
       continue;
     }
     look_.inside[l] = inside;
+    look_.units[l] = units;
     if (p_.capacity[l] == kInfinity) continue;
     for (int x = 0; x < p_.tensors; ++x)
       if (p_.may_keep[l] >> x & 1U) look_.held[x][l] = words(x, inside);

@@ -25,49 +25,59 @@ std::array<TensorSet, kMaxLevels> ChoiceBounds::kept_at(const Chosen& chosen) co
   return kept;
 }
 
+/// Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
+/// there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
+/// where they are kept, or (below 0) all where they are kept.
+std::array<TensorSet, kMaxLevels> ChoiceBounds::counted_at(int border, const Chosen& chosen) const {
+  std::array<TensorSet, kMaxLevels> counted = kept_at(chosen);
+  if (border < 0) return counted;
+  const int level = resolved_.memories[border];
+  TensorSet crossing = 0;
+  for (int x = 0; x < p_.tensors; ++x) {
+    const KeeperPair* pair = chosen[x]->across(level);
+    if (pair == nullptr || (pair->child == p_.levels && chosen[x]->staying == 0)) continue;
+    crossing |= TensorSet{1} << x;
+    for (std::size_t k = 0; k + 1 < resolved_.memories.size(); ++k)
+      if (pair == chosen[x]->across(resolved_.memories[k])) counted[k] &= ~(TensorSet{1} << x);
+  }
+  counted[border] = crossing;
+  return counted;
+}
+
 std::vector<ChoiceBounds::BestTile> ChoiceBounds::best_tiles(std::size_t keep_choice) {
   look_at_tiles();
   const Chosen chosen = patterns(keep_choice);
+  const auto memories = static_cast<int>(resolved_.memories.size());
   const std::array<TensorSet, kMaxLevels> kept = kept_at(chosen);
-  std::vector<BestTile> tiles(resolved_.memories.size() - 1);
-  for (std::size_t k = 0; k < tiles.size(); ++k) {
-    // Alone, a tensor stays while all loops over its uncoupled dims run.
-    if (std::popcount(kept[k]) == 1) tiles[k].first = ~p_.coupled[std::countr_zero(kept[k])];
-    shared_capacity_at(static_cast<int>(k), chosen, kept[k], {1, 0, 0}, &tiles[k]);
+  std::vector<BestTile> best;
+  double most = -1;
+  for (int border = -1; border + 1 < memories; ++border) {
+    const std::array<TensorSet, kMaxLevels> counted = counted_at(border, chosen);
+    std::vector<BestTile> tiles(resolved_.memories.size() - 1);
+    double total = 0;
+    for (int k = 0; k + 1 < memories; ++k) {
+      // Alone, a tensor stays while all loops over its uncoupled dims run.
+      if (std::popcount(kept[k]) == 1) tiles[k].first = ~p_.coupled[std::countr_zero(kept[k])];
+      total += shared_capacity_at(k, chosen, counted[k], {1, 0, 0}, &tiles[k]);
+    }
+    if (total <= most) continue;
+    most = total;
+    best = std::move(tiles);
   }
-  return tiles;
+  return best;
 }
 
 double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const {
-  // Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
-  // there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
-  // where they are kept, whichever is most.
   const int memories = static_cast<int>(resolved_.memories.size());
-  const std::array<TensorSet, kMaxLevels> kept_at = this->kept_at(chosen);
+  const std::array<TensorSet, kMaxLevels> kept = kept_at(chosen);
   double best = 0;
-  for (int k = 0; k + 1 < memories; ++k) {
-    const double more = shared_capacity_at(k, chosen, kept_at[k], mix);
-    best += more;
-    if (more > 0 && enough(best)) return best;
-  }
-  for (int border = 0; border + 1 < memories; ++border) {
-    const int level = resolved_.memories[border];
-    TensorSet crossing = 0;
-    for (int x = 0; x < p_.tensors; ++x) {
-      const KeeperPair* pair = chosen[x]->across(level);
-      if (pair != nullptr && (pair->child < p_.levels || chosen[x]->staying != 0)) crossing |= TensorSet{1} << x;
-    }
-    if (crossing == kept_at[border]) continue;
-    double total = shared_capacity_at(border, chosen, crossing, mix);
-    if (total == 0) continue;
-    for (int k = 0; k + 1 < memories; ++k) {
-      if (k == border) continue;
-      TensorSet rest = kept_at[k];
-      for (int x = 0; x < p_.tensors; ++x)
-        if ((crossing >> x & 1U) && chosen[x]->across(level) == chosen[x]->across(resolved_.memories[k]))
-          rest &= ~(TensorSet{1} << x);
-      total += shared_capacity_at(k, chosen, rest, mix);
-    }
+  for (int border = -1; border + 1 < memories; ++border) {
+    const std::array<TensorSet, kMaxLevels> counted = border < 0 ? kept : counted_at(border, chosen);
+    if (border >= 0 && counted[border] == kept[border]) continue;
+    double total = border < 0 ? 0 : shared_capacity_at(border, chosen, counted[border], mix);
+    if (border >= 0 && total == 0) continue;
+    for (int k = 0; k + 1 < memories && (total == 0 || !enough(total)); ++k)
+      if (k != border) total += shared_capacity_at(k, chosen, counted[k], mix);
     best = std::max(best, total);
     if (enough(best)) return best;
   }
@@ -88,88 +98,146 @@ ChoiceBounds::BestTile ChoiceBounds::best_tile(const Tiles& tiles, TensorSet cro
   return best;
 }
 
+ChoiceBounds::Border ChoiceBounds::border_of(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const {
+  Border border;
+  border.k = k;
+  border.level = resolved_.memories[k];
+  border.crossing = crossing;
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (!(crossing >> x & 1U)) continue;
+    border.used |= p_.coupled[x];
+    const KeeperPair* pair = chosen[x]->across(border.level);
+    border.child[x] = pair->child;
+    if (pair->child == p_.levels) border.staying |= TensorSet{1} << x;
+    const auto number = static_cast<std::size_t>(pair - chosen[x]->pairs.data());
+    const Costs::Delivery energy = delivery(*chosen[x], number, 0), load = delivery(*chosen[x], number, mix.port);
+    border.delivery[x] = {mix.energy * energy.round + mix.load * load.round,
+                          mix.energy * energy.unit + mix.load * load.unit};
+    border.copies[x] = busy(*chosen[x], number);
+  }
+  for (int i = 0; i <= k; ++i) border.grows |= resolved_.may_loop[i];
+  return border;
+}
+
 /// What some tensors must move across the border of memory k beyond once. The innermost loop outside it that moves any
 /// of them moves some set of them; each of these is delivered once per iteration of the loops over its uncoupled dims,
-/// except over dims that none of them uses. The others are taken to be delivered once. Larger tiles mean fewer
-/// iterations; the capacity of the memory limits them.
+/// except over dims that none of them uses. So is one that goes to a memory further inside, unless that holds its share
+/// of the tile at once. The others are taken to be delivered once. Larger tiles mean fewer iterations; the capacity of
+/// the memory limits them.
 double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
                                         BestTile* best) const {
-  const int level = resolved_.memories[k];
   if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
   looked_ += kTilesOfSetUp;
-  Tiles tiles(*this, level);
-  DimSet used = 0;
-  TensorSet staying = 0;
-  std::array<double, kMaxTensors> copies{};
-  std::array<Costs::Delivery, kMaxTensors> delivery{};
-  for (int x = 0; x < p_.tensors; ++x) {
-    if (chosen[x]->levels >> level & 1U) tiles.holds |= TensorSet{1} << x;
-    if (!(crossing >> x & 1U)) continue;
-    used |= p_.coupled[x];
-    const KeeperPair* pair = chosen[x]->across(level);
-    if (pair->child == p_.levels) staying |= TensorSet{1} << x;
-    const auto number = static_cast<std::size_t>(pair - chosen[x]->pairs.data());
-    const Costs::Delivery energy = this->delivery(*chosen[x], number, 0),
-                          load = this->delivery(*chosen[x], number, mix.port);
-    delivery[x] = {mix.energy * energy.round + mix.load * load.round, mix.energy * energy.unit + mix.load * load.unit};
-    copies[x] = busy(*chosen[x], number);
-  }
-  if (p_.capacity[level] == kInfinity && k > 0) return 0;
-  DimSet grows = 0, moves = 0;
-  for (int i = 0; i < static_cast<int>(resolved_.memories.size()); ++i)
-    (i <= k ? grows : moves) |= resolved_.may_loop[i];
-  // The best over the sets that a loop can move first; a set that contains another is never better.
+  const Border border = border_of(k, chosen, crossing, mix);
+  if (p_.capacity[border.level] == kInfinity && k > 0) return 0;
+  bool passing = false;
+  for (int x = 0; x < p_.tensors; ++x) passing |= passes(border, x);
+  // Where there are too many tiles to ask what passes, the other tensors alone.
+  double least = -1;
+  if (passing) least = over_first_loops(border, chosen, true, best);
+  if (least < 0) least = over_first_loops(border, chosen, false, best);
+  return std::max(0.0, least);
+}
+
+/// Does a tensor without windows go to a memory inside this one?
+bool ChoiceBounds::passes(const Border& border, int x) const {
+  return (border.crossing >> x & 1U) && border.child[x] > border.level && border.child[x] < p_.levels &&
+         p_.affine[x].empty() && p_.capacity[border.child[x]] < kInfinity;
+}
+
+/// The best over the sets that a loop can move first; a set that contains another is never better. Below 0: too many
+/// tiles.
+double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen, bool passing, BestTile* best) const {
+  DimSet moves = 0;
+  for (std::size_t i = static_cast<std::size_t>(border.k) + 1; i < resolved_.memories.size(); ++i)
+    moves |= resolved_.may_loop[i];
   std::array<TensorSet, kMaxDims> sets{};
   int count = 0;
-  for (DimSet rest = used & moves; rest != 0; rest &= rest - 1) {
+  for (DimSet rest = border.used & moves; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     if (look_.temporal[d] == 1) continue;
-    sets[count++] = moved_along(d, crossing);
+    sets[count++] = moved_along(d, border.crossing);
   }
+  Tiles tiles(*this, border.level);
+  for (int x = 0; x < p_.tensors; ++x)
+    if (chosen[x]->levels >> border.level & 1U) tiles.holds |= TensorSet{1} << x;
   tiles.best = kInfinity;
   for (int i = 0; i < count; ++i) {
     bool minimal = true;
     for (int j = 0; j < count; ++j) minimal &= sets[j] == sets[i] ? j >= i : (sets[j] & ~sets[i]) != 0;
     if (!minimal) continue;
-    // Dims whose tiles save deliveries; the others stay as small as they can.
-    tiles.dims = 0;
-    tiles.moved = 0;
-    tiles.disturbed = 0;
-    tiles.certain = 0;
-    for (int x = 0; x < p_.tensors; ++x) {
-      if (k == 0 && (staying >> x & 1U)) {
-        // Loops of the innermost memory repeat such an operand as others do, and move it as others do.
-        double times = 1;
-        for (DimSet rest = chosen[x]->staying & used; rest != 0; rest &= rest - 1)
-          times *= look_.temporal[std::countr_zero(rest)];
-        if (sets[i] >> x & 1U) {
-          tiles.certain += delivery[x].round * (times - 1);
-        } else {
-          tiles.moved_by[tiles.disturbed] = p_.coupled[x];
-          tiles.disturbance[tiles.disturbed++] = delivery[x].round * (times - 1);
-        }
-        continue;
-      }
-      if (!(sets[i] >> x & 1U)) continue;
-      tiles.cost[tiles.moved] = delivery[x];
-      tiles.busy[tiles.moved] = copies[x];
-      const DimSet repeats = used & (staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
-      tiles.repeats[tiles.moved++] = repeats;
-      for (DimSet rest = repeats & grows; rest != 0; rest &= rest - 1) {
-        const int d = std::countr_zero(rest);
-        if (look_.temporal[d] > 1 &&
-            std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
-          tiles.dim[tiles.dims++] = d;
-      }
-    }
+    begin(tiles, border, chosen, sets[i], passing);
     const int before = tiles.looked;
     const double least = tiles.best;
     tiles.grow(0);
-    if (best != nullptr && tiles.best < least) *best = best_tile(tiles, crossing, sets[i]);
+    if (best != nullptr && tiles.best < least) *best = best_tile(tiles, border.crossing, sets[i]);
     looked_ += static_cast<std::uint64_t>(tiles.looked - before);
-    if (tiles.looked > kMostTiles || tiles.best == 0) return 0;
+    if (tiles.looked > kMostTiles) return -1;
+    if (tiles.best == 0) return 0;
   }
   return tiles.best == kInfinity ? 0 : tiles.best;
+}
+
+/// What is delivered again where a loop that moves these tensors comes first.
+void ChoiceBounds::begin(Tiles& tiles, const Border& border, const Chosen& chosen, TensorSet first,
+                         bool passing) const {
+  // Dims whose tiles save deliveries; the others stay as small as they can.
+  tiles.dims = tiles.moved = tiles.disturbed = tiles.passing = 0;
+  tiles.certain = 0;
+  tiles.disturbing = 0;
+  const auto repeat = [&](int x, int i) {
+    tiles.cost[i] = border.delivery[x];
+    tiles.busy[i] = border.copies[x];
+    tiles.repeats[i] = border.used & (border.staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
+    for (DimSet rest = tiles.repeats[i] & border.grows; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      if (look_.temporal[d] > 1 &&
+          std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
+        tiles.dim[tiles.dims++] = d;
+    }
+  };
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (border.k == 0 && (border.staying >> x & 1U)) {
+      // Loops of the innermost memory repeat such an operand as others do, and move it as others do.
+      double times = 1;
+      for (DimSet rest = chosen[x]->staying & border.used; rest != 0; rest &= rest - 1)
+        times *= look_.temporal[std::countr_zero(rest)];
+      if (first >> x & 1U) {
+        tiles.certain += border.delivery[x].round * (times - 1);
+      } else {
+        tiles.moved_by[tiles.disturbed] = p_.coupled[x];
+        tiles.disturbance[tiles.disturbed++] = border.delivery[x].round * (times - 1);
+        tiles.disturbing |= p_.coupled[x];
+      }
+      continue;
+    }
+    if (first >> x & 1U) repeat(x, tiles.moved++);
+  }
+  if (!passing) return;
+  for (int x = 0; x < p_.tensors; ++x) {
+    if ((first >> x & 1U) || !passes(border, x)) continue;
+    TensorSet beside = 0;
+    for (int y = 0; y < p_.tensors; ++y) beside |= TensorSet{chosen[y]->levels >> border.child[x] & 1U} << y;
+    tiles.pass[tiles.passing] = {x, border.child[x], beside};
+    tiles.disturbing |= p_.coupled[x];
+    repeat(x, tiles.moved + tiles.passing++);
+  }
+  // Along the others larger tiles are always better: these come last.
+  std::stable_partition(tiles.dim.begin(), tiles.dim.begin() + tiles.dims,
+                        [&](int d) { return (tiles.disturbing >> d & 1U) != 0; });
+}
+
+/// Must a tensor that passes come again, for a loop inside this memory moves it? It need not where its memory holds all
+/// that its units work on.
+bool ChoiceBounds::Tiles::comes_again(const Pass& one) const {
+  double words = 1;
+  for (DimSet rest = bounds.p_.coupled[one.tensor]; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    words *= std::max(1.0, tile[d] * bounds.look_.units[one.memory][d] / bounds.look_.units[level][d]);
+  }
+  return bounds.resolved_.rules.memory(one.memory).overflows(one.beside, [&](int y) {
+    return y == one.tensor ? words : bounds.look_.held[y][one.memory];
+  });
 }
 
 ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int level_in) : bounds(bounds_in), level(level_in) {
@@ -195,7 +263,8 @@ double ChoiceBounds::Tiles::least_cost(int open) const {
     if (tile[dim[i]] > bounds.look_.inside[level][dim[i]]) grown |= DimSet{1} << dim[i];
   for (int i = 0; i < disturbed; ++i)
     if ((moved_by[i] & grown) != 0) total += disturbance[i];
-  for (int i = 0; i < moved; ++i) {
+  for (int i = 0; i < moved + passing; ++i) {
+    if (i >= moved && !comes_again(pass[i - moved])) continue;
     double rounds = 1;
     for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) rounds *= left[std::countr_zero(rest)];
     total += cost[i].round * (rounds - 1);
@@ -220,7 +289,7 @@ void ChoiceBounds::Tiles::grow(int at) {
     }
     return;
   }
-  if (disturbed == 0 && least_cost(at) >= best) return;
+  if (disturbing == 0 && least_cost(at) >= best) return;
   const int d = dim[at];
   const double smallest = bounds.look_.inside[level][d];
   const std::vector<Growth>& all = *bounds.look_.growths[d];
@@ -243,13 +312,14 @@ void ChoiceBounds::Tiles::grow(int at) {
     tile[d] = std::min(smallest * growth->factor, p.size[d]);
     left[d] = growth->left;
     worked[d] = pairs(d, growth->left, growth->most);
-    // Smaller tiles cost more, unless they leave an operand where it is.
+    // Smaller tiles cost more, unless they leave a tensor where it is.
+    const bool disturbs = (disturbing >> d & 1U) != 0;
     if (least_cost(at + 1) >= best) {
-      if (disturbed == 0) break;
+      if (!disturbs) break;
       continue;
     }
     grow(at + 1);
-    if (at + 1 == dims && disturbed == 0) break;
+    if (at + 1 == dims && !disturbs) break;
   }
   tile[d] = smallest;
   left[d] = bounds.look_.temporal[d];

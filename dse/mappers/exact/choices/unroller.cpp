@@ -208,8 +208,8 @@ bool Unroller::stands_for(const Layout& a, const Layout& b) const {
 
 /// Of the layouts of these factors those that can stand wherever any of them is worth it.
 void Unroller::keep(std::size_t first, double steps) {
-  kept_.clear();
-  for (std::size_t i = first; i < layouts_.size(); ++i) {
+  kept_.assign(1, first);
+  for (std::size_t i = first + 1; i < layouts_.size() && needs_differ_; ++i) {  // otherwise one stands for all
     const Layout& layout = layouts_[i];
     if (std::ranges::any_of(kept_, [&](std::size_t other) { return stands_for(layouts_[other], layout); })) continue;
     std::erase_if(kept_, [&](std::size_t other) { return stands_for(layout, layouts_[other]); });

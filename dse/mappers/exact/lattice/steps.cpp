@@ -41,23 +41,33 @@ class StepSearch {
   double cheapest(const std::function<double(const Status&)>& pending) {
     every_order_ = false;
     double best = query_.limit;
-    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(query_.k)]) {
-      step_.before = status;
-      for (std::size_t node = 0; node < array.size(); ++node) {
-        value_ = array[node];
-        if (!(value_ < best)) continue;
-        lattice_.work(kEffortOfStart);
-        if (++looked_ % 256 == 0 && lattice_.over()) return best;
-        step_.node = static_cast<int>(node);
-        lattice_.unpack(query_.k, step_.node, at_);
-        to_every_end(0, [&](DimSet active) {
-          found_.clear();
-          query_.limit = best;
-          start(active);
-          for (const Lattice::Step& step : found_)
-            best = std::min(best, value_ + step.charges[0] + pending(step.after));
-        });
-      }
+    list_ends();
+    // The best starts first: then most of the others are no better by themselves.
+    struct Start {
+      double value;
+      const Status* status;
+      int node;
+      bool operator<(const Start& other) const { return value > other.value; }
+    };
+    std::vector<Start> starts;
+    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(query_.k)])
+      for (std::size_t node = 0; node < array.size(); ++node)
+        if (array[node] < best) starts.push_back({array[node], &status, static_cast<int>(node)});
+    std::make_heap(starts.begin(), starts.end());
+    for (; !starts.empty() && starts.front().value < best; starts.pop_back()) {
+      std::pop_heap(starts.begin(), starts.end());
+      value_ = starts.back().value;
+      step_.before = *starts.back().status;
+      step_.node = starts.back().node;
+      lattice_.work(kEffortOfStart);
+      if (++looked_ % 256 == 0 && lattice_.over()) return best;
+      lattice_.unpack(query_.k, step_.node, at_);
+      to_every_end(0, [&](DimSet active) {
+        found_.clear();
+        query_.limit = best;
+        start(active);
+        for (const Lattice::Step& step : found_) best = std::min(best, value_ + step.charges[0] + pending(step.after));
+      });
     }
     return best;
   }
@@ -76,14 +86,21 @@ class StepSearch {
       return;
     }
     const Axis& axis = lattice_.axis(query_.k, d);
-    lattice_.work(axis.states.size());
-    for (std::size_t j = 0; j < axis.states.size() && !lattice_.spent(); ++j) {
-      if (!axis.may_end[j]) continue;
+    for (const int j : ends_[d]) {
+      if (lattice_.spent()) return;
       lattice_.work(kEffortOfEnd);
-      const std::span<const int> below = axis.below(static_cast<int>(j));
+      const std::span<const int> below = axis.below(j);
       if (!std::binary_search(below.begin(), below.end(), at_[d])) continue;
-      last_[d] = static_cast<int>(j);
+      last_[d] = j;
       to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | DimSet{1} << d);
+    }
+  }
+
+  void list_ends() {
+    for (int d = 0; d < p_.dims; ++d) {
+      const Axis& axis = lattice_.axis(query_.k, d);
+      for (std::size_t j = 0; j < axis.states.size(); ++j)
+        if (axis.may_end[j]) ends_[d].push_back(static_cast<int>(j));
     }
   }
 
@@ -270,6 +287,7 @@ class StepSearch {
   double value_ = 0;
   std::uint64_t looked_ = 0;  // starts
   At last_{}, at_{};
+  std::array<std::vector<int>, kMaxDims> ends_;  // states that may be the last, by dim
 };
 
 }  // namespace

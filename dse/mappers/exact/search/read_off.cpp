@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/search/read_off.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "core/legality.h"
@@ -128,6 +129,7 @@ void read_off(const ResolvedTask& resolved, const Spatial& spatial, ChoiceBounds
   const Task& task = resolved.task;
   TileReader reader(resolved, spatial, bounds, keep_choice);
   Nest nest(resolved.problem);
+  std::vector<Incumbent> better;
   for (unsigned large = 0; large < reader.ways(); ++large) {
     Mapping mapping = reader.read(large);
     ++limits.priced;
@@ -135,11 +137,15 @@ void read_off(const ResolvedTask& resolved, const Spatial& spatial, ChoiceBounds
     nest.load(flatten(resolved.problem, mapping));
     const Totals totals = nest.price();
     const double value = task_value(task, totals);
-    if (!(value < incumbent.value) ||
-        !check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping).empty())
+    if (value < incumbent.value) better.push_back({std::move(mapping), totals, value});
+    if (no_better(bound, value)) break;
+  }
+  std::sort(better.begin(), better.end(), [](const Incumbent& a, const Incumbent& b) { return a.value < b.value; });
+  for (Incumbent& one : better) {
+    if (!check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *one.mapping).empty())
       continue;
-    incumbent = {std::move(mapping), totals, value};
-    if (no_better(bound, value)) return;
+    incumbent = std::move(one);
+    return;
   }
 }
 
