@@ -36,21 +36,12 @@ Builder& child(arrow::StructBuilder& parent, int index) {
   return static_cast<Builder&>(*parent.field_builder(index));
 }
 
-/// Gathers columns, each with its unit and meaning.
-class Columns {
+/// Gathers the columns of a schema, each with its unit and meaning.
+class SchemaColumns {
  public:
-  explicit Columns(TableKind table) : infos_(column_infos(table)), table_(table) {}
+  explicit SchemaColumns(TableKind table) : infos_(column_infos(table)), table_(table) {}
 
-  /// Appends one value per row: `append(builder, row)`.
-  template <class Builder, class Rows, class Append>
-  void add(const std::string& name, const std::shared_ptr<arrow::DataType>& type, const Rows& rows, Append append,
-           const ColumnInfo* info = nullptr) {
-    std::unique_ptr<arrow::ArrayBuilder> builder;
-    must(arrow::MakeBuilder(arrow::default_memory_pool(), type, &builder));
-    must(builder->Reserve(static_cast<std::int64_t>(rows.size())));
-    for (const auto& row : rows) append(static_cast<Builder&>(*builder), row);
-    std::shared_ptr<arrow::Array> array;
-    must(builder->Finish(&array));
+  void add(const std::string& name, const std::shared_ptr<arrow::DataType>& type, const ColumnInfo* info = nullptr) {
     if (info == nullptr) {
       const auto known = std::ranges::find(infos_, name, &ColumnInfo::name);
       if (known == infos_.end()) throw std::logic_error("a column that columns.cpp does not explain: " + name);
@@ -59,21 +50,71 @@ class Columns {
     auto metadata =
         arrow::key_value_metadata({"unit", "meaning"}, {std::string(info->unit), std::string(info->meaning)});
     fields_.push_back(arrow::field(name, type, true, std::move(metadata)));
-    arrays_.push_back(std::move(array));
   }
 
-  std::shared_ptr<arrow::Table> table(const Provenance& provenance) {
+  void axis(const AxisColumn& axis) {
+    const std::string meaning = "the value of " + axis.key + " in this design";
+    const ColumnInfo info{axis.column, axis.unit, meaning};
+    add(axis.column,
+        axis.kind == AxisColumn::Kind::kInteger ? arrow::int64()
+        : axis.kind == AxisColumn::Kind::kReal  ? arrow::float64()
+                                                : kText,
+        &info);
+  }
+
+  /// What identifies the design, and then the workload.
+  void design(const Provenance& provenance) {
+    add("design_id", arrow::int64());
+    for (const AxisColumn& one : provenance.axes) axis(one);
+    for (const char* name : {"flexibility", "class", "factorization", "objective", "mapper", "workload"})
+      add(name, kText);
+  }
+
+  std::shared_ptr<arrow::Schema> schema(const Provenance& provenance) const {
     auto metadata = arrow::key_value_metadata(
         {"pliant.schema", "pliant.version", "pliant.table", "pliant.sweep", "pliant.sweep_sha256", "pliant.part"},
         {std::to_string(kTableSchema), version(), std::string(to_string(table_)), provenance.sweep_name,
          provenance.sweep_sha256, std::to_string(provenance.part)});
-    return arrow::Table::Make(arrow::schema(fields_, std::move(metadata)), arrays_);
+    return arrow::schema(fields_, std::move(metadata));
   }
 
  private:
   std::span<const ColumnInfo> infos_;
   TableKind table_;
   std::vector<std::shared_ptr<arrow::Field>> fields_;
+};
+
+/// The same with their values.
+class Columns {
+ public:
+  explicit Columns(TableKind table) : schema_(table) {}
+
+  /// Appends one value per row: `append(builder, row)`.
+  template <class Builder, class Rows, class Append>
+  void add(const std::string& name, const std::shared_ptr<arrow::DataType>& type, const Rows& rows, Append append) {
+    schema_.add(name, type);
+    fill<Builder>(type, rows, append);
+  }
+
+  std::shared_ptr<arrow::Table> table(const Provenance& provenance) {
+    return arrow::Table::Make(schema_.schema(provenance), arrays_);
+  }
+
+ protected:
+  template <class Builder, class Rows, class Append>
+  void fill(const std::shared_ptr<arrow::DataType>& type, const Rows& rows, Append append) {
+    std::unique_ptr<arrow::ArrayBuilder> builder;
+    must(arrow::MakeBuilder(arrow::default_memory_pool(), type, &builder));
+    must(builder->Reserve(static_cast<std::int64_t>(rows.size())));
+    for (const auto& row : rows) append(static_cast<Builder&>(*builder), row);
+    std::shared_ptr<arrow::Array> array;
+    must(builder->Finish(&array));
+    arrays_.push_back(std::move(array));
+  }
+
+  SchemaColumns schema_;
+
+ private:
   std::vector<std::shared_ptr<arrow::Array>> arrays_;
 };
 
@@ -123,28 +164,20 @@ class RowColumns : public Columns {
 
  private:
   void axis(const AxisColumn& axis, std::size_t i) {
-    const std::string meaning = "the value of " + axis.key + " in this design";
-    const ColumnInfo info{axis.column, axis.unit, meaning};
+    schema_.axis(axis);
     switch (axis.kind) {
       case AxisColumn::Kind::kInteger:
-        return add<arrow::Int64Builder>(
-            axis.column, arrow::int64(), rows_,
-            [&](arrow::Int64Builder& b, const Row& row) {
-              must(b.Append(std::get<std::int64_t>(row.design->axes[i])));
-            },
-            &info);
+        return fill<arrow::Int64Builder>(arrow::int64(), rows_, [&](arrow::Int64Builder& b, const Row& row) {
+          must(b.Append(std::get<std::int64_t>(row.design->axes[i])));
+        });
       case AxisColumn::Kind::kReal:
-        return add<arrow::DoubleBuilder>(
-            axis.column, arrow::float64(), rows_,
-            [&](arrow::DoubleBuilder& b, const Row& row) { must(b.Append(std::get<double>(row.design->axes[i]))); },
-            &info);
+        return fill<arrow::DoubleBuilder>(arrow::float64(), rows_, [&](arrow::DoubleBuilder& b, const Row& row) {
+          must(b.Append(std::get<double>(row.design->axes[i])));
+        });
       case AxisColumn::Kind::kText:
-        return add<arrow::StringBuilder>(
-            axis.column, kText, rows_,
-            [&](arrow::StringBuilder& b, const Row& row) {
-              must(b.Append(std::get<std::string>(row.design->axes[i])));
-            },
-            &info);
+        return fill<arrow::StringBuilder>(kText, rows_, [&](arrow::StringBuilder& b, const Row& row) {
+          must(b.Append(std::get<std::string>(row.design->axes[i])));
+        });
     }
   }
 

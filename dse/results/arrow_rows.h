@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as Arrow tables with the schema of columns.h.
+// The rows of designs as an Arrow table with the schema of columns.h.
 #pragma once
 
 #include <arrow/table.h>
@@ -11,7 +11,6 @@
 
 namespace pliant {
 
-std::shared_ptr<arrow::Table> layers_table(const Provenance& provenance, const std::vector<LayerRow>& rows);
 std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const std::vector<DesignRow>& rows);
 
 }  // namespace pliant

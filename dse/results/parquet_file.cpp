@@ -35,6 +35,8 @@ void choose_encoding(const std::string& path, const arrow::DataType& type, bool 
   }
 }
 
+}  // namespace
+
 std::shared_ptr<parquet::WriterProperties> writer_properties(const arrow::Schema& schema) {
   parquet::WriterProperties::Builder builder;
   for (const auto codec : {parquet::Compression::ZSTD, parquet::Compression::SNAPPY}) {
@@ -50,8 +52,6 @@ std::shared_ptr<parquet::WriterProperties> writer_properties(const arrow::Schema
   for (const auto& field : schema.fields()) choose_encoding(field->name(), *field->type(), false, builder);
   return builder.build();
 }
-
-}  // namespace
 
 std::string parquet_bytes(const arrow::Table& table) {
   const std::string doing = "building a Parquet file";

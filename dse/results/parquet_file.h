@@ -4,6 +4,7 @@
 
 #include <arrow/table.h>
 #include <parquet/arrow/reader.h>
+#include <parquet/properties.h>
 
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace pliant {
+
+/// How the columns of a file are encoded.
+std::shared_ptr<parquet::WriterProperties> writer_properties(const arrow::Schema& schema);
 
 /// The whole file; equal tables give equal bytes.
 std::string parquet_bytes(const arrow::Table& table);

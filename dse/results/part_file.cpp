@@ -19,6 +19,7 @@
 #include "dse/results/arrow_rows.h"
 #include "dse/results/arrow_status.h"
 #include "dse/results/content_hash.h"
+#include "dse/results/layer_rows.h"
 #include "dse/results/parquet_file.h"
 
 namespace pliant {
@@ -98,13 +99,12 @@ std::vector<fs::path> part_folders(const fs::path& dataset) {
 void write_part(const fs::path& dataset, const Provenance& provenance, const std::vector<LayerRow>& layers,
                 const std::vector<DesignRow>& designs) {
   std::string checksums;
-  const auto write = [&](TableKind table, const arrow::Table& rows) {
-    const std::string bytes = parquet_bytes(rows);
+  const auto write = [&](TableKind table, const std::string& bytes) {
     write_atomically(part_path(dataset, table, provenance.part), bytes);
     checksums += checksum_line(table, provenance.part, bytes);
   };
-  write(TableKind::kLayers, *layers_table(provenance, layers));
-  write(TableKind::kDesigns, *designs_table(provenance, designs));
+  write(TableKind::kLayers, layers_parquet(provenance, layers));
+  write(TableKind::kDesigns, parquet_bytes(*designs_table(provenance, designs)));
   write_atomically(checksum_path(dataset, provenance.part), checksums);
 }
 

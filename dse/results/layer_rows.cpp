@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/results/layer_rows.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "dse/results/arrow_columns.h"
+#include "dse/results/leaf_file.h"
+
+namespace pliant {
+namespace {
+
+constexpr double kNull = std::numeric_limits<double>::quiet_NaN();
+
+using Texts = std::vector<std::string_view>;
+using Reals = std::vector<double>;
+using Integers = std::vector<std::int64_t>;
+
+// ---- The schema ----
+
+std::shared_ptr<arrow::DataType> loops_type() {
+  return arrow::list(arrow::struct_({arrow::field("dim", kText), arrow::field("bound", arrow::int64())}));
+}
+
+std::shared_ptr<arrow::DataType> mapping_type() {
+  return arrow::list(arrow::struct_({
+      arrow::field("level", kText),
+      arrow::field("temporal", loops_type()),
+      arrow::field("rows", loops_type()),
+      arrow::field("cols", loops_type()),
+      arrow::field("keeps", arrow::list(kText)),
+      arrow::field("padded", loops_type()),
+  }));
+}
+
+std::shared_ptr<arrow::DataType> certificate_type() {
+  return arrow::struct_({
+      arrow::field("value", arrow::float64()),
+      arrow::field("lower_bound", arrow::float64()),
+      arrow::field("gap", arrow::float64()),
+      arrow::field("certified", arrow::boolean()),
+      arrow::field("mappings_covered", kText),
+      arrow::field("evaluations", arrow::int64()),
+      arrow::field("ended_by", kText),
+  });
+}
+
+std::shared_ptr<arrow::DataType> energies_type() {
+  return arrow::list(arrow::struct_({arrow::field("level", kText), arrow::field("energy_pj", arrow::float64())}));
+}
+
+std::shared_ptr<arrow::DataType> memories_type() {
+  const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
+  const auto tensor = arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"),
+                                      real("words_read"), real("words_written"), real("energy_pj")});
+  return arrow::list(
+      arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"), real("used_words"),
+                      real("read_cycles"), real("write_cycles"), real("bus_cycles"), real("leakage_pj"),
+                      real("gb_per_s"), arrow::field("tensors", arrow::list(tensor))}));
+}
+
+std::shared_ptr<arrow::Schema> layers_schema(const Provenance& provenance) {
+  SchemaColumns all(TableKind::kLayers);
+  all.design(provenance);
+  const auto real = arrow::float64(), integer = arrow::int64();
+  all.add("layer_index", integer);
+  all.add("layer", kText);
+  all.add("dims", loops_type());
+  all.add("count", integer);
+  all.add("macs", integer);
+  all.add("status", kText);
+  all.add("reason", kText);
+  for (const char* name : {"energy_pj", "runtime_cycles", "compute_cycles", "edp_pj_cycles", "utilization", "latency_s",
+                           "energy_mj", "power_w", "tops", "tops_per_w"})
+    all.add(name, real);
+  all.add("bound_by", kText);
+  all.add("energy_by_level", energies_type());
+  all.add("memories", memories_type());
+  all.add("certificate", certificate_type());
+  all.add("mapping", mapping_type());
+  all.add("task_key", kText);
+  return all.schema(provenance);
+}
+
+// ---- The leaves ----
+
+/// How much of the path to a leaf is there. Everything can be null, so that a list is two steps: itself and its items.
+enum Path { kNoList = 0, kEmptyList = 1, kItem = 4, kEmptyInnerList = 4, kInnerText = 6, kInnerItem = 7 };
+
+/// Entries of a list inside the items of another.
+class InnerList {
+ public:
+  explicit InnerList(Path whole) : whole_(whole) {}
+  Levels levels;
+
+  void no_row() { levels.add(kNoList, 0); }
+  void begin(std::size_t outer) { next_ = outer == 0 ? 0 : 1; }
+  void item() {
+    levels.add(whole_, next_);
+    next_ = 2;
+  }
+  void end() {
+    if (next_ < 2) levels.add(kEmptyInnerList, next_);
+  }
+
+ private:
+  int whole_, next_ = 0;
+};
+
+struct InnerLoops {
+  InnerList list{kInnerItem};
+  Texts dim;
+  Integers bound;
+
+  void add(const Layer& layer, int of, Count size) {
+    list.item();
+    dim.push_back(layer.dims[static_cast<std::size_t>(of)].name);
+    bound.push_back(size);
+  }
+  void write(LeafFile& file) const {
+    file.texts(list.levels, dim);
+    file.integers(list.levels, bound);
+  }
+};
+
+class MappingLeaves {
+ public:
+  void no_row() {
+    levels_.add(kNoList, 0);
+    for (InnerLoops* loops : {&temporal_, &rows_, &cols_, &padded_}) loops->list.no_row();
+    keeps_.no_row();
+  }
+
+  void add(const LayerRow& row) {
+    const Mapping& mapping = row.result->mapping;
+    const Layer& layer = *row.layer;
+    if (mapping.levels.empty()) throw std::logic_error("a solved layer without a mapping");
+    for (std::size_t l = 0; l < mapping.levels.size(); ++l) {
+      const LevelMapping& level = mapping.levels[l];
+      levels_.add(kItem, l == 0 ? 0 : 1);
+      level_.push_back(row.accelerator->levels[l].name);
+      for (InnerLoops* loops : {&temporal_, &rows_, &cols_, &padded_}) loops->list.begin(l);
+      keeps_.begin(l);
+      for (const Loop& loop : level.temporal) temporal_.add(layer, loop.dim, loop.bound);
+      for (const SpatialLoop& loop : level.spatial)
+        (loop.side == Side::kRows ? rows_ : cols_).add(layer, loop.dim, loop.bound);
+      for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
+        if ((level.keeps >> t & 1U) == 0) continue;
+        keeps_.item();
+        kept_.push_back(layer.tensors[t].name);
+      }
+      // Padding belongs to the whole mapping; it is told where the dims are whole, at the outermost level.
+      for (std::size_t d = 0; l == 0 && d < mapping.padded.size(); ++d)
+        if (mapping.padded[d] != layer.dims[d].size) padded_.add(layer, static_cast<int>(d), mapping.padded[d]);
+      for (InnerLoops* loops : {&temporal_, &rows_, &cols_, &padded_}) loops->list.end();
+      keeps_.end();
+    }
+  }
+
+  void write(LeafFile& file) const {
+    file.texts(levels_, level_);
+    temporal_.write(file);
+    rows_.write(file);
+    cols_.write(file);
+    file.texts(keeps_.levels, kept_);
+    padded_.write(file);
+  }
+
+ private:
+  Levels levels_;
+  Texts level_, kept_;
+  InnerLoops temporal_, rows_, cols_, padded_;
+  InnerList keeps_{kInnerText};
+};
+
+/// What is not finite is null.
+double finite(double value) { return std::isfinite(value) ? value : kNull; }
+
+class MemoryLeaves {
+ public:
+  void no_row() {
+    levels_.add(kNoList, 0);
+    traffic_.no_row();
+  }
+
+  void add(const LayerRow& row, const std::optional<Physical>& time) {
+    const std::vector<TaskResult::Memory>& memories = row.result->memories;
+    if (memories.empty()) {
+      levels_.add(kEmptyList, 0);
+      traffic_.levels.add(kEmptyList, 0);
+    }
+    for (std::size_t i = 0; i < memories.size(); ++i) {
+      const TaskResult::Memory& m = memories[i];
+      const Level& level = row.accelerator->levels[static_cast<std::size_t>(m.level)];
+      levels_.add(kItem, i == 0 ? 0 : 1);
+      level_.push_back(level.name);
+      traffic_.begin(i);
+      double words = 0;
+      for (const TaskResult::Memory::Traffic& t : m.tensors) {
+        traffic_.item();
+        tensor_.push_back(row.layer->tensors[static_cast<std::size_t>(t.tensor)].name);
+        const std::array numbers = {t.reads, t.fills, t.updates, t.words_read, t.words_written, t.energy_pj};
+        for (std::size_t k = 0; k < numbers.size(); ++k) of_tensors_[k].push_back(finite(numbers[k]));
+        words += t.words_read + t.words_written;
+      }
+      traffic_.end();
+      const double gb_per_s = time ? gigabytes_per_second(words * level.memory().word_bits, time->latency_s)
+                                   : kNull;  // null without a clock
+      const std::array numbers = {m.instances,    m.capacity_words, m.used_words, m.read_cycles,
+                                  m.write_cycles, m.bus_cycles,     m.leakage_pj, gb_per_s};
+      for (std::size_t k = 0; k < numbers.size(); ++k) of_memories_[k].push_back(finite(numbers[k]));
+    }
+  }
+
+  void write(LeafFile& file) const {
+    file.texts(levels_, level_);
+    for (const Reals& numbers : of_memories_) file.reals(levels_, numbers);
+    file.texts(traffic_.levels, tensor_);
+    for (const Reals& numbers : of_tensors_) file.reals(traffic_.levels, numbers);
+  }
+
+ private:
+  Levels levels_;
+  Texts level_, tensor_;
+  std::array<Reals, 8> of_memories_;
+  InnerList traffic_{kInnerItem};
+  std::array<Reals, 6> of_tensors_;
+};
+
+struct EnergyLeaves {
+  Levels levels;
+  Texts level;
+  Reals energy_pj;
+
+  void add(const std::vector<TaskResult::LevelEnergy>& energies) {
+    if (energies.empty()) levels.add(kEmptyList, 0);
+    for (const TaskResult::LevelEnergy& one : energies) {
+      levels.add(kItem, &one == energies.data() ? 0 : 1);
+      level.push_back(one.level);
+      energy_pj.push_back(one.energy_pj);
+    }
+  }
+};
+
+std::optional<Physical> in_time(const LayerRow& row) {
+  if (row.accelerator == nullptr) return std::nullopt;
+  return physical(row.accelerator->clock_hz, row.result->energy_pj, row.result->runtime_cycles,
+                  static_cast<double>(row.layer->macs()));
+}
+
+/// All that comes from the answer, read row by row: it lies scattered in memory.
+class AnswerLeaves {
+ public:
+  void add(const LayerRow& row) {
+    const TaskResult& r = *row.result;
+    const bool solved = r.status == TaskStatus::kSolved;
+    status_.push_back(to_string(r.status));
+    reason_.push_back(r.reason);
+    bound_by_.push_back(r.bound_by);
+    const auto time = solved ? in_time(row) : std::nullopt;
+    const Physical in = time.value_or(Physical{kNull, kNull, kNull, kNull, kNull});
+    const double edp = r.energy_pj * r.runtime_cycles;
+    const std::array cost = {r.energy_pj, r.runtime_cycles, r.compute_cycles, edp, r.utilization};
+    const std::array times = {in.latency_s, in.energy_mj, in.power_w, in.tops, in.tops_per_w};
+    const std::array proof = {r.value, r.lower_bound, r.gap};
+    for (std::size_t k = 0; k < cost.size(); ++k) cost_[k].push_back(solved ? cost[k] : kNull);
+    for (std::size_t k = 0; k < times.size(); ++k) times_[k].push_back(times[k]);
+    for (std::size_t k = 0; k < proof.size(); ++k) proof_[k].push_back(solved ? proof[k] : kNull);
+    // That there is no legal mapping is proven as well.
+    certified_.push_back(solved ? r.certified : r.status == TaskStatus::kNoLegalMapping);
+    covered_.push_back(r.mappings_covered);
+    evaluations_.push_back(static_cast<std::int64_t>(r.evaluations));
+    ended_by_.push_back(to_string(r.ended_by));
+    if (solved) {
+      energies_.add(r.energy_by_level);
+      memories_.add(row, time);
+      mapping_.add(row);
+    } else {
+      energies_.levels.add(kNoList, 0);
+      memories_.no_row();
+      mapping_.no_row();
+    }
+  }
+
+  /// From `status` to `mapping`.
+  void write(LeafFile& file, const Levels& each) const {
+    file.texts(each, status_);
+    file.optional_texts(each, reason_);
+    for (const Reals& numbers : cost_) file.reals(each, numbers);
+    for (const Reals& numbers : times_) file.reals(each, numbers);
+    file.optional_texts(each, bound_by_);
+    file.texts(energies_.levels, energies_.level);
+    file.reals(energies_.levels, energies_.energy_pj);
+    memories_.write(file);
+    Levels inside = each;  // the certificate is there, and what is in it
+    for (std::int16_t& path : inside.there) ++path;
+    for (const Reals& numbers : proof_) file.reals(inside, numbers);
+    file.truths(inside, certified_);
+    file.optional_texts(inside, covered_);
+    file.integers(inside, evaluations_);
+    file.optional_texts(inside, ended_by_);
+    mapping_.write(file);
+  }
+
+ private:
+  Texts status_, reason_, bound_by_, covered_, ended_by_;
+  std::array<Reals, 5> cost_, times_;
+  std::array<Reals, 3> proof_;
+  std::vector<std::uint8_t> certified_;
+  Integers evaluations_;
+  EnergyLeaves energies_;
+  MemoryLeaves memories_;
+  MappingLeaves mapping_;
+};
+
+/// What all rows have, column by column.
+class RowLeaves {
+ public:
+  RowLeaves(LeafFile& file, const std::vector<LayerRow>& rows) : file_(file), rows_(rows) {
+    each_.there.assign(rows.size(), 1);
+    each_.continues.assign(rows.size(), 0);
+  }
+  const Levels& each() const { return each_; }
+
+  void integers(auto get) { file_.integers(each_, gathered<std::int64_t>(get)); }
+  void reals(auto get) { file_.reals(each_, gathered<double>(get)); }
+  void texts(auto get) { file_.texts(each_, gathered<std::string_view>(get)); }
+  void optional_texts(auto get) { file_.optional_texts(each_, gathered<std::string_view>(get)); }
+
+  void axis(AxisColumn::Kind kind, std::size_t i) {
+    const auto value = [i](const LayerRow& row) -> const AxisValue& { return row.design->axes[i]; };
+    switch (kind) {
+      case AxisColumn::Kind::kInteger:
+        return integers([&](const LayerRow& row) { return std::get<std::int64_t>(value(row)); });
+      case AxisColumn::Kind::kReal: return reals([&](const LayerRow& row) { return std::get<double>(value(row)); });
+      case AxisColumn::Kind::kText:
+        return texts([&](const LayerRow& row) { return std::string_view(std::get<std::string>(value(row))); });
+    }
+  }
+
+  void dims() {
+    Levels levels;
+    Texts name;
+    Integers size;
+    for (const LayerRow& row : rows_) {
+      const std::vector<Dim>& all = row.layer->dims;
+      if (all.empty()) levels.add(kEmptyList, 0);
+      for (const Dim& dim : all) {
+        levels.add(kItem, &dim == all.data() ? 0 : 1);
+        name.push_back(dim.name);
+        size.push_back(dim.size);
+      }
+    }
+    file_.texts(levels, name);
+    file_.integers(levels, size);
+  }
+
+ private:
+  template <class Value>
+  std::vector<Value> gathered(auto get) const {
+    std::vector<Value> values;
+    values.reserve(rows_.size());
+    for (const LayerRow& row : rows_) values.push_back(get(row));
+    return values;
+  }
+
+  LeafFile& file_;
+  const std::vector<LayerRow>& rows_;
+  Levels each_;
+};
+
+}  // namespace
+
+std::string layers_parquet(const Provenance& provenance, const std::vector<LayerRow>& rows) {
+  LeafFile file(*layers_schema(provenance));
+  RowLeaves all(file, rows);
+  using Text = std::string_view;
+  all.integers([](const LayerRow& row) { return row.design->design_id; });
+  for (std::size_t i = 0; i < provenance.axes.size(); ++i) all.axis(provenance.axes[i].kind, i);
+  all.texts([](const LayerRow& row) { return Text(row.design->flexibility); });
+  all.optional_texts([](const LayerRow& row) { return Text(row.design->class_bits); });
+  all.texts([](const LayerRow& row) { return Text(row.design->factorization); });
+  all.texts([](const LayerRow& row) { return Text(row.design->objective); });
+  all.texts([](const LayerRow& row) { return Text(row.design->mapper); });
+  all.texts([](const LayerRow& row) { return Text(row.workload); });
+  all.integers([](const LayerRow& row) { return row.layer_index; });
+  all.texts([](const LayerRow& row) { return Text(row.layer->name); });
+  all.dims();
+  all.integers([](const LayerRow& row) { return row.count; });
+  all.integers([](const LayerRow& row) { return row.layer->macs(); });
+  AnswerLeaves answers;
+  for (const LayerRow& row : rows) answers.add(row);
+  answers.write(file, all.each());
+  std::vector<std::string> keys;
+  keys.reserve(rows.size());
+  for (const LayerRow& row : rows) keys.push_back(row.key.text());
+  all.texts([&](const LayerRow& row) { return Text(keys[static_cast<std::size_t>(&row - rows.data())]); });
+  return file.finish();
+}
+
+}  // namespace pliant
