@@ -73,12 +73,12 @@ void write_rows(const Sweep& sweep, const DesignRunOptions& options, Manifest ma
       std::clamp<std::int64_t>(kRowsInPart / std::max<std::int64_t>(manifest.layers, 1), 1, kDesignsInPart);
   manifest.parts = ceil_div(designs, manifest.designs_in_part);
   for (std::int64_t part = 0; part < manifest.parts; ++part) {
-    std::vector<LayerRow> layers;
+    LayerRows layers;
     std::vector<DesignRow> rows;
     const std::int64_t end = std::min(designs, (part + 1) * manifest.designs_in_part);
     for (std::int64_t i = part * manifest.designs_in_part; i < end; ++i) {
       const OpenedDesign& opened = found.opened[static_cast<std::size_t>(i)];
-      layers.insert(layers.end(), opened.layers.begin(), opened.layers.end());
+      for (const LayerRow& row : opened.layers) layers.add(row);
       rows.insert(rows.end(), opened.rows.begin(), opened.rows.end());
     }
     write_part(options.dataset, {sweep.name, manifest.sweep_sha256, sweep.columns, part}, layers, rows);

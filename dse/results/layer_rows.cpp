@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/results/layer_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string_view>
 
-#include "dse/results/arrow_columns.h"
+#include "dse/results/layer_schema.h"
 #include "dse/results/leaf_file.h"
 
 namespace pliant {
@@ -18,74 +22,6 @@ constexpr double kNull = std::numeric_limits<double>::quiet_NaN();
 using Texts = std::vector<std::string_view>;
 using Reals = std::vector<double>;
 using Integers = std::vector<std::int64_t>;
-
-// ---- The schema ----
-
-std::shared_ptr<arrow::DataType> loops_type() {
-  return arrow::list(arrow::struct_({arrow::field("dim", kText), arrow::field("bound", arrow::int64())}));
-}
-
-std::shared_ptr<arrow::DataType> mapping_type() {
-  return arrow::list(arrow::struct_({
-      arrow::field("level", kText),
-      arrow::field("temporal", loops_type()),
-      arrow::field("rows", loops_type()),
-      arrow::field("cols", loops_type()),
-      arrow::field("keeps", arrow::list(kText)),
-      arrow::field("padded", loops_type()),
-  }));
-}
-
-std::shared_ptr<arrow::DataType> certificate_type() {
-  return arrow::struct_({
-      arrow::field("value", arrow::float64()),
-      arrow::field("lower_bound", arrow::float64()),
-      arrow::field("gap", arrow::float64()),
-      arrow::field("certified", arrow::boolean()),
-      arrow::field("mappings_covered", kText),
-      arrow::field("evaluations", arrow::int64()),
-      arrow::field("ended_by", kText),
-  });
-}
-
-std::shared_ptr<arrow::DataType> energies_type() {
-  return arrow::list(arrow::struct_({arrow::field("level", kText), arrow::field("energy_pj", arrow::float64())}));
-}
-
-std::shared_ptr<arrow::DataType> memories_type() {
-  const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
-  const auto tensor = arrow::struct_({arrow::field("tensor", kText), real("reads"), real("fills"), real("updates"),
-                                      real("words_read"), real("words_written"), real("energy_pj")});
-  return arrow::list(
-      arrow::struct_({arrow::field("level", kText), real("instances"), real("capacity_words"), real("used_words"),
-                      real("read_cycles"), real("write_cycles"), real("bus_cycles"), real("leakage_pj"),
-                      real("gb_per_s"), arrow::field("tensors", arrow::list(tensor))}));
-}
-
-std::shared_ptr<arrow::Schema> layers_schema(const Provenance& provenance) {
-  SchemaColumns all(TableKind::kLayers);
-  all.design(provenance);
-  const auto real = arrow::float64(), integer = arrow::int64();
-  all.add("layer_index", integer);
-  all.add("layer", kText);
-  all.add("dims", loops_type());
-  all.add("count", integer);
-  all.add("macs", integer);
-  all.add("status", kText);
-  all.add("reason", kText);
-  for (const char* name : {"energy_pj", "runtime_cycles", "compute_cycles", "edp_pj_cycles", "utilization", "latency_s",
-                           "energy_mj", "power_w", "tops", "tops_per_w"})
-    all.add(name, real);
-  all.add("bound_by", kText);
-  all.add("energy_by_level", energies_type());
-  all.add("memories", memories_type());
-  all.add("certificate", certificate_type());
-  all.add("mapping", mapping_type());
-  all.add("task_key", kText);
-  return all.schema(provenance);
-}
-
-// ---- The leaves ----
 
 /// How much of the path to a leaf is there. Everything can be null, so that a list is two steps: itself and its items.
 enum Path { kNoList = 0, kEmptyList = 1, kItem = 4, kEmptyInnerList = 4, kInnerText = 6, kInnerItem = 7 };
@@ -230,16 +166,36 @@ class MemoryLeaves {
   std::array<Reals, 6> of_tensors_;
 };
 
+/// Copies of texts, at places where they stay.
+class TextRoom {
+ public:
+  std::string_view keep(std::string_view text) {
+    if (text.size() > left_.size()) {
+      chunks_.emplace_back(std::max(text.size(), kChunk));
+      left_ = chunks_.back();
+    }
+    std::ranges::copy(text, left_.begin());
+    const std::string_view kept(left_.data(), text.size());
+    left_ = left_.subspan(text.size());
+    return kept;
+  }
+
+ private:
+  static constexpr std::size_t kChunk = std::size_t{1} << 16;
+  std::deque<std::vector<char>> chunks_;
+  std::span<char> left_;
+};
+
 struct EnergyLeaves {
   Levels levels;
   Texts level;
   Reals energy_pj;
 
-  void add(const std::vector<TaskResult::LevelEnergy>& energies) {
+  void add(const std::vector<TaskResult::LevelEnergy>& energies, TextRoom& texts) {
     if (energies.empty()) levels.add(kEmptyList, 0);
     for (const TaskResult::LevelEnergy& one : energies) {
       levels.add(kItem, &one == energies.data() ? 0 : 1);
-      level.push_back(one.level);
+      level.push_back(texts.keep(one.level));
       energy_pj.push_back(one.energy_pj);
     }
   }
@@ -251,15 +207,15 @@ std::optional<Physical> in_time(const LayerRow& row) {
                   static_cast<double>(row.layer->macs()));
 }
 
-/// All that comes from the answer, read row by row: it lies scattered in memory.
+/// All that comes from the answer.
 class AnswerLeaves {
  public:
   void add(const LayerRow& row) {
     const TaskResult& r = *row.result;
     const bool solved = r.status == TaskStatus::kSolved;
     status_.push_back(to_string(r.status));
-    reason_.push_back(r.reason);
-    bound_by_.push_back(r.bound_by);
+    reason_.push_back(texts_.keep(r.reason));
+    bound_by_.push_back(texts_.keep(r.bound_by));
     const auto time = solved ? in_time(row) : std::nullopt;
     const Physical in = time.value_or(Physical{kNull, kNull, kNull, kNull, kNull});
     const double edp = r.energy_pj * r.runtime_cycles;
@@ -271,11 +227,11 @@ class AnswerLeaves {
     for (std::size_t k = 0; k < proof.size(); ++k) proof_[k].push_back(solved ? proof[k] : kNull);
     // That there is no legal mapping is proven as well.
     certified_.push_back(solved ? r.certified : r.status == TaskStatus::kNoLegalMapping);
-    covered_.push_back(r.mappings_covered);
+    covered_.push_back(texts_.keep(r.mappings_covered));
     evaluations_.push_back(static_cast<std::int64_t>(r.evaluations));
     ended_by_.push_back(to_string(r.ended_by));
     if (solved) {
-      energies_.add(r.energy_by_level);
+      energies_.add(r.energy_by_level, texts_);
       memories_.add(row, time);
       mapping_.add(row);
     } else {
@@ -306,6 +262,7 @@ class AnswerLeaves {
   }
 
  private:
+  TextRoom texts_;
   Texts status_, reason_, bound_by_, covered_, ended_by_;
   std::array<Reals, 5> cost_, times_;
   std::array<Reals, 3> proof_;
@@ -374,7 +331,26 @@ class RowLeaves {
 
 }  // namespace
 
-std::string layers_parquet(const Provenance& provenance, const std::vector<LayerRow>& rows) {
+struct LayerRows::Leaves {
+  std::vector<LayerRow> rows;  ///< without their answers
+  AnswerLeaves answers;
+};
+
+LayerRows::LayerRows() = default;
+LayerRows::~LayerRows() = default;
+LayerRows::LayerRows(LayerRows&& from) noexcept = default;
+LayerRows& LayerRows::operator=(LayerRows&& from) noexcept = default;
+
+void LayerRows::add(const LayerRow& row) {
+  if (!leaves_) leaves_ = std::make_unique<Leaves>();
+  leaves_->answers.add(row);
+  LayerRow& rest = leaves_->rows.emplace_back(row);
+  rest.result.reset();
+}
+
+std::string LayerRows::parquet(const Provenance& provenance) const {
+  const Leaves none, &leaves = leaves_ ? *leaves_ : none;
+  const std::vector<LayerRow>& rows = leaves.rows;
   LeafFile file(*layers_schema(provenance));
   RowLeaves all(file, rows);
   using Text = std::string_view;
@@ -391,9 +367,7 @@ std::string layers_parquet(const Provenance& provenance, const std::vector<Layer
   all.dims();
   all.integers([](const LayerRow& row) { return row.count; });
   all.integers([](const LayerRow& row) { return row.layer->macs(); });
-  AnswerLeaves answers;
-  for (const LayerRow& row : rows) answers.add(row);
-  answers.write(file, all.each());
+  leaves.answers.write(file, all.each());
   std::vector<std::string> keys;
   keys.reserve(rows.size());
   for (const LayerRow& row : rows) keys.push_back(row.key.text());

@@ -19,7 +19,6 @@
 #include "dse/results/arrow_rows.h"
 #include "dse/results/arrow_status.h"
 #include "dse/results/content_hash.h"
-#include "dse/results/layer_rows.h"
 #include "dse/results/parquet_file.h"
 
 namespace pliant {
@@ -96,14 +95,14 @@ std::vector<fs::path> part_folders(const fs::path& dataset) {
   return {dataset / "layers", dataset / "designs", dataset / "checksums"};
 }
 
-void write_part(const fs::path& dataset, const Provenance& provenance, const std::vector<LayerRow>& layers,
+void write_part(const fs::path& dataset, const Provenance& provenance, const LayerRows& layers,
                 const std::vector<DesignRow>& designs) {
   std::string checksums;
   const auto write = [&](TableKind table, const std::string& bytes) {
     write_atomically(part_path(dataset, table, provenance.part), bytes);
     checksums += checksum_line(table, provenance.part, bytes);
   };
-  write(TableKind::kLayers, layers_parquet(provenance, layers));
+  write(TableKind::kLayers, layers.parquet(provenance));
   write(TableKind::kDesigns, parquet_bytes(*designs_table(provenance, designs)));
   write_atomically(checksum_path(dataset, provenance.part), checksums);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dse/results/columns.h"
+#include "dse/results/layer_rows.h"
 #include "dse/results/rows.h"
 
 namespace pliant {
@@ -22,7 +23,7 @@ std::filesystem::path checksum_path(const std::filesystem::path& dataset, std::i
 std::vector<std::filesystem::path> part_folders(const std::filesystem::path& dataset);
 
 /// StorageError when the disk refuses; nothing is left behind then.
-void write_part(const std::filesystem::path& dataset, const Provenance& provenance, const std::vector<LayerRow>& layers,
+void write_part(const std::filesystem::path& dataset, const Provenance& provenance, const LayerRows& layers,
                 const std::vector<DesignRow>& designs);
 
 enum class PartState {

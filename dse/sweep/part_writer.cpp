@@ -32,7 +32,7 @@ PartWriter::~PartWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
-void PartWriter::write(Provenance provenance, std::vector<LayerRow> layers, std::vector<DesignRow> designs) {
+void PartWriter::write(Provenance provenance, LayerRows layers, std::vector<DesignRow> designs) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return problem_ || waiting_.size() < kMostWaiting; });
   if (problem_) std::rethrow_exception(problem_);

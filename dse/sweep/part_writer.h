@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "dse/results/layer_rows.h"
 #include "dse/results/rows.h"
 
 namespace pliant {
@@ -28,7 +29,7 @@ class PartWriter {
   PartWriter& operator=(const PartWriter&) = delete;
 
   /// Waits while too many parts are on their way. Throws what went wrong with an earlier one.
-  void write(Provenance provenance, std::vector<LayerRow> layers, std::vector<DesignRow> designs);
+  void write(Provenance provenance, LayerRows layers, std::vector<DesignRow> designs);
   /// Waits until all is written. Throws what went wrong.
   void finish();
 
@@ -39,7 +40,7 @@ class PartWriter {
  private:
   struct Part {
     Provenance provenance;
-    std::vector<LayerRow> layers;
+    LayerRows layers;
     std::vector<DesignRow> designs;
   };
   void run();

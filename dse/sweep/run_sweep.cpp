@@ -306,8 +306,10 @@ class SweepRun {
     }
     const AddTime logging(logging_);
     for (const TokenPtr& layer : finished_) collect_layer(*layer);
-    finished_.clear();
     collect_workload(*token);
+    for (const LayerRow& row : workload_rows_) part_layers_.add(row);
+    workload_rows_.clear();
+    finished_.clear();
   }
 
   void count_layer(const Token& token) {
@@ -329,18 +331,16 @@ class SweepRun {
       part_given_up_ = true;
       return;
     }
-    if (part_layers_.empty()) part_layers_.reserve(static_cast<std::size_t>(count_tasks({token.part})));
-    part_layers_.push_back({token.design->key, token.workload->name, token.layer_index, token.count, token.layer,
-                            token.design->accelerator, token.result, token.key});
+    workload_rows_.push_back({token.design->key, token.workload->name, token.layer_index, token.count, token.layer,
+                              token.design->accelerator, token.result, token.key});
   }
 
   void collect_workload(const Token& token) {
     const std::size_t layers = token.workload->layers.size();
     end_flight(token);
     part_given_up_ |= token.asks && !token.result;
-    if (part_given_up_ || part_layers_.size() < layers) return;
-    DesignRow row = summarize(*token.design, *token.workload, part_layers_.data() + (part_layers_.size() - layers),
-                              layers, token.result);
+    if (part_given_up_ || workload_rows_.size() < layers) return;
+    DesignRow row = summarize(*token.design, *token.workload, workload_rows_.data(), layers, token.result);
     row.flexion = token.flexion;
     if (sweep_->flexion && !token.flexion && token.design->accelerator) part_given_up_ = true;
     const std::int64_t id = row.design->design_id;
@@ -356,7 +356,7 @@ class SweepRun {
                      std::move(part_designs_));
       report(false);
     }
-    part_layers_.clear();
+    part_layers_ = {};
     part_designs_.clear();
     part_given_up_ = false;
   }
@@ -411,7 +411,8 @@ class SweepRun {
   NextTask at_;  ///< step 1 only
   // Step 3 only.
   std::vector<TokenPtr> finished_;  ///< layers of the workload at hand
-  std::vector<LayerRow> part_layers_;
+  std::vector<LayerRow> workload_rows_;
+  LayerRows part_layers_;
   std::vector<DesignRow> part_designs_;
   bool part_given_up_ = false;
   BestDesigns best_;

@@ -55,16 +55,19 @@ LayerRow row_without_mapping(LayerRow row) {
   return row;
 }
 
-class LayerRows : public ::testing::Test {
+class StoredLayerRows : public ::testing::Test {
  protected:
-  LayerRows() : file_(folder_.path() / "layers.parquet") {
+  StoredLayerRows() : file_(folder_.path() / "layers.parquet") {
     const LayerRow first = solved_row();
     LayerRow last = first;
     last.layer_index = 2;
     const AxisColumn rows{"rows", "set_rows", AxisColumn::Kind::kInteger},
         share{"share", "set_share", AxisColumn::Kind::kReal};
-    write_atomically(file_,
-                     layers_parquet({"sweep", "hash", {rows, share}, 3}, {first, row_without_mapping(first), last}));
+    LayerRows gathered;
+    gathered.add(first);
+    gathered.add(row_without_mapping(first));
+    gathered.add(last);
+    write_atomically(file_, gathered.parquet({"sweep", "hash", {rows, share}, 3}));
     table_ = read_parquet(*open_parquet(file_), {}, file_)->CombineChunks().ValueOrDie();
   }
   template <class Array>
@@ -76,7 +79,7 @@ class LayerRows : public ::testing::Test {
   std::shared_ptr<arrow::Table> table_;
 };
 
-TEST_F(LayerRows, MappingsComeBack) {
+TEST_F(StoredLayerRows, MappingsComeBack) {
   const auto rows = read_stored_layers(file_);
   ASSERT_EQ(rows.size(), 3U);
   const LayerRow solved = solved_row();
@@ -93,7 +96,7 @@ TEST_F(LayerRows, MappingsComeBack) {
   EXPECT_TRUE(rows[1].certified);
 }
 
-TEST_F(LayerRows, ListsInsideListsKeepTheirLengths) {
+TEST_F(StoredLayerRows, ListsInsideListsKeepTheirLengths) {
   const auto& memories = column<arrow::ListArray>("memories");
   EXPECT_EQ(memories.value_length(0), 2);
   EXPECT_TRUE(memories.IsNull(1));
@@ -114,7 +117,7 @@ TEST_F(LayerRows, ListsInsideListsKeepTheirLengths) {
   EXPECT_EQ(written.Value(3), 5);
 }
 
-TEST_F(LayerRows, WhatIsUnknownIsNull) {
+TEST_F(StoredLayerRows, WhatIsUnknownIsNull) {
   const auto& entries = dynamic_cast<const arrow::StructArray&>(*column<arrow::ListArray>("memories").values());
   const auto& capacity = dynamic_cast<const arrow::DoubleArray&>(*entries.GetFieldByName("capacity_words"));
   EXPECT_TRUE(capacity.IsNull(0));  // unbounded
@@ -128,9 +131,9 @@ TEST_F(LayerRows, WhatIsUnknownIsNull) {
   EXPECT_EQ(column<arrow::Int64Array>("set_rows").Value(2), 64);
 }
 
-TEST(LayerRowsOf, NoRowsMakeAFileToo) {
+TEST(LayerRows, NoRowsMakeAFileToo) {
   const TemporaryFolder folder;
-  write_atomically(folder.path() / "empty.parquet", layers_parquet({"sweep", "hash", {}, 0}, {}));
+  write_atomically(folder.path() / "empty.parquet", LayerRows().parquet({"sweep", "hash", {}, 0}));
   EXPECT_TRUE(read_stored_layers(folder.path() / "empty.parquet").empty());
 }
 
