@@ -13,7 +13,7 @@ namespace pliant::exact {
 namespace {
 
 /// A port that takes less than this share of the cycles when everything is moved once is not taken to bind.
-constexpr double kMayBind = 0.5;
+constexpr double kMayBind = 0.2;
 
 /// Costs are remembered on accelerators of at most so many fanouts, for at most so many sorts of unrollings.
 constexpr int kMostKnownFanouts = 4;
@@ -253,6 +253,14 @@ ChoiceBounds::Longest ChoiceBounds::longest_port(const Chosen& chosen, double cy
 /// The objective from what shared capacity makes of energy, of the ports that may bind, and of energy and the longest
 /// of these together.
 ChoiceBounds::Shared ChoiceBounds::shared_value(const Chosen& chosen, double cycles, double limit) const {
+  Shared bound = by_functionals(chosen, cycles, limit);
+  // With perfect factors tables take hardly longer.
+  if (bound.value < limit && !resolved_.perfect)
+    bound.value = std::max(bound.value, least_of_outer_tiles(chosen, bound.cycles, limit));
+  return bound;
+}
+
+ChoiceBounds::Shared ChoiceBounds::by_functionals(const Chosen& chosen, double cycles, double limit) const {
   const double steps = look_.steps;
   Shared bound{0, 0, cycles, cycles > steps ? cycles : 0};
   const auto enough = [&](double energy) { return value(energy, cycles, steps) >= limit; };

@@ -5,6 +5,8 @@
 //   moved_once       one unrolling and its keepers: every tensor moved once
 //   shared_capacity  the same, and tensors that share a memory must fit together: at most one sort of loop comes first
 //                    outside it, so the tensors that this loop moves come again for every tile of their other dims
+//   outer_tiles      every tile of the outermost memory with a capacity: what it costs there and further in, all
+//                    functionals together
 #pragma once
 
 #include <algorithm>
@@ -36,12 +38,14 @@ class ChoiceBounds {
     double factor, left;
     double most;  ///< factor of the largest tile that it stands for
   };
+  /// Of a dim, by memory from the innermost outwards.
+  using Growths = std::vector<std::vector<Growth>>;
   /// What is known of one unrolling.
   struct Look {
     double steps = 0;
     std::array<double, kMaxDims> temporal{};  // iterations that are not spread, at least
     std::array<bool, kMaxDims> tile_known{};  // is a tile just what its loops and units make?
-    std::array<const std::vector<Growth>*, kMaxDims> growths{};
+    std::array<const Growths*, kMaxDims> growths{};
     std::array<std::array<double, kMaxDims>, kMaxLevels> inside{};  // factors inside a memory, by dim
     std::array<std::array<double, kMaxDims>, kMaxLevels>
         units{};  // the same, also where there are more than iterations
@@ -171,6 +175,7 @@ class ChoiceBounds {
   template <typename Visit>
   void each_keep_below(const double& limit, const Visit& visit) const;
   Shared shared_value(const Chosen& chosen, double cycles, double limit) const;
+  Shared by_functionals(const Chosen& chosen, double cycles, double limit) const;
   /// At least; ends where it is enough.
   using Enough = std::function<bool(double)>;
   double shared(const Chosen& chosen, const Mix& mix, const Enough& enough = {}) const;
@@ -193,14 +198,20 @@ class ChoiceBounds {
   double over_first_loops(const Border& border, const Chosen& chosen, bool passing, BestTile* best) const;
   double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
                             BestTile* best = nullptr) const;
-  const std::vector<Growth>& growths(int d, Count spread, Count duration);
+  class OuterTiles;
+  /// The objective of any tile of the outermost memory with a capacity, or the limit; 0: nothing is known.
+  double least_of_outer_tiles(const Chosen& chosen, double cycles, double limit) const;
+  const Growths& growths(int d, const Spatial& spatial, Count spread);
+  void list_growths(Count iterations, std::vector<Growth>& all) const;
+  void list_growths(int d, Count spread, std::vector<Growth>& all) const;
+  void list_reachable(int d, const Spatial& spatial, Growths& all) const;
 
   /// Tiles looked at per memory; where there are more this bound is not worth its price.
   static constexpr int kMostTiles = 2000;
 
   /// The tiles that a memory can hold, searched for the one with the fewest deliveries.
   struct Tiles {
-    Tiles(const ChoiceBounds& bounds, int level);
+    Tiles(const ChoiceBounds& bounds, int k);
     void grow(int at);
     /// Units and rounds of a dim together, each of which has at most such a tile.
     double pairs(int d, double rounds, double growth) const;
@@ -213,7 +224,7 @@ class ChoiceBounds {
     bool comes_again(const Pass& one) const;
 
     const ChoiceBounds& bounds;
-    int level;
+    int k, level;  // the memory, counted from the innermost outwards, and where it stands
     TensorSet holds = 0;
     std::array<double, kMaxDims> tile{}, left{}, best_left{};
     std::array<double, kMaxDims> worked{}, fewest{};  // pairs of units and rounds: now, and with the largest tile
@@ -237,8 +248,9 @@ class ChoiceBounds {
   std::vector<std::vector<Pattern>> patterns_;  // by tensor
   std::size_t keep_choices_ = 1;
   double floor_ = 0, floor_cycles_ = 0;  // energy, and what ports outside all fanouts take
-  /// By dim; by the factor that is spread and the iterations in time, if those are chosen.
-  std::array<std::map<std::pair<Count, Count>, std::vector<Growth>>, kMaxDims> known_growths_;
+  /// By dim; by the factor that is spread, or where it matters how it is by all of them and by the iterations in time.
+  std::array<std::map<std::vector<Count>, Growths>, kMaxDims> known_growths_;
+  std::vector<Count> key_;
   std::array<double, kMaxTensors> floor_of_{};  // by tensor, of floor_
   /// Of unrollings that differ in dims only: by tensor, and by fanout the units that share it and, where there are
   /// ports, the other ones.

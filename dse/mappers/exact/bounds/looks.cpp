@@ -7,6 +7,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/choices/durations.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -129,29 +130,71 @@ void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_
 
 /// How much a tile can grow by temporal loops, and the iterations that are left outside it then: at least, with
 /// remainders. Largest first; of tiles that leave the same iterations only the smallest, which stands for the others.
-const std::vector<ChoiceBounds::Growth>& ChoiceBounds::growths(int d, Count spread, Count duration) {
-  auto [entry, fresh] = known_growths_[d].try_emplace({duration > 0 ? 1 : spread, duration});
-  std::vector<Growth>& all = entry->second;
-  if (!fresh) return all;
-  if (resolved_.perfect || duration > 0) {
-    const Count iterations = duration > 0 ? duration : resolved_.task.layer.dims[d].size / spread;
-    for (const Count divisor : divisors(iterations))
-      all.push_back(
-          {static_cast<double>(divisor), static_cast<double>(iterations / divisor), static_cast<double>(divisor)});
-    std::reverse(all.begin(), all.end());
-    return all;
+const ChoiceBounds::Growths& ChoiceBounds::growths(int d, const Spatial& spatial, Count spread) {
+  const bool reaches = resolved_.task.factorization == Factorization::kRubyS;
+  key_.assign(1, reaches ? spatial.durations[d] : spread);
+  for (std::uint32_t rest = reaches ? p_.fanouts : 0; rest != 0; rest &= rest - 1) {
+    const Unrolling& unrolling = *spatial.unrolling[std::countr_zero(rest)];
+    key_.insert(key_.end(), {unrolling.rows[d], unrolling.cols[d]});
   }
+  auto [entry, fresh] = known_growths_[d].try_emplace(key_);
+  Growths& all = entry->second;
+  if (!fresh) return all;
+  all.resize(resolved_.memories.size());
+  if (reaches) {
+    list_reachable(d, spatial, all);
+  } else {
+    resolved_.perfect ? list_growths(resolved_.task.layer.dims[d].size / spread, all[0])
+                      : list_growths(d, spread, all[0]);
+    for (std::size_t k = 1; k < all.size(); ++k) all[k] = all[0];
+  }
+  return all;
+}
+
+void ChoiceBounds::list_growths(Count iterations, std::vector<Growth>& all) const {
+  for (const Count divisor : divisors(iterations))
+    all.push_back(
+        {static_cast<double>(divisor), static_cast<double>(iterations / divisor), static_cast<double>(divisor)});
+  std::reverse(all.begin(), all.end());
+}
+
+void ChoiceBounds::list_growths(int d, Count spread, std::vector<Growth>& all) const {
   const double iterations = std::max(1.0, p_.size[d] / static_cast<double>(spread));
   for (double left = 1;; ++left) {
     const double factor = std::ceil(iterations / left - 1e-9);
     if (all.empty() || factor < all.back().factor)
       all.push_back({factor, std::max(1.0, iterations / factor), all.empty() ? kInfinity : all.back().factor - 1});
-    if (factor == 1) return all;
+    if (factor == 1) return;
     if (all.size() > kMostTiles) {  // smaller tiles still: no better than the smallest possible
       all.push_back({1, iterations / factor, factor - 1});
-      return all;
+      return;
     }
     left = std::max(left, std::ceil(iterations / (factor - 1)) - 1);
+  }
+}
+
+/// Under Ruby-S: what loops and units can reach. What is left outside is spread over the units there, and the rest are
+/// rounds; where durations are chosen these are known.
+void ChoiceBounds::list_reachable(int d, const Spatial& spatial, Growths& all) const {
+  const std::vector<std::vector<Reached>> reached = reachable(resolved_, spatial, d);
+  const Count duration = spatial.durations[d];
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    Count outside = 1;
+    for (int l = 0; l < resolved_.memories[k]; ++l) outside *= spatial.factor[l][d];
+    std::map<Count, Growth> by_factor;
+    for (const auto& [left, steps] : reached[k]) {
+      if (duration > 0 && duration % steps != 0) continue;
+      const auto factor = static_cast<double>(steps);
+      const auto rounds = static_cast<double>(duration > 0 ? duration / steps : ceil_div(left, outside));
+      by_factor.try_emplace(steps, Growth{factor, rounds, factor});
+    }
+    for (auto it = by_factor.rbegin(); it != by_factor.rend(); ++it) {
+      if (!all[k].empty() && all[k].back().left == it->second.left)
+        all[k].back().factor = it->second.factor;
+      else
+        all[k].push_back(it->second);
+    }
+    if (all[k].empty()) all[k].push_back({1, 1, kInfinity});  // nothing that the dim can be completed with
   }
 }
 
@@ -162,9 +205,11 @@ void ChoiceBounds::look_at_tiles() {
     Count spread = 1;
     for (int l = 0; l < p_.levels; ++l) spread *= spatial.factor[l][d];
     const Count duration = spatial.durations[d];
-    look_.temporal[d] =
-        duration > 0 ? static_cast<double>(duration) : std::max(1.0, p_.size[d] / static_cast<double>(spread));
-    look_.growths[d] = &growths(d, spread, duration);
+    const bool whole = resolved_.task.factorization == Factorization::kRubyS;
+    look_.temporal[d] = duration > 0 ? static_cast<double>(duration)
+                        : whole      ? static_cast<double>(ceil_div(resolved_.task.layer.dims[d].size, spread))
+                                     : std::max(1.0, p_.size[d] / static_cast<double>(spread));
+    look_.growths[d] = &growths(d, spatial, spread);
     look_.tile_known[d] = resolved_.perfect || duration > 0 || spread == 1;
   }
   std::array<double, kMaxDims> inside, units;

@@ -158,7 +158,7 @@ double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen
     if (look_.temporal[d] == 1) continue;
     sets[count++] = moved_along(d, border.crossing);
   }
-  Tiles tiles(*this, border.level);
+  Tiles tiles(*this, border.k);
   for (int x = 0; x < p_.tensors; ++x)
     if (chosen[x]->levels >> border.level & 1U) tiles.holds |= TensorSet{1} << x;
   tiles.best = kInfinity;
@@ -240,12 +240,13 @@ bool ChoiceBounds::Tiles::comes_again(const Pass& one) const {
   });
 }
 
-ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int level_in) : bounds(bounds_in), level(level_in) {
+ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int k_in)
+    : bounds(bounds_in), k(k_in), level(bounds.resolved_.memories[static_cast<std::size_t>(k)]) {
   tile = bounds.look_.inside[level];
   left = bounds.look_.temporal;
   for (int d = 0; d < bounds.p_.dims && !bounds.resolved_.perfect; ++d) {
     worked[d] = pairs(d, left[d], bounds.look_.tile_known[d] ? 1 : kInfinity);
-    fewest[d] = pairs(d, 1, bounds.look_.growths[d]->front().most);
+    fewest[d] = pairs(d, 1, (*bounds.look_.growths[d])[k].front().most);
   }
 }
 
@@ -292,7 +293,7 @@ void ChoiceBounds::Tiles::grow(int at) {
   if (disturbing == 0 && least_cost(at) >= best) return;
   const int d = dim[at];
   const double smallest = bounds.look_.inside[level][d];
-  const std::vector<Growth>& all = *bounds.look_.growths[d];
+  const std::vector<Growth>& all = (*bounds.look_.growths[d])[k];
   // What is larger than a tile that does not fit does not fit either.
   const Problem& p = bounds.p_;
   std::array<double, kMaxTensors> others{};  // words but for this dim

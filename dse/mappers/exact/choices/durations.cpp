@@ -8,23 +8,18 @@
 
 namespace pliant::exact {
 
-const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d) {
-  const Problem& p = resolved_.problem;
-  std::vector<Count> key{d};
-  for (int l = 0; l < p.levels; ++l)
-    if (!p.is_memory[l]) key.insert(key.end(), {spatial.unrolling[l]->rows[d], spatial.unrolling[l]->cols[d]});
-  auto [entry, fresh] = known_.try_emplace(std::move(key));
-  if (!fresh) return entry->second;
-  // From the inside out: what is left, and the iterations in time so far.
-  std::set<std::pair<Count, Count>> reached{{resolved_.task.layer.dims[d].size, 1}}, next;
-  std::size_t k = 0;
+std::vector<std::vector<Reached>> reachable(const ResolvedTask& resolved, const Spatial& spatial, int d) {
+  const Problem& p = resolved.problem;
+  std::vector<std::vector<Reached>> by_memory;
+  std::set<Reached> reached{{resolved.task.layer.dims[d].size, 1}}, next;
   for (int l = p.levels - 1; l >= 0; --l) {
     next.clear();
     for (const auto& [left, steps] : reached) {
       if (p.is_memory[l]) {
-        if (!(resolved_.may_loop[k] >> d & 1U)) next.emplace(left, steps);
-        if (resolved_.may_loop[k] >> d & 1U)
-          for (const Count b : divisors(left)) next.emplace(left / b, steps * b);
+        const bool loops = resolved.may_loop[by_memory.size()] >> d & 1U;
+        if (!loops) next.insert({left, steps});
+        if (loops)
+          for (const Count b : divisors(left)) next.insert({left / b, steps * b});
         continue;
       }
       Count after = left;
@@ -33,13 +28,24 @@ const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d)
         fits &= b <= after;
         after = ceil_div(after, b);
       }
-      if (fits) next.emplace(after, steps);
+      if (fits) next.insert({after, steps});
     }
-    if (p.is_memory[l]) ++k;
+    if (p.is_memory[l]) by_memory.emplace_back(next.begin(), next.end());
     reached.swap(next);
   }
+  return by_memory;
+}
+
+const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d) {
+  const Problem& p = resolved_.problem;
+  std::vector<Count> key{d};
+  for (int l = 0; l < p.levels; ++l)
+    if (!p.is_memory[l]) key.insert(key.end(), {spatial.unrolling[l]->rows[d], spatial.unrolling[l]->cols[d]});
+  auto [entry, fresh] = known_.try_emplace(std::move(key));
+  if (!fresh) return entry->second;
   std::set<Count> found;
-  for (const auto& [left, steps] : reached)
+  const std::vector<std::vector<Reached>> reached = reachable(resolved_, spatial, d);
+  for (const auto& [left, steps] : reached.back())
     if (left == 1) found.insert(steps);
   entry->second.assign(found.begin(), found.end());
   return entry->second;

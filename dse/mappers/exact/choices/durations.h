@@ -13,6 +13,15 @@
 
 namespace pliant::exact {
 
+/// Of a dim under Ruby-S, inside some memory's border: iterations left outside, and iterations in time inside.
+struct Reached {
+  Count left, steps;
+  auto operator<=>(const Reached&) const = default;
+};
+/// All that an unrolling lets loops reach, by memory from the innermost outwards, its own loops included. (Capacities
+/// may forbid some, and from some the dim may not be completed.)
+std::vector<std::vector<Reached>> reachable(const ResolvedTask& resolved, const Spatial& spatial, int d);
+
 class DurationChoices {
  public:
   explicit DurationChoices(const ResolvedTask& resolved) : resolved_(resolved) {}

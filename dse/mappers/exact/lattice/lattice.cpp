@@ -263,6 +263,19 @@ std::vector<int> Lattice::final_nodes() const {
   return found;
 }
 
+double Lattice::steps_to(int final_node) const {
+  if (resolved_.task.factorization != Factorization::kRubyS) return steps();
+  std::array<int, kMaxDims> at{};
+  unpack(stages() - 1, final_node, at);
+  double steps = resolved_.problem.cycles_per_mac;
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
+    Count spread = 1;
+    for (int l = 0; l < resolved_.problem.levels; ++l) spread *= spatial_.factor[l][d];
+    steps *= static_cast<double>(axis(stages() - 1, d).states[at[d]].tile / spread);
+  }
+  return std::max(steps, this->steps());
+}
+
 std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
   std::vector<double> least;
   for (std::size_t i = 0; i < pairs_.size(); ++i) {

@@ -60,7 +60,9 @@ class Lattice {
   /// Time is up, somebody asked to stop, or the effort allowed is spent. Once true it stays true.
   bool over() const { return spent() || limits_.expired(); }
   bool spent() const { return effort_ > allowed_; }
-  double steps() const { return costs_.steps(); }
+  double steps() const { return costs_.steps(); }  ///< at least
+  /// Of the mappings that end at a final node: under Ruby-S the node says how many iterations in time a dim takes.
+  double steps_to(int final_node) const;
 
   Functional energy() const;
   Functional port(const Port& port) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/charges.h"
@@ -37,31 +38,47 @@ class StepSearch {
     }
   }
 
-  /// The cheapest steps from every start to wherever it can end; found_ holds those of one start at a time.
-  double cheapest(const std::function<double(const Status&)>& pending) {
+  /// The cheapest steps from every start to wherever it can end; found_ holds those of one start at a time. A pending
+  /// tensor costs at least `once`, whatever moves it.
+  double cheapest(const std::function<double(const Status&)>& pending,
+                  const std::function<double(int tensor, int pending)>& once) {
     every_order_ = false;
+    find_ends();
     double best = query_.limit;
-    list_ends();
     // The best starts first: then most of the others are no better by themselves.
-    struct Start {
-      double value;
+    struct Group {
       const Status* status;
+      const Array* values;
+      std::array<double, kMaxTensors> least;  // of its pending tensors
+    };
+    struct Start {
+      double value;  // with the least of its pending tensors
+      std::size_t group;
       int node;
       bool operator<(const Start& other) const { return value > other.value; }
     };
+    std::vector<Group> groups;
     std::vector<Start> starts;
-    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(query_.k)])
+    for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(query_.k)]) {
+      groups.push_back({&status, &array, {}});
+      double all = 0;
+      for (int x = 0; x < p_.tensors; ++x)
+        if (status[x] != 0) all += groups.back().least[static_cast<std::size_t>(x)] = once(x, status[x]);
       for (std::size_t node = 0; node < array.size(); ++node)
-        if (array[node] < best) starts.push_back({array[node], &status, static_cast<int>(node)});
+        if (array[node] + all < best) starts.push_back({array[node] + all, groups.size() - 1, static_cast<int>(node)});
+    }
     std::make_heap(starts.begin(), starts.end());
     for (; !starts.empty() && starts.front().value < best; starts.pop_back()) {
       std::pop_heap(starts.begin(), starts.end());
-      value_ = starts.back().value;
-      step_.before = *starts.back().status;
-      step_.node = starts.back().node;
+      const Start& next = starts.back();
+      const Group& group = groups[next.group];
+      step_.before = *group.status;
+      step_.node = next.node;
+      value_ = (*group.values)[static_cast<std::size_t>(next.node)];
       lattice_.work(kEffortOfStart);
       if (++looked_ % 256 == 0 && lattice_.over()) return best;
       lattice_.unpack(query_.k, step_.node, at_);
+      if (!(next.value + least_of_first_loop(group.least) < best)) continue;
       to_every_end(0, [&](DimSet active) {
         found_.clear();
         query_.limit = best;
@@ -85,23 +102,71 @@ class StepSearch {
       if (lattice_.fits(query_.k, end)) visit(active);
       return;
     }
-    const Axis& axis = lattice_.axis(query_.k, d);
-    for (const int j : ends_[d]) {
-      if (lattice_.spent()) return;
+    const Ends& ends = ends_[static_cast<std::size_t>(d)];
+    const auto state = static_cast<std::size_t>(at_[d]);
+    for (int i = ends.first[state]; i < ends.first[state + 1] && !lattice_.spent(); ++i) {
       lattice_.work(kEffortOfEnd);
-      const std::span<const int> below = axis.below(j);
-      if (!std::binary_search(below.begin(), below.end(), at_[d])) continue;
-      last_[d] = j;
+      last_[d] = ends.all[static_cast<std::size_t>(i)];
       to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | DimSet{1} << d);
     }
   }
 
-  void list_ends() {
+  /// The states that one loop leads to and that may end here, of every state of a dim.
+  struct Ends {
+    std::vector<int> first, all;
+  };
+  void find_ends() {
     for (int d = 0; d < p_.dims; ++d) {
       const Axis& axis = lattice_.axis(query_.k, d);
-      for (std::size_t j = 0; j < axis.states.size(); ++j)
-        if (axis.may_end[j]) ends_[d].push_back(static_cast<int>(j));
+      Ends& ends = ends_[static_cast<std::size_t>(d)];
+      const int states = static_cast<int>(axis.states.size());
+      lattice_.work(kEffortOfEnd * axis.states.size());
+      ends.first.assign(static_cast<std::size_t>(states) + 2, 0);
+      const auto each = [&](auto&& visit) {
+        for (int j = 0; j < states; ++j)
+          if (axis.may_end[static_cast<std::size_t>(j)])
+            for (const int i : axis.below(j)) visit(static_cast<std::size_t>(i), j);
+      };
+      // How many there are of each state stands two places further on; then those of each are filled in.
+      each([&](std::size_t i, int) { ++ends.first[i + 2]; });
+      std::partial_sum(ends.first.begin(), ends.first.end(), ends.first.begin());
+      ends.all.resize(static_cast<std::size_t>(ends.first.back()));
+      each([&](std::size_t i, int j) { ends.all[static_cast<std::size_t>(ends.first[i + 1]++)] = j; });
     }
+  }
+
+  /// Beyond the least of every tensor: the first loop that moves any pending tensor moves all that use its dim, and
+  /// these pay where it begins. Loops that move nothing may come before it. (What slides pays elsewhere.)
+  double least_of_first_loop(const std::array<double, kMaxTensors>& least) {
+    DimSet used = 0;
+    for (int x = 0; x < p_.tensors; ++x)
+      if (step_.before[x] != 0) used |= p_.coupled[x];
+    At first = at_;
+    DimSet moving = 0;
+    for (int d = 0; d < p_.dims; ++d) {
+      if (lattice_.axis(query_.k, d).states[at_[d]].left == 1) continue;
+      if (used >> d & 1U) {
+        moving |= DimSet{1} << d;
+        continue;
+      }
+      const Ends& ends = ends_[static_cast<std::size_t>(d)];
+      const auto begin = static_cast<std::size_t>(ends.first[static_cast<std::size_t>(at_[d])]);
+      if (ends.first[static_cast<std::size_t>(at_[d]) + 1] - static_cast<int>(begin) != 1) return 0;
+      first[d] = ends.all[begin];
+    }
+    if (moving == 0) return 0;
+    std::array<double, kMaxTensors> more{};
+    for (int x = 0; x < p_.tensors; ++x)
+      if (step_.before[x] != 0 && p_.sliding[x] == 0)
+        more[x] = std::max(0.0, charge(first, x, step_.before[x], -1, 0) - least[x]);
+    double best = kInfinity;
+    for (DimSet rest = moving; rest != 0; rest &= rest - 1) {
+      double total = 0;
+      for (int x = 0; x < p_.tensors; ++x)
+        if (p_.is_coupled(x, std::countr_zero(rest))) total += more[x];
+      best = std::min(best, total);
+    }
+    return best;
   }
 
   void start(DimSet active) {
@@ -287,7 +352,7 @@ class StepSearch {
   double value_ = 0;
   std::uint64_t looked_ = 0;  // starts
   At last_{}, at_{};
-  std::array<std::vector<int>, kMaxDims> ends_;  // states that may be the last, by dim
+  std::array<Ends, kMaxDims> ends_;
 };
 
 }  // namespace
@@ -304,9 +369,15 @@ double Lattice::finish(const Functional& functional, double limit, const Tables&
   query.cache = &cache;
   PendingCosts known;
   std::vector<Step> found;
-  const double best = StepSearch(*this, query, found).cheapest([&](const Status& status) {
-    return pending_at_end(status, functional, known);
-  });
+  const std::vector<double> least = least_by_pair(functional);
+  const double best = StepSearch(*this, query, found)
+                          .cheapest([&](const Status& status) { return pending_at_end(status, functional, known); },
+                                    [&](int tensor, int pending) {
+                                      double cost = 0;
+                                      for (const int pair : pending_pairs(query.k, tensor, pending))
+                                        cost += least[pair];
+                                      return cost;
+                                    });
   return best < query.limit ? best + functional.constant : kInfinity;
 }
 

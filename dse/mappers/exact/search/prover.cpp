@@ -249,7 +249,12 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     }
     const ChoiceBounds::Shared shared = bounds_.least_shared(state_.incumbent.value);
     count_tiles();
-    if (shared.value < kInfinity && !closed_by(shared.value)) unrolled_.push_back({shared, i});
+    if (shared.value == kInfinity || closed_by(shared.value)) continue;
+    // Where ports take longer than the fewest steps, one lattice for all durations.
+    if (shared.port_cycles > choices_->steps(i))
+      add_candidates(i, 0, found);
+    else
+      unrolled_.push_back({shared, i});
   }
   choose_durations(found);
   return next_ == mine_.size() && unrolled_.empty();

@@ -35,7 +35,8 @@ class ChoiceSearch {
         task_(lattice.resolved().task),
         incumbent_(incumbent),
         limits_(limits),
-        least_cycles_(std::max(lattice.steps(), cycles)) {}
+        least_cycles_(std::max(lattice.steps(), cycles)),
+        steps_(lattice.steps()) {}
 
   /// Search as well, or tables only. A lower bound on all mappings of the choice.
   double run(bool search) { return std::min(close(search), certain_); }
@@ -153,7 +154,7 @@ class ChoiceSearch {
     const auto at = [&](std::size_t f) {
       return inside_by_functional != nullptr ? inside_by_functional[f] : tables_[f].best;
     };
-    Region left(at(0), least_cycles_);
+    Region left(at(0), std::max(least_cycles_, steps_));
     for (std::size_t f = 1; f < functionals_.size(); ++f) {
       if (kinds_[f] == Kind::kCycles) left.cycles_at_least(at(f));
       if (kinds_[f] == Kind::kSum) left.cut(slopes_[f], at(f));
@@ -230,7 +231,14 @@ class ChoiceSearch {
   void explore() {
     Suffix suffix;
     for (std::size_t f = 0; f < functionals_.size(); ++f) suffix.cost[f] = functionals_[f].constant;
-    for (const int node : lattice_.final_nodes()) expand(lattice_.stages() - 1, node, nullptr, suffix);
+    std::vector<std::pair<double, int>> ends;
+    for (const int node : lattice_.final_nodes()) ends.emplace_back(lattice_.steps_to(node), node);
+    std::sort(ends.begin(), ends.end());
+    for (const auto& [steps, node] : ends) {
+      steps_ = steps;
+      expand(lattice_.stages() - 1, node, nullptr, suffix);
+    }
+    steps_ = lattice_.steps();
   }
 
   /// Depth first, best bound first: everything inside memory k, given what was decided outside.
@@ -253,7 +261,7 @@ class ChoiceSearch {
           inside[f] = suffix.cost[f] + values[f];
           if (inside[f] == kInfinity) return false;
         }
-        return !hopeless(region(inside.data()).least(p_, task_, lattice_.steps()));
+        return !hopeless(region(inside.data()).least(p_, task_, steps_));
       };
     }
     std::vector<Lattice::Step> steps;
@@ -263,7 +271,7 @@ class ChoiceSearch {
       for (std::size_t f = 0; f < functionals_.size(); ++f)
         inside[f] = suffix.cost[f] + steps[i].charges[f] + table_value(f, k, steps[i].before, steps[i].node) +
                     (after == nullptr ? pending(steps[i].after, f) : 0);
-      const double bound = region(inside.data()).least(p_, task_, lattice_.steps());
+      const double bound = region(inside.data()).least(p_, task_, steps_);
       if (!hopeless(bound)) candidates.emplace_back(bound, i);
     }
     std::sort(candidates.begin(), candidates.end());
@@ -291,7 +299,7 @@ class ChoiceSearch {
   }
 
   double cycles_so_far(const Suffix& suffix) const {
-    double cycles = least_cycles_;
+    double cycles = std::max(least_cycles_, steps_);
     for (std::size_t f = 1; f < functionals_.size(); ++f)
       if (kinds_[f] == Kind::kCycles) cycles = std::max(cycles, suffix.cost[f]);
     return cycles;
@@ -361,6 +369,7 @@ class ChoiceSearch {
   std::optional<Nest> nest_;  // made for the first price
   std::vector<PortLoad> ports_;
   double least_cycles_;
+  double steps_;                // of the mappings that are explored
   double certain_ = kInfinity;  // tables were cut off here: what they say above it holds for some mappings only
   std::vector<Functional> functionals_;
   std::vector<const Functional*> pointers_;
