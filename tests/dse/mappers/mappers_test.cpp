@@ -161,8 +161,8 @@ std::vector<EndlessTask> endless_tasks() {
   std::vector<EndlessTask> all{{"local", conv, {{"effort", "1e12"}}},
                                {"genetic", conv, {{"generations", "1000000"}}},
                                {"random", conv, {{"victory", "1000000000"}}}};
-  // A layer of ResNet with remainders everywhere, and the largest GEMM of the LLM studies on 65,536 units.
-  Task remainders = shipped_task("simba", "conv:M=64,C=64,P=56,Q=56,R=3,S=3");
+  // A convolution with remainders everywhere, and the largest GEMM of the LLM studies, on 65,536 units.
+  Task remainders = shipped_task("goma_a100", "conv:M=250,C=250,P=55,Q=55,R=3,S=3");
   remainders.factorization = Factorization::kRuby;
   all.push_back({"exact", remainders, {}});
   for (const Factorization rule : {Factorization::kRubyS, Factorization::kRubyT, Factorization::kPadding}) {

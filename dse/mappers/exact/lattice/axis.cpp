@@ -81,7 +81,7 @@ const std::vector<Count>& divisors_of(AxisCache& cache, int d, Count size) {
   return known;
 }
 
-using Limits = std::array<Count, kMaxLevels>;  // by memory, from the innermost outwards
+using Limits = LargestTiles;
 using State = Axis::State;
 
 /// The axes of one dim: outwards every state that can be reached, then inwards without those that lead nowhere.
@@ -334,6 +334,15 @@ class ChainBuilder {
 
 }  // namespace
 
+LargestTiles largest_tiles(const MapSpaceRules& rules, const Problem& problem, const Keeps& keeps, int d) {
+  LargestTiles largest{};
+  for (std::size_t k = 0; k < rules.memories.size(); ++k) {
+    const MemoryRules& memory = rules.memories[rules.memories.size() - 1 - k];
+    largest[k] = largest_tile(problem, memory, keeps[memory.level], d);
+  }
+  return largest;
+}
+
 std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial,
                                const Keeps& keeps, AxisCache& cache) {
   Axes axes;
@@ -341,11 +350,9 @@ std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& proble
   std::vector<Count> key;
   for (int d = 0; d < problem.dims; ++d) {
     key.assign({d, spatial.durations[d]});
-    Limits largest{};
+    Limits largest = largest_tiles(rules, problem, keeps, d);
     const std::vector<Count>* const tiles = perfect ? &divisors_of(cache, d, rules.layer.dims[d].size) : nullptr;
     for (std::size_t k = 0; k < rules.memories.size(); ++k) {
-      const MemoryRules& memory = rules.memories[rules.memories.size() - 1 - k];
-      largest[k] = largest_tile(problem, memory, keeps[memory.level], d);
       if (perfect) largest[k] = largest_divisor(*tiles, largest[k]);
       key.push_back(largest[k]);
     }

@@ -34,6 +34,11 @@ struct Axis {
     return {leading.data() + first_leading[s], leading.data() + first_leading[s + 1]};
   }
   int start = 0;  ///< innermost memory only: the state before its loops
+  /// Where a state stands for a group of tiles (groups.h): the largest of them, by state; they are multiples of `unit`.
+  /// The state itself is the smallest tile and the fewest iterations left. Empty: every state is one tile.
+  std::vector<Count> largest;
+  Count unit = 1;
+  bool grouped() const { return !largest.empty(); }
 };
 
 /// One dim at all memories, from the innermost outwards; empty when the dim cannot be completed.
@@ -48,6 +53,11 @@ struct AxisCache {
 
 /// Under Ruby and Ruby-T: of temporal bounds that leave the same iterations outside, is the smallest as good as any?
 bool smallest_bound_will_do(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, int d);
+
+/// By memory, from the innermost outwards: the largest tile of one dim that it holds, everything else being as small as
+/// it can be; 0 when nothing fits.
+using LargestTiles = std::array<Count, kMaxLevels>;
+LargestTiles largest_tiles(const MapSpaceRules& rules, const Problem& problem, const Keeps& keeps, int d);
 
 /// axes[d][k]. Empty when some dim cannot be completed, nothing where remainders leave too many tiles to walk.
 using Axes = std::vector<const Chain*>;

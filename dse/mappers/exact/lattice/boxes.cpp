@@ -4,11 +4,69 @@
 #include <algorithm>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/lattice/groups.h"
 #include "dse/mappers/exact/lattice/kernels.h"
 #include "dse/mappers/exact/lattice/lattice.h"
 #include "dse/mappers/exact/lattice/windows.h"
 
 namespace pliant::exact {
+
+namespace {
+
+/// Building the axes and boxes of a lattice, and groups.
+constexpr std::uint64_t kEffortOfLattice = 20'000, kEffortOfGroups = 10'000;
+
+/// Values and charges of one memory that are alive at the same time, about.
+constexpr double kArraysAtOnce = 24;
+
+double bytes_of(double nodes) { return kArraysAtOnce * sizeof(double) * nodes; }
+
+}  // namespace
+
+bool Lattice::build() {
+  work(kEffortOfLattice);
+  const bool may_group = group_beyond_ > 0 && may_group_tiles(resolved_);
+  double most = group_beyond_;
+  while (may_group && limits_.too_large(bytes_of(most))) most /= 2;
+  // Single tiles are at least as many as the narrowest groups.
+  GroupedAxes groups;
+  if (may_group) {
+    groups = build_grouped_axes(resolved_, spatial_, keeps_, most);
+    work(kEffortOfGroups);
+  }
+  const bool try_single = !may_group || (groups.axes && groups.ratio == 1);
+  if (try_single) {
+    std::optional<Axes> axes = build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache);
+    too_large_ = !axes;
+    if (axes && axes->empty()) return false;
+    if (axes) axes_ = std::move(*axes);
+    const double nodes = axes ? largest_box() : 0;
+    too_large_ |= limits_.too_large(bytes_of(nodes));
+    finer_ = !too_large_;
+    grouped_ = may_group && (too_large_ || nodes > most);
+  } else {
+    grouped_ = finer_ = true;
+  }
+  if (grouped_) {
+    finer_ &= most == group_beyond_;
+    too_large_ = !groups.axes;
+    if (too_large_ || groups.axes->empty()) return false;
+    axes_ = std::move(*groups.axes);
+  }
+  if (too_large_) return false;
+  build_boxes();
+  return true;
+}
+
+double Lattice::largest_box() const {
+  double largest = 0;
+  for (int k = 0; k < stages(); ++k) {
+    double nodes = 1;
+    for (int d = 0; d < resolved_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
+    largest = std::max(largest, nodes);
+  }
+  return largest;
+}
 
 int Lattice::index(int k, const std::array<int, kMaxDims>& at) const {
   int node = 0;
@@ -96,8 +154,10 @@ void Lattice::build_misfits(int k) const {
     words[x] = Array(store_, size, 0);
     add_tile_words(k, x, 1, words[x]);
   }
+  // The smallest tiles of groups: larger ones may meet what is asked, unless something overflows.
+  const auto fits = [&](const auto& of) { return grouped_ ? !memory.overflows(kept, of) : memory.holds(kept, of); };
   for (std::size_t node = 0; node < size; ++node)
-    if (!memory.holds(kept, [&](int x) { return words[x][node]; })) box.misfit[node] = kInfinity;
+    if (!fits([&](int x) { return words[x][node]; })) box.misfit[node] = kInfinity;
 }
 
 void Lattice::add_tile_words(int k, int tensor, double scale, Array& total) const {

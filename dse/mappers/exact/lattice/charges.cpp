@@ -18,6 +18,18 @@ void for_each_dim(DimSet dims, const Visit& visit) {
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
 }
 
+RankTable windows_of(const ChargePlace& place, const KeeperPair& pair, const Problem::AffineRank& rank) {
+  if (place.known == nullptr) return WindowWords(place, pair, rank).table();
+  const auto number = static_cast<int>(&rank - place.resolved.problem.affine[place.tensor].data());
+  auto [entry, fresh] =
+      place.known->try_emplace({place.memory, place.tensor, place.slide, pair.parent, pair.child, number});
+  if (!fresh) return entry->second;
+  RankTable table = WindowWords(place, pair, rank).table();
+  entry->second = table;
+  entry->second.counted = 0;
+  return table;
+}
+
 }  // namespace
 
 ChargeTables::ChargeTables(const ChargePlace& place, const std::vector<KeeperPair>& pairs,
@@ -185,8 +197,7 @@ void ChargeTables::add_between_memories(const ChargePlace& place, const KeeperPa
   part.first_parent *= parents;
   part.delivered *= children;
   part.first_child *= children;
-  for (const Problem::AffineRank& rank : p.affine[place.tensor])
-    part.ranks.push_back(WindowWords(place, pair, rank).table());
+  for (const Problem::AffineRank& rank : p.affine[place.tensor]) part.ranks.push_back(windows_of(place, pair, rank));
   parts_.push_back(std::move(part));
 }
 
@@ -218,7 +229,7 @@ double ChargeTables::repeated(std::size_t number, const std::array<int, kMaxDims
 std::size_t ChargeTables::cells() const {
   std::size_t count = 0;
   for (const Part& part : parts_)
-    for (const RankTable& rank : part.ranks) count += rank.served.size();
+    for (const RankTable& rank : part.ranks) count += rank.counted;
   return count;
 }
 

@@ -2,6 +2,7 @@
 #include "dse/mappers/exact/lattice/iterations.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/arithmetic.h"
 
@@ -71,6 +72,28 @@ std::vector<double> fewest_in_last_tile(const ResolvedTask& resolved, const Spat
   return fewest;
 }
 
+/// Counted units of a dim inside a node: all of them, and those that work whatever the remainders. Units outside it
+/// that are served as one.
+struct CountedUnits {
+  Count shared;
+  double full, certain;
+};
+
+/// By group of tiles, at least so many whichever of its tiles the node has. Every bound of a fanout finds at least so
+/// many iterations, so in the first iteration of all loops outside its units work, and all units inside all of them
+/// but the last. And each of the dim's iterations belongs to one of those counted, which holds at most what the loops
+/// that do not count make of it: tile * shared / full. Both fall with the tile.
+std::vector<double> fewest_of_groups(const Axis& axis, double size, const CountedUnits& units) {
+  std::vector<double> fewest;
+  for (std::size_t s = 0; s < axis.states.size(); ++s) {
+    const auto outside = static_cast<double>(ceil_div(axis.states[s].left, units.shared));
+    const double held = static_cast<double>(axis.largest[s]) * static_cast<double>(units.shared) / units.full;
+    const double covering = std::ceil(size / held * (1 - 1e-12));
+    fewest.push_back(std::max(outside == 1 ? units.certain : (outside - 1) * units.full + 1, covering));
+  }
+  return fewest;
+}
+
 }  // namespace
 
 std::vector<double> fewest_iterations(const ResolvedTask& resolved, const Spatial& spatial, const Chain& chain, int d,
@@ -82,6 +105,15 @@ std::vector<double> fewest_iterations(const ResolvedTask& resolved, const Spatia
     if (loop.counted) shared *= loop.bound;
   for (const Unrolled& loop : unrolled_between(spatial, d, -1, levels, counted_inside))
     if (loop.counted) full *= static_cast<double>(loop.bound);
+  if (chain[static_cast<std::size_t>(k)].grouped()) {
+    double certain = 1, inside = 1;
+    for (const Unrolled& loop : unrolled_between(spatial, d, -1, levels, counted_inside)) {
+      if (!loop.counted) continue;
+      certain = static_cast<double>(loop.bound - 1) * inside + 1;
+      inside *= static_cast<double>(loop.bound);
+    }
+    return fewest_of_groups(chain[static_cast<std::size_t>(k)], resolved.problem.size[d], {shared, full, certain});
+  }
   std::vector<double> last;
   if (full > 1 && shared == 1) last = fewest_in_last_tile(resolved, spatial, chain, d, k, counted_inside);
   std::vector<double> fewest;

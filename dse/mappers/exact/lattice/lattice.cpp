@@ -25,11 +25,8 @@ void merge(Lattice::Values& values, const Status& status, Array array) {
     min_into(entry->second.data(), array.data(), array.size());
 }
 
-/// Building the axes and boxes of a lattice; making the tables of one charge, and each window in them.
-constexpr std::uint64_t kEffortOfLattice = 20'000, kEffortOfTables = 2'000, kEffortOfCell = 100;
-
-/// Values and charges of one memory that are alive at the same time, about.
-constexpr double kArraysAtOnce = 24;
+/// Making the tables of one charge, and each window in them; of groups of tiles, each window of each tile.
+constexpr std::uint64_t kEffortOfTables = 2'000, kEffortOfCell = 100, kEffortOfMember = 200;
 
 }  // namespace
 
@@ -53,22 +50,6 @@ Lattice::Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Kee
     }
     initial_[x] = resolved_.staying(x, pairs_[pairs_of_[x].front()].parent) != 0 ? 1 : 0;
   }
-}
-
-bool Lattice::build() {
-  work(kEffortOfLattice);
-  std::optional<Axes> axes = build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache);
-  too_large_ = !axes;
-  if (!axes || axes->empty()) return false;
-  axes_ = std::move(*axes);
-  for (int k = 0; k < stages(); ++k) {
-    double nodes = 1;
-    for (int d = 0; d < resolved_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
-    too_large_ |= limits_.too_large(kArraysAtOnce * sizeof(double) * nodes);
-  }
-  if (too_large_) return false;
-  build_boxes();
-  return true;
 }
 
 std::span<const KeeperPair> Lattice::pairs_of(int tensor) const {
@@ -362,12 +343,13 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       return tables;
     }
     starts = 0;
+    const double* const steps = most_steps_ < kInfinity && !boxes_[k].steps.empty() ? boxes_[k].steps.data() : nullptr;
     for (const auto& [status, array] : ended) {
       if (over()) return tables;
       const double most = limit - functional.constant - still_to_pay(k, status, least);
       Array outer;
       for (std::size_t node = 0; node < array.size(); ++node) {
-        if (!(array[node] < most)) continue;
+        if (!(array[node] < most) || (steps != nullptr && steps[node] >= most_steps_)) continue;
         const int outside = boxes_[k].outside[node];
         if (outside < 0) continue;
         if (outer.empty()) outer = Array(store_, static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
@@ -407,9 +389,10 @@ void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound
 }
 
 ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  const ChargePlace place{resolved_, spatial_, axes_, costs_, k, tensor, slide};
+  ChargePlace place{resolved_, spatial_, axes_, costs_, k, tensor, slide};
+  if (grouped_) place.known = &known_windows_;
   ChargeTables tables(place, pairs_, pending_pairs(k, tensor, pending), functional, repetitions(tensor, pending));
-  work(kEffortOfTables + kEffortOfCell * tables.cells());
+  work(kEffortOfTables + (grouped_ ? kEffortOfMember : kEffortOfCell) * tables.cells());
   return tables;
 }
 

@@ -19,6 +19,7 @@
 #include "dse/mappers/exact/lattice/arrays.h"
 #include "dse/mappers/exact/lattice/axis.h"
 #include "dse/mappers/exact/lattice/costs.h"
+#include "dse/mappers/exact/lattice/window_words.h"
 #include "dse/mappers/exact/search_limits.h"
 
 namespace pliant::exact {
@@ -49,8 +50,14 @@ class Lattice {
   Lattice(const Lattice&) = delete;
   Lattice& operator=(const Lattice&) = delete;
 
+  /// From so many nodes on, tiles are grouped (groups.h): tables are lower bounds then. More than memory allows: as
+  /// many as that. 0: they are never grouped.
+  void group_beyond(double nodes) { group_beyond_ = nodes; }
   /// What follows build() needs the lattice itself. False: nothing fits, or too_large().
   bool build();
+  bool grouped() const { return grouped_; }
+  /// Would more nodes make groups narrower?
+  bool may_be_finer() const { return grouped_ && finer_; }
   /// Tables that were begun hold nothing valid then.
   bool too_large() const { return too_large_; }
 
@@ -63,6 +70,9 @@ class Lattice {
   double steps() const { return costs_.steps(); }  ///< at least
   /// Of the mappings that end at a final node: under Ruby-S the node says how many iterations in time a dim takes.
   double steps_to(int final_node) const;
+
+  /// From here on mappings of so many steps or more are left out of tables. True: there is a node which says so.
+  bool leave_out_from(double steps);
 
   Functional energy() const;
   Functional port(const Port& port) const;
@@ -109,7 +119,7 @@ class Lattice {
   /// Cost of what is still pending when the outermost memory's loops are done.
   double pending_at_end(const Status& status, const Functional& functional, PendingCosts& known) const;
 
-  /// Bounds of memory k's loops between two of its nodes.
+  /// Bounds of memory k's loops between two of its nodes; the nodes must not be groups.
   void bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const;
   const ResolvedTask& resolved() const { return resolved_; }
   const Spatial& spatial() const { return spatial_; }
@@ -142,8 +152,12 @@ class Lattice {
     int size = 1;
     Array misfit;              // by node: 0, or infinity where a rule about the tile is violated; empty: no such rule
     std::vector<int> outside;  // by node: the node of the next memory out above it, or -1
+    Array steps;               // by node: of a mapping that passes it, at least; empty: not known, or all the same
   };
   int index(int k, const std::array<int, kMaxDims>& at) const;
+  double largest_box() const;
+  bool knows_slow_nodes() const;
+  void count_steps(int k) const;
   void build_boxes();
   void build_misfits(int k) const;
   /// Adds the words of a tensor's tile at every node, times `scale`.
@@ -193,10 +207,13 @@ class Lattice {
   Axes axes_;
   std::vector<int> fastest_first_;  // dims in the order of their strides
   mutable std::vector<Box> boxes_;  // filled when a search first gets there
+  double group_beyond_ = 0, most_steps_ = std::numeric_limits<double>::infinity();
+  bool grouped_ = false, finer_ = false;
   mutable bool too_large_ = false;
   mutable std::uint64_t effort_ = 0;
   std::uint64_t allowed_ = std::numeric_limits<std::uint64_t>::max();
   Status initial_{};
+  mutable KnownWindows known_windows_;                             // of groups
   mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
 };
 

@@ -3,13 +3,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <span>
 
 #include "core/affine.h"
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
 
 namespace pliant::exact {
+
+namespace {
+
+/// Tiles of one group that are looked at one by one.
+constexpr double kMostMembers = 4096;
+
+}  // namespace
 
 WindowWords::WindowWords(const ChargePlace& place, const KeeperPair& pair, const Problem::AffineRank& rank)
     : place_(place),
@@ -41,11 +50,13 @@ RankTable WindowWords::table() const {
   }
   table.served.reserve(static_cast<std::size_t>(size));
   table.delivered.reserve(static_cast<std::size_t>(size));
+  const bool grouped = place_.axis(dims_.front()).grouped();
   for (int cell = 0; cell < size; ++cell) {
-    const Words words = at(node_at(table, cell));
+    const Words words = grouped ? least_of_group(table, cell) : at(node_at(table, cell));
     table.served.push_back(words.served);
     table.delivered.push_back(words.delivered);
   }
+  if (!grouped) table.counted = table.served.size();
   return table;
 }
 
@@ -54,12 +65,53 @@ WindowWords::Node WindowWords::node_at(const RankTable& table, int cell) const {
   node.child.fill(1);
   for (const int d : dims_) {
     const std::vector<Axis::State>& states = place_.states(d);
-    const Axis::State& state = states[static_cast<std::size_t>(cell / table.stride[d]) % states.size()];
-    node.tile[d] = static_cast<double>(state.tile);
-    node.left[d] = static_cast<double>(state.left);
-    node.child[d] = std::min(std::max(1.0, node.tile[d] / units(d, level_, pair_.child)), p_.size[d]);
+    set(node, d, states[static_cast<std::size_t>(cell / table.stride[d]) % states.size()]);
   }
   return node;
+}
+
+void WindowWords::set(Node& node, int dim, const Axis::State& state) const {
+  node.tile[dim] = static_cast<double>(state.tile);
+  node.left[dim] = static_cast<double>(state.left);
+  node.child[dim] = std::min(std::max(1.0, node.tile[dim] / units(dim, level_, pair_.child)), p_.size[dim]);
+}
+
+/// words * iterations left >= the least of it over all tiles of the group. Where these are too many, each value comes
+/// once.
+WindowWords::Words WindowWords::least_of_group(RankTable& table, int cell) const {
+  const Node group = node_at(table, cell);
+  double members = 1, left = 1;
+  for (const int d : dims_) {
+    const Axis& axis = place_.axis(d);
+    const std::size_t s = static_cast<std::size_t>(cell / table.stride[d]) % axis.states.size();
+    members *= static_cast<double>((axis.largest[s] - axis.states[s].tile) / axis.unit + 1);
+    left *= group.left[d];
+  }
+  if (members > kMostMembers) {
+    Words once{0, 0};
+    every_value_once(group, once);
+    return once;
+  }
+  Words least{kInfinity, kInfinity};
+  Node node = group;
+  const auto choose = [&](const auto& self, std::size_t i, double rounds) -> void {
+    if (i == dims_.size()) {
+      ++table.counted;
+      const Words words = at(node);
+      least = {std::min(least.served, words.served * rounds), std::min(least.delivered, words.delivered * rounds)};
+      return;
+    }
+    const int d = dims_[i];
+    const Axis& axis = place_.axis(d);
+    const std::size_t s = static_cast<std::size_t>(cell / table.stride[d]) % axis.states.size();
+    for (Count tile = axis.states[s].tile; tile <= axis.largest[s]; tile += axis.unit) {
+      const Count outside = std::max<Count>(1, ceil_div(static_cast<Count>(p_.size[d]), tile));
+      set(node, d, {tile, outside});
+      self(self, i + 1, rounds * static_cast<double>(outside));
+    }
+  };
+  choose(choose, 0, 1);
+  return {least.served / left, least.delivered / left};
 }
 
 WindowWords::Words WindowWords::at(const Node& node) const {
@@ -79,6 +131,7 @@ WindowWords::Words WindowWords::at(const Node& node) const {
     words.delivered = std::min(words.delivered, once);
   }
   words = {covered * words.served, covered * words.delivered};
+  if (covered < 1) one_by_one(node, words);
   if (together_.ranks == 1) every_value_once(node, words);
   return words;
 }
@@ -123,6 +176,34 @@ double WindowWords::short_last_windows(const Node& node) const {
   double covered = 1;
   for (const int d : dims_) covered *= std::min(1.0, p_.size[d] / (node.tile[d] * node.left[d]));
   return covered;
+}
+
+/// words of all iterations and units = sum over the windows, because the children's tiles lie side by side along each
+/// dim: all of them are full but the last. Windows that slide likewise, where no units divide them; and what is served,
+/// where no two units may ask for the same.
+void WindowWords::one_by_one(const Node& node, Words& words) const {
+  const double children = spatial_between(spatial_, dim_set_, level_, pair_.child);
+  if (together_.ranks > 1 || walks_ || divided_ || place_.tensor == p_.output || (slides_ && children > 1)) return;
+  double runs = children;
+  for (const int d : dims_) runs *= node.left[d];
+  double total = 0;
+  Sizes sizes = node.child;
+  const auto add = [&](const auto& self, std::size_t i, double count) -> void {
+    if (i == dims_.size()) {
+      total += count * extent(p_, rank_, sizes, slides_);
+      return;
+    }
+    const int d = dims_[i];
+    const double full = node.child[d], before_last = std::ceil(p_.size[d] / full) - 1;
+    if (before_last > 0) self(self, i + 1, count * before_last);
+    sizes[d] = p_.size[d] - before_last * full;
+    self(self, i + 1, count);
+    sizes[d] = full;
+  };
+  add(add, 0, 1);
+  words.delivered = std::max(words.delivered, total / runs);
+  if (children == 1 && spatial_between(spatial_, dim_set_, std::min(pair_.parent, level_), level_) == 1)
+    words.served = std::max(words.served, total / runs);
 }
 
 // ---- Windows ----

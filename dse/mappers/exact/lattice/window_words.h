@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <vector>
 
 #include "dse/mappers/exact/lattice/axis.h"
@@ -11,6 +12,16 @@
 #include "dse/mappers/exact/resolved_task.h"
 
 namespace pliant::exact {
+
+/// Words of one run along one rank, by the states of its dims.
+struct RankTable {
+  std::array<int, kMaxDims> stride{};  ///< 0 = does not depend on the dim
+  std::vector<double> served, delivered;
+  std::size_t counted = 0;  ///< windows looked at
+};
+
+/// Tables that were made for other functionals of the same lattice: by memory, tensor, slide, parent, child and rank.
+using KnownWindows = std::map<std::array<int, 6>, RankTable>;
 
 /// Where a tensor meets its first coupled loop: what a charge depends on besides the transfer.
 struct ChargePlace {
@@ -20,16 +31,12 @@ struct ChargePlace {
   const Costs& costs;
   int memory = 0;  ///< whose loop it is; from the inside out
   int tensor = 0;
-  int slide = -1;  ///< the dim of that loop where windows overlap along it, else -1
+  int slide = -1;                 ///< the dim of that loop where windows overlap along it, else -1
+  KnownWindows* known = nullptr;  ///< where tables are worth keeping
 
   int level() const { return resolved.memories[memory]; }
-  const std::vector<Axis::State>& states(int dim) const { return (*axes[dim])[memory].states; }
-};
-
-/// Words of one run along one rank, by the states of its dims.
-struct RankTable {
-  std::array<int, kMaxDims> stride{};  ///< 0 = does not depend on the dim
-  std::vector<double> served, delivered;
+  const Axis& axis(int dim) const { return (*axes[dim])[memory]; }
+  const std::vector<Axis::State>& states(int dim) const { return axis(dim).states; }
 };
 
 class WindowWords {
@@ -56,6 +63,8 @@ class WindowWords {
   };
 
   Node node_at(const RankTable& table, int cell) const;
+  void set(Node& node, int dim, const Axis::State& state) const;
+  Words least_of_group(RankTable& table, int cell) const;
   Words at(const Node& node) const;
   void find_ranks_together();
   double units(int dim, int outside, int inside) const;
@@ -73,6 +82,7 @@ class WindowWords {
   void divided_slide(const Node& node, Words& words) const;
   double share_beyond(const Node& node, std::pair<int, int> network) const;
   double remembered_displacements(const Node& node) const;
+  void one_by_one(const Node& node, Words& words) const;
   void every_value_once(const Node& node, Words& words) const;
   double values_by_iteration(const Node& node) const;
 

@@ -44,6 +44,10 @@ constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfWalks = 2'500, kEff
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 128;
 
+/// Where a lattice has more nodes than this, tiles are grouped at first; groups become narrower by this factor with
+/// every search.
+constexpr double kNodesOfTables = 400, kNarrower = 6;
+
 /// So many unrollings get tables before durations are chosen for all, where there are so many times more of them.
 constexpr std::size_t kTriedFirst = 8, kWorthTrying = 16;
 
@@ -71,6 +75,7 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
       threads_(std::min(options.threads, tbb::info::default_concurrency())),
       on_progress_(options.on_progress),
       turns_(limits, effort),
+      nodes_(kNodesOfTables),
       state_(state) {
   // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
   const double steps = std::max(problem.busy_cycles, bounds_.floor_cycles());
@@ -140,6 +145,7 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   turns_.begin(1);
   while (!open.empty()) {
     std::vector<Candidate> searched;
+    nodes_ *= kNarrower;
     unsearched = in_rounds(std::move(open), ClosedBy::kSearch, 1, close_choice, searched);
     //    Once more those that used up their allowance, for now there is more for each.
     open.clear();
@@ -199,6 +205,7 @@ void Prover::dive() {
   if (state_.hopeless(best.bound)) return;
   Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
   lattice.allow(allowance(turns_.left(1), 1));
+  lattice.group_beyond(nodes_);
   dived_ = best;
   dived_.bound = bound_choice(lattice, state_.incumbent, limits_, best.cycles);
 }
@@ -383,8 +390,9 @@ std::vector<Prover::Candidate> Prover::in_rounds(std::vector<Candidate> candidat
       spatial.durations = durations_[candidate.durations];
       Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
       lattice.allow(allowance(left, found.size()));
+      lattice.group_beyond(nodes_);
       candidate.bound = std::max(candidate.bound, close(lattice, found[i], limits_, candidate.cycles));
-      candidate.spent = lattice.spent();
+      candidate.spent = lattice.spent() || lattice.may_be_finer();
     };
     const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
     const bool alone = threads_ == kThreadsOfCaller ? limits_.seconds() < kLongSearch : threads_ == 1;

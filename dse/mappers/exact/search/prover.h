@@ -111,6 +111,7 @@ class Prover {
   const std::function<void(const Progress&)>& on_progress_;
   double told_ = 0;  // seconds
   EffortTurns turns_;
+  double nodes_;  // of a lattice before tiles are grouped
   SearchState& state_;
   Spatial spatial_;
   Candidate dived_{-kInfinity, 0, 0};                           // what the tables of the dive say

@@ -5,14 +5,20 @@
 #include <cmath>
 
 #include "core/arithmetic.h"
+#include "core/legality.h"
 #include "dse/mappers/exact/lattice/charges.h"
+#include "dse/mappers/exact/search/rounded.h"
 
 namespace pliant::exact {
 
 namespace {
 
 /// Besides the steps that it finds; and of a complete mapping, without and with remainders.
-constexpr std::uint64_t kEffortOfExpansion = 1'000, kEffortOfPrice = 1'500, kEffortOfUnevenPrice = 4'000;
+constexpr std::uint64_t kEffortOfExpansion = 1'000, kEffortOfPrice = 1'500, kEffortOfUnevenPrice = 4'000,
+                        kEffortOfChecking = 5'000;
+
+/// So often are tables made again without mappings that are too slow.
+constexpr int kMostTimesFaster = 4;
 
 /// Tables add the same charges as steps do, in another order.
 constexpr double kRoundingOfTables = 1e-13;
@@ -23,6 +29,7 @@ struct Suffix {
   struct Loops {
     std::array<Count, kMaxDims> bound{};
     Lattice::Step step;
+    int end = 0;  // the node after its loops
   };
   std::vector<Loops> loops;
 };
@@ -57,9 +64,19 @@ class ChoiceSearch {
     bound = value(tables_[0].best, least_cycles_);
     if (hopeless(bound)) return bound;
     descend(0);
+    //    Slow mappings need not be cheap to be no better: without them the least energy may be more.
+    for (int times = 0; times < kMostTimesFaster && !hopeless(bound) && !gave_up(); ++times) {
+      if (!lattice_.leave_out_from(slow_steps(tables_[0].best))) break;
+      tables_[0] = lattice_.solve(functionals_[0], energy_limit(0, least_cycles_));
+      if (gave_up()) return bound;
+      if (tables_[0].best == kInfinity) return std::max(bound, enough());
+      bound = std::max(bound, value(tables_[0].best, least_cycles_));
+      if (!hopeless(bound)) descend(0);
+    }
     if (hopeless(bound) || gave_up()) return bound;
-    // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
-    if (!search) {
+    // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap. (Of
+    //    groups of tiles there is nothing but tables.)
+    if (!search || lattice_.grouped()) {
       while (add_binding_port()) {
         if (gave_up()) break;
         if (least_cycles_ == kInfinity) return std::max(bound, enough());
@@ -218,14 +235,18 @@ class ChoiceSearch {
       best = chosen;
       suffix.loops.emplace_back();
       suffix.loops.back().step = best;
-      lattice_.bounds(k, best.node, chosen_end, suffix.loops.back().bound);
+      suffix.loops.back().end = chosen_end;
+      if (!lattice_.grouped()) lattice_.bounds(k, best.node, chosen_end, suffix.loops.back().bound);
       if (k == 0) break;
       target = table_value(f, k, best.before, best.node);
       after = &best.before;
       lattice_.nodes_under(k, best.node, nodes);
       --k;
     }
-    price(suffix);
+    if (lattice_.grouped())
+      price_rounded(suffix);
+    else
+      price(suffix);
   }
 
   void explore() {
@@ -313,9 +334,16 @@ class ChoiceSearch {
   double cycle_limit(double energy) const {
     return limit([&](double cycles) { return value(energy, cycles); }) * (1 + 1e-9) + 1;
   }
+  /// Steps from which on even this energy cannot improve on the incumbent.
+  double slow_steps(double energy) const {
+    return limit([&](double cycles) { return value(energy, cycles); }, enough() * (1 - kRounding));
+  }
   template <typename F>
   double limit(F objective) const {
-    const double wanted = enough();
+    return limit(objective, enough());
+  }
+  template <typename F>
+  double limit(F objective, double wanted) const {
     if (wanted == kInfinity) return kInfinity;
     double low = 0, high = 1;
     while (objective(high) < wanted && high < 1e300) high *= 16;
@@ -327,9 +355,19 @@ class ChoiceSearch {
     return high;
   }
 
+  /// Mappings near a path through groups of tiles.
+  void price_rounded(const Suffix& suffix) {
+    std::vector<GroupedLoops> path;
+    for (auto loops = suffix.loops.rbegin(); loops != suffix.loops.rend(); ++loops)
+      path.push_back({&loops->step, loops->end});
+    for_each_rounded(lattice_, path, [&](Mapping&& mapping) {
+      lattice_.work(kEffortOfChecking);
+      if (check_legality(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, mapping).empty())
+        price(std::move(mapping));
+    });
+  }
+
   void price(const Suffix& suffix) {
-    ++limits_.priced;
-    lattice_.work(lattice_.resolved().perfect ? kEffortOfPrice : kEffortOfUnevenPrice);
     const ResolvedTask& resolved = lattice_.resolved();
     Mapping mapping;
     mapping.levels.resize(p_.accelerator.levels.size());
@@ -346,6 +384,13 @@ class ChoiceSearch {
         loops.push_back({d, level.bound[d]});
       }
     }
+    price(std::move(mapping));
+  }
+
+  void price(Mapping mapping) {
+    const ResolvedTask& resolved = lattice_.resolved();
+    ++limits_.priced;
+    lattice_.work(resolved.perfect ? kEffortOfPrice : kEffortOfUnevenPrice);
     if (!nest_) {
       nest_.emplace(p_);
       if (!resolved.perfect) nest_->remember_windows(resolved.short_windows.local());
