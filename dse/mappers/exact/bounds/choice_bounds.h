@@ -215,7 +215,7 @@ class ChoiceBounds {
     void grow(int at);
     /// Units and rounds of a dim together, each of which has at most such a tile.
     double pairs(int d, double rounds, double growth) const;
-    double least_cost(int open) const;
+    double least_cost(int open, bool all = true) const;
     /// A tensor that passes this memory on its way to one inside, which holds these.
     struct Pass {
       int tensor, memory;

@@ -21,7 +21,10 @@ constexpr std::size_t kMostKnown = 1024;
 
 std::size_t ChoiceBounds::HashOfUnits::operator()(const Units& units) const {
   std::size_t hash = 0;
-  for (const Count count : units) hash = hash * 1'000'003 + static_cast<std::size_t>(count);
+  for (const Count count : units) {
+    if (count == 0) break;  // no fanout any more
+    hash = hash * 1'000'003 + static_cast<std::size_t>(count);
+  }
   return hash;
 }
 

@@ -162,6 +162,10 @@ double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen
   for (int x = 0; x < p_.tensors; ++x)
     if (chosen[x]->levels >> border.level & 1U) tiles.holds |= TensorSet{1} << x;
   tiles.best = kInfinity;
+  // Those that move all that passes come first: they are quickly looked through, and cut off the others.
+  TensorSet pass = 0;
+  for (int x = 0; x < p_.tensors && passing; ++x) pass |= TensorSet{passes(border, x)} << x;
+  std::stable_partition(sets.begin(), sets.begin() + count, [&](TensorSet moved) { return (pass & ~moved) == 0; });
   for (int i = 0; i < count; ++i) {
     bool minimal = true;
     for (int j = 0; j < count; ++j) minimal &= sets[j] == sets[i] ? j >= i : (sets[j] & ~sets[i]) != 0;
@@ -255,19 +259,21 @@ double ChoiceBounds::Tiles::pairs(int d, double rounds, double growth) const {
   return std::max(rounds, bounds.p_.size[d] / (bounds.look_.inside[level][d] * growth));
 }
 
-/// Cost of the deliveries beyond the first, dims from `open` on taken to be whole.
-double ChoiceBounds::Tiles::least_cost(int open) const {
+/// Cost of the deliveries beyond the first, dims from `open` on taken to be whole; or of those that smaller tiles do
+/// not save.
+double ChoiceBounds::Tiles::least_cost(int open, bool all) const {
   DimSet whole = 0, grown = 0;
   for (int i = open; i < dims; ++i) whole |= DimSet{1} << dim[i];
   double total = certain;
   for (int i = 0; i < open && disturbed > 0; ++i)
     if (tile[dim[i]] > bounds.look_.inside[level][dim[i]]) grown |= DimSet{1} << dim[i];
-  for (int i = 0; i < disturbed; ++i)
+  for (int i = 0; i < disturbed && all; ++i)
     if ((moved_by[i] & grown) != 0) total += disturbance[i];
-  for (int i = 0; i < moved + passing; ++i) {
-    if (i >= moved && !comes_again(pass[i - moved])) continue;
+  for (int i = 0; i < moved + (all ? passing : 0); ++i) {
     double rounds = 1;
     for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) rounds *= left[std::countr_zero(rest)];
+    if (rounds == 1 && cost[i].unit == 0) continue;
+    if (i >= moved && !comes_again(pass[i - moved])) continue;
     total += cost[i].round * (rounds - 1);
     if (cost[i].unit == 0) continue;
     double units = 1;
@@ -316,7 +322,7 @@ void ChoiceBounds::Tiles::grow(int at) {
     // Smaller tiles cost more, unless they leave a tensor where it is.
     const bool disturbs = (disturbing >> d & 1U) != 0;
     if (least_cost(at + 1) >= best) {
-      if (!disturbs) break;
+      if (!disturbs || least_cost(at + 1, false) >= best) break;
       continue;
     }
     grow(at + 1);

@@ -130,12 +130,20 @@ double Unroller::least_steps(int d, double taken, Count units) const {
   return taken * std::max(1.0, to_come_[static_cast<std::size_t>(d) + 1] / left * (1 - kRoundingOfSteps));
 }
 
+/// Where those begin that are fast enough, of the last dim's.
+std::size_t Unroller::skip_slow(const std::vector<Split>& all, double steps) {
+  const auto fast = std::partition_point(all.begin(), all.end(),
+                                         [&](const Split& split) { return steps * split.rounds > most_steps_; });
+  if (fast != all.begin() && complete_) slow_ = std::min(slow_, steps * (fast - 1)->rounds);
+  return static_cast<std::size_t>(fast - all.begin());
+}
+
 /// The factor of dim d, and with it what layouts are left. `steps` and `units` are those of the dims before it.
 void Unroller::choose(int d, std::size_t first, double steps, Count units) {
   if (d == dims_) return keep(first, steps);
   const std::size_t last = layouts_.size();
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
-  for (std::size_t i = 0; i < all.size() && !expired_;) {
+  for (std::size_t i = d + 1 == dims_ ? skip_slow(all, steps) : 0; i < all.size() && !expired_;) {
     const Count factor = all[i].factor;
     if (units * factor > fanout_.units() || mirrored(d, factor, layouts_[first])) return;
     std::size_t next = i + 1;

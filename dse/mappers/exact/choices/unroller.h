@@ -68,6 +68,7 @@ class Unroller {
 
   void list_splits();
   double least_steps(int d, double taken, Count units) const;
+  std::size_t skip_slow(const std::vector<Split>& all, double steps);
   void choose(int d, std::size_t first, double steps, Count units);
   void lay(std::size_t before, int d, const Split& split, std::size_t first);
   bool mirrored(int d, Count factor, const Layout& before) const;

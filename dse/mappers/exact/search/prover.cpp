@@ -102,6 +102,11 @@ void Prover::renumber(const SpatialChoices& other) {
   std::vector<Candidate> fastest;
   std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen;
   const Candidate dived = std::exchange(dived_, {-kInfinity, 0, 0});
+  // Where none of them is any better, none is looked at again.
+  if (least_of_fastest_ < kInfinity && state_.close(least_of_fastest_)) {
+    std::erase_if(mine_, [&](std::uint32_t i) { return choices_->steps(i) <= steps_of_fastest_; });
+    fastest_.clear();
+  }
   auto here = mine_.begin();
   for (Candidate& unrolling : fastest_) {
     here =
@@ -181,8 +186,11 @@ void Prover::dive() {
   double fewest = kInfinity;
   for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_->steps(i));
   std::vector<Candidate> group;
+  std::size_t as_fast = 0;
   for (const std::uint32_t i : mine_) {
-    if (choices_->steps(i) > fewest || limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
+    if (choices_->steps(i) > fewest) continue;
+    ++as_fast;
+    if (limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
     group.push_back({look_at(i, kInfinity), i, 0});
     if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
   }
@@ -198,8 +206,11 @@ void Prover::dive() {
   }
   if (best.bound == kInfinity) return;
   // Keep choices that were not asked for are no better, and neither are the unrollings after the last one looked at.
-  if (!limits_.expired())
+  if (!limits_.expired()) {
     for (Candidate& unrolling : fastest_) unrolling.bound = std::max(unrolling.bound, best.bound);
+    steps_of_fastest_ = fewest;
+    if (group.size() == as_fast) least_of_fastest_ = best.bound;
+  }
   look_at(best.spatial, kInfinity);
   if (resolved_.perfect) read_off(resolved_, spatial_, bounds_, best.keeps, best.bound, state_.incumbent, limits_);
   if (state_.hopeless(best.bound)) return;

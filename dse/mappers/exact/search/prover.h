@@ -115,6 +115,7 @@ class Prover {
   SearchState& state_;
   Spatial spatial_;
   Candidate dived_{-kInfinity, 0, 0};                           // what the tables of the dive say
+  double steps_of_fastest_ = 0, least_of_fastest_ = kInfinity;  // infinity: not all were looked at
   std::vector<Candidate> fastest_;                              // what the dive looked at, in the order of mine_
   std::size_t next_fastest_ = 0;                                // of these: the first that was not asked for again
   std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen_;  // by the dive, which looks at many twice

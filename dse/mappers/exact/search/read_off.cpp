@@ -73,7 +73,10 @@ class TileReader {
   void grow(std::size_t k, int d, Count most) {
     bound_[d] = 1;
     if (most == 1 || (resolved_.may_loop[k] >> d & 1U) == 0) return;
-    const std::vector<Count>& all = divisors(iterations_[d] / done_[d]);
+    const Count left = iterations_[d] / done_[d];
+    bound_[d] = most;
+    if (left % most == 0 && fits(resolved_.memories[k])) return;
+    const std::vector<Count>& all = divisors(left);
     for (auto factor = all.rbegin(); factor != all.rend(); ++factor) {
       if (*factor > most) continue;
       bound_[d] = *factor;
