@@ -221,18 +221,20 @@ double ChoiceBounds::OuterTiles::value(int open) {
   DimSet whole = 0;
   for (int i = open; i < dims_; ++i) whole |= DimSet{1} << dim_[i];
   std::array<double, kMostFunctionals> more{};
-  for (const Repeated& transfer : across_) {
-    if (!(first_ >> transfer.tensor & 1U)) continue;
-    double rounds = 1, units = 1;
-    for (DimSet rest = transfer.dims & used_; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
-      const bool open_dim = whole >> d & 1U;
-      const double left = open_dim ? 1 : left_[d];
-      rounds *= left;
-      units *= units_of(d, transfer.child, left, open_dim ? &growths(d).front() : grown_[d]);
+  // Inside the border, too, for no loop before the first one outside moves anything.
+  for (const auto* transfers : {&across_, &inside_})
+    for (const Repeated& transfer : *transfers) {
+      if (!(first_ >> transfer.tensor & 1U)) continue;
+      double rounds = 1, units = 1;
+      for (DimSet rest = transfer.dims & used_; rest != 0; rest &= rest - 1) {
+        const int d = std::countr_zero(rest);
+        const bool open_dim = whole >> d & 1U;
+        const double left = open_dim ? 1 : left_[d];
+        rounds *= left;
+        units *= units_of(d, transfer.child, left, open_dim ? &growths(d).front() : grown_[d]);
+      }
+      repeat(transfer, rounds, units, more);
     }
-    repeat(transfer, rounds, units, more);
-  }
   if (complete && !inside_.empty()) {
     // Along the other dims the tile may be as large as it can.
     std::array<double, kMaxDims> rounds_of = left_;
@@ -243,7 +245,7 @@ double ChoiceBounds::OuterTiles::value(int open) {
         rounds_of[d] = grown[d]->left;
       }
     for (const Repeated& transfer : inside_) {
-      if (!overflows_inside(transfer)) continue;
+      if ((first_ >> transfer.tensor & 1U) || !overflows_inside(transfer)) continue;
       double rounds = 1, units = 1;
       for (DimSet rest = transfer.dims; rest != 0; rest &= rest - 1) {
         const int d = std::countr_zero(rest);

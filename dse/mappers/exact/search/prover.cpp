@@ -148,14 +148,24 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   }
   // 3. Search what the tables could not decide, for by now the incumbent is good.
   turns_.begin(1);
-  while (!open.empty()) {
-    std::vector<Candidate> searched;
-    nodes_ *= kNarrower;
-    unsearched = in_rounds(std::move(open), ClosedBy::kSearch, 1, close_choice, searched);
-    //    Once more those that used up their allowance, for now there is more for each.
-    open.clear();
-    for (const Candidate& candidate : searched)
-      (candidate.spent && unsearched.empty() && !turns_.ends_within(kLastTurn) ? open : undecided).push_back(candidate);
+  const auto search = [&] {
+    while (!open.empty()) {
+      std::vector<Candidate> searched;
+      nodes_ *= kNarrower;
+      unsearched = in_rounds(std::move(open), ClosedBy::kSearch, 1, close_choice, searched);
+      //  Once more those that used up their allowance, for now there is more for each.
+      open.clear();
+      for (const Candidate& candidate : searched)
+        (candidate.spent && unsearched.empty() && !turns_.ends_within(kLastTurn) ? open : undecided)
+            .push_back(candidate);
+    }
+  };
+  search();
+  // 4. What the search has left over goes into tables of those that still wait.
+  if (!waiting_.empty() && unsearched.empty()) {
+    turns_.begin(1);
+    waiting_ = in_rounds(std::move(waiting_), ClosedBy::kTables, kShareOfTurn, bound_choice, open);
+    search();
   }
   const bool left = leave_unlisted() | leave(waiting_, ClosedBy::kChoiceBounds) | leave(unsearched, ClosedBy::kTables);
   state_.out_of_effort |= left && !limits_.expired();
