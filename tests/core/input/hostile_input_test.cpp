@@ -11,6 +11,7 @@
 #include "core/input/load.h"
 #include "core/input/source_text.h"
 #include "support/shipped_library.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
@@ -67,8 +68,8 @@ TEST(HostileInput, ParametersThatMultiply) {
 }
 
 TEST(HostileInput, SizeOfFilesAndWhatIsNoFile) {
-  const auto folder = std::filesystem::temp_directory_path() / "pliant_hostile_input_test";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder temporary;
+  const auto& folder = temporary.path();
   const auto large = folder / "large.yaml";
   std::ofstream(large).close();
   std::filesystem::resize_file(large, 100'000'000);  // sparse
@@ -77,7 +78,6 @@ TEST(HostileInput, SizeOfFilesAndWhatIsNoFile) {
   EXPECT_NE(refusal([&] { load_layer(large); }).find("100000000 bytes are too many"), std::string::npos);
   EXPECT_NE(refusal([&] { load_layer(folder); }).find("is a folder"), std::string::npos);
   EXPECT_NE(refusal([&] { load_layer(folder / "none.yaml"); }).find("no such file"), std::string::npos);
-  std::filesystem::remove_all(folder);
   EXPECT_NE(accelerator_refusal(std::string(kMaxSourceBytes + 1, ' ')).find("4194305 bytes are too many"),
             std::string::npos);
 }

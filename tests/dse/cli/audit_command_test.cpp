@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "support/ran_command.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
@@ -28,10 +29,9 @@ class AuditCommand : public testing::Test {
     args.insert(args.end(), more.begin(), more.end());
     return run(args);
   }
-  void TearDown() override { std::filesystem::remove(file_); }
 
-  std::filesystem::path file_ = std::filesystem::temp_directory_path() /
-                                ("pliant_audit_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)) + ".json");
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "certificate.json";
 };
 
 const std::vector<std::string> kAudited{"--accelerator", "eyeriss", "--layer", "conv:M=32,C=16,P=14,Q=14,R=3,S=3"};

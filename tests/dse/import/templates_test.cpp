@@ -5,11 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include <unistd.h>
-
 #include "dse/import/templates/expression.h"
 #include "dse/import/templates/jinja.h"
 #include "dse/import/templates/named_values.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
@@ -115,15 +114,11 @@ TEST(Templates, LoopsEnd) {
 
 class IncludedTemplates : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("pliant-templates-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_ / "parts");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  void SetUp() override { std::filesystem::create_directories(folder_.path() / "parts"); }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(IncludedTemplates, TextsAndParts) {
