@@ -171,37 +171,38 @@ def keep(path, rows):
         writer.writerows(rows)
 
 
-def report(rows, options):
+def report(rows, heading, tell, most=40):
+    """`heading` says what ran, `tell` a row that took long or is open."""
     times = sorted(row["seconds"] for row in rows)
     open_rows = [row for row in rows if not row["certified"]]
-    print(
-        f"{len({row['design'] for row in rows})} {'wider ' if options.wider else ''}designs (seed {options.seed}), "
-        f"{options.factorization}, {options.objective}: {len(rows)} layers in {sum(times):.1f} CPU s"
-    )
+    print(f"{heading}: {len(rows)} layers in {sum(times):.1f} CPU s")
     print(
         f"median {percentile(times, .5) * 1e3:.2f} ms, p90 {percentile(times, .9) * 1e3:.1f} ms, "
         f"p99 {percentile(times, .99) * 1e3:.0f} ms, longest {times[-1]:.2f} s, "
         f"{sum(t > 1 for t in times)} over 1 s, {len(open_rows)} not proven ({len(open_rows) / len(rows):.2%})"
         + (f", largest gap {max(row['gap'] for row in open_rows):.2%}" if open_rows else "")
     )
-    for row in sorted(rows, key=lambda row: (row["certified"], -row["seconds"]))[:40]:
+    for row in sorted(rows, key=lambda row: (row["certified"], -row["seconds"]))[:most]:
         if row["seconds"] > 1 or not row["certified"]:
-            print(
-                f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on design "
-                f"{row['design']}: " + ", ".join(f"{key} {row[key]}" for key in choices(options))
-            )
+            print(f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on {tell(row)}")
+
+
+def parser_of(description, factorization, one):
+    """With the options of every such script; `one` is what is run at a time."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--factorization", default=factorization)
+    parser.add_argument("--objective", default="edp")
+    parser.add_argument("--csv", type=pathlib.Path, help=f"every layer that ran; a {one} in it is not run again")
+    parser.add_argument("--stop-after", type=float, default=math.inf, help=f"begin no {one} after so many seconds")
+    return parser
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
+    parser = parser_of(__doc__, "pfm", "design")
     parser.add_argument("--designs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--factorization", default="pfm")
-    parser.add_argument("--objective", default="edp")
     parser.add_argument("--budget", type=float, default=0, help="seconds a layer may take; 0: it ends by itself")
-    parser.add_argument("--csv", type=pathlib.Path, help="every layer of every design; designs in it are not run again")
-    parser.add_argument("--stop-after", type=float, default=math.inf, help="begin no design after so many seconds")
     parser.add_argument("--wider", action="store_true", help="designs beyond the usual, too")
     options = parser.parse_args()
 
@@ -222,7 +223,12 @@ def main():
             ]
             keep(options.csv, found)
             rows += found
-    report(rows, options)
+    report(
+        rows,
+        f"{len({row['design'] for row in rows})} {'wider ' if options.wider else ''}designs (seed {options.seed}), "
+        f"{options.factorization}, {options.objective}",
+        lambda row: f"design {row['design']}: " + ", ".join(f"{key} {row[key]}" for key in choices(options)),
+    )
 
 
 if __name__ == "__main__":

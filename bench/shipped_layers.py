@@ -11,15 +11,12 @@ script prints the median, the 90th and 99th percentile, the longest, and every l
 proven.
 """
 
-import argparse
 import json
-import math
-import pathlib
 import random
 import subprocess
 import time
 
-from natural_designs import ROOT, keep, known_rows, percentile
+from natural_designs import ROOT, keep, known_rows, parser_of, report
 
 
 def distinct_layers():
@@ -68,33 +65,9 @@ def solve(options, accelerator, workload, layer):
     }
 
 
-def report(rows, options):
-    times = sorted(row["seconds"] for row in rows)
-    open_rows = [row for row in rows if not row["certified"]]
-    print(
-        f"{len(rows)} pairs (seed {options.seed}), {options.factorization}, {options.objective}: "
-        f"{sum(times):.1f} CPU s; median {percentile(times, .5) * 1e3:.2f} ms, "
-        f"p90 {percentile(times, .9) * 1e3:.0f} ms, p99 {percentile(times, .99):.2f} s, longest {times[-1]:.2f} s, "
-        f"{len(open_rows)} not proven ({len(open_rows) / len(rows):.1%})"
-        + (f", largest gap {max(row['gap'] for row in open_rows):.2%}" if open_rows else "")
-    )
-    for row in sorted(rows, key=lambda row: (row["certified"], -row["seconds"])):
-        if row["seconds"] > 1 or not row["certified"]:
-            print(
-                f"  {row['seconds']:7.2f} s  gap {row['gap']:.3%}  {row['workload']} {row['layer']} on "
-                f"{row['accelerator']}: {row['ended']}"
-            )
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pliant", default=str(ROOT / "build/release/bin/pliant"))
+    parser = parser_of(__doc__, "ruby", "pair")
     parser.add_argument("--pairs", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--factorization", default="ruby")
-    parser.add_argument("--objective", default="edp")
-    parser.add_argument("--csv", type=pathlib.Path, help="every pair; those in it are not run again")
-    parser.add_argument("--stop-after", type=float, default=math.inf, help="begin no pair after so many seconds")
     options = parser.parse_args()
 
     rows = known_rows(options.csv)
@@ -105,7 +78,12 @@ def main():
         row = solve(options, *pair)
         keep(options.csv, [row])
         rows.append(row)
-    report(rows, options)
+    report(
+        rows,
+        f"{len(rows)} pairs (seed {options.seed}), {options.factorization}, {options.objective}",
+        lambda row: f"{row['accelerator']}: {row['ended']}",
+        most=len(rows),
+    )
 
 
 if __name__ == "__main__":
