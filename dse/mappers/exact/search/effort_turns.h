@@ -35,6 +35,14 @@ class EffortTurns {
     return all_ != kNoLimit && static_cast<double>(left(1)) < share * static_cast<double>(all_);
   }
 
+  /// Of what is left, what each of so many choices may take: together half of it.
+  static std::uint64_t allowance(std::uint64_t left, std::size_t choices) {
+    constexpr double kShareOfOne = 0.5;
+    return left == kNoLimit
+               ? left
+               : static_cast<std::uint64_t>(kShareOfOne * static_cast<double>(left) / static_cast<double>(choices));
+  }
+
  private:
   const SearchLimits& limits_;
   std::uint64_t all_, begin_ = 0, end_ = 0;

@@ -2,8 +2,6 @@
 #include "dse/mappers/exact/search/prover.h"
 
 #include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <numeric>
@@ -17,17 +15,9 @@ namespace pliant::exact {
 
 namespace {
 
-/// Choices are closed in rounds of at most this many; each round starts from the incumbent of the round before. So
-/// what is found does not depend on how many threads share a round.
-constexpr std::size_t kLargestRound = 16;
-
-/// Threads of the caller are asked for help only by a search that has taken so long already: sharing has its price, and
-/// in a sweep the next layer keeps them as busy.
-constexpr double kLongSearch = 0.02;
-
 /// Of a limited effort so much may go into listing choices and tables; the rest is for the search, which finds the
-/// better mappings. One choice may take half of what is left.
-constexpr double kShareOfTables = 0.8, kShareOfOne = 0.5;
+/// better mappings.
+constexpr double kShareOfTables = 0.8;
 
 /// Choices are listed and get tables in turns, for tables find mappings that leave fewer choices to list: of what is
 /// left for both, a turn looks at unrollings with so much, has listed choices after so much and made tables after so
@@ -56,13 +46,6 @@ constexpr double kStepsMatter = 1.1;
 
 /// Rounding must not make steps that are just too many seem fewer than so many.
 constexpr double kRoundingOfFloors = 1e-9;
-
-/// What each of so many choices may take.
-std::uint64_t allowance(std::uint64_t left, std::size_t choices) {
-  return left == EffortTurns::kNoLimit
-             ? left
-             : static_cast<std::uint64_t>(kShareOfOne * static_cast<double>(left) / static_cast<double>(choices));
-}
 
 }  // namespace
 
@@ -136,9 +119,7 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   if (state_.incumbent.value == kInfinity) dive();
   // 2. All choices that could be better, by the bounds that need no lattice; and tables of one after the other until
   //    the bound says the rest cannot be better. Where effort is limited, in turns.
-  if (mine_.size() > kFewUnrollings)
-    std::stable_sort(mine_.begin(), mine_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return choices_->steps(a) < choices_->steps(b); });
+  if (mine_.size() > kFewUnrollings) look_at_all();
   std::vector<Candidate> open, unsearched, undecided;
   for (bool last = false; !last;) {
     last = list_choices(waiting_) || limits_.expired() || turns_.ends_within(kLastTurn);
@@ -225,7 +206,7 @@ void Prover::dive() {
   if (resolved_.perfect) read_off(resolved_, spatial_, bounds_, best.keeps, best.bound, state_.incumbent, limits_);
   if (state_.hopeless(best.bound)) return;
   Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
-  lattice.allow(allowance(turns_.left(1), 1));
+  lattice.allow(EffortTurns::allowance(turns_.left(1), 1));
   lattice.group_beyond(nodes_);
   dived_ = best;
   dived_.bound = bound_choice(lattice, state_.incumbent, limits_, best.cycles);
@@ -250,16 +231,51 @@ double Prover::least_of(std::uint32_t spatial) {
   return look_at(spatial, state_.incumbent.value);
 }
 
+void Prover::look_at_all() {
+  std::stable_sort(mine_.begin(), mine_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return choices_->steps(a) < choices_->steps(b); });
+  std::vector<Candidate> all;
+  double left = kInfinity;  // least of what there was no time for
+  for (const std::uint32_t i : mine_) {
+    double least = bounds_.floor(choices_->steps(i));
+    if (closed_by_floor(i, least)) continue;
+    if (limits_.expired()) {
+      left = least;  // the others are slower
+      break;
+    }
+    if (turns_.left(kShareOfLooking) > 0) least = look_at(i, state_.incumbent.value);
+    if (!closed_by(least)) all.push_back({least, i, 0});
+  }
+  mine_.clear();
+  if (limits_.expired()) {
+    for (const Candidate& unrolling : all) left = std::min(left, unrolling.bound);
+    if (left < kInfinity) state_.leave_unseen(left);
+    return;
+  }
+  std::sort(all.begin(), all.end());
+  for (const Candidate& unrolling : all) {
+    mine_.push_back(unrolling.spatial);
+    looked_.push_back(unrolling.bound);
+  }
+  next_fastest_ = fastest_.size();
+}
+
+double Prover::known_of(std::size_t at) const {
+  return looked_.empty() ? bounds_.floor(choices_->steps(mine_[at])) : looked_[at];
+}
+
+bool Prover::closed_by_floor(std::uint32_t spatial, double floor) {
+  const bool closed = state_.close(floor);
+  if (closed && state_.record != nullptr) state_.record->floor(choices_->steps(spatial), floor);
+  return closed;
+}
+
 bool Prover::list_choices(std::vector<Candidate>& found) {
   for (; next_ < mine_.size(); ++next_) {
     const std::uint32_t i = mine_[next_];
-    const double floor = bounds_.floor(choices_->steps(i));
-    if (state_.close(floor)) {
-      // Later turns have better mappings: there an unrolling may be too slow while as slow a one was looked at before.
-      if (state_.record != nullptr && first_turn_) state_.record->floor(choices_->steps(i), floor);
-      if (!first_turn_) record_bounded(floor);
-      continue;
-    }
+    // Later turns have better mappings: there an unrolling may be too slow while as slow a one was looked at before.
+    const double known = known_of(next_);
+    if (first_turn_ && looked_.empty() ? closed_by_floor(i, known) : closed_by(known)) continue;
     if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
     const double least = least_of(i);
     // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
@@ -295,7 +311,7 @@ bool Prover::leave_unlisted() {
     state_.leave_unseen(bound);
     any = true;
   };
-  for (; next_ < mine_.size(); ++next_) leave_one(bounds_.floor(choices_->steps(mine_[next_])));
+  for (; next_ < mine_.size(); ++next_) leave_one(known_of(next_));
   for (const Unrolled& unrolled : unrolled_) leave_one(unrolled.least.value);
   return any;
 }
@@ -344,7 +360,7 @@ void Prover::improve_with(const Unrolled& unrolled) {
   count_tiles();
   if (state_.hopeless(best.bound)) return;
   Lattice lattice(resolved_, spatial, bounds_.keeps(best.keeps), stores_.local(), limits_);
-  lattice.allow(allowance(turns_.left(kShareOfListing), kTriedFirst));
+  lattice.allow(EffortTurns::allowance(turns_.left(kShareOfListing), kTriedFirst));
   bound_choice(lattice, state_.incumbent, limits_, best.cycles);
 }
 
@@ -376,70 +392,6 @@ void Prover::choose_durations(std::vector<Candidate>& found) {
     });
   }
   unrolled_.erase(unrolled_.begin(), unrolled_.begin() + static_cast<std::ptrdiff_t>(done));
-}
-
-void Prover::tell(double least_to_come, const std::vector<Candidate>& open) {
-  constexpr double kEvery = 0.1;  // seconds
-  if (!on_progress_ || limits_.seconds() < told_ + kEvery) return;
-  told_ = limits_.seconds();
-  double bound = std::min({least_to_come, state_.undecided, state_.incumbent.value});
-  for (const auto* more : {&std::as_const(waiting_), &open})
-    for (const Candidate& candidate : *more) bound = std::min(bound, candidate.bound);
-  for (const Unrolled& unrolled : unrolled_) bound = std::min(bound, unrolled.least.value);
-  for (std::size_t i = next_; i < mine_.size(); ++i) bound = std::min(bound, bounds_.floor(choices_->steps(mine_[i])));
-  on_progress_({state_.incumbent.value, bound, limits_.priced, told_});
-}
-
-std::vector<Prover::Candidate> Prover::in_rounds(std::vector<Candidate> candidates, ClosedBy by, double share,
-                                                 Close close, std::vector<Candidate>& open) {
-  std::sort(candidates.begin(), candidates.end());
-  // What closes a candidate that the incumbent has overtaken before its turn.
-  const ClosedBy before = by == ClosedBy::kTables ? ClosedBy::kChoiceBounds : ClosedBy::kTables;
-  std::size_t round = 1, first = 0;
-  while (first < candidates.size()) {
-    std::size_t last = first;
-    while (last < candidates.size() && last - first < round && !state_.hopeless(candidates[last].bound)) ++last;
-    if (first == last) break;
-    const std::uint64_t left = turns_.left(share);
-    if (limits_.expired() || left == 0) break;
-    tell(candidates[first].bound, open);
-    std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, state_.incumbent.value});
-    const auto one = [&](std::size_t i) {
-      Candidate& candidate = candidates[first + i];
-      Spatial spatial;
-      choices_->get(candidate.spatial, spatial);
-      spatial.durations = durations_[candidate.durations];
-      Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
-      lattice.allow(allowance(left, found.size()));
-      lattice.group_beyond(nodes_);
-      candidate.bound = std::max(candidate.bound, close(lattice, found[i], limits_, candidate.cycles));
-      candidate.spent = lattice.spent() || lattice.may_be_finer();
-    };
-    const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
-    const bool alone = threads_ == kThreadsOfCaller ? limits_.seconds() < kLongSearch : threads_ == 1;
-    if (alone || found.size() == 1)
-      for (std::size_t i = 0; i < found.size(); ++i) one(i);
-    else if (threads_ == kThreadsOfCaller)
-      tbb::this_task_arena::isolate(together);  // a thread that waits must not begin another search
-    else
-      tbb::task_arena(threads_).execute(together);
-    for (Incumbent& better : found)
-      if (better.mapping && better.value < state_.incumbent.value) state_.incumbent = std::move(better);
-    for (std::size_t i = first; i < last; ++i)
-      if (state_.close(candidates[i].bound))
-        record(candidates[i], by);
-      else
-        open.push_back(candidates[i]);
-    first = last;
-    round = std::min(2 * round, kLargestRound);
-  }
-  std::vector<Candidate> unsearched;
-  for (; first < candidates.size(); ++first)
-    if (state_.close(candidates[first].bound))
-      record(candidates[first], before);
-    else
-      unsearched.push_back(candidates[first]);
-  return unsearched;
 }
 
 }  // namespace pliant::exact

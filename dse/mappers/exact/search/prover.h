@@ -73,6 +73,13 @@ class Prover {
   /// The same with the incumbent as the limit; or what the dive has found, where that is enough.
   double least_of(std::uint32_t spatial);
 
+  /// Where there are many: all unrollings once, the fastest first, so that what a limit leaves is slow; then those that
+  /// could be better, the least bound first.
+  void look_at_all();
+  /// Of an unrolling that was not listed yet, by its place in mine_.
+  double known_of(std::size_t at) const;
+  bool closed_by_floor(std::uint32_t spatial, double floor);
+
   /// Adds choices that could be better, by the bounds that need no lattice. True: there are no more.
   bool list_choices(std::vector<Candidate>& found);
   /// True: there was something.
@@ -98,7 +105,8 @@ class Prover {
   const ResolvedTask resolved_;
   const SpatialChoices* choices_ = nullptr;
   std::vector<std::uint32_t> mine_;
-  std::size_t next_ = 0;            // of mine_: the first that was not looked at
+  std::vector<double> looked_;      // what is known of these, where all were looked at
+  std::size_t next_ = 0;            // of mine_: the first whose choices were not listed
   std::vector<Unrolled> unrolled_;  // looked at; their durations are still to be chosen
   bool first_turn_ = true;
   std::vector<Candidate> waiting_;  // for tables
