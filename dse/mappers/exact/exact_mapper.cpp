@@ -15,8 +15,8 @@ namespace pliant {
 namespace {
 
 /// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
-/// a few seconds. Where an easier task comes first, that one has a quarter of it.
-constexpr std::uint64_t kEffort = 7'500'000'000;
+/// a few seconds. Where an easier task comes first, that one has a quarter of it, and what it leaves goes to the other.
+constexpr std::uint64_t kEffort = 6'200'000'000;
 
 class ExactMapper final : public Mapper {
  public:
@@ -25,7 +25,8 @@ class ExactMapper final : public Mapper {
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
     const auto started = Clock::now();
-    SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort);
+    std::uint64_t used = 0;
+    SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort, used);
     if (!result.mapping && (result.ended_by == EndedBy::kMemory || result.ended_by == EndedBy::kEffort))
       draw_mapping(task, left_of(options, started), result);
     return result;
@@ -49,10 +50,10 @@ class ExactMapper final : public Mapper {
   }
 
   static SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options,
-                            exact::Incumbent incumbent, std::uint64_t effort) {
+                            exact::Incumbent incumbent, std::uint64_t effort, std::uint64_t& used) {
     return task.factorization == Factorization::kPadding
                ? exact::prove_padded(task, problem, options, std::move(incumbent), effort)
-               : exact::prove(task, problem, options, std::move(incumbent), effort);
+               : exact::prove(task, problem, options, std::move(incumbent), effort, &used);
   }
 
   static SearchOptions left_of(const SearchOptions& options, Clock::time_point started) {
@@ -63,7 +64,8 @@ class ExactMapper final : public Mapper {
     return left;
   }
 
-  static SearchResult prove_best(const Task& task, const SearchOptions& options, std::uint64_t effort) {
+  static SearchResult prove_best(const Task& task, const SearchOptions& options, std::uint64_t effort,
+                                 std::uint64_t& used) {
     const auto started = Clock::now();
     const Problem problem(task.layer, task.accelerator);
     // Where the proof may be out of reach, an easier task gives a good mapping first; then the proof goes as far as the
@@ -76,14 +78,14 @@ class ExactMapper final : public Mapper {
       case Factorization::kPadding: easier.factorization = Factorization::kPerfect; break;
       case Factorization::kPerfect:
         // Timeloop's memory of windows: the run rule's words are never fewer.
-        if (!exact::displacement_walks(problem)) return exact::prove(task, problem, options, {}, effort);
+        if (!exact::displacement_walks(problem)) return exact::prove(task, problem, options, {}, effort, &used);
         easier.accelerator.conventions.halo = Conventions::Halo::kRun;
     }
     SearchOptions limited = options;
     limited.budget.seconds /= 2;
     limited.record_parts = false;
     limited.on_progress = {};
-    const SearchResult first = prove_best(easier, limited, effort / 4);
+    const SearchResult first = prove_best(easier, limited, effort / 4, used);
     exact::Incumbent incumbent;
     // Fixed tiles are rounded to divisors where the factors must be perfect, so it need not be legal here.
     if (first.mapping &&
@@ -94,7 +96,8 @@ class ExactMapper final : public Mapper {
       incumbent.value = task_value(task, incumbent.totals);
     }
     limited = left_of(options, started);
-    SearchResult result = prove(task, problem, limited, std::move(incumbent), effort / 4 * 3);
+    SearchResult result =
+        prove(task, problem, limited, std::move(incumbent), effort - std::min(used, effort / 4), used);
     result.seconds += first.seconds;
     result.evaluations += first.evaluations;
     return result;

@@ -13,7 +13,7 @@
 namespace pliant::exact {
 
 SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
-                   std::uint64_t effort) {
+                   std::uint64_t effort, std::uint64_t* used) {
   SearchLimits limits(options);
   SearchState state{std::move(incumbent), limits};
   ProofRecord record;
@@ -37,6 +37,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   std::iota(all.begin(), all.end(), 0);
   prover.run(choices, std::move(all));
   if (!choices.complete()) state.close_unlisted(prover.floor(choices.unlisted()));
+  if (used != nullptr) *used += limits.effort;
   SearchResult result = result_of(std::move(state), limits);
   if (options.record_parts)
     result.parts = record.parts(task, problem, choices, prover.keep_choices(),

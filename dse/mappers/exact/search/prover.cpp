@@ -27,6 +27,10 @@ constexpr double kShareOfLooking = 0.6, kShareOfListing = 0.7, kShareOfTurn = 0.
 /// More unrollings than this are looked at fastest first, so that those that a limit leaves are the slow ones.
 constexpr std::size_t kFewUnrollings = 4096;
 
+/// Where all unrollings were looked at, the best bound first, the tables of so many choices come before others are
+/// listed.
+constexpr std::size_t kManyChoices = 32'768;
+
 /// Looking at one unrolling (where displacements are remembered, too), at one way to keep, and at one tile for its
 /// bounds.
 constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfWalks = 2'500, kEffortOfKeeps = 300, kEffortOfTile = 40;
@@ -277,6 +281,7 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     const double known = known_of(next_);
     if (first_turn_ && looked_.empty() ? closed_by_floor(i, known) : closed_by(known)) continue;
     if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
+    if (!looked_.empty() && found.size() > kManyChoices) break;
     const double least = least_of(i);
     // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
     const bool closed = state_.close(least);
