@@ -16,7 +16,7 @@ namespace {
 
 /// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
 /// a few seconds. Where an easier task comes first, that one has a quarter of it, and what it leaves goes to the other.
-constexpr std::uint64_t kEffort = 6'200'000'000;
+constexpr std::uint64_t kEffort = 5'800'000'000;
 
 class ExactMapper final : public Mapper {
  public:
