@@ -48,7 +48,7 @@ class SpatialBounds {
     smallest_only_ = rule_ != Factorization::kRuby && problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
     smallest_only_ &= rules.allows_smaller_tiles(d);
     // Demands are rounded after divisions whose error differs with the steps.
-    smallest_only_ &= problem.conventions.stall_rounding != Conventions::StallRounding::kDemandRatio;
+    smallest_only_ &= !rounds_demands(problem);
     // Shares of a box are dealt to idle units as well: more of them, more first arrivals.
     smallest_only_ &= !deals_boxes(problem);
     // Displacements are remembered where no dim leaves a remainder, and only there.
@@ -68,8 +68,7 @@ class SpatialBounds {
     }
     // Where nothing but the units that work counts, what they find is worth knowing.
     const bool idle_units_differ = deals_boxes(problem) || displacement_walks(problem) ||
-                                   task.accelerator.hints.min_utilization > 0 ||
-                                   problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio;
+                                   task.accelerator.hints.min_utilization > 0 || rounds_demands(problem);
     if ((rule_ == Factorization::kRubyS || rule_ == Factorization::kRuby) && !idle_units_differ) finds_ = {size_};
     // Padding: temporal loops do not matter, the spatial bounds of all fanouts together decide the padded size.
     if (rule_ == Factorization::kPadding) shrink(false);

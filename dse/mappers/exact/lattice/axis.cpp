@@ -36,7 +36,7 @@ namespace pliant::exact {
 /// displacements, which the model counts by another rule as soon as any dim leaves a remainder.
 bool smallest_bound_will_do(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial, int d) {
   // Demands are rounded after divisions whose error differs with the steps: a wider bound may save a cycle there.
-  if (problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio) return false;
+  if (rounds_demands(problem)) return false;
   if (problem.windowed[d] != 0 || !rules.allows_smaller_tiles(d)) return false;
   if (problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory) return false;
   if (problem.conventions.drain == Conventions::Drain::kParentWrites) return false;

@@ -238,6 +238,10 @@ bool displacement_walks(const Problem& problem) {
   return false;
 }
 
+bool rounds_demands(const Problem& problem) {
+  return problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio && !problem.ports.empty();
+}
+
 bool deals_boxes(const Problem& problem) {
   return problem.conventions.footprint == Conventions::Footprint::kBoundingBox &&
          !problem.affine[problem.output].empty();

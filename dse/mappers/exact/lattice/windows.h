@@ -20,6 +20,9 @@ double extent(const Problem& problem, const Problem::AffineRank& rank, const std
 bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank);
 bool displacement_walks(const Problem& problem);  ///< along any rank
 
+/// Are demands of ports rounded after a division, whose error differs with the steps?
+bool rounds_demands(const Problem& problem);
+
 /// Are outputs dealt to units as shares of a bounding box? Then first arrivals depend on the tiles in between.
 bool deals_boxes(const Problem& problem);
 
