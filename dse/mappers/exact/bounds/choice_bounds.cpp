@@ -253,10 +253,21 @@ ChoiceBounds::Longest ChoiceBounds::longest_port(const Chosen& chosen, double cy
 /// The objective from what shared capacity makes of energy, of the ports that may bind, and of energy and the longest
 /// of these together.
 ChoiceBounds::Shared ChoiceBounds::shared_value(const Chosen& chosen, double cycles, double limit) const {
-  Shared bound = by_functionals(chosen, cycles, limit);
   // With perfect factors tables take hardly longer.
-  if (bound.value < limit && !resolved_.perfect)
-    bound.value = std::max(bound.value, least_of_outer_tiles(chosen, bound.cycles, limit));
+  if (resolved_.perfect) return by_functionals(chosen, cycles, limit);
+  int k = static_cast<int>(resolved_.memories.size()) - 2;
+  while (k >= 0 && p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) --k;
+  double least = 0;
+  for (int inner = k - 1; inner >= 0 && least < limit; --inner)
+    least = std::max(least, least_of_border_tiles(chosen, inner, cycles, limit));
+  if (least >= limit) {
+    double energy = p_.macs * p_.mac_pj;
+    for (int x = 0; x < p_.tensors; ++x) energy += least_of(*chosen[x], 0);
+    return {least, energy, cycles, cycles > look_.steps ? cycles : 0};
+  }
+  Shared bound = by_functionals(chosen, cycles, limit);
+  if (bound.value < limit && k >= 0) least = std::max(least, least_of_border_tiles(chosen, k, bound.cycles, limit));
+  bound.value = std::max(bound.value, least);
   return bound;
 }
 

@@ -5,8 +5,8 @@
 //   moved_once       one unrolling and its keepers: every tensor moved once
 //   shared_capacity  the same, and tensors that share a memory must fit together: at most one sort of loop comes first
 //                    outside it, so the tensors that this loop moves come again for every tile of their other dims
-//   outer_tiles      every tile of the outermost memory with a capacity: what it costs there and further in, all
-//                    functionals together
+//   border_tiles     every tile of one memory with a capacity: what it costs there and further in, all functionals
+//                    together
 #pragma once
 
 #include <algorithm>
@@ -198,9 +198,9 @@ class ChoiceBounds {
   double over_first_loops(const Border& border, const Chosen& chosen, bool passing, BestTile* best) const;
   double shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
                             BestTile* best = nullptr) const;
-  class OuterTiles;
-  /// The objective of any tile of the outermost memory with a capacity, or the limit; 0: nothing is known.
-  double least_of_outer_tiles(const Chosen& chosen, double cycles, double limit) const;
+  class BorderTiles;
+  /// The objective of any tile of memory k, or the limit; 0: nothing is known.
+  double least_of_border_tiles(const Chosen& chosen, int k, double cycles, double limit) const;
   const Growths& growths(int d, const Spatial& spatial, Count spread);
   void list_growths(Count iterations, std::vector<Growth>& all) const;
   void list_growths(int d, Count spread, std::vector<Growth>& all) const;

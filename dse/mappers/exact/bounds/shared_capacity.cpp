@@ -142,7 +142,7 @@ double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet c
 /// Does a tensor without windows go to a memory inside this one?
 bool ChoiceBounds::passes(const Border& border, int x) const {
   return (border.crossing >> x & 1U) && border.child[x] > border.level && border.child[x] < p_.levels &&
-         p_.affine[x].empty() && p_.capacity[border.child[x]] < kInfinity;
+         !(resolved_.remembered >> x & 1U) && p_.capacity[border.child[x]] < kInfinity;
 }
 
 /// The best over the sets that a loop can move first; a set that contains another is never better. Below 0: too many
@@ -234,11 +234,12 @@ void ChoiceBounds::begin(Tiles& tiles, const Border& border, const Chosen& chose
 /// Must a tensor that passes come again, for a loop inside this memory moves it? It need not where its memory holds all
 /// that its units work on.
 bool ChoiceBounds::Tiles::comes_again(const Pass& one) const {
-  double words = 1;
+  std::array<double, kMaxDims> share;
   for (DimSet rest = bounds.p_.coupled[one.tensor]; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    words *= std::max(1.0, tile[d] * bounds.look_.units[one.memory][d] / bounds.look_.units[level][d]);
+    share[d] = std::max(1.0, tile[d] * bounds.look_.units[one.memory][d] / bounds.look_.units[level][d]);
   }
+  const double words = bounds.words(one.tensor, share);
   return bounds.resolved_.rules.memory(one.memory).overflows(one.beside, [&](int y) {
     return y == one.tensor ? words : bounds.look_.held[y][one.memory];
   });

@@ -63,5 +63,33 @@ TEST(PassingTensors, StayWhereTheMemoriesOfAllUnitsHoldThem) {
   EXPECT_GE(stay, 3);
 }
 
+// Windows of P + R go past the weights' memory. Four values are all that there are; with fewer the windows come again
+// for every tile along M.
+TEST(PassingTensors, WindowsComeAgainWhereTheirMemoryHoldsAPart) {
+  const auto windows_with = [](int registers) {
+    return task_of(
+        "word_bits: 8\nlevels:\n"
+        "  - {memory: DRAM, capacity: unbounded, read_pj: 100, write_pj: 100}\n"
+        "  - {memory: SRAM, capacity: 5 B, read_pj: 1, write_pj: 1, keeps: [weights, outputs]}\n"
+        "  - {memory: Reg, capacity: " +
+            std::to_string(registers) +
+            " B, read_pj: 0.1, write_pj: 0.1, keeps: [inputs]}\n"
+            "  - {compute: MAC, mac_pj: 1}\n",
+        "  dims: {M: 2, P: 3, R: 2}\n  tensors:\n"
+        "    - {name: I, role: inputs, projection: [P + R]}\n"
+        "    - {name: W, role: weights, projection: [M, R]}\n"
+        "    - {name: O, role: outputs, projection: [M, P]}\n");
+  };
+  for (int registers = 1; registers <= 4; ++registers) {
+    const auto [bound, least] = energies(windows_with(registers)).front();
+    EXPECT_TRUE(at_most(bound, least)) << registers << ": " << bound << " " << least;
+    if (registers > 1) {
+      EXPECT_NEAR(bound, least, kSame * least) << registers;
+    }
+  }
+  // Four words more from the DRAM.
+  EXPECT_GE(energies(windows_with(3)).front().first, energies(windows_with(4)).front().first + 4 * 100);
+}
+
 }  // namespace
 }  // namespace pliant::exact

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// One border with all functionals together: every tile of one memory with a capacity, and what it means for the
+// transfers across its border and inside it.
+//
+// Every mapping has one tile there. Large ones save deliveries across the border. But what does not fit into a memory
+// further in is moved there by a loop inside the border, so it comes again for every round outside it. For each tile
+// all functionals are known at least, so the objective is, and the least over the tiles holds for the choice.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// Where there are more tiles this bound is not worth its price.
+constexpr int kMostBorderTiles = 4000;
+
+constexpr std::size_t kMostFunctionals = 24, kMostTransfers = 16;
+
+}  // namespace
+
+class ChoiceBounds::BorderTiles {
+ public:
+  BorderTiles(const ChoiceBounds& bounds, const Chosen& chosen, int k, double cycles)
+      : b_(bounds),
+        p_(bounds.p_),
+        chosen_(chosen),
+        look_(bounds.look_),
+        cycles_(cycles),
+        k_(k),
+        level_(bounds.resolved_.memories[static_cast<std::size_t>(k)]) {}
+
+  /// Is there anything that two tensors share at the border?
+  bool find();
+  /// The least objective of any tile, or the limit where none is below it; 0 where there are too many.
+  double least(double limit);
+
+ private:
+  /// A transfer that may come again, and how often: dims whose rounds repeat it.
+  struct Repeated {
+    int tensor, child;
+    bool crosses;    // the border; the others are inside it
+    bool overflows;  // comes again where its memory cannot hold all that a unit works on
+    TensorSet beside;
+    DimSet dims;
+    double copies;
+    std::array<Costs::Delivery, kMostFunctionals> delivery;
+  };
+
+  bool add(int tensor, const KeeperPair& pair);
+  void find_sets();
+  void move_first(TensorSet set);
+  void list_dims(const Repeated& transfer, DimSet rounds);
+  void grow(int at);
+  double value(int open, bool overflows);
+  void repeat(const Repeated& transfer, DimSet whole, DimSet dims, std::array<double, kMostFunctionals>& more) const;
+  const Growth* largest(int d);
+  bool overflows_inside(const Repeated& transfer) const;
+  const std::vector<Growth>& growths(int d) const { return (*look_.growths[d])[static_cast<std::size_t>(k_)]; }
+
+  const ChoiceBounds& b_;
+  const Problem& p_;
+  const Chosen& chosen_;
+  const Look& look_;
+  double cycles_;
+  int k_, level_;  // the memory, counted from the innermost outwards, and where it stands
+  std::size_t functionals_ = 0;
+  TensorSet holds_ = 0, crossing_ = 0;
+  DimSet grows_ = 0, moves_ = 0, used_ = 0;
+  std::array<Repeated, kMostTransfers> transfers_;
+  int count_ = 0;
+  std::array<TensorSet, kMaxDims> sets_{};
+  int set_count_ = 0;
+  std::array<double, kMostFunctionals> once_{}, begun_{};
+  TensorSet first_ = 0;              // moved by the first loop outside
+  bool may_overflow_ = false;        // any of the others
+  std::array<int, kMaxDims> dim_{};  // along which tiles are looked at
+  int dims_ = 0, looked_ = 0;
+  std::array<double, kMaxDims> tile_{}, left_{};
+  std::array<const Growth*, kMaxDims> grown_{};
+  double best_ = 0;
+};
+
+bool ChoiceBounds::BorderTiles::find() {
+  functionals_ = b_.functionals();
+  for (int i = 0; i < static_cast<int>(b_.resolved_.memories.size()); ++i)
+    (i <= k_ ? grows_ : moves_) |= b_.resolved_.may_loop[static_cast<std::size_t>(i)];
+  once_[0] = p_.macs * p_.mac_pj;
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (chosen_[x]->staying != 0) return false;
+    if (chosen_[x]->levels >> level_ & 1U) holds_ |= TensorSet{1} << x;
+    for (std::size_t f = 0; f < functionals_; ++f) {
+      once_[f] += b_.least_of(*chosen_[x], f);
+      begun_[f] += b_.begun(*chosen_[x], f);
+    }
+    for (const KeeperPair& pair : chosen_[x]->pairs)
+      if (pair.child < p_.levels && pair.child >= level_ && !add(x, pair)) return false;
+  }
+  for (int x = 0; x < p_.tensors; ++x)
+    if (crossing_ >> x & 1U) used_ |= p_.coupled[x];
+  if (std::popcount(crossing_) < 2) return false;
+  find_sets();
+  return set_count_ > 0;
+}
+
+bool ChoiceBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
+  const bool crosses = pair.parent < level_, remembered = b_.resolved_.remembered >> tensor & 1U;
+  if (crosses) crossing_ |= TensorSet{1} << tensor;
+  if (!crosses && remembered) return true;
+  if (count_ == static_cast<int>(kMostTransfers)) return false;
+  const auto number = static_cast<std::size_t>(&pair - chosen_[tensor]->pairs.data());
+  Repeated& transfer = transfers_[count_++];
+  transfer.tensor = tensor;
+  transfer.child = pair.child;
+  transfer.crosses = crosses;
+  transfer.overflows = pair.child > level_ && !remembered && p_.capacity[pair.child] < kInfinity;
+  transfer.beside = 0;
+  for (int y = 0; y < p_.tensors; ++y) transfer.beside |= TensorSet{chosen_[y]->levels >> pair.child & 1U} << y;
+  transfer.dims = ((DimSet{1} << p_.dims) - 1) & ~p_.coupled[tensor];
+  transfer.copies = b_.busy(*chosen_[tensor], number);
+  for (std::size_t f = 0; f < functionals_; ++f) transfer.delivery[f] = b_.delivery(*chosen_[tensor], number, f);
+  return true;
+}
+
+/// What a loop outside can move first; a set that contains another is never better.
+void ChoiceBounds::BorderTiles::find_sets() {
+  std::array<TensorSet, kMaxDims> all{};
+  int count = 0;
+  for (DimSet rest = used_ & moves_; rest != 0; rest &= rest - 1)
+    if (const int d = std::countr_zero(rest); look_.temporal[d] > 1) all[count++] = b_.moved_along(d, crossing_);
+  for (int i = 0; i < count; ++i) {
+    bool minimal = true;
+    for (int j = 0; j < count; ++j) minimal &= all[j] == all[i] ? j >= i : (all[j] & ~all[i]) != 0;
+    if (minimal) sets_[set_count_++] = all[i];
+  }
+}
+
+double ChoiceBounds::BorderTiles::least(double limit) {
+  best_ = limit;
+  for (int i = 0; i < set_count_ && looked_ <= kMostBorderTiles; ++i) {
+    move_first(sets_[i]);
+    grow(0);
+  }
+  b_.looked_ += 2 * static_cast<std::uint64_t>(looked_);
+  return looked_ > kMostBorderTiles ? 0 : best_;
+}
+
+void ChoiceBounds::BorderTiles::list_dims(const Repeated& transfer, DimSet rounds) {
+  for (DimSet rest = transfer.dims & rounds & grows_; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    if (look_.temporal[d] > 1 && std::find(dim_.begin(), dim_.begin() + dims_, d) == dim_.begin() + dims_)
+      dim_[dims_++] = d;
+  }
+}
+
+void ChoiceBounds::BorderTiles::move_first(TensorSet set) {
+  first_ = set;
+  dims_ = 0;
+  may_overflow_ = false;
+  tile_ = look_.inside[level_];
+  left_ = look_.temporal;
+  grown_.fill(nullptr);
+  for (int i = 0; i < count_; ++i)
+    if (transfers_[i].crosses && (set >> transfers_[i].tensor & 1U)) list_dims(transfers_[i], used_);
+  for (int i = 0; i < count_; ++i) {
+    if ((set >> transfers_[i].tensor & 1U) || !transfers_[i].overflows) continue;
+    may_overflow_ = true;
+    if (transfers_[i].crosses) list_dims(transfers_[i], ~DimSet{0});
+  }
+}
+
+/// The first growth along a dim that fits. What is larger than a tile that does not fit does not fit either.
+const ChoiceBounds::Growth* ChoiceBounds::BorderTiles::largest(int d) {
+  const double before = tile_[d], smallest = look_.inside[level_][d];
+  const std::vector<Growth>& all = growths(d);
+  const MemoryRules& memory = b_.resolved_.rules.memory(level_);
+  const auto found = std::partition_point(all.begin(), all.end() - 1, [&](const Growth& larger) {
+    tile_[d] = std::min(smallest * larger.factor, p_.size[d]);
+    return memory.overflows(holds_, [&](int x) { return b_.words(x, tile_); });
+  });
+  tile_[d] = before;
+  return &*found;
+}
+
+void ChoiceBounds::BorderTiles::grow(int at) {
+  if (++looked_ > kMostBorderTiles) return;
+  if (at == dims_) {
+    best_ = std::min(best_, value(dims_, may_overflow_));
+    return;
+  }
+  const int d = dim_[at];
+  for (const Growth* growth = largest(d); growth != growths(d).data() + growths(d).size(); ++growth) {
+    tile_[d] = std::min(look_.inside[level_][d] * growth->factor, p_.size[d]);
+    left_[d] = growth->left;
+    grown_[d] = growth;
+    // Across the border smaller tiles cost more; inside they may cost less.
+    if (at + 1 < dims_ || may_overflow_) {
+      ++looked_;
+      if (value(at + 1, false) >= best_) break;
+      if (at + 1 < dims_ && may_overflow_ && value(at + 1, true) >= best_) continue;
+    }
+    grow(at + 1);
+    if (at + 1 == dims_ && !may_overflow_) break;
+  }
+  tile_[d] = look_.inside[level_][d];
+  left_[d] = look_.temporal[d];
+  grown_[d] = nullptr;
+}
+
+/// Deliveries beyond the first, in every round over these dims; some are taken to be whole.
+void ChoiceBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
+                                       std::array<double, kMostFunctionals>& more) const {
+  double rounds = 1, units = 1;
+  for (DimSet rest = transfer.dims & dims; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    const bool open = whole >> d & 1U;
+    const Growth* const grown = open ? &growths(d).front() : grown_[d];
+    const double left = open ? 1 : left_[d];
+    const double most = grown != nullptr ? grown->most : look_.tile_known[d] ? 1 : kInfinity;
+    rounds *= left;
+    units *= std::max(left, p_.size[d] / (look_.inside[transfer.child][d] * most));
+  }
+  const double deliveries = std::max(rounds - 1, units - transfer.copies);
+  for (std::size_t f = 0; f < functionals_; ++f)
+    more[f] += transfer.delivery[f].round * (rounds - 1) + transfer.delivery[f].unit * deliveries;
+}
+
+/// Is what a unit works on while the tile stays more than its memory holds of this tensor, beside the least of others?
+bool ChoiceBounds::BorderTiles::overflows_inside(const Repeated& transfer) const {
+  std::array<double, kMaxDims> tile = look_.inside[transfer.child];
+  for (int i = 0; i < dims_; ++i)
+    if (const int d = dim_[i]; grown_[d] != nullptr) tile[d] = std::min(tile[d] * grown_[d]->factor, p_.size[d]);
+  return b_.resolved_.rules.memory(transfer.child).overflows(transfer.beside, [&](int x) {
+    return x == transfer.tensor ? b_.words(x, tile) : look_.held[x][transfer.child];
+  });
+}
+
+/// At least, dims from `open` on taken to be whole; with what comes again as it overflows inside, or without.
+double ChoiceBounds::BorderTiles::value(int open, bool overflows) {
+  DimSet whole = 0;
+  for (int i = open; i < dims_; ++i) whole |= DimSet{1} << dim_[i];
+  std::array<double, kMostFunctionals> more{};
+  // Inside the border, too, for no loop before the first one outside moves anything.
+  for (int i = 0; i < count_; ++i)
+    if (first_ >> transfers_[i].tensor & 1U) repeat(transfers_[i], whole, used_, more);
+  if (overflows) {
+    // Along the other dims the tile may be as large as it can.
+    const std::array<double, kMaxDims> left = left_;
+    const std::array<const Growth*, kMaxDims> grown = grown_;
+    for (DimSet rest = grows_ & ~whole; rest != 0; rest &= rest - 1)
+      if (const int d = std::countr_zero(rest); grown_[d] == nullptr && look_.temporal[d] > 1) {
+        grown_[d] = open == dims_ ? largest(d) : &growths(d).front();
+        left_[d] = grown_[d]->left;
+      }
+    for (int i = 0; i < count_; ++i)
+      if (!(first_ >> transfers_[i].tensor & 1U) && transfers_[i].overflows && overflows_inside(transfers_[i]))
+        repeat(transfers_[i], whole, ~DimSet{0}, more);
+    left_ = left;
+    grown_ = grown;
+  }
+  double cycles = cycles_;
+  for (std::size_t f = 1; f < functionals_; ++f)
+    cycles = std::max(cycles, once_[f] + std::max(0.0, more[f] - begun_[f]));
+  return b_.value(once_[0] + std::max(0.0, more[0] - begun_[0]), cycles, look_.steps);
+}
+
+double ChoiceBounds::least_of_border_tiles(const Chosen& chosen, int k, double cycles, double limit) const {
+  if (functionals() > kMostFunctionals || resolved_.walks) return 0;
+  if (p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) return 0;
+  BorderTiles tiles(*this, chosen, k, cycles);
+  return tiles.find() ? tiles.least(limit) : 0;
+}
+
+}  // namespace pliant::exact
