@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/choices/batch_dim.h"
 #include "dse/mappers/exact/choices/mirror.h"
 #include "dse/mappers/exact/choices/unroller.h"
 #include "dse/mappers/exact/lattice/windows.h"
@@ -344,13 +345,17 @@ class SpatialChoices::Combiner {
   bool complete_ = true, over_ = false;
 };
 
-SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, double most_steps)
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, double most_steps,
+                               bool count_all)
     : most_steps_(most_steps) {
   const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   // With perfect factors there are few, and a certificate counts them all.
   const bool once = task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby ||
                     task.factorization == Factorization::kRubyT;
   const std::optional<Mirror> mirror = once ? find_mirror(task.layer, rules) : std::nullopt;
+  std::optional<BatchDim> batch = count_all ? std::nullopt : find_batch_dim(task, problem, rules);
+  if (batch && mirror && (*mirror)[static_cast<std::size_t>(batch->dim)] != batch->dim)
+    batch.reset();  // one of them is enough
   std::vector<SpatialBounds> bounds;
   for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, rules, d);
   for (int l = problem.levels - 1; l >= 0; --l) {
@@ -367,7 +372,8 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
     for (int other = 0; other < problem.levels; ++other)
       if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
     Unroller unroller(task, fanout, dims, limits, most_steps * others,
-                      fanouts_.size() == 1 ? mirror : std::nullopt);  // it decides first
+                      fanouts_.size() == 1 ? mirror : std::nullopt,  // it decides first
+                      batch);
     unrollings_.push_back(unroller.run());
     slow_ = std::min(slow_, unroller.slow() / others);
     unlisted_ = std::min(unlisted_, unroller.unlisted() / others);

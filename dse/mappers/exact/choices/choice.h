@@ -40,12 +40,13 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 
 /// All combinations of legal unrollings of the fanouts that the dims' sizes allow, kept as one index per fanout: there
 /// may be many. With perfect factors each factor vector once, for then only the product of a dim's two loops matters.
-/// With remainders, of two that mirror each other (mirror.h) one.
+/// With remainders, of two that mirror each other (mirror.h) one. Of those that differ along a batch dim (batch_dim.h)
+/// the fastest.
 class SpatialChoices {
  public:
-  /// Those that take more steps are not listed.
+  /// Those that take more steps are not listed. A certificate may count all of them, along batch dims, too.
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits,
-                 double most_steps = std::numeric_limits<double>::infinity());
+                 double most_steps = std::numeric_limits<double>::infinity(), bool count_all = false);
   std::size_t size() const { return steps_.size(); }
   double steps(std::size_t i) const { return steps_[i]; }
   /// At least so many steps has every one that was not listed for its steps; infinity: there is none.

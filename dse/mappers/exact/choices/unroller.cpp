@@ -62,7 +62,7 @@ double keep_faster_half(std::vector<double>& steps, const std::function<void(std
 }
 
 Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vector<DimBounds>& bounds,
-                   SearchLimits& limits, double most_steps, std::optional<Mirror> mirror)
+                   SearchLimits& limits, double most_steps, std::optional<Mirror> mirror, std::optional<BatchDim> batch)
     : task_(task),
       fanout_(fanout),
       bounds_(bounds),
@@ -72,12 +72,19 @@ Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vecto
       imperfect_(task.factorization != Factorization::kPerfect),
       needs_differ_(task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby),
       mirror_(mirror),
-      most_steps_(most_steps) {}
+      batch_(batch),
+      most_steps_(most_steps) {
+  int at = 0;
+  for (int d = 0; d < dims_; ++d)
+    if (!batch_ || d != batch_->dim) order_[at++] = d;
+  if (batch_) order_[at] = batch_->dim;
+}
 
 std::vector<Unrolling> Unroller::run() {
   list_splits();
   to_come_[static_cast<std::size_t>(dims_)] = 1;
-  for (int d = dims_ - 1; d >= 0; --d) to_come_[d] = to_come_[d + 1] * static_cast<double>(task_.layer.dims[d].size);
+  for (int at = dims_ - 1; at >= 0; --at)
+    to_come_[at] = to_come_[at + 1] * static_cast<double>(task_.layer.dims[order_[at]].size);
   for (const FanoutRules::Sides& sides : fanout_.assignments) {
     Layout& empty = layouts_.emplace_back();
     empty.at.rows.fill(1);
@@ -123,11 +130,11 @@ void Unroller::list_splits() {
 }
 
 /// Of all that begin like this; 0 where nobody asks.
-double Unroller::least_steps(int d, double taken, Count units) const {
+double Unroller::least_steps(int at, double taken, Count units) const {
   if (most_steps_ == std::numeric_limits<double>::infinity()) return 0;
   // Whatever units are left take their share of what is to come.
   const double left = std::floor(static_cast<double>(fanout_.units()) / static_cast<double>(units));
-  return taken * std::max(1.0, to_come_[static_cast<std::size_t>(d) + 1] / left * (1 - kRoundingOfSteps));
+  return taken * std::max(1.0, to_come_[static_cast<std::size_t>(at) + 1] / left * (1 - kRoundingOfSteps));
 }
 
 /// Where those begin that are fast enough, of the last dim's.
@@ -138,41 +145,71 @@ std::size_t Unroller::skip_slow(const std::vector<Split>& all, double steps) {
   return static_cast<std::size_t>(fast - all.begin());
 }
 
-/// The factor of dim d, and with it what layouts are left. `steps` and `units` are those of the dims before it.
-void Unroller::choose(int d, std::size_t first, double steps, Count units) {
-  if (d == dims_) return keep(first, steps);
+/// The factor of the next dim, and with it what layouts are left. `steps` and `units` are those of the dims before it.
+void Unroller::choose(int at, std::size_t first, double steps, Count units) {
+  if (at == dims_) return keep(first, steps);
+  if (at + 1 == dims_ && batch_) return choose_of_batch(first, steps);
+  const int d = order_[at];
   const std::size_t last = layouts_.size();
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
-  for (std::size_t i = d + 1 == dims_ ? skip_slow(all, steps) : 0; i < all.size() && !expired_;) {
+  for (std::size_t i = at + 1 == dims_ ? skip_slow(all, steps) : 0; i < all.size() && !expired_;) {
     const Count factor = all[i].factor;
     if (units * factor > fanout_.units() || mirrored(d, factor, layouts_[first])) return;
     std::size_t next = i + 1;
     while (next < all.size() && all[next].factor == factor) ++next;
     const double taken = steps * all[i].rounds;
-    if (const double least = least_steps(d, taken, units * factor); least > most_steps_) {
+    if (const double least = least_steps(at, taken, units * factor); least > most_steps_) {
       if (complete_) slow_ = std::min(slow_, least);  // otherwise it is no faster than what went already
     } else {
       for (std::size_t before = first; before < last; ++before)
         for (std::size_t split = i; split < next; ++split) lay(before, d, all[split], last);
-      if (layouts_.size() > last) choose(d + 1, last, taken, units * factor);
+      if (layouts_.size() > last) choose(at + 1, last, taken, units * factor);
       layouts_.resize(last);
     }
     i = next;
   }
 }
 
+/// The factors of the batch dim that each layout has room for, down to the first that leaves no less room for tiles in
+/// the memories outside than smaller ones do.
+void Unroller::choose_of_batch(std::size_t first, double steps) {
+  const std::size_t last = layouts_.size();
+  const std::vector<Split>& all = splits_[static_cast<std::size_t>(batch_->dim)];
+  laid_.assign(last - first, false);
+  std::size_t waiting = last - first;
+  for (std::size_t end = all.size(); end > 0 && waiting > 0 && !expired_;) {
+    std::size_t begin = end - 1;
+    while (begin > 0 && all[begin - 1].factor == all[begin].factor) --begin;
+    const double taken = steps * all[begin].rounds;
+    if (taken > most_steps_) {
+      if (complete_) slow_ = std::min(slow_, taken);
+      return;
+    }
+    for (std::size_t before = first; before < last; ++before) {
+      if (laid_[before - first]) continue;
+      bool has_room = false;
+      for (std::size_t split = begin; split < end; ++split) has_room |= lay(before, batch_->dim, all[split], last);
+      laid_[before - first] = has_room && all[begin].factor <= batch_->fits;
+      waiting -= laid_[before - first] ? 1 : 0;
+    }
+    if (layouts_.size() > last) keep(last, taken);
+    layouts_.resize(last);
+    end = begin;
+  }
+}
+
 /// Puts the loops of one dim on top of a layout, unless another of those from `first` on, which have the same factors,
-/// has room for whatever this one has room for.
-void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t first) {
+/// has room for whatever this one has room for. False: there is no room.
+bool Unroller::lay(std::size_t before, int d, const Split& split, std::size_t first) {
   const Layout& under = layouts_[before];
   const Count rows = under.rows * split.rows, cols = under.cols * split.cols;
   const int row_dims = under.row_dims + (split.rows > 1 ? 1 : 0), col_dims = under.col_dims + (split.cols > 1 ? 1 : 0);
   if (split.rows > 1 &&
       (under.one_side || (under.sides->rows >> d & 1U) == 0 || row_dims > most_ || rows > fanout_.longest(Side::kRows)))
-    return;
-  if (split.cols > 1 && ((under.sides->cols >> d & 1U) == 0 || col_dims > most_)) return;
+    return false;
+  if (split.cols > 1 && ((under.sides->cols >> d & 1U) == 0 || col_dims > most_)) return false;
   const Count most_cols = split.rows > 1 ? fanout_.columns_beside(rows) : under.most_cols;
-  if (cols > most_cols) return;
+  if (cols > most_cols) return false;
   layouts_.push_back(under);
   Layout& layout = layouts_.back();
   layout.at.rows[d] = split.rows;
@@ -187,9 +224,12 @@ void Unroller::lay(std::size_t before, int d, const Split& split, std::size_t fi
   for (std::size_t i = first; i + 1 < layouts_.size(); ++i) {
     const Layout& other = layouts_[i];
     if (other.rows <= rows && other.cols <= cols && other.sides == layout.sides &&
-        (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) && stands_for(other, layout))
-      return layouts_.pop_back();
+        (most_ == dims_ || (other.row_dims <= row_dims && other.col_dims <= col_dims)) && stands_for(other, layout)) {
+      layouts_.pop_back();
+      return true;
+    }
   }
+  return true;
 }
 
 /// Would this factor make the image in the mirror come before what is chosen? Factors that were chosen before decide

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "dse/mappers/exact/choices/batch_dim.h"
 #include "dse/mappers/exact/choices/choice.h"
 #include "dse/mappers/exact/choices/mirror.h"
 
@@ -30,12 +31,13 @@ struct DimBounds {
 
 class Unroller {
  public:
-  /// Unrollings that take more steps are left out, however much of the rest the other fanouts take; and so are those
-  /// whose image in the mirror is listed.
+  /// Unrollings that take more steps are left out, however much of the rest the other fanouts take; so are those whose
+  /// image in the mirror is listed, and those that have room for a factor of the batch dim (batch_dim.h) that takes
+  /// fewer rounds.
   Unroller(const Task& task, const FanoutRules& fanout, const std::vector<DimBounds>& bounds, SearchLimits& limits,
-           double most_steps, std::optional<Mirror> mirror);
+           double most_steps, std::optional<Mirror> mirror, std::optional<BatchDim> batch);
 
-  /// Those of the same factors stand together; factors ascend.
+  /// Those of the same factors stand together; factors ascend, but for the batch dim's.
   std::vector<Unrolling> run();
 
   /// At least so many steps has every one that was left out for its steps; infinity: there is none.
@@ -67,10 +69,11 @@ class Unroller {
   }
 
   void list_splits();
-  double least_steps(int d, double taken, Count units) const;
+  double least_steps(int at, double taken, Count units) const;
   std::size_t skip_slow(const std::vector<Split>& all, double steps);
-  void choose(int d, std::size_t first, double steps, Count units);
-  void lay(std::size_t before, int d, const Split& split, std::size_t first);
+  void choose(int at, std::size_t first, double steps, Count units);
+  void choose_of_batch(std::size_t first, double steps);
+  bool lay(std::size_t before, int d, const Split& split, std::size_t first);
   bool mirrored(int d, Count factor, const Layout& before) const;
   bool stands_for(const Layout& a, const Layout& b) const;
   void keep(std::size_t first, double steps);
@@ -83,12 +86,15 @@ class Unroller {
   const int dims_, most_;
   const bool imperfect_, needs_differ_;
   const std::optional<Mirror> mirror_;
+  const std::optional<BatchDim> batch_;
   double most_steps_;
   double slow_ = std::numeric_limits<double>::infinity(), unlisted_ = std::numeric_limits<double>::infinity();
   std::array<std::vector<Split>, kMaxDims> splits_;  // by dim; factors ascend, then rows
-  std::array<double, kMaxDims + 1> to_come_{};       // iterations of the dims from here on
+  std::array<int, kMaxDims> order_{};                // dims in the order in which factors are chosen
+  std::array<double, kMaxDims + 1> to_come_{};       // iterations of the dims from here on, in this order
   std::vector<Layout> layouts_;                      // a stack: those of the factors chosen so far come last
   std::vector<std::size_t> kept_;                    // of them, where all factors are chosen
+  std::vector<bool> laid_;                           // of them, which need no smaller factor of the batch dim
   std::vector<Unrolling> found_;
   std::vector<double> steps_;  // of those found
   bool complete_ = true, expired_ = false;

@@ -27,7 +27,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     busy.emplace(task, problem, limits, problem.busy_cycles * (1 + kRounding));
     prover.dive_into(*busy);
   }
-  const SpatialChoices choices(task, problem, limits, count_all ? kInfinity : prover.most_steps());
+  const SpatialChoices choices(task, problem, limits, count_all ? kInfinity : prover.most_steps(), count_all);
   if (choices.slow() < kInfinity) {
     const double floor = prover.floor(choices.slow());
     if (!state.close(floor)) state.leave_unseen(floor);

@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -191,6 +192,42 @@ inline void for_each_task(
     check(truth, resolved);
     --tasks;
   }
+}
+
+/// For every mapping of an unrolling that is not listed, a mapping of a listed one with the same kept tensors takes no
+/// more energy and no more cycles. Returns how many choices are not listed.
+inline int expect_others_do_as_well(const Truth& truth) {
+  const auto factors = [&](const Spatial& spatial) {
+    std::vector<Count> all;
+    for (int l = 0; l < truth.problem.levels; ++l)
+      for (int d = 0; d < truth.problem.dims; ++d)
+        all.push_back(spatial.factor[static_cast<std::size_t>(l)][static_cast<std::size_t>(d)]);
+    return all;
+  };
+  SearchLimits limits{SearchOptions{}};
+  const SpatialChoices choices(truth.task, truth.problem, limits);
+  std::set<std::vector<Count>> listed;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    Spatial spatial;
+    choices.get(i, spatial);
+    listed.insert(factors(spatial));
+  }
+  const auto is_listed = [&](const Choice& choice) { return listed.contains(factors(choice.spatial)); };
+  int left_out = 0;
+  for (const Choice& choice : truth.choices) {
+    if (is_listed(choice)) continue;
+    ++left_out;
+    for (const Priced& mapping : choice.mappings) {
+      const bool as_good = std::ranges::any_of(truth.choices, [&](const Choice& other) {
+        return other.keeps == choice.keeps && is_listed(other) &&
+               std::ranges::any_of(other.mappings, [&](const Priced& m) {
+                 return at_most(m.energy, mapping.energy) && at_most(m.cycles, mapping.cycles);
+               });
+      });
+      EXPECT_TRUE(as_good) << "energy " << mapping.energy << ", cycles " << mapping.cycles;
+    }
+  }
+  return left_out;
 }
 
 }  // namespace pliant::exact
