@@ -35,6 +35,12 @@ WindowWords::WindowWords(const ChargePlace& place, const KeeperPair& pair, const
   slides_ = place.slide >= 0 && (dim_set_ >> place.slide & 1U) != 0;
   divided_ = slides_ && place.resolved.slide_may_be_divided(place.memory, place.slide);
   walks_ = displacement_walks(p_, rank);
+  // Where every loop that moves a window moves it along one rank, slides it, and is a term of its own.
+  if (walks_ && place.resolved.perfect && (p_.affine_dims[place.tensor] & ~p_.sliding[place.tensor]) == 0) {
+    if (slides_ && RememberedSlide::can_follow(p_, rank))
+      remembered_.emplace(place.resolved, spatial_, place.memory, place.slide, rank);
+    walks_ = slides_ && !remembered_;
+  }
   Sizes whole{};
   for (const int d : dims_) whole[d] = p_.size[d];
   values_ = extent(p_, rank, whole, true);
@@ -116,14 +122,11 @@ WindowWords::Words WindowWords::least_of_group(RankTable& table, int cell) const
 
 WindowWords::Words WindowWords::at(const Node& node) const {
   const double covered = short_last_windows(node);
-  // A box grows with its corners, distinct values do not: where windows move or are short, only these are certain.
-  const double window = extent(p_, rank_, node.child, slides_ || covered < 1);
-  Words words{side_by_side(node, window), window};
-  if (slides_) {
-    past_neighbours(node, words);
-    over_holes(node, words);
+  Words words = of_the_run(node, covered);
+  if (remembered_)
+    follow_slide(node, words);
+  else if (slides_)
     divided_slide(node, words);
-  }
   for (const std::pair<int, int>& network : networks_beyond_) words.served *= share_beyond(node, network);
   if (walks_) {
     const double once = remembered_displacements(node);
@@ -133,6 +136,17 @@ WindowWords::Words WindowWords::at(const Node& node) const {
   words = {covered * words.served, covered * words.delivered};
   if (covered < 1) one_by_one(node, words);
   if (together_.ranks == 1) every_value_once(node, words);
+  return words;
+}
+
+WindowWords::Words WindowWords::of_the_run(const Node& node, double covered) const {
+  // A box grows with its corners, distinct values do not: where windows move or are short, only these are certain.
+  const double window = extent(p_, rank_, node.child, slides_ || covered < 1);
+  Words words{side_by_side(node, window), window};
+  if (slides_) {
+    past_neighbours(node, words);
+    over_holes(node, words);
+  }
   return words;
 }
 
@@ -298,6 +312,59 @@ bool WindowWords::windows_are_full(const Node& node) const {
 /// memory of displacements can find reuse anywhere along a rank of two moving dims, so nothing more is certain.
 double WindowWords::remembered_displacements(const Node& node) const {
   return values_by_iteration(node) / spatial_between(spatial_, dim_set_, level_, pair_.child);
+}
+
+/// words >= the slide's words * the iterations further out that bring whole windows, the least over the bounds that the
+/// slide may have: all loops but those over its dims do, and of these RememberedSlide says which. A slide that goes on
+/// as far as it can has the fewest words by iteration.
+void WindowWords::follow_slide(const Node& node, Words& words) const {
+  using Further = RememberedSlide::Further;
+  const auto tile = static_cast<Count>(node.tile[place_.slide]);
+  const auto partner = static_cast<Count>(node.tile[remembered_->partner()]);
+  const double once = remembered_displacements(node);
+  const Count left = remembered_->loops_left(tile);
+  Words least{kInfinity, kInfinity};
+  for (const Count bound : remembered_->bounds(tile)) {
+    const Further further = remembered_->further(tile, partner, bound);
+    Words found = slid(node, bound, further == Further::kGoesOn ? left : 1, words);
+    const double returning = further == Further::kReturns ? static_cast<double>(left) : 1;
+    found = {found.served / returning, found.delivered / returning};
+    if (further == Further::kAny) found = {std::min(found.served, once), std::min(found.delivered, once)};
+    least = {std::min(least.served, found.served), std::min(least.delivered, found.delivered)};
+  }
+  if (least.served < kInfinity) words = least;  // else there is no such loop
+}
+
+/// By iteration of a slide of this bound that goes on so many times. A box moves by its step or by all of itself,
+/// units that split one dim have windows of their own. Elsewhere what is certain of the run.
+WindowWords::Words WindowWords::slid(const Node& node, Count bound, Count further, const Words& certain) const {
+  const auto times = static_cast<double>(further);
+  Words words = certain;
+  if (further > 1) {
+    Node longer = node;
+    longer.tile[place_.slide] *= times;
+    longer.left[place_.slide] /= times;
+    longer.child[place_.slide] *= times;
+    words = of_the_run(longer, 1);
+    words = {words.served / times, words.delivered / times};
+  }
+  if (p_.conventions.footprint != Conventions::Footprint::kBoundingBox) return words;
+  Sizes child = node.child;
+  child[place_.slide] /= static_cast<double>(bound);
+  const double window = extent(p_, rank_, child, false);
+  const auto step = static_cast<double>(remembered_->step(static_cast<Count>(node.tile[place_.slide]), bound));
+  const double all = window + std::min(step, window) * (static_cast<double>(bound) * times - 1);
+  words.delivered = std::max(words.delivered, all / times);
+  double windows = 1;
+  int spread = 0;
+  for (const int d : dims_) {
+    windows *= units(d, serving_, pair_.child);
+    spread += units(d, serving_, pair_.child) > 1 ? 1 : 0;
+  }
+  const bool united = std::ranges::any_of(
+      networks_inside_, [&](const auto& network) { return sharing(p_, network, place_.tensor).partial; });
+  if (spread < 2 && !united) words.served = std::max(words.served, windows * all / times);
+  return words;
 }
 
 // ---- All of a rank ----

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "dse/mappers/exact/lattice/axis.h"
 #include "dse/mappers/exact/lattice/costs.h"
+#include "dse/mappers/exact/lattice/displacements.h"
 #include "dse/mappers/exact/resolved_task.h"
 
 namespace pliant::exact {
@@ -76,12 +78,15 @@ class WindowWords {
 
   // The rules, in the order in which they apply.
   double short_last_windows(const Node& node) const;
+  Words of_the_run(const Node& node, double covered) const;
   double side_by_side(const Node& node, double window) const;
   void past_neighbours(const Node& node, Words& words) const;
   void over_holes(const Node& node, Words& words) const;
   void divided_slide(const Node& node, Words& words) const;
   double share_beyond(const Node& node, std::pair<int, int> network) const;
   double remembered_displacements(const Node& node) const;
+  void follow_slide(const Node& node, Words& words) const;
+  Words slid(const Node& node, Count bound, Count further, const Words& certain) const;
   void one_by_one(const Node& node, Words& words) const;
   void every_value_once(const Node& node, Words& words) const;
   double values_by_iteration(const Node& node) const;
@@ -98,7 +103,9 @@ class WindowWords {
   std::vector<std::pair<int, int>> networks_inside_, networks_beyond_;
   RanksTogether together_;
   double values_ = 0;  // of the whole rank
-  bool slides_ = false, divided_ = false, walks_ = false;
+  bool slides_ = false, divided_ = false;
+  bool walks_ = false;                          // displacements are remembered, and any loop may find its own again
+  std::optional<RememberedSlide> remembered_;  // displacements are remembered, and this is known of loops further out
 };
 
 }  // namespace pliant::exact
