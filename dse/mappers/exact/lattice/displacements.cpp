@@ -23,8 +23,7 @@ RememberedSlide::RememberedSlide(const ResolvedTask& resolved, const Spatial& sp
                                  const Problem::AffineRank& rank)
     : resolved_(resolved), spatial_(spatial), memory_(memory) {
   for (int i = 0; i < rank.terms; ++i)
-    if (resolved.problem.size[rank.dim[i]] > 1)
-      (rank.dim[i] == a ? a_ : b_) = dim_of(rank.dim[i], rank.coefficient[i]);
+    if (resolved.problem.size[rank.dim[i]] > 1) (rank.dim[i] == a ? a_ : b_) = dim_of(rank.dim[i], rank.coefficient[i]);
 }
 
 RememberedSlide::Dim RememberedSlide::dim_of(int dim, Count coefficient) const {

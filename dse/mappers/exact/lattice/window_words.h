@@ -104,7 +104,7 @@ class WindowWords {
   RanksTogether together_;
   double values_ = 0;  // of the whole rank
   bool slides_ = false, divided_ = false;
-  bool walks_ = false;                          // displacements are remembered, and any loop may find its own again
+  bool walks_ = false;                         // displacements are remembered, and any loop may find its own again
   std::optional<RememberedSlide> remembered_;  // displacements are remembered, and this is known of loops further out
 };
 

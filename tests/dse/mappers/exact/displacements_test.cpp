@@ -30,7 +30,8 @@ Task drawn_task(std::uint64_t seed, const std::string& halo) {
 levels:
   - {memory: DRAM, capacity: unbounded, read_pj: 1}
   - {memory: L2, capacity: unbounded, keeps: [outputs], read_pj: 1}
-  - {fanout: PEs, cols: )" + units +
+  - {fanout: PEs, cols: )" +
+                          units +
                           R"(}
   - {memory: L1, capacity: unbounded, keeps: [outputs], read_pj: 1}
   - {memory: Reg, capacity: unbounded, keeps: [inputs], read_pj: 1}
@@ -57,7 +58,8 @@ levels:
   };
   const Count inner_p = split ? 1 : divisor(p), inner_r = split || shared ? 1 : divisor(r);
   task.flexibility.levels[4].tile.fixed = {{"P", inner_p}, {"R", inner_r}, {"C", 1}, {"K", 1}, {"Q", 1}, {"S", 1}};
-  task.flexibility.levels[3].tile.fixed = {{"P", inner_p * divisor(p / inner_p)}, {"R", inner_r * divisor(r / inner_r)}};
+  task.flexibility.levels[3].tile.fixed = {{"P", inner_p * divisor(p / inner_p)},
+                                           {"R", inner_r * divisor(r / inner_r)}};
   return task;
 }
 
