@@ -66,9 +66,10 @@ std::shared_ptr<const TaskResult> TaskPool::recall(const Named& asked) {
   if (!asked.by_use) return nullptr;
   const auto same = known_by_use_.find(*asked.by_use);
   if (same == known_by_use_.end()) return nullptr;
-  TaskResult result = answer_on(*asked.question.design->accelerator, *asked.question.layer, *same->second);
+  const auto result = std::make_shared<const TaskResult>(
+      answer_on(*asked.question.design->accelerator, *asked.question.layer, *same->second));
   if (store_ != nullptr) store_->put(asked.key, result);
-  return std::make_shared<const TaskResult>(std::move(result));
+  return result;
 }
 
 void TaskPool::search(std::vector<Named>& open) {
@@ -85,8 +86,8 @@ void TaskPool::search(std::vector<Named>& open) {
                                                                 *asked.design, *asked.layer, kThreadsOfCaller, mappers);
       // A search that was stopped has only an accident to show, unless it had its proof already.
       if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
-      if (store_ != nullptr && result.status != TaskStatus::kFailed) store_->put(one.key, result);
       one.result = std::make_shared<const TaskResult>(std::move(result));
+      if (store_ != nullptr && one.result->status != TaskStatus::kFailed) store_->put(one.key, one.result);
     });
   });
   for (const Named& one : open) {

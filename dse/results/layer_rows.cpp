@@ -19,9 +19,9 @@ namespace {
 
 constexpr double kNull = std::numeric_limits<double>::quiet_NaN();
 
-using Texts = std::vector<std::string_view>;
-using Reals = std::vector<double>;
-using Integers = std::vector<std::int64_t>;
+using Texts = LeafValues<std::string_view>;
+using Reals = LeafValues<double>;
+using Integers = LeafValues<std::int64_t>;
 
 /// How much of the path to a leaf is there. Everything can be null, so that a list is two steps: itself and its items.
 enum Path { kNoList = 0, kEmptyList = 1, kItem = 4, kEmptyInnerList = 4, kInnerText = 6, kInnerItem = 7 };
@@ -57,8 +57,9 @@ struct InnerLoops {
     bound.push_back(size);
   }
   void write(LeafFile& file) const {
-    file.texts(list.levels, dim);
-    file.integers(list.levels, bound);
+    file.set_levels(list.levels);
+    file.texts(dim.all());
+    file.integers(bound.all());
   }
 };
 
@@ -97,11 +98,13 @@ class MappingLeaves {
   }
 
   void write(LeafFile& file) const {
-    file.texts(levels_, level_);
+    file.set_levels(levels_);
+    file.texts(level_.all());
     temporal_.write(file);
     rows_.write(file);
     cols_.write(file);
-    file.texts(keeps_.levels, kept_);
+    file.set_levels(keeps_.levels);
+    file.texts(kept_.all());
     padded_.write(file);
   }
 
@@ -152,10 +155,12 @@ class MemoryLeaves {
   }
 
   void write(LeafFile& file) const {
-    file.texts(levels_, level_);
-    for (const Reals& numbers : of_memories_) file.reals(levels_, numbers);
-    file.texts(traffic_.levels, tensor_);
-    for (const Reals& numbers : of_tensors_) file.reals(traffic_.levels, numbers);
+    file.set_levels(levels_);
+    file.texts(level_.all());
+    for (const Reals& numbers : of_memories_) file.reals(numbers.all());
+    file.set_levels(traffic_.levels);
+    file.texts(tensor_.all());
+    for (const Reals& numbers : of_tensors_) file.reals(numbers.all());
   }
 
  private:
@@ -243,21 +248,24 @@ class AnswerLeaves {
 
   /// From `status` to `mapping`.
   void write(LeafFile& file, const Levels& each) const {
-    file.texts(each, status_);
-    file.optional_texts(each, reason_);
-    for (const Reals& numbers : cost_) file.reals(each, numbers);
-    for (const Reals& numbers : times_) file.reals(each, numbers);
-    file.optional_texts(each, bound_by_);
-    file.texts(energies_.levels, energies_.level);
-    file.reals(energies_.levels, energies_.energy_pj);
+    file.set_levels(each);
+    file.texts(status_.all());
+    file.optional_texts(reason_.all());
+    for (const Reals& numbers : cost_) file.reals(numbers.all());
+    for (const Reals& numbers : times_) file.reals(numbers.all());
+    file.optional_texts(bound_by_.all());
+    file.set_levels(energies_.levels);
+    file.texts(energies_.level.all());
+    file.reals(energies_.energy_pj.all());
     memories_.write(file);
     Levels inside = each;  // the certificate is there, and what is in it
-    for (std::int16_t& path : inside.there) ++path;
-    for (const Reals& numbers : proof_) file.reals(inside, numbers);
-    file.truths(inside, certified_);
-    file.optional_texts(inside, covered_);
-    file.integers(inside, evaluations_);
-    file.optional_texts(inside, ended_by_);
+    inside.there.assign(each.there.all().size(), 2);
+    file.set_levels(inside);
+    for (const Reals& numbers : proof_) file.reals(numbers.all());
+    file.truths(certified_.all());
+    file.optional_texts(covered_.all());
+    file.integers(evaluations_.all());
+    file.optional_texts(ended_by_.all());
     mapping_.write(file);
   }
 
@@ -266,7 +274,7 @@ class AnswerLeaves {
   Texts status_, reason_, bound_by_, covered_, ended_by_;
   std::array<Reals, 5> cost_, times_;
   std::array<Reals, 3> proof_;
-  std::vector<std::uint8_t> certified_;
+  LeafValues<std::uint8_t> certified_;
   Integers evaluations_;
   EnergyLeaves energies_;
   MemoryLeaves memories_;
@@ -279,13 +287,14 @@ class RowLeaves {
   RowLeaves(LeafFile& file, const std::vector<LayerRow>& rows) : file_(file), rows_(rows) {
     each_.there.assign(rows.size(), 1);
     each_.continues.assign(rows.size(), 0);
+    file_.set_levels(each_);
   }
   const Levels& each() const { return each_; }
 
-  void integers(auto get) { file_.integers(each_, gathered<std::int64_t>(get)); }
-  void reals(auto get) { file_.reals(each_, gathered<double>(get)); }
-  void texts(auto get) { file_.texts(each_, gathered<std::string_view>(get)); }
-  void optional_texts(auto get) { file_.optional_texts(each_, gathered<std::string_view>(get)); }
+  void integers(auto get) { file_.integers(gathered<std::int64_t>(get)); }
+  void reals(auto get) { file_.reals(gathered<double>(get)); }
+  void texts(auto get) { file_.texts(gathered<std::string_view>(get)); }
+  void optional_texts(auto get) { file_.optional_texts(gathered<std::string_view>(get)); }
 
   void axis(AxisColumn::Kind kind, std::size_t i) {
     const auto value = [i](const LayerRow& row) -> const AxisValue& { return row.design->axes[i]; };
@@ -311,8 +320,10 @@ class RowLeaves {
         size.push_back(dim.size);
       }
     }
-    file_.texts(levels, name);
-    file_.integers(levels, size);
+    file_.set_levels(levels);
+    file_.texts(name.all());
+    file_.integers(size.all());
+    file_.set_levels(each_);
   }
 
  private:
@@ -341,11 +352,11 @@ LayerRows::~LayerRows() = default;
 LayerRows::LayerRows(LayerRows&& from) noexcept = default;
 LayerRows& LayerRows::operator=(LayerRows&& from) noexcept = default;
 
-void LayerRows::add(const LayerRow& row) {
+void LayerRows::add(LayerRow row) {
   if (!leaves_) leaves_ = std::make_unique<Leaves>();
   leaves_->answers.add(row);
-  LayerRow& rest = leaves_->rows.emplace_back(row);
-  rest.result.reset();
+  row.result.reset();
+  leaves_->rows.push_back(std::move(row));
 }
 
 std::string LayerRows::parquet(const Provenance& provenance) const {
@@ -371,6 +382,7 @@ std::string LayerRows::parquet(const Provenance& provenance) const {
   std::vector<std::string> keys;
   keys.reserve(rows.size());
   for (const LayerRow& row : rows) keys.push_back(row.key.text());
+  file.set_levels(all.each());
   all.texts([&](const LayerRow& row) { return Text(keys[static_cast<std::size_t>(&row - rows.data())]); });
   return file.finish();
 }

@@ -17,7 +17,7 @@ class LayerRows {
   LayerRows(LayerRows&& from) noexcept;  ///< which has no rows then
   LayerRows& operator=(LayerRows&& from) noexcept;
 
-  void add(const LayerRow& row);
+  void add(LayerRow row);
   /// The whole file; equal rows give equal bytes.
   std::string parquet(const Provenance& provenance) const;
 

@@ -1,22 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Parquet file written leaf by leaf, straight from numbers and texts: for a table of many rows and nested columns,
-// where arrays of Arrow in between, and finding the levels of every leaf by itself, took most of the time.
+// where arrays of Arrow in between, and finding and packing the levels of every leaf by itself, took most of the time.
+// All rows are one group, and a leaf is one page.
 #pragma once
 
 #include <arrow/type.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pliant {
 
+/// A list that asks for memory in few large steps: a search leaves many small pieces behind, and each request for a
+/// large one would join them all.
+template <class Value>
+class LeafValues {
+ public:
+  void push_back(Value value) {
+    if (all_.size() == all_.capacity()) all_.reserve(std::max(kFirst, 4 * all_.size()));
+    all_.push_back(value);
+  }
+  void assign(std::size_t count, Value value) { all_.assign(count, value); }
+  const std::vector<Value>& all() const { return all_; }
+
+ private:
+  static constexpr std::size_t kFirst = 4096;
+  std::vector<Value> all_;
+};
+
 /// Where the values of a leaf stand, entry by entry; the leaves of one list share it. An entry says how much of the
 /// path to the leaf is there (all of it: a value follows) and which list it continues (0 = a new row).
 struct Levels {
-  std::vector<std::int16_t> there, continues;
+  LeafValues<std::int16_t> there, continues;
   void add(int path, int list) {
     there.push_back(static_cast<std::int16_t>(path));
     continues.push_back(static_cast<std::int16_t>(list));
@@ -31,13 +51,16 @@ class LeafFile {
   LeafFile(const LeafFile&) = delete;
   LeafFile& operator=(const LeafFile&) = delete;
 
+  /// Where the values of the leaves that follow stand, which are leaves of one list. Not copied.
+  void set_levels(const Levels& levels);
+
   /// A value for every entry whose path is there; what is not a number is null.
-  void reals(const Levels& levels, const std::vector<double>& values);
-  void integers(const Levels& levels, const std::vector<std::int64_t>& values);
-  void truths(const Levels& levels, const std::vector<std::uint8_t>& values);
-  void texts(const Levels& levels, const std::vector<std::string_view>& values);
+  void reals(std::span<const double> values);
+  void integers(std::span<const std::int64_t> values);
+  void truths(std::span<const std::uint8_t> values);  ///< 0 or 1
+  void texts(std::span<const std::string_view> values);
   /// Empty texts are null.
-  void optional_texts(const Levels& levels, const std::vector<std::string_view>& values);
+  void optional_texts(std::span<const std::string_view> values);
 
   /// The whole file, once every leaf is written.
   std::string finish();

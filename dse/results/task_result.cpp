@@ -18,31 +18,42 @@ constexpr std::array<std::string_view, 5> kStatus = {"solved", "no_legal_mapping
 /// text: JSON took a third of all that logging did.
 class Packer {
  public:
-  explicit Packer(std::string& bytes) : bytes_(bytes), used_(bytes.size()) {}
+  explicit Packer(std::string& bytes) : bytes_(bytes) { take_room(bytes.size()); }
   template <class Number>
   requires std::is_arithmetic_v<Number>
-  void operator()(const Number& number) { add(&number, sizeof number); }
+  void operator()(const Number& number) {
+    if (left() < sizeof number) grow(sizeof number);
+    std::memcpy(at_, &number, sizeof number);
+    at_ += sizeof number;
+  }
   void operator()(const std::string& text) {
     length(text.size());
-    add(text.data(), text.size());
+    if (left() < text.size()) grow(text.size());
+    at_ = std::ranges::copy(text, at_).out;
   }
   template <class Item>
   void list(const std::vector<Item>& items, auto each) {
     length(items.size());
     for (const Item& item : items) each(*this, item);
   }
-  void finish() { bytes_.resize(used_); }
+  void finish() { bytes_.resize(used()); }
 
  private:
   void length(std::size_t size) { (*this)(static_cast<std::uint32_t>(size)); }
+  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  std::size_t used() const { return static_cast<std::size_t>(at_ - bytes_.data()); }
   /// There is room ahead, so that most values are a store and nothing else.
-  void add(const void* from, std::size_t size) {
-    if (bytes_.size() - used_ < size) bytes_.resize(std::max(bytes_.capacity(), 2 * (used_ + size)));
-    std::memcpy(bytes_.data() + used_, from, size);
-    used_ += size;
+  void grow(std::size_t size) {
+    const std::size_t before = used();
+    bytes_.resize(std::max(bytes_.capacity(), 2 * (before + size)));
+    take_room(before);
+  }
+  void take_room(std::size_t used) {
+    at_ = bytes_.data() + used;
+    end_ = bytes_.data() + bytes_.size();
   }
   std::string& bytes_;
-  std::size_t used_;
+  char *at_ = nullptr, *end_ = nullptr;
 };
 
 /// Reads what Packer wrote, by the same calls.

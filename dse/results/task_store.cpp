@@ -28,6 +28,8 @@ constexpr std::size_t kMaxText = std::size_t{16} << 20;
 /// waits: the next may be hours away, and a kill must not cost more than a moment's work of each thread.
 constexpr std::size_t kEnough = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kMoment{200};
+/// So many results become records at once.
+constexpr std::size_t kTogether = 64;
 
 /// Raised when a record's bytes change. Files of other formats are left alone.
 constexpr std::string_view kFormat = ".v3";
@@ -61,10 +63,7 @@ bool parse_hex(std::string_view text, Number& value) {
   return std::from_chars(text.data(), text.data() + text.size(), value, 16).ptr == text.data() + text.size();
 }
 
-/// In a room that every thread keeps: a search leaves many small pieces of memory behind, and the next request for a
-/// large one would join them all.
-std::string_view record(const TaskKey& key, const TaskResult& result) {
-  thread_local std::string bytes;
+void write_record(const TaskKey& key, const TaskResult& result, std::string& bytes) {
   bytes.assign(kHead, ' ');
   append_task_result(result, bytes);
   char* const at = bytes.data();
@@ -73,7 +72,6 @@ std::string_view record(const TaskKey& key, const TaskResult& result) {
   write_hex(at + 42, 16, key.words[1]);
   write_hex(at + 9, 16, checksum(std::string_view(bytes).substr(26)));
   bytes += '\n';
-  return bytes;
 }
 
 /// The record at the start of `bytes`: its key and text, or nothing when it is damaged.
@@ -117,7 +115,12 @@ std::optional<TaskKey> TaskKey::parse(std::string_view hex) {
   return key;
 }
 
-std::string TaskKey::text() const { return fmt::format("{:016x}{:016x}", words[0], words[1]); }
+std::string TaskKey::text() const {
+  std::string digits(32, '0');
+  write_hex(digits.data(), 16, words[0]);
+  write_hex(digits.data() + 16, 16, words[1]);
+  return digits;
+}
 
 TaskStore::TaskStore(fs::path folder, bool writable) : folder_(std::move(folder)), writable_(writable) {
   std::error_code error;
@@ -135,6 +138,7 @@ TaskStore::TaskStore(fs::path folder, bool writable) : folder_(std::move(folder)
 
 TaskStore::~TaskStore() {
   try {
+    pack_newest();
     write_pending();
   } catch (const StorageError&) {
     // A caller that must know calls flush() first. A result that is lost here is solved again by the next run.
@@ -193,6 +197,7 @@ std::optional<TaskResult> TaskStore::get(const TaskKey& key) const {
     const auto found = places_.find(key);
     if (found == places_.end()) return std::nullopt;
     place = found->second;
+    if (place.length == 0) return *std::ranges::find(newest_, key, &decltype(newest_)::value_type::first)->second;
     fd = descriptors_[place.file];
     if (static_cast<int>(place.file) == own_ && place.offset >= own_size_)
       bytes = pending_.substr(place.offset - own_size_, place.length);
@@ -222,8 +227,7 @@ void TaskStore::open_own() {
   }
 }
 
-void TaskStore::put(const TaskKey& key, const TaskResult& result) {
-  const std::string_view bytes = record(key, result);
+void TaskStore::put(const TaskKey& key, std::shared_ptr<const TaskResult> result) {
   const std::lock_guard lock(mutex_);
   if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
   const auto [place, fresh] = places_.try_emplace(key);
@@ -236,11 +240,23 @@ void TaskStore::put(const TaskKey& key, const TaskResult& result) {
       throw;
     }
   }
-  place->second = {static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(bytes.size()),
-                   own_size_ + pending_.size()};
-  pending_ += bytes;
-  const bool costly = std::chrono::duration<double>(result.solve_seconds) >= kMoment;
-  if (costly || pending_.size() >= kEnough || std::chrono::steady_clock::now() - wrote_ >= kMoment) write_pending();
+  const bool costly = std::chrono::duration<double>(result->solve_seconds) >= kMoment;
+  newest_.emplace_back(key, std::move(result));
+  const bool now = costly || std::chrono::steady_clock::now() - wrote_ >= kMoment;
+  if (now || newest_.size() == kTogether) pack_newest();
+  if (now || pending_.size() >= kEnough) write_pending();
+}
+
+void TaskStore::pack_newest() {
+  for (const auto& [key, result] : newest_) {
+    const auto place = places_.find(key);
+    if (place == places_.end()) continue;  // forgotten
+    write_record(key, *result, record_);
+    place->second = {static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(record_.size()),
+                     own_size_ + pending_.size()};
+    pending_ += record_;
+  }
+  newest_.clear();
 }
 
 void TaskStore::write_pending() {
@@ -273,6 +289,7 @@ void TaskStore::flush() {
   {
     const std::lock_guard lock(mutex_);
     if (own_ < 0) return;
+    pack_newest();
     write_pending();
     fd = descriptors_[own_];
   }

@@ -4,18 +4,21 @@
 // A folder of append-only files, one per process that ever wrote there, so that processes need no agreement. A record
 // is `LENGTH CHECKSUM KEY BYTES` and a line end; one that is cut short or damaged is skipped, and the reader finds the
 // next. In memory there is only where each record lies: 48 bytes a task; and the newest of those that were found fast,
-// until there are enough of them for the disk or a moment has passed. A kill costs that moment.
+// until there are enough of them for the disk or a moment has passed. A kill costs that moment. The very newest wait to
+// become records: several together take little longer than one, for which neither code nor room is in the caches.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "dse/results/task_result.h"
@@ -47,7 +50,7 @@ class TaskStore {
   /// nullopt when unknown, or when the record no longer reads back.
   std::optional<TaskResult> get(const TaskKey& key) const;
   /// Appends, soon; StorageError when the disk refuses. A key that is there stays as it is.
-  void put(const TaskKey& key, const TaskResult& result);
+  void put(const TaskKey& key, std::shared_ptr<const TaskResult> result);
   void forget(const TaskKey& key);  ///< a record that no longer reads back makes room for a new one
   void flush();                     ///< to the disk
 
@@ -58,21 +61,25 @@ class TaskStore {
  private:
   struct RecordPlace {
     std::uint32_t file = 0;
-    std::uint32_t length = 0;
+    std::uint32_t length = 0;  ///< 0 = waits to become one
     std::uint64_t offset = 0;  ///< of the whole record
   };
   void scan(const std::filesystem::path& file);
   void open_own();
+  void pack_newest();
   void write_pending();
 
   std::filesystem::path folder_;
   bool writable_;
   mutable std::mutex mutex_;
   std::unordered_map<TaskKey, RecordPlace, TaskKeyHash> places_;
-  std::vector<int> descriptors_;  ///< by RecordPlace::file
-  int own_ = -1;                  ///< index of the own file
-  std::uint64_t own_size_ = 0;    ///< on disk
-  std::string pending_;           ///< records that follow
+  std::vector<int> descriptors_;                                               ///< by RecordPlace::file
+  int own_ = -1;                                                               ///< index of the own file
+  std::uint64_t own_size_ = 0;                                                 ///< on disk
+  std::string pending_;                                                        ///< records that follow
+  std::vector<std::pair<TaskKey, std::shared_ptr<const TaskResult>>> newest_;  ///< not records yet
+  std::string record_;  ///< one of them, packed. A search leaves many small pieces of memory behind, which the next
+                        ///< request for a large one would join: so the room is kept.
   std::chrono::steady_clock::time_point wrote_{};
   std::uint64_t damaged_ = 0, other_formats_ = 0;
 };

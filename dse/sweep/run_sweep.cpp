@@ -289,8 +289,8 @@ class SweepRun {
       return token;
     }
     const AddTime logging(logging_);
-    if (result.status != TaskStatus::kFailed) store_->put(token->key, result);
     token->result = std::make_shared<const TaskResult>(std::move(result));
+    if (token->result->status != TaskStatus::kFailed) store_->put(token->key, token->result);
     return token;
   }
 
@@ -307,7 +307,7 @@ class SweepRun {
     const AddTime logging(logging_);
     for (const TokenPtr& layer : finished_) collect_layer(*layer);
     collect_workload(*token);
-    for (const LayerRow& row : workload_rows_) part_layers_.add(row);
+    for (LayerRow& row : workload_rows_) part_layers_.add(std::move(row));
     workload_rows_.clear();
     finished_.clear();
   }

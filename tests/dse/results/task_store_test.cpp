@@ -68,13 +68,17 @@ TEST(TaskResult, ReadsBackAsItWasWritten) {
   EXPECT_EQ(after, "before" + bytes);
 }
 
+std::shared_ptr<const TaskResult> shared(TaskResult result) {
+  return std::make_shared<const TaskResult>(std::move(result));
+}
+
 TEST(TaskStore, WhatTookLongIsOnDiskAtOnce) {
   const TemporaryFolder folder;
   TaskStore store(folder.path(), true);
   TaskResult slow = solved_result(2);
   slow.solve_seconds = 5;
-  store.put(key_of(1), solved_result(1));
-  store.put(key_of(2), slow);
+  store.put(key_of(1), shared(solved_result(1)));
+  store.put(key_of(2), shared(slow));
   // As another process finds it if this one is killed now.
   const TaskStore other(folder.path(), false);
   EXPECT_EQ(other.damaged(), 0U);
@@ -86,7 +90,7 @@ TEST(TaskStore, WhatWaitsForTheDiskReadsBack) {
   const TemporaryFolder folder;
   TaskStore store(folder.path(), true);
   for (int i = 0; i < 20; ++i) {
-    store.put(key_of(i), solved_result(i));
+    store.put(key_of(i), shared(solved_result(i)));
     EXPECT_EQ(store.get(key_of(i)), solved_result(i)) << i;
   }
   store.flush();
@@ -97,14 +101,14 @@ TEST(TaskStore, KeepsResultsForTheNextProcess) {
   const TemporaryFolder folder;
   {
     TaskStore store(folder.path(), true);
-    for (int i = 0; i < 500; ++i) store.put(key_of(i), solved_result(i));
+    for (int i = 0; i < 500; ++i) store.put(key_of(i), shared(solved_result(i)));
     EXPECT_EQ(store.get(key_of(7)), solved_result(7));
   }
   TaskStore second(folder.path(), true);
   EXPECT_EQ(second.size(), 500U);
   EXPECT_EQ(second.damaged(), 0U);
-  second.put(key_of(500), solved_result(500));
-  second.put(key_of(3), solved_result(99));  // is there already
+  second.put(key_of(500), shared(solved_result(500)));
+  second.put(key_of(3), shared(solved_result(99)));  // is there already
   EXPECT_EQ(second.get(key_of(3)), solved_result(3));
   const TaskStore third(folder.path(), false);
   EXPECT_EQ(third.size(), 501U);
@@ -126,7 +130,7 @@ TEST(TaskStore, SurvivesCutsAndDamageAnywhere) {
   const TemporaryFolder folder;
   {
     TaskStore store(folder.path(), true);
-    for (int i = 0; i < 3; ++i) store.put(key_of(i), solved_result(i));
+    for (int i = 0; i < 3; ++i) store.put(key_of(i), shared(solved_result(i)));
   }
   const fs::path file = fs::directory_iterator(folder.path())->path();
   std::ostringstream stream;
@@ -161,7 +165,7 @@ TEST(TaskStore, SaysWhenTheDiskRefuses) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "in the way";
   TaskStore store(folder.path() / "file", true);
-  EXPECT_THROW(store.put(key_of(1), solved_result(1)), StorageError);
+  EXPECT_THROW(store.put(key_of(1), shared(solved_result(1))), StorageError);
 }
 
 }  // namespace
