@@ -52,13 +52,12 @@ class ChoiceBounds::BorderTiles {
   };
 
   bool add(int tensor, const KeeperPair& pair);
-  void find_sets();
   void move_first(TensorSet set);
   void list_dims(const Repeated& transfer, DimSet rounds);
   void grow(int at);
   double value(int open, bool overflows);
   void repeat(const Repeated& transfer, DimSet whole, DimSet dims, std::array<double, kMostFunctionals>& more) const;
-  const Growth* largest(int d);
+  const Growth* largest(int d) { return b_.largest_growth(k_, d, holds_, tile_); }
   bool overflows_inside(const Repeated& transfer) const;
   const std::vector<Growth>& growths(int d) const { return (*look_.growths[d])[static_cast<std::size_t>(k_)]; }
 
@@ -70,10 +69,10 @@ class ChoiceBounds::BorderTiles {
   int k_, level_;  // the memory, counted from the innermost outwards, and where it stands
   std::size_t functionals_ = 0;
   TensorSet holds_ = 0, crossing_ = 0;
-  DimSet grows_ = 0, moves_ = 0, used_ = 0;
+  DimSet grows_ = 0, used_ = 0;
   std::array<Repeated, kMostTransfers> transfers_;
   int count_ = 0;
-  std::array<TensorSet, kMaxDims> sets_{};
+  FirstSets sets_{};
   int set_count_ = 0;
   std::array<double, kMostFunctionals> once_{}, begun_{};
   TensorSet first_ = 0;              // moved by the first loop outside
@@ -87,8 +86,7 @@ class ChoiceBounds::BorderTiles {
 
 bool ChoiceBounds::BorderTiles::find() {
   functionals_ = b_.functionals();
-  for (int i = 0; i < static_cast<int>(b_.resolved_.memories.size()); ++i)
-    (i <= k_ ? grows_ : moves_) |= b_.resolved_.may_loop[static_cast<std::size_t>(i)];
+  for (int i = 0; i <= k_; ++i) grows_ |= b_.resolved_.may_loop[static_cast<std::size_t>(i)];
   once_[0] = p_.macs * p_.mac_pj;
   for (int x = 0; x < p_.tensors; ++x) {
     if (chosen_[x]->staying != 0) return false;
@@ -103,7 +101,7 @@ bool ChoiceBounds::BorderTiles::find() {
   for (int x = 0; x < p_.tensors; ++x)
     if (crossing_ >> x & 1U) used_ |= p_.coupled[x];
   if (std::popcount(crossing_) < 2) return false;
-  find_sets();
+  set_count_ = b_.first_sets(k_, crossing_, used_, sets_);
   return set_count_ > 0;
 }
 
@@ -124,19 +122,6 @@ bool ChoiceBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
   transfer.copies = b_.busy(*chosen_[tensor], number);
   for (std::size_t f = 0; f < functionals_; ++f) transfer.delivery[f] = b_.delivery(*chosen_[tensor], number, f);
   return true;
-}
-
-/// What a loop outside can move first; a set that contains another is never better.
-void ChoiceBounds::BorderTiles::find_sets() {
-  std::array<TensorSet, kMaxDims> all{};
-  int count = 0;
-  for (DimSet rest = used_ & moves_; rest != 0; rest &= rest - 1)
-    if (const int d = std::countr_zero(rest); look_.temporal[d] > 1) all[count++] = b_.moved_along(d, crossing_);
-  for (int i = 0; i < count; ++i) {
-    bool minimal = true;
-    for (int j = 0; j < count; ++j) minimal &= all[j] == all[i] ? j >= i : (all[j] & ~all[i]) != 0;
-    if (minimal) sets_[set_count_++] = all[i];
-  }
 }
 
 double ChoiceBounds::BorderTiles::least(double limit) {
@@ -171,19 +156,6 @@ void ChoiceBounds::BorderTiles::move_first(TensorSet set) {
     may_overflow_ = true;
     if (transfers_[i].crosses) list_dims(transfers_[i], ~DimSet{0});
   }
-}
-
-/// The first growth along a dim that fits. What is larger than a tile that does not fit does not fit either.
-const ChoiceBounds::Growth* ChoiceBounds::BorderTiles::largest(int d) {
-  const double before = tile_[d], smallest = look_.inside[level_][d];
-  const std::vector<Growth>& all = growths(d);
-  const MemoryRules& memory = b_.resolved_.rules.memory(level_);
-  const auto found = std::partition_point(all.begin(), all.end() - 1, [&](const Growth& larger) {
-    tile_[d] = std::min(smallest * larger.factor, p_.size[d]);
-    return memory.overflows(holds_, [&](int x) { return b_.words(x, tile_); });
-  });
-  tile_[d] = before;
-  return &*found;
 }
 
 void ChoiceBounds::BorderTiles::grow(int at) {

@@ -184,6 +184,12 @@ class ChoiceBounds {
   std::array<TensorSet, kMaxLevels> kept_at(const Chosen& chosen) const;
   std::array<TensorSet, kMaxLevels> counted_at(int border, const Chosen& chosen) const;
   TensorSet moved_along(int d, TensorSet tensors) const;
+  /// Sets of tensors that cross the border of memory k, some loop over these dims outside it being the first to move
+  /// them; without those that contain another, which are never better. Their number.
+  using FirstSets = std::array<TensorSet, kMaxDims>;
+  int first_sets(int k, TensorSet crossing, DimSet used, FirstSets& sets) const;
+  /// The largest growth along a dim with which the tile of memory k still holds these tensors, or the smallest of all.
+  const Growth* largest_growth(int k, int d, TensorSet holds, std::array<double, kMaxDims>& tile) const;
   /// The transfers across the border of one memory.
   struct Border {
     int k = 0, level = 0;

@@ -2,6 +2,7 @@
 // The bound of tensors that share a memory: its tiles must hold them together, so some of them come again.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 
@@ -91,6 +92,45 @@ TensorSet ChoiceBounds::moved_along(int d, TensorSet tensors) const {
   return moved;
 }
 
+int ChoiceBounds::first_sets(int k, TensorSet crossing, DimSet used, FirstSets& sets) const {
+  DimSet moves = 0;
+  for (std::size_t i = static_cast<std::size_t>(k) + 1; i < resolved_.memories.size(); ++i)
+    moves |= resolved_.may_loop[i];
+  FirstSets all{};
+  int count = 0, minimal = 0;
+  for (DimSet rest = used & moves; rest != 0; rest &= rest - 1)
+    if (const int d = std::countr_zero(rest); look_.temporal[d] > 1) all[count++] = moved_along(d, crossing);
+  for (int i = 0; i < count; ++i) {
+    bool smallest = true;
+    for (int j = 0; j < count; ++j) smallest &= all[j] == all[i] ? j >= i : (all[j] & ~all[i]) != 0;
+    if (smallest) sets[minimal++] = all[i];
+  }
+  return minimal;
+}
+
+const ChoiceBounds::Growth* ChoiceBounds::largest_growth(int k, int d, TensorSet holds,
+                                                         std::array<double, kMaxDims>& tile) const {
+  const int level = resolved_.memories[static_cast<std::size_t>(k)];
+  const std::vector<Growth>& all = (*look_.growths[d])[static_cast<std::size_t>(k)];
+  std::array<double, kMaxTensors> others{};  // words but for this dim
+  const double before = std::exchange(tile[d], 1);
+  for (int x = 0; x < p_.tensors; ++x)
+    if ((holds >> x & 1U) && !(p_.affine_dims[x] >> d & 1U)) others[x] = words(x, tile);
+  const auto words_of = [&](int x) {
+    if (p_.affine_dims[x] >> d & 1U) return words(x, tile);
+    return p_.is_coupled(x, d) ? others[x] * tile[d] : others[x];
+  };
+  const MemoryRules& memory = resolved_.rules.memory(level);
+  // What is larger than a tile that does not fit does not fit either.
+  const double smallest = look_.inside[level][d];
+  const auto found = std::partition_point(all.begin(), all.end() - 1, [&](const Growth& larger) {
+    tile[d] = std::min(smallest * larger.factor, p_.size[d]);
+    return memory.overflows(holds, words_of);
+  });
+  tile[d] = before;
+  return &*found;
+}
+
 ChoiceBounds::BestTile ChoiceBounds::best_tile(const Tiles& tiles, TensorSet crossing, TensorSet moved_first) const {
   BestTile best{0, tiles.best_left, 0};
   for (int i = 0; i < tiles.dims; ++i) best.grown |= DimSet{1} << tiles.dim[i];
@@ -145,19 +185,10 @@ bool ChoiceBounds::passes(const Border& border, int x) const {
          !(resolved_.remembered >> x & 1U) && p_.capacity[border.child[x]] < kInfinity;
 }
 
-/// The best over the sets that a loop can move first; a set that contains another is never better. Below 0: too many
-/// tiles.
+/// The best over the sets that a loop can move first. Below 0: too many tiles.
 double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen, bool passing, BestTile* best) const {
-  DimSet moves = 0;
-  for (std::size_t i = static_cast<std::size_t>(border.k) + 1; i < resolved_.memories.size(); ++i)
-    moves |= resolved_.may_loop[i];
-  std::array<TensorSet, kMaxDims> sets{};
-  int count = 0;
-  for (DimSet rest = border.used & moves; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    if (look_.temporal[d] == 1) continue;
-    sets[count++] = moved_along(d, border.crossing);
-  }
+  FirstSets sets{};
+  const int count = first_sets(border.k, border.crossing, border.used, sets);
   Tiles tiles(*this, border.k);
   for (int x = 0; x < p_.tensors; ++x)
     if (chosen[x]->levels >> border.level & 1U) tiles.holds |= TensorSet{1} << x;
@@ -167,9 +198,6 @@ double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen
   for (int x = 0; x < p_.tensors && passing; ++x) pass |= TensorSet{passes(border, x)} << x;
   std::stable_partition(sets.begin(), sets.begin() + count, [&](TensorSet moved) { return (pass & ~moved) == 0; });
   for (int i = 0; i < count; ++i) {
-    bool minimal = true;
-    for (int j = 0; j < count; ++j) minimal &= sets[j] == sets[i] ? j >= i : (sets[j] & ~sets[i]) != 0;
-    if (!minimal) continue;
     begin(tiles, border, chosen, sets[i], passing);
     const int before = tiles.looked;
     const double least = tiles.best;
@@ -301,23 +329,8 @@ void ChoiceBounds::Tiles::grow(int at) {
   const int d = dim[at];
   const double smallest = bounds.look_.inside[level][d];
   const std::vector<Growth>& all = (*bounds.look_.growths[d])[k];
-  // What is larger than a tile that does not fit does not fit either.
-  const Problem& p = bounds.p_;
-  std::array<double, kMaxTensors> others{};  // words but for this dim
-  tile[d] = 1;
-  for (int x = 0; x < p.tensors; ++x)
-    if ((holds >> x & 1U) && !(p.affine_dims[x] >> d & 1U)) others[x] = bounds.words(x, tile);
-  const auto words = [&](int x) {
-    if (p.affine_dims[x] >> d & 1U) return bounds.words(x, tile);
-    return p.is_coupled(x, d) ? others[x] * tile[d] : others[x];
-  };
-  const MemoryRules& memory = bounds.resolved_.rules.memory(level);
-  auto growth = std::partition_point(all.begin(), all.end() - 1, [&](const Growth& larger) {
-    tile[d] = std::min(smallest * larger.factor, p.size[d]);
-    return memory.overflows(holds, words);
-  });
-  for (; growth != all.end(); ++growth) {
-    tile[d] = std::min(smallest * growth->factor, p.size[d]);
+  for (const Growth* growth = bounds.largest_growth(k, d, holds, tile); growth != all.data() + all.size(); ++growth) {
+    tile[d] = std::min(smallest * growth->factor, bounds.p_.size[d]);
     left[d] = growth->left;
     worked[d] = pairs(d, growth->left, growth->most);
     // Smaller tiles cost more, unless they leave a tensor where it is.
