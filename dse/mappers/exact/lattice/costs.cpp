@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "dse/mappers/exact/lattice/certain_copies.h"
 #include "dse/mappers/exact/lattice/windows.h"
 
 namespace pliant::exact {
@@ -12,20 +13,6 @@ namespace pliant::exact {
 namespace {
 
 DimSet all_dims(const Problem& problem) { return (DimSet{1} << problem.dims) - 1; }
-
-/// Copies that the unrolled loops of one dim keep busy at least, added from the outside in. Where a temporal loop of
-/// the dim lies outside them its first iteration keeps all of them busy. Otherwise nothing is left outside the
-/// outermost of them; it has as many iterations as its bound then, for no bound exceeds what is left. Only the last of
-/// these may be short.
-struct CertainCopies {
-  double outermost = 1, rest = 1;
-  void add(const Spatial& spatial, int level, int d) {
-    for (const double bound : {static_cast<double>(spatial.unrolling[level]->rows[d]),
-                               static_cast<double>(spatial.unrolling[level]->cols[d])})
-      (outermost == 1 ? outermost : rest) *= bound;
-  }
-  double count() const { return rest == 1 ? outermost : (outermost - 1) * rest + 1; }
-};
 
 }  // namespace
 
@@ -49,6 +36,8 @@ Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial) : resolved_(r
   count_sums();
   steps_ = least_steps(resolved_.task, p, spatial_);
   if (!resolved_.perfect) count_certain_copies();
+  for (int x = 0; x < p.tensors; ++x) needed_[x].fill(p.tensor_words[x]);
+  count_windows();
 }
 
 /// With remainders the units of a dim may be more than its iterations: 24 on 23 columns and 2 rows. No more of them
@@ -325,12 +314,12 @@ Costs::Delivery Costs::delivery(const KeeperPair& pair, const Weights& w) const 
   const int x = pair.tensor;
   if (pair.child == resolved_.problem.levels) return {staying(pair, w, resolved_.perfect), 0};
   const Problem& p = resolved_.problem;
-  const double words = p.tensor_words[x];
+  const double served = asked_for(pair) * w.served, delivered = needed(pair) * w.delivered;
   // Where first arrivals are those of one sweep, every unit more brings some of its own: one more is certain.
   const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
-  if (!resolved_.perfect && per_sweep) return {words * (w.served + w.delivered), 0};
-  if (!resolved_.perfect) return {words * w.served, words * w.delivered};
-  return {words * (w.served * copies_[x][pair.parent] + w.delivered * copies_[x][pair.child]), 0};
+  if (!resolved_.perfect && per_sweep) return {served + delivered, 0};
+  if (!resolved_.perfect) return {served, delivered};
+  return {served * copies_[x][pair.parent] + delivered * copies_[x][pair.child], 0};
 }
 
 double Costs::least(const KeeperPair& pair, const Weights& w) const {
@@ -341,8 +330,8 @@ double Costs::least(const KeeperPair& pair, const Weights& w) const {
   const auto once = [&](double weight, int level) {
     return weight * (weight < 0 || resolved_.perfect ? copies_ : certain_copies_)[x][level];
   };
-  return p.tensor_words[x] * (once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
-                              once(w.delivered + (per_sweep ? w.first_child : 0), pair.child));
+  return asked_for(pair) * once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
+         needed(pair) * once(w.delivered + (per_sweep ? w.first_child : 0), pair.child);
 }
 
 double cost_of_begun(double weight, double first, double most, double words) {

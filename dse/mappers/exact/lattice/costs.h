@@ -71,6 +71,11 @@ class Costs {
   void save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_every_word_as_first(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_certain_copies();
+  void count_windows();
+  /// Words of the tensor that all units along its dims need, each what it works on; and of these what the parent serves
+  /// at least, where equal windows are served once.
+  double needed(const KeeperPair& pair) const { return needed_[pair.tensor][pair.child]; }
+  double asked_for(const KeeperPair& pair) const;
   void count_sums();
   /// Words of a memory that a finished output takes less than a partial sum, if its outputs finish there.
   double finished_saves(int level) const;
@@ -91,6 +96,8 @@ class Costs {
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
   std::array<double, kMaxLevels + 1> sums_at_most_;                             // copies of an output that get work
+  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> needed_;          // by child
+  bool windows_need_more_ = false;                                              // than every element once
 };
 
 /// words * weight + first * begun, less than these words counted alone, is at least this more, where at most `most`

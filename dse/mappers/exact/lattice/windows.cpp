@@ -33,12 +33,7 @@ double extent(const Problem& problem, const Problem::AffineRank& rank, const std
 
 std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside) {
   std::vector<std::pair<int, int>> networks;
-  for (int l = inside - 1; l > outside; --l) {
-    if (problem.is_memory[l]) continue;
-    const int innermost = l;
-    while (l - 1 > outside && !problem.is_memory[l - 1]) --l;
-    networks.emplace_back(l, innermost);
-  }
+  for_each_network(problem, outside, inside, [&](const std::pair<int, int>& network) { networks.push_back(network); });
   return networks;
 }
 

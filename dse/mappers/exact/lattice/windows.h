@@ -26,7 +26,19 @@ bool rounds_demands(const Problem& problem);
 /// Are outputs dealt to units as shares of a bounding box? Then first arrivals depend on the tiles in between.
 bool deals_boxes(const Problem& problem);
 
-/// Fanouts between two levels in runs that no memory divides, from the inside out: [outermost, innermost] levels.
+/// Calls visit([outermost, innermost] levels) for the fanouts between two levels in runs that no memory divides, from
+/// the inside out.
+template <typename Visit>
+void for_each_network(const Problem& problem, int outside, int inside, const Visit& visit) {
+  for (int l = inside - 1; l > outside; --l) {
+    if (problem.is_memory[l]) continue;
+    const int innermost = l;
+    while (l - 1 > outside && !problem.is_memory[l - 1]) --l;
+    visit(std::pair<int, int>(l, innermost));
+  }
+}
+
+/// All of them.
 std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside);
 
 /// Where only some fanouts of a network share or unite windows, the network is taken to do so as a whole: a lower
