@@ -22,13 +22,6 @@ void append_varint(std::uint64_t number, std::string& to) {
 }
 
 template <class Number>
-bool all_equal(std::span<const Number> group) {
-  for (const Number number : group.subspan(1))
-    if (number != group.front()) return false;
-  return true;
-}
-
-template <class Number>
 class RunWriter {
  public:
   RunWriter(std::span<const Number> numbers, int bits, std::string& to) : numbers_(numbers), bits_(bits), to_(to) {}
@@ -40,15 +33,24 @@ class RunWriter {
 
  private:
   static constexpr std::size_t kGroup = 8;
-  std::span<const Number> group(std::size_t at) const {
-    return numbers_.subspan(at, std::min(kGroup, numbers_.size() - at));
+  /// Without a branch for a whole group: where groups are not equal is hard to foresee.
+  bool equal(std::size_t at) const {
+    const Number first = numbers_[at];
+    const std::size_t size = std::min(kGroup, numbers_.size() - at);
+    Number difference = 0;
+    if (size == kGroup) {
+      for (std::size_t i = 0; i < kGroup; ++i) difference |= static_cast<Number>(numbers_[at + i] ^ first);
+    } else {
+      for (std::size_t i = 0; i < size; ++i) difference |= static_cast<Number>(numbers_[at + i] ^ first);
+    }
+    return difference == 0;
   }
-  bool equal(std::size_t at) const { return all_equal(group(at)); }
+  std::size_t group_end(std::size_t at) const { return std::min(at + kGroup, numbers_.size()); }
 
   std::size_t write_equal(std::size_t at) {
     const Number number = numbers_[at];
-    std::size_t end = at + group(at).size();
-    while (end < numbers_.size() && numbers_[end] == number && equal(end)) end += group(end).size();
+    std::size_t end = group_end(at);
+    while (end < numbers_.size() && numbers_[end] == number && equal(end)) end = group_end(end);
     append_varint((end - at) << 1, to_);
     const auto value = static_cast<std::uint32_t>(number);
     to_.append(reinterpret_cast<const char*>(&value), static_cast<std::size_t>(bits_ + 7) / 8);
@@ -57,15 +59,36 @@ class RunWriter {
 
   std::size_t write_others(std::size_t at) {
     std::size_t end = at, groups = 0;
-    for (; end < numbers_.size() && !equal(end); ++groups) end += group(end).size();
+    for (; end < numbers_.size() && !equal(end); ++groups) end = group_end(end);
     append_varint(groups << 1 | 1, to_);
+    const auto width = static_cast<std::size_t>(bits_);  // bytes of a group
+    const std::size_t start = to_.size();
+    to_.resize(start + groups * width + sizeof(std::uint64_t));  // some over, so that whole words can be stored
+    char* out = to_.data() + start;
+    for (std::size_t first = at; first < end; first += kGroup, out += width) {
+      const std::span<const Number> group = numbers_.subspan(first, group_end(first) - first);
+      if (bits_ <= 8 && group.size() == kGroup)
+        store(group.template first<kGroup>(), out);
+      else
+        store_wide(group, out);
+    }
+    to_.resize(start + groups * width);
+    return end;
+  }
+
+  void store(std::span<const Number, kGroup> group, char* out) const {
+    std::uint64_t word = 0;
+    for (std::size_t i = kGroup; i-- > 0;) word = word << bits_ | static_cast<std::uint64_t>(group[i]);
+    std::memcpy(out, &word, sizeof word);
+  }
+
+  void store_wide(std::span<const Number> group, char* out) const {
     std::uint64_t waiting = 0;
     int filled = 0;
-    for (std::size_t i = at; i < at + groups * kGroup; ++i) {
-      waiting |= (i < end ? static_cast<std::uint64_t>(numbers_[i]) : 0) << filled;
-      for (filled += bits_; filled >= 8; filled -= 8, waiting >>= 8) to_ += static_cast<char>(waiting);
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      waiting |= (i < group.size() ? static_cast<std::uint64_t>(group[i]) : 0) << filled;
+      for (filled += bits_; filled >= 8; filled -= 8, waiting >>= 8) *out++ = static_cast<char>(waiting);
     }
-    return end;
   }
 
   std::span<const Number> numbers_;
