@@ -127,8 +127,8 @@ Array Lattice::charge(int k, int tensor, int pending, int slide, const Functiona
 
 void Lattice::grow(int k, DimSet dims, Array& values) const {
   const Box& box = boxes_[k];
-  // Edges between all tiles of a long axis leave the processor's caches.
-  const std::uint64_t effort_of_edge = may_be_imperfect(resolved_.task.factorization, false) ? 3 : 1;
+  // Edges between all tiles of a long axis leave the processor's caches; those between groups often do not.
+  const std::uint64_t effort_of_edge = !may_be_imperfect(resolved_.task.factorization, false) ? 1 : grouped_ ? 2 : 3;
   for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     if (box.extent[d] == 1 || over()) continue;
