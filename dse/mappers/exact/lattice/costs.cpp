@@ -36,7 +36,6 @@ Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial) : resolved_(r
   count_sums();
   steps_ = least_steps(resolved_.task, p, spatial_);
   if (!resolved_.perfect) count_certain_copies();
-  for (int x = 0; x < p.tensors; ++x) needed_[x].fill(p.tensor_words[x]);
   count_windows();
 }
 

@@ -74,7 +74,14 @@ class Costs {
   void count_windows();
   /// Words of the tensor that all units along its dims need, each what it works on; and of these what the parent serves
   /// at least, where equal windows are served once.
-  double needed(const KeeperPair& pair) const { return needed_[pair.tensor][pair.child]; }
+  double needed(const KeeperPair& pair) const {
+    const Problem& p = resolved_.problem;
+    return windows_need_more_ && windowed(pair.tensor) ? needed_[pair.tensor][pair.child] : p.tensor_words[pair.tensor];
+  }
+  /// Is it an operand with windows?
+  bool windowed(int tensor) const {
+    return tensor != resolved_.problem.output && !resolved_.problem.affine[tensor].empty();
+  }
   double asked_for(const KeeperPair& pair) const;
   void count_sums();
   /// Words of a memory that a finished output takes less than a partial sum, if its outputs finish there.
@@ -96,7 +103,7 @@ class Costs {
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
   std::array<double, kMaxLevels + 1> sums_at_most_;                             // copies of an output that get work
-  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> needed_;          // by child
+  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> needed_;          // by child, of operands with windows
   bool windows_need_more_ = false;                                              // than every element once
 };
 

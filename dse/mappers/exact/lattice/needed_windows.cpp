@@ -35,6 +35,9 @@ void Costs::count_windows() {
   const Problem& p = resolved_.problem;
   const Conventions& conventions = p.conventions;
   if (conventions.halo != Conventions::Halo::kRun || conventions.footprint != Conventions::Footprint::kDistinct) return;
+  bool any = false;
+  for (int x = 0; x < p.tensors; ++x) any |= windowed(x);
+  if (!any) return;
   std::array<CertainCopies, kMaxDims> certain;
   std::array<double, kMaxDims> units;
   units.fill(1);
@@ -48,7 +51,7 @@ void Costs::count_windows() {
       continue;
     }
     for (int x = 0; x < p.tensors; ++x) {
-      if (x == p.output || p.affine[x].empty()) continue;
+      if (!windowed(x)) continue;
       needed_[x][l] = p.simple_words[x];
       for (const Problem::AffineRank& rank : p.affine[x])
         needed_[x][l] *= std::max(extent(p, rank, p.size, true), values_needed(p, rank, units));
@@ -60,7 +63,7 @@ void Costs::count_windows() {
 double Costs::asked_for(const KeeperPair& pair) const {
   const Problem& p = resolved_.problem;
   const double once = p.tensor_words[pair.tensor];
-  if (!windows_need_more_ || needed(pair) == once) return once;
+  if (needed(pair) == once) return once;
   // Elsewhere windows may be short, and these be equal.
   if (!resolved_.perfect && resolved_.rules.factorization != Factorization::kRubyS) return once;
   double share = 1;
