@@ -28,6 +28,36 @@ double values_needed(const Problem& p, const Problem::AffineRank& rank, const st
   return needed;
 }
 
+/// Can the tile under a network only be one iteration, for loops divide the dim and leave the network too few
+/// otherwise?
+bool tile_is_one(const ResolvedTask& resolved, const Spatial& spatial, std::pair<int, int> network, int d) {
+  const DimSet dim = DimSet{1} << d;
+  const Count units = static_cast<Count>(spatial_between(spatial, dim, network.first - 1, network.second + 1));
+  if (spatial_between(spatial, dim, network.second, resolved.problem.levels) > 1) return false;
+  const Count size = resolved.task.layer.dims[static_cast<std::size_t>(d)].size;
+  for (Count tile = 2; tile * (units - 1) < size; ++tile)
+    if (size % tile == 0 && size / tile >= units) return false;
+  return true;
+}
+
+/// Different windows among the units of a network, whatever the tiles. Units along a dim of one iteration each, of
+/// coefficient 1, have neighbouring windows; those along another are at least its coefficient apart, and the further
+/// they are the more windows differ.
+double different_windows(const ResolvedTask& resolved, const Spatial& spatial, const Problem::AffineRank& rank,
+                         std::pair<int, int> network) {
+  double most = fewest_windows(spatial, rank, network, true);
+  const auto units = [&](int d) {
+    return spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
+  };
+  for (int i = 0; i < 2 && rank.terms == 2; ++i) {
+    const int d = rank.dim[i], e = rank.dim[1 - i];
+    if (rank.reduced[i] == 1 || rank.reduced[1 - i] != 1 || units(d) == 1 || units(e) == 1) continue;
+    if (tile_is_one(resolved, spatial, network, e))
+      most = std::max(most, std::min(rank.reduced[i], units(e)) * (units(d) - 1) + units(e));
+  }
+  return most;
+}
+
 }  // namespace
 
 /// Windows of different units overlap, but each unit is brought what it works on.
@@ -72,7 +102,7 @@ double Costs::asked_for(const KeeperPair& pair) const {
     for (const Problem::AffineRank& rank : p.affine[pair.tensor]) {
       const double units = spatial_between(spatial_, dims_of(rank), network.first - 1, network.second + 1);
       // Overlapping windows that are served together may be asked for once.
-      share *= s.partial ? 0 : s.shared ? fewest_windows(spatial_, rank, network, true) / units : 1;
+      share *= s.partial ? 0 : s.shared ? different_windows(resolved_, spatial_, rank, network) / units : 1;
     }
   });
   return std::max(once, share * needed(pair));
