@@ -161,11 +161,11 @@ std::vector<EndlessTask> endless_tasks() {
   std::vector<EndlessTask> all{{"local", conv, {{"effort", "1e12"}}},
                                {"genetic", conv, {{"generations", "1000000"}}},
                                {"random", conv, {{"victory", "1000000000"}}}};
-  // A convolution with remainders everywhere, and the largest GEMM of the LLM studies, on 65,536 units.
-  Task remainders = shipped_task("goma_a100", "conv:M=250,C=250,P=55,Q=55,R=3,S=3");
+  // A convolution with remainders everywhere; the largest GEMM of the LLM studies on 65,536 units.
+  Task remainders = shipped_task("flexref", "conv:M=250,C=250,P=55,Q=55,R=3,S=3,stride=2,B=8");
   remainders.factorization = Factorization::kRuby;
   all.push_back({"exact", remainders, {}});
-  for (const Factorization rule : {Factorization::kRubyS, Factorization::kRubyT, Factorization::kPadding}) {
+  for (const Factorization rule : {Factorization::kRubyT, Factorization::kPadding}) {
     Task gemm = shipped_task("goma_a100", "gemm:M=131072,N=5120,K=25600");
     gemm.factorization = rule;
     all.push_back({"exact", gemm, {}});

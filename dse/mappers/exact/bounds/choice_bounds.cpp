@@ -53,7 +53,9 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
         if (!p_.is_memory[l]) units *= static_cast<double>(p_.accelerator.levels[l].fanout().units());
       if (resolved_.compute_runs) units = kInfinity;
       const double pj = least_words(x, keeper) * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]);
-      nearest = std::min(nearest, p_.macs / units * pj + energy_outside_fanouts(x, pattern.pairs));
+      // Every element is asked for, every result arrives.
+      const double words = std::max(p_.macs / units, p_.tensor_words[x]);
+      nearest = std::min(nearest, words * pj + energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
     costs_of_[x] = costs;
@@ -157,7 +159,7 @@ double ChoiceBounds::value(double energy, double cycles, double steps) const {
   return objective_bound(p_, resolved_.task, energy, cycles, steps);
 }
 
-double ChoiceBounds::floor(double steps) const { return value(floor_, std::max(steps, floor_cycles_), steps); }
+double ChoiceBounds::floor(double steps) const { return floor(floor_, steps); }
 
 double ChoiceBounds::most_steps(const std::function<bool(double)>& hopeless) const {
   double low = 0, high = 1;

@@ -30,6 +30,11 @@ class ChoiceBounds {
   Keeps keeps(std::size_t choice) const;
 
   double floor(double steps) const;
+  /// Of one tensor: the least energy of any unrolling, and of one whatever it keeps.
+  double floor_of(int tensor) const { return floor_of_[tensor]; }
+  double least_energy_of(int tensor, const Spatial& spatial);
+  /// The objective where energy and steps are at least so much.
+  double floor(double energy, double steps) const { return value(energy, std::max(steps, floor_cycles_), steps); }
   /// Steps from which on the floor is hopeless; infinity where it never is.
   double most_steps(const std::function<bool(double floor)>& hopeless) const;
   double floor_cycles() const { return floor_cycles_; }  ///< by ports outside all fanouts, whatever the unrolling
@@ -275,6 +280,7 @@ class ChoiceBounds {
   bool all_may_fit_ = true;
   Look look_;
   std::array<Weights, kMaxLevels> weights_;  // of the pattern that is charged
+  std::vector<double> scratch_;
   mutable std::uint64_t looked_ = 0;
 };
 

@@ -93,6 +93,17 @@ double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
   return least();
 }
 
+double ChoiceBounds::least_energy_of(int x, const Spatial& spatial) {
+  const Costs costs(resolved_, spatial);
+  scratch_.resize(costs_of_[x]);
+  double least = kInfinity;
+  for (const Pattern& pattern : patterns_[x]) {
+    charge(costs, pattern, 0, scratch_.data());
+    least = std::min(least, scratch_[pattern.costs]);
+  }
+  return least;
+}
+
 ChoiceBounds::Seen ChoiceBounds::seen() const {
   Seen seen{look_.steps, {}};
   for (int x = 0; x < p_.tensors; ++x)

@@ -345,15 +345,14 @@ class SpatialChoices::Combiner {
   bool complete_ = true, over_ = false;
 };
 
-SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, double most_steps,
-                               bool count_all)
-    : most_steps_(most_steps) {
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out)
+    : most_steps_(left_out.most_steps) {
   const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   // With perfect factors there are few, and a certificate counts them all.
   const bool once = task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby ||
                     task.factorization == Factorization::kRubyT;
   const std::optional<Mirror> mirror = once ? find_mirror(task.layer, rules) : std::nullopt;
-  std::optional<BatchDim> batch = count_all ? std::nullopt : find_batch_dim(task, problem, rules);
+  std::optional<BatchDim> batch = left_out.batches ? find_batch_dim(task, problem, rules) : std::nullopt;
   if (batch && mirror && (*mirror)[static_cast<std::size_t>(batch->dim)] != batch->dim)
     batch.reset();  // one of them is enough
   std::vector<SpatialBounds> bounds;
@@ -371,10 +370,13 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
     double others = 1 / problem.cycles_per_mac;
     for (int other = 0; other < problem.levels; ++other)
       if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
-    Unroller unroller(task, fanout, dims, limits, most_steps * others,
+    Unroller unroller(task, fanout, dims, limits, left_out.most_steps * others,
                       fanouts_.size() == 1 ? mirror : std::nullopt,  // it decides first
                       batch);
+    if (left_out.floors != nullptr) unroller.leave_out(*left_out.floors, left_out.enough);
     unrollings_.push_back(unroller.run());
+    dear_ = unroller.dear();
+    unlisted_floor_ = unroller.unlisted_floor();
     slow_ = std::min(slow_, unroller.slow() / others);
     unlisted_ = std::min(unlisted_, unroller.unlisted() / others);
   }

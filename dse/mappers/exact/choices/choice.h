@@ -3,6 +3,7 @@
 // keep which tensors. A few hundred per task, most of them pruned by a bound.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -27,6 +28,8 @@ using Keeps = std::array<TensorSet, kMaxLevels>;
 
 using Durations = std::array<Count, kMaxDims>;  ///< iterations in time by dim; 0 = not chosen (durations.h)
 
+class FloorOfFactors;  // unroller.h
+
 /// Spatial factors of the whole chain, and what else is chosen with them.
 struct Spatial {
   Spatial();
@@ -44,16 +47,29 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 /// the fastest.
 class SpatialChoices {
  public:
-  /// Those that take more steps are not listed. A certificate may count all of them, along batch dims, too.
+  /// What need not be listed.
+  struct LeftOut {
+    double most_steps = std::numeric_limits<double>::infinity();  ///< those that take more
+    FloorOfFactors* floors = nullptr;                             ///< where there are many: those that cost so much
+    double enough = std::numeric_limits<double>::infinity();
+    bool batches = true;  ///< all but the fastest along a batch dim; a certificate may count all
+  };
+  SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out);
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits,
-                 double most_steps = std::numeric_limits<double>::infinity(), bool count_all = false);
+                 double most_steps = std::numeric_limits<double>::infinity())
+      : SpatialChoices(task, problem, limits, LeftOut{.most_steps = most_steps}) {}
   std::size_t size() const { return steps_.size(); }
   double steps(std::size_t i) const { return steps_[i]; }
   /// At least so many steps has every one that was not listed for its steps; infinity: there is none.
   double slow() const { return slow_; }
   /// The same of those for which there was no memory or no time: the fastest are listed. Maybe 0.
   double unlisted() const { return unlisted_; }
-  bool complete() const { return unlisted_ == std::numeric_limits<double>::infinity(); }  ///< but for slow ones
+  /// What all that were left out for their cost cost at least, and those for which there was no memory.
+  double dear() const { return dear_; }
+  double unlisted_floor() const { return unlisted_floor_; }
+  bool complete() const {  ///< but for slow and dear ones
+    return std::min(unlisted_, unlisted_floor_) == std::numeric_limits<double>::infinity();
+  }
   void get(std::size_t i, Spatial& spatial) const;
   /// Is number i the same as number j of another list of the task?
   bool same(std::size_t i, const SpatialChoices& other, std::size_t j) const;
@@ -67,6 +83,7 @@ class SpatialChoices {
   std::vector<double> steps_;
   double most_steps_, slow_ = std::numeric_limits<double>::infinity(),
                       unlisted_ = std::numeric_limits<double>::infinity();
+  double dear_ = std::numeric_limits<double>::infinity(), unlisted_floor_ = std::numeric_limits<double>::infinity();
 };
 
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all

@@ -19,6 +19,12 @@ constexpr double kShareOfMemory = 4;
 /// Time and memory are looked at every so many unrollings.
 constexpr std::size_t kLookEvery = 1024;
 
+/// From so many on, what they cost at least decides which unrollings are listed.
+constexpr std::size_t kMany = 32'768;
+
+/// So many factors are looked at then, each for so much effort; time is looked at every so many.
+constexpr std::uint64_t kMostLooks = 100'000'000, kEffortOfLook = 30, kLooksBetween = 65'536;
+
 /// The fewest iterations at which a bound over rows and one over columns can stand: none exceeds what it finds, and the
 /// rows find ceil(left / cols).
 Count fewest_to_stand(Count rows, Count cols) { return rows > 1 && cols > 1 ? (rows - 1) * cols + 1 : rows * cols; }
@@ -80,6 +86,26 @@ Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vecto
   if (batch_) order_[at] = batch_->dim;
 }
 
+void Unroller::leave_out(FloorOfFactors& floors, double enough) {
+  floors_ = &floors;
+  enough_ = enough;
+}
+
+void Unroller::begin_with_floors() {
+  begin_again_ = false;
+  by_floors_ = true;
+  found_.clear();
+  steps_.clear();
+  slow_ = std::numeric_limits<double>::infinity();
+  std::vector<std::vector<Count>> factors(static_cast<std::size_t>(dims_));
+  for (int d = 0; d < dims_; ++d)
+    for (const Split& split : splits_[static_cast<std::size_t>(d)])
+      factors[static_cast<std::size_t>(d)].push_back(split.factor);
+  floors_->begin(std::span(order_).first(factors.size()), factors, fanout_.units());
+  choose(0, 0, 1, 1, {});
+  limits_.effort += looked_ * kEffortOfLook;
+}
+
 std::vector<Unrolling> Unroller::run() {
   list_splits();
   to_come_[static_cast<std::size_t>(dims_)] = 1;
@@ -94,7 +120,8 @@ std::vector<Unrolling> Unroller::run() {
     // With perfect factors and any shape, whatever stands on both sides could stand on one.
     empty.one_side = !imperfect_ && fanout_.any_shape() && most_ == dims_ && (sides.rows & ~sides.cols) == 0;
   }
-  choose(0, 0, 1, 1);
+  choose(0, 0, 1, 1, {});
+  if (begin_again_) begin_with_floors();
   return std::move(found_);
 }
 
@@ -131,7 +158,7 @@ void Unroller::list_splits() {
 
 /// Of all that begin like this; 0 where nobody asks.
 double Unroller::least_steps(int at, double taken, Count units) const {
-  if (most_steps_ == std::numeric_limits<double>::infinity()) return 0;
+  if (most_steps_ == std::numeric_limits<double>::infinity() && !by_floors_) return 0;
   // Whatever units are left take their share of what is to come.
   const double left = std::floor(static_cast<double>(fanout_.units()) / static_cast<double>(units));
   return taken * std::max(1.0, to_come_[static_cast<std::size_t>(at) + 1] / left * (1 - kRoundingOfSteps));
@@ -145,14 +172,38 @@ std::size_t Unroller::skip_slow(const std::vector<Split>& all, double steps) {
   return static_cast<std::size_t>(fast - all.begin());
 }
 
+/// Is every unrolling that goes on with factor number i no better than what is enough?
+bool Unroller::too_dear(int at, std::size_t i, double steps, const Place& place, Place& after) {
+  if (!by_floors_) return false;
+  after = floors_->after(place, order_[at], i);
+  const double least = floors_->least(after, at + 1, steps);
+  if (least < enough_) return false;
+  if (complete_) dear_ = std::min(dear_, least);  // otherwise it costs no less than what went already
+  return true;
+}
+
+/// Has the search taken too long? Then what begins like this and has not been looked at is not listed.
+bool Unroller::over(int at, double steps, Count units, const Place& place) {
+  if (!by_floors_) return expired_ || begin_again_;
+  if (++looked_ % kLooksBetween == 0 && limits_.expired()) {
+    expired_ = true;
+    unlisted_ = 0;
+  }
+  if (looked_ < kMostLooks) return expired_;
+  complete_ = false;
+  unlisted_floor_ = std::min(unlisted_floor_, floors_->least(place, at, least_steps(at - 1, steps, units)));
+  return true;
+}
+
 /// The factor of the next dim, and with it what layouts are left. `steps` and `units` are those of the dims before it.
-void Unroller::choose(int at, std::size_t first, double steps, Count units) {
-  if (at == dims_) return keep(first, steps);
-  if (at + 1 == dims_ && batch_) return choose_of_batch(first, steps);
+void Unroller::choose(int at, std::size_t first, double steps, Count units, const Place& place) {
+  if (at == dims_) return keep(first, steps, place);
+  if (at + 1 == dims_ && batch_) return choose_of_batch(first, steps, place);
   const int d = order_[at];
   const std::size_t last = layouts_.size();
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
-  for (std::size_t i = at + 1 == dims_ ? skip_slow(all, steps) : 0; i < all.size() && !expired_;) {
+  Place after = place;
+  for (std::size_t i = at + 1 == dims_ ? skip_slow(all, steps) : 0; i < all.size() && !over(at, steps, units, place);) {
     const Count factor = all[i].factor;
     if (units * factor > fanout_.units() || mirrored(d, factor, layouts_[first])) return;
     std::size_t next = i + 1;
@@ -160,10 +211,10 @@ void Unroller::choose(int at, std::size_t first, double steps, Count units) {
     const double taken = steps * all[i].rounds;
     if (const double least = least_steps(at, taken, units * factor); least > most_steps_) {
       if (complete_) slow_ = std::min(slow_, least);  // otherwise it is no faster than what went already
-    } else {
+    } else if (!too_dear(at, i, least, place, after)) {
       for (std::size_t before = first; before < last; ++before)
         for (std::size_t split = i; split < next; ++split) lay(before, d, all[split], last);
-      if (layouts_.size() > last) choose(at + 1, last, taken, units * factor);
+      if (layouts_.size() > last) choose(at + 1, last, taken, units * factor, after);
       layouts_.resize(last);
     }
     i = next;
@@ -172,12 +223,13 @@ void Unroller::choose(int at, std::size_t first, double steps, Count units) {
 
 /// The factors of the batch dim that each layout has room for, down to the first that leaves no less room for tiles in
 /// the memories outside than smaller ones do.
-void Unroller::choose_of_batch(std::size_t first, double steps) {
+void Unroller::choose_of_batch(std::size_t first, double steps, const Place& place) {
+  Place after = place;
   const std::size_t last = layouts_.size();
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(batch_->dim)];
   laid_.assign(last - first, false);
   std::size_t waiting = last - first;
-  for (std::size_t end = all.size(); end > 0 && waiting > 0 && !expired_;) {
+  for (std::size_t end = all.size(); end > 0 && waiting > 0 && !expired_ && !begin_again_;) {
     std::size_t begin = end - 1;
     while (begin > 0 && all[begin - 1].factor == all[begin].factor) --begin;
     const double taken = steps * all[begin].rounds;
@@ -192,7 +244,7 @@ void Unroller::choose_of_batch(std::size_t first, double steps) {
       laid_[before - first] = has_room && all[begin].factor <= batch_->fits;
       waiting -= laid_[before - first] ? 1 : 0;
     }
-    if (layouts_.size() > last) keep(last, taken);
+    if (layouts_.size() > last && !too_dear(dims_ - 1, begin, taken, place, after)) keep(last, taken, after);
     layouts_.resize(last);
     end = begin;
   }
@@ -255,7 +307,7 @@ bool Unroller::stands_for(const Layout& a, const Layout& b) const {
 }
 
 /// Of the layouts of these factors those that can stand wherever any of them is worth it.
-void Unroller::keep(std::size_t first, double steps) {
+void Unroller::keep(std::size_t first, double steps, const Place& place) {
   kept_.assign(1, first);
   for (std::size_t i = first + 1; i < layouts_.size() && needs_differ_; ++i) {  // otherwise one stands for all
     const Layout& layout = layouts_[i];
@@ -265,21 +317,35 @@ void Unroller::keep(std::size_t first, double steps) {
   }
   const std::size_t before = found_.size();
   for (const std::size_t i : kept_) found_.push_back(layouts_[i].at);
-  steps_.resize(found_.size(), steps);
+  steps_.resize(found_.size(), by_floors_ ? floors_->least(place, dims_, steps) : steps);
+  if (floors_ != nullptr && !by_floors_ && found_.size() > kMany) {
+    begin_again_ = true;
+    return;
+  }
   if (before / kLookEvery == found_.size() / kLookEvery) return;
   if (limits_.expired()) {
     expired_ = true;
     unlisted_ = 0;
   }
-  if (limits_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)))) make_room();
+  if (!limits_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)))) return;
+  if (floors_ != nullptr && !by_floors_)
+    begin_again_ = true;
+  else
+    make_room();
 }
 
 void Unroller::make_room() {
   std::size_t kept = 0;
-  unlisted_ = keep_faster_half(steps_, [&](std::size_t i) { found_[kept++] = found_[i]; });
+  const double least = keep_faster_half(steps_, [&](std::size_t i) { found_[kept++] = found_[i]; });
   found_.resize(kept);
   complete_ = false;
-  most_steps_ = std::nextafter(unlisted_, 0);
+  if (by_floors_) {
+    unlisted_floor_ = std::min(unlisted_floor_, least);
+    enough_ = least;
+  } else {
+    unlisted_ = least;
+    most_steps_ = std::nextafter(least, 0);
+  }
 }
 
 }  // namespace pliant::exact

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dse/mappers/exact/choices/batch_dim.h"
@@ -29,6 +30,22 @@ struct DimBounds {
   bool smallest_only = false;  ///< of bounds that leave the same iterations the smallest is as good as any
 };
 
+/// What unrollings cost at least that begin with the same factors.
+class FloorOfFactors {
+ public:
+  virtual ~FloorOfFactors() = default;
+  /// Where the factors chosen so far stand among all, by tensor.
+  using Place = std::array<std::uint32_t, kMaxTensors>;
+
+  /// The dims in the order in which factors are chosen, and by dim the factors there are, of at most so many units
+  /// together.
+  virtual void begin(std::span<const int> order, const std::vector<std::vector<Count>>& factors, Count units) = 0;
+  /// With number i of the factors of dim d.
+  virtual Place after(const Place& place, int d, std::size_t i) const = 0;
+  /// Factors of so many dims are chosen; so many steps are certain.
+  virtual double least(const Place& place, int chosen, double steps) const = 0;
+};
+
 class Unroller {
  public:
   /// Unrollings that take more steps are left out, however much of the rest the other fanouts take; so are those whose
@@ -36,6 +53,8 @@ class Unroller {
   /// fewer rounds.
   Unroller(const Task& task, const FanoutRules& fanout, const std::vector<DimBounds>& bounds, SearchLimits& limits,
            double most_steps, std::optional<Mirror> mirror, std::optional<BatchDim> batch);
+  /// Where there are many, those that cost so much are left out, too.
+  void leave_out(FloorOfFactors& floors, double enough);
 
   /// Those of the same factors stand together; factors ascend, but for the batch dim's.
   std::vector<Unrolling> run();
@@ -44,8 +63,12 @@ class Unroller {
   double slow() const { return slow_; }
   /// The same of those for which there was no memory or no time (then 0).
   double unlisted() const { return unlisted_; }
+  /// What all that were left out for their cost cost at least; and those for which there was no memory or time.
+  double dear() const { return dear_; }
+  double unlisted_floor() const { return unlisted_floor_; }
 
  private:
+  using Place = FloorOfFactors::Place;
   /// Some of the rows and columns a dim may take. Their product is its factor, or the size of the dim where more units
   /// are as good. They can stand where so many iterations are left, and are worth it from so many on.
   struct Split {
@@ -71,12 +94,15 @@ class Unroller {
   void list_splits();
   double least_steps(int at, double taken, Count units) const;
   std::size_t skip_slow(const std::vector<Split>& all, double steps);
-  void choose(int at, std::size_t first, double steps, Count units);
-  void choose_of_batch(std::size_t first, double steps);
+  void choose(int at, std::size_t first, double steps, Count units, const Place& place);
+  void choose_of_batch(std::size_t first, double steps, const Place& place);
+  void begin_with_floors();
+  bool too_dear(int at, std::size_t i, double steps, const Place& place, Place& after);
+  bool over(int at, double steps, Count units, const Place& place);
   bool lay(std::size_t before, int d, const Split& split, std::size_t first);
   bool mirrored(int d, Count factor, const Layout& before) const;
   bool stands_for(const Layout& a, const Layout& b) const;
-  void keep(std::size_t first, double steps);
+  void keep(std::size_t first, double steps, const Place& place);
   void make_room();
 
   const Task& task_;
@@ -96,8 +122,13 @@ class Unroller {
   std::vector<std::size_t> kept_;                    // of them, where all factors are chosen
   std::vector<bool> laid_;                           // of them, which need no smaller factor of the batch dim
   std::vector<Unrolling> found_;
-  std::vector<double> steps_;  // of those found
+  std::vector<double> steps_;  // of those found; where floors are known: what they cost at least
   bool complete_ = true, expired_ = false;
+  FloorOfFactors* floors_ = nullptr;
+  bool by_floors_ = false, begin_again_ = false;
+  double enough_ = std::numeric_limits<double>::infinity();
+  double dear_ = std::numeric_limits<double>::infinity(), unlisted_floor_ = std::numeric_limits<double>::infinity();
+  std::uint64_t looked_ = 0;  // factors, where floors are known
 };
 
 }  // namespace pliant::exact

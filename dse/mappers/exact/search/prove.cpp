@@ -27,16 +27,19 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     busy.emplace(task, problem, limits, problem.busy_cycles * (1 + kRounding));
     prover.dive_into(*busy);
   }
-  const SpatialChoices choices(task, problem, limits, count_all ? kInfinity : prover.most_steps(), count_all);
+  const SpatialChoices choices(task, problem, limits,
+                               count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out());
   if (choices.slow() < kInfinity) {
     const double floor = prover.floor(choices.slow());
     if (!state.close(floor)) state.leave_unseen(floor);
     if (options.record_parts) record.floor(choices.slow(), floor);
   }
+  state.close_unlisted(choices.dear());
   std::vector<std::uint32_t> all(choices.size());
   std::iota(all.begin(), all.end(), 0);
   prover.run(choices, std::move(all));
-  if (!choices.complete()) state.close_unlisted(prover.floor(choices.unlisted()));
+  if (choices.unlisted() < kInfinity) state.close_unlisted(prover.floor(choices.unlisted()));
+  state.close_unlisted(choices.unlisted_floor());
   if (used != nullptr) *used += limits.effort;
   SearchResult result = result_of(std::move(state), limits);
   if (options.record_parts)

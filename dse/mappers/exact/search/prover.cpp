@@ -57,6 +57,7 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
                std::uint64_t effort, SearchState& state)
     : resolved_(task, problem),
       bounds_(resolved_),
+      floors_(resolved_, bounds_, limits),
       duration_choices_(resolved_),
       limits_(limits),
       threads_(std::min(options.threads, tbb::info::default_concurrency())),
@@ -72,9 +73,10 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
 
 double Prover::floor(double steps) const { return bounds_.floor(std::max(steps, resolved_.problem.busy_cycles)); }
 
-double Prover::most_steps() const {
-  if (state_.incumbent.value == kInfinity) return kInfinity;
-  return bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors);
+SpatialChoices::LeftOut Prover::left_out() {
+  if (state_.incumbent.value == kInfinity) return {};
+  return {bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors),
+          floors_.apply() ? &floors_ : nullptr, limits_.enough(state_.incumbent.value)};
 }
 
 void Prover::dive_into(const SpatialChoices& fastest) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/bounds/factor_floors.h"
 #include "dse/mappers/exact/choices/durations.h"
 #include "dse/mappers/exact/search/effort_turns.h"
 #include "dse/mappers/exact/search/search_state.h"
@@ -27,8 +28,8 @@ class Prover {
   std::size_t keep_choices() const { return bounds_.keep_choices(); }
   /// A bound for choices that are not listed, with at least so many steps.
   double floor(double steps) const;
-  /// Those with more steps are no better than what has been found.
-  double most_steps() const;
+  /// What is no better than what has been found: those with more steps, and those that cost so much.
+  SpatialChoices::LeftOut left_out();
 
   /// A first mapping, before all choices are listed.
   void dive_into(const SpatialChoices& fastest);
@@ -111,6 +112,7 @@ class Prover {
   bool first_turn_ = true;
   std::vector<Candidate> waiting_;  // for tables
   ChoiceBounds bounds_;
+  FactorFloors floors_;
   DurationChoices duration_choices_;
   std::vector<Durations> durations_{{}};  // of candidates; number 0 is none
   bool choose_durations_ = false;
