@@ -12,8 +12,10 @@
 #include <chrono>
 #include <cstring>
 #include <system_error>
+#include <unordered_set>
 
 #include "dse/results/atomic_file.h"
+#include "dse/results/thread_time.h"
 
 namespace pliant {
 
@@ -185,7 +187,14 @@ void TaskStore::scan(const fs::path& file) {
 
 bool TaskStore::contains(const TaskKey& key) const {
   const std::lock_guard lock(mutex_);
-  return places_.contains(key);
+  return places_.contains(key) || newest(key) != nullptr;
+}
+
+/// Null when it is a record already, or unknown.
+const TaskResult* TaskStore::newest(const TaskKey& key) const {
+  for (const auto& [own, result] : newest_)
+    if (own == key) return result.get();
+  return nullptr;
 }
 
 std::optional<TaskResult> TaskStore::get(const TaskKey& key) const {
@@ -195,9 +204,11 @@ std::optional<TaskResult> TaskStore::get(const TaskKey& key) const {
   {
     const std::lock_guard lock(mutex_);
     const auto found = places_.find(key);
-    if (found == places_.end()) return std::nullopt;
+    if (found == places_.end()) {
+      const TaskResult* const waiting = newest(key);
+      return waiting != nullptr ? std::optional(*waiting) : std::nullopt;
+    }
     place = found->second;
-    if (place.length == 0) return *std::ranges::find(newest_, key, &decltype(newest_)::value_type::first)->second;
     fd = descriptors_[place.file];
     if (static_cast<int>(place.file) == own_ && place.offset >= own_size_)
       bytes = pending_.substr(place.offset - own_size_, place.length);
@@ -230,27 +241,20 @@ void TaskStore::open_own() {
 void TaskStore::put(const TaskKey& key, std::shared_ptr<const TaskResult> result) {
   const std::lock_guard lock(mutex_);
   if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
-  const auto [place, fresh] = places_.try_emplace(key);
-  if (!fresh) return;
-  if (own_ < 0) {
-    try {
-      open_own();
-    } catch (...) {
-      places_.erase(place);
-      throw;
-    }
-  }
+  if (own_ < 0) open_own();
   const bool costly = std::chrono::duration<double>(result->solve_seconds) >= kMoment;
   newest_.emplace_back(key, std::move(result));
   const bool now = costly || std::chrono::steady_clock::now() - wrote_ >= kMoment;
-  if (now || newest_.size() == kTogether) pack_newest();
+  if (!now && newest_.size() < kTogether) return;
+  const AddTime records(cpu_seconds_);
+  pack_newest();
   if (now || pending_.size() >= kEnough) write_pending();
 }
 
 void TaskStore::pack_newest() {
   for (const auto& [key, result] : newest_) {
-    const auto place = places_.find(key);
-    if (place == places_.end()) continue;  // forgotten
+    const auto [place, fresh] = places_.try_emplace(key);
+    if (!fresh) continue;
     write_record(key, *result, record_);
     place->second = {static_cast<std::uint32_t>(own_), static_cast<std::uint32_t>(record_.size()),
                      own_size_ + pending_.size()};
@@ -282,6 +286,7 @@ void TaskStore::write_pending() {
 void TaskStore::forget(const TaskKey& key) {
   const std::lock_guard lock(mutex_);
   places_.erase(key);
+  std::erase_if(newest_, [&](const auto& one) { return one.first == key; });
 }
 
 void TaskStore::flush() {
@@ -289,6 +294,7 @@ void TaskStore::flush() {
   {
     const std::lock_guard lock(mutex_);
     if (own_ < 0) return;
+    const AddTime records(cpu_seconds_);
     pack_newest();
     write_pending();
     fd = descriptors_[own_];
@@ -300,7 +306,10 @@ void TaskStore::flush() {
 
 std::size_t TaskStore::size() const {
   const std::lock_guard lock(mutex_);
-  return places_.size();
+  std::unordered_set<TaskKey, TaskKeyHash> waiting;
+  for (const auto& one : newest_)
+    if (!places_.contains(one.first)) waiting.insert(one.first);
+  return places_.size() + waiting.size();
 }
 
 }  // namespace pliant

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -55,17 +56,19 @@ class TaskStore {
   void flush();                     ///< to the disk
 
   std::size_t size() const;
+  double cpu_seconds() const { return cpu_seconds_; }             ///< for records, also those on their way to the disk
   std::uint64_t damaged() const { return damaged_; }              ///< records skipped while reading
   std::uint64_t other_formats() const { return other_formats_; }  ///< files of other versions, which are not read
 
  private:
   struct RecordPlace {
     std::uint32_t file = 0;
-    std::uint32_t length = 0;  ///< 0 = waits to become one
+    std::uint32_t length = 0;
     std::uint64_t offset = 0;  ///< of the whole record
   };
   void scan(const std::filesystem::path& file);
   void open_own();
+  const TaskResult* newest(const TaskKey& key) const;
   void pack_newest();
   void write_pending();
 
@@ -82,6 +85,7 @@ class TaskStore {
                         ///< request for a large one would join: so the room is kept.
   std::chrono::steady_clock::time_point wrote_{};
   std::uint64_t damaged_ = 0, other_formats_ = 0;
+  std::atomic<double> cpu_seconds_{0};
 };
 
 }  // namespace pliant

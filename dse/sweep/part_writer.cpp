@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/sweep/part_writer.h"
 
-#include <ctime>
 #include <utility>
 
 #include "dse/results/part_file.h"
+#include "dse/results/thread_time.h"
 
 namespace pliant {
 namespace {
@@ -13,12 +13,6 @@ namespace {
 constexpr std::size_t kMostWaiting = 2;
 
 }  // namespace
-
-double thread_cpu_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 PartWriter::PartWriter(std::filesystem::path dataset) : dataset_(std::move(dataset)), thread_([this] { run(); }) {}
 

@@ -17,9 +17,6 @@
 
 namespace pliant {
 
-/// Of the calling thread.
-double thread_cpu_seconds();
-
 class PartWriter {
  public:
   explicit PartWriter(std::filesystem::path dataset);

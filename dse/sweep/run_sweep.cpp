@@ -14,6 +14,7 @@
 #include "dse/results/atomic_file.h"
 #include "dse/results/part_file.h"
 #include "dse/results/task_store.h"
+#include "dse/results/thread_time.h"
 #include "dse/sweep/dataset_lock.h"
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/grace_timer.h"
@@ -51,19 +52,6 @@ struct Token {
   bool given_up = false;
 };
 using TokenPtr = std::shared_ptr<Token>;
-
-/// Adds the CPU time that its thread spends while it lives to a sum.
-class AddTime {
- public:
-  explicit AddTime(std::atomic<double>& sum) : sum_(sum) {}
-  ~AddTime() { sum_.fetch_add(thread_cpu_seconds() - start_, std::memory_order_relaxed); }
-  AddTime(const AddTime&) = delete;
-  AddTime& operator=(const AddTime&) = delete;
-
- private:
-  std::atomic<double>& sum_;
-  double start_ = thread_cpu_seconds();
-};
 
 class SweepRun {
  public:
@@ -113,7 +101,7 @@ class SweepRun {
       store_->flush();
       progress.parts_done = parts_done();
       outcome_.interrupted = options_.stop.stop_requested() && parts_done() < progress.parts;
-      outcome_.logging_cpu_seconds = logging_ + writer_->cpu_seconds();
+      outcome_.logging_cpu_seconds = logging_ + store_->cpu_seconds() + writer_->cpu_seconds();
     }
     outcome_.dataset_complete = parts_done() == progress.parts && dataset_.close(!outcome_.already_done);
     // The other shards went on meanwhile.
@@ -288,7 +276,6 @@ class SweepRun {
       token->given_up = true;
       return token;
     }
-    const AddTime logging(logging_);
     token->result = std::make_shared<const TaskResult>(std::move(result));
     if (token->result->status != TaskStatus::kFailed) store_->put(token->key, token->result);
     return token;

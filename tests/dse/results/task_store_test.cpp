@@ -91,8 +91,15 @@ TEST(TaskStore, WhatWaitsForTheDiskReadsBack) {
   TaskStore store(folder.path(), true);
   for (int i = 0; i < 20; ++i) {
     store.put(key_of(i), shared(solved_result(i)));
+    EXPECT_TRUE(store.contains(key_of(i))) << i;
     EXPECT_EQ(store.get(key_of(i)), solved_result(i)) << i;
+    store.put(key_of(i), shared(solved_result(99)));  // is there already
+    EXPECT_EQ(store.get(key_of(i)), solved_result(i)) << i;
+    EXPECT_EQ(store.size(), static_cast<std::size_t>(i) + 1);
   }
+  store.forget(key_of(19));
+  EXPECT_FALSE(store.contains(key_of(19)));
+  store.put(key_of(19), shared(solved_result(19)));
   store.flush();
   EXPECT_EQ(TaskStore(folder.path(), false).size(), 20U);
 }
