@@ -18,7 +18,7 @@
 namespace pliant {
 namespace {
 
-Task shipped_task(const char* accelerator, const char* layer, const char* conventions = "physical") {
+Task shipped_task(const char* accelerator, const std::string& layer, const char* conventions = "physical") {
   Task task;
   task.accelerator = load_accelerator(library(), accelerator);
   task.accelerator.conventions = *Conventions::preset(conventions);
@@ -157,13 +157,17 @@ struct EndlessTask {
 };
 
 std::vector<EndlessTask> endless_tasks() {
-  const Task conv = shipped_task("simba", "conv:M=256,C=256,P=56,Q=56,R=5,S=5,B=32,stride=2,dilation=3", "quickflow");
+  const std::string holes = "R=5,S=5,B=32,stride=2,dilation=3";
+  const Task conv = shipped_task("simba", "conv:M=256,C=256,P=56,Q=56," + holes, "quickflow");
   std::vector<EndlessTask> all{{"local", conv, {{"effort", "1e12"}}},
                                {"genetic", conv, {{"generations", "1000000"}}},
                                {"random", conv, {{"victory", "1000000000"}}}};
-  // A convolution with remainders everywhere; the largest GEMM of the LLM studies on 65,536 units.
+  // Convolutions with remainders everywhere; the largest GEMM of the LLM studies on 65,536 units.
   Task remainders = shipped_task("flexref", "conv:M=250,C=250,P=55,Q=55,R=3,S=3,stride=2,B=8");
   remainders.factorization = Factorization::kRuby;
+  all.push_back({"exact", remainders, {}});
+  remainders = shipped_task("goma_tpuv1", "conv:M=250,C=250,P=55,Q=55," + holes, "quickflow");
+  remainders.factorization = Factorization::kRubyS;
   all.push_back({"exact", remainders, {}});
   for (const Factorization rule : {Factorization::kRubyT, Factorization::kPadding}) {
     Task gemm = shipped_task("goma_a100", "gemm:M=131072,N=5120,K=25600");
