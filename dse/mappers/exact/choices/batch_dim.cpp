@@ -53,9 +53,10 @@ std::optional<BatchDim> find_batch_dim(const Task& task, const Problem& problem,
   if (task.factorization == Factorization::kRubyT || task.factorization == Factorization::kPadding) return std::nullopt;
   if (!counts_by_iteration(task, problem)) return std::nullopt;
   std::optional<BatchDim> longest;
+  // Where sums run along a dim, if only by an index such as Q + S with one Q, units that it is spread over finish none.
   for (int d = 0; d < problem.dims; ++d)
-    if (problem.size[d] > 1 && problem.not_simple[d] == 0 && may_loop_outside_all(rules, d) &&
-        (!longest || problem.size[longest->dim] < problem.size[d]))
+    if (problem.size[d] > 1 && problem.not_simple[d] == 0 && (problem.summing >> d & 1U) == 0 &&
+        may_loop_outside_all(rules, d) && (!longest || problem.size[longest->dim] < problem.size[d]))
       longest = {d, fitting_iterations(problem, rules, d)};
   return longest;
 }

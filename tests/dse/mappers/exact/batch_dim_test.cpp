@@ -53,6 +53,23 @@ TEST(BatchDim, EveryTensorUsesItAndNoWindowSlidesAlongIt) {
   EXPECT_FALSE(batch_dim_of(depthwise({}, Factorization::kRubyS, "C: 1, P: 2, R: 2")));
 }
 
+// All outputs Q + S with one Q are different, but units that S is spread over finish none of them.
+TEST(BatchDim, SumsDoNotRunAlongIt) {
+  Task task = task_of(
+      "levels:\n"
+      "  - {memory: DRAM, capacity: unbounded, read_pj: 1, write_pj: 1}\n" +
+          kFourUnits +
+          "  - {memory: Reg, capacity: 3 words, read_pj: 1, write_pj: 1}\n"
+          "  - {compute: MAC, mac_pj: 1}\n",
+      "  dims: {Q: 1, S: 2}\n  tensors:\n"
+      "    - {name: W, role: weights, projection: [S]}\n"
+      "    - {name: O, role: outputs, projection: [Q + S]}\n");
+  for (const Factorization rule : {Factorization::kPerfect, Factorization::kRubyS}) {
+    task.factorization = rule;
+    EXPECT_FALSE(batch_dim_of(task));
+  }
+}
+
 // A channel has 3 inputs, 2 weights and 2 outputs.
 TEST(BatchDim, FitsAsOftenAsMemoriesOutsideTheUnitsHoldAllOfIt) {
   for (const int words : {6, 7, 13, 14, 20, 21, 22})
