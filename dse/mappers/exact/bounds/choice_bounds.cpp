@@ -252,10 +252,9 @@ ChoiceBounds::Longest ChoiceBounds::longest_port(const Chosen& chosen, double cy
   return longest;
 }
 
-/// The objective from what shared capacity makes of energy, of the ports that may bind, and of energy and the longest
-/// of these together.
+/// The sharpest that needs no lattice. With remainders the tiles of the units' memories come first, for they close the
+/// most; with perfect factors tables take hardly longer.
 ChoiceBounds::Shared ChoiceBounds::shared_value(const Chosen& chosen, double cycles, double limit) const {
-  // With perfect factors tables take hardly longer.
   if (resolved_.perfect) return by_functionals(chosen, cycles, limit);
   int k = static_cast<int>(resolved_.memories.size()) - 2;
   while (k >= 0 && p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) --k;
@@ -273,6 +272,8 @@ ChoiceBounds::Shared ChoiceBounds::shared_value(const Chosen& chosen, double cyc
   return bound;
 }
 
+/// The objective from what shared capacity makes of energy, of the ports that may bind, and of energy and the longest
+/// of these together.
 ChoiceBounds::Shared ChoiceBounds::by_functionals(const Chosen& chosen, double cycles, double limit) const {
   const double steps = look_.steps;
   Shared bound{0, 0, cycles, cycles > steps ? cycles : 0};
