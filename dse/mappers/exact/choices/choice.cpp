@@ -144,7 +144,7 @@ class SpatialBounds {
 
   /// Everything that loops of a memory can leave.
   void shrink(bool dividing) {
-    if (!smallest_only_) return;
+    if (!smallest_only_ || rule_ == Factorization::kPerfect) return;  // there all divisors are tried
     std::set<Count> after;
     for (const Count n : left_) {
       if (dividing) {
