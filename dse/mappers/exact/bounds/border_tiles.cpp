@@ -47,7 +47,8 @@ class ChoiceBounds::BorderTiles {
     bool overflows;  // comes again where its memory cannot hold all that a unit works on
     TensorSet beside;
     DimSet dims;
-    double copies;
+    int together;  // memory whose units are served together
+    Copies copies;
     std::array<Costs::Delivery, kMostFunctionals> delivery;
   };
 
@@ -68,7 +69,8 @@ class ChoiceBounds::BorderTiles {
   double cycles_;
   int k_, level_;  // the memory, counted from the innermost outwards, and where it stands
   std::size_t functionals_ = 0;
-  TensorSet holds_ = 0, crossing_ = 0;
+  Held holds_;
+  TensorSet crossing_ = 0;
   DimSet grows_ = 0, used_ = 0;
   std::array<Repeated, kMostTransfers> transfers_;
   int count_ = 0;
@@ -87,10 +89,10 @@ class ChoiceBounds::BorderTiles {
 bool ChoiceBounds::BorderTiles::find() {
   functionals_ = b_.functionals();
   for (int i = 0; i <= k_; ++i) grows_ |= b_.resolved_.may_loop[static_cast<std::size_t>(i)];
+  holds_ = b_.held_outside(k_, chosen_);
   once_[0] = p_.macs * p_.mac_pj;
   for (int x = 0; x < p_.tensors; ++x) {
     if (chosen_[x]->staying != 0) return false;
-    if (chosen_[x]->levels >> level_ & 1U) holds_ |= TensorSet{1} << x;
     for (std::size_t f = 0; f < functionals_; ++f) {
       once_[f] += b_.least_of(*chosen_[x], f);
       begun_[f] += b_.begun(*chosen_[x], f);
@@ -119,7 +121,8 @@ bool ChoiceBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
   transfer.beside = 0;
   for (int y = 0; y < p_.tensors; ++y) transfer.beside |= TensorSet{chosen_[y]->levels >> pair.child & 1U} << y;
   transfer.dims = ((DimSet{1} << p_.dims) - 1) & ~p_.coupled[tensor];
-  transfer.copies = b_.busy(*chosen_[tensor], number);
+  transfer.together = b_.served_together(pair);
+  transfer.copies = b_.copies(*chosen_[tensor], number);
   for (std::size_t f = 0; f < functionals_; ++f) transfer.delivery[f] = b_.delivery(*chosen_[tensor], number, f);
   return true;
 }
@@ -186,7 +189,7 @@ void ChoiceBounds::BorderTiles::grow(int at) {
 /// Deliveries beyond the first, in every round over these dims; some are taken to be whole.
 void ChoiceBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
                                        std::array<double, kMostFunctionals>& more) const {
-  double rounds = 1, units = 1;
+  double rounds = 1, units = 1, asked = 1;
   for (DimSet rest = transfer.dims & dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     const bool open = whole >> d & 1U;
@@ -195,10 +198,14 @@ void ChoiceBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, D
     const double most = grown != nullptr ? grown->most : look_.tile_known[d] ? 1 : kInfinity;
     rounds *= left;
     units *= std::max(left, p_.size[d] / (look_.inside[transfer.child][d] * most));
+    asked *= std::max(left, p_.size[d] / (look_.inside[transfer.together][d] * most));
   }
-  const double deliveries = std::max(rounds - 1, units - transfer.copies);
-  for (std::size_t f = 0; f < functionals_; ++f)
-    more[f] += transfer.delivery[f].round * (rounds - 1) + transfer.delivery[f].unit * deliveries;
+  units = std::max(rounds - 1, units - transfer.copies.busy);
+  asked = std::max(rounds - 1, asked - transfer.copies.asking);
+  for (std::size_t f = 0; f < functionals_; ++f) {
+    const Costs::Delivery& delivery = transfer.delivery[f];
+    more[f] += delivery.round * (rounds - 1) + delivery.asked * asked + delivery.unit * units;
+  }
 }
 
 /// Is what a unit works on while the tile stays more than its memory holds of this tensor, beside the least of others?

@@ -45,7 +45,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       pattern.staying = resolved_.staying(x, pattern.pairs.front().parent);
       known_by_units_[x] &= pattern.staying == 0;
       pattern.costs = costs;
-      costs = delivery_at(pattern, 0, functionals()) + pattern.pairs.size();
+      costs = delivery_at(pattern, 0, functionals()) + 2 * pattern.pairs.size();
       // Whatever shares words between the compute units and their memory shares them at most between all units.
       const int keeper = pattern.pairs.front().parent;
       double units = 1;

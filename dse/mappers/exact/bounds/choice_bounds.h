@@ -139,15 +139,24 @@ class ChoiceBounds {
   /// One delivery of the whole tensor; of an operand's, staying as long as it can.
   Costs::Delivery delivery(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
     const double* const known = &look_.costs[pattern.tensor][delivery_at(pattern, pair, functional)];
+    return {known[0], known[1], known[2]};
+  }
+  /// Copies that the least counts: those that ask the parent, and those of the child.
+  struct Copies {
+    double asking, busy;
+  };
+  Copies copies(const Pattern& pattern, std::size_t pair) const {
+    const double* const known = &look_.costs[pattern.tensor][delivery_at(pattern, 0, functionals()) + 2 * pair];
     return {known[0], known[1]};
   }
-  /// Copies of the child that the least counts.
-  double busy(const Pattern& pattern, std::size_t pair) const {
-    return look_.costs[pattern.tensor][delivery_at(pattern, 0, functionals()) + pair];
+  /// The memory whose units inside it are served together at least: the parent where any network shares words.
+  int served_together(const KeeperPair& pair) const {
+    const bool shares = (p_.fanouts & p_.sharing[pair.tensor] & below(pair.child) & ~below(pair.parent)) != 0;
+    return shares ? pair.parent : pair.child;
   }
   std::size_t functionals() const { return 1 + p_.ports.size(); }
   std::size_t delivery_at(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
-    return pattern.costs + 2 * functionals() + 2 * (functional * pattern.pairs.size() + pair);
+    return pattern.costs + 2 * functionals() + 3 * (functional * pattern.pairs.size() + pair);
   }
   /// The least that any pattern of the tensor has of a functional.
   double least_of(int tensor, std::size_t functional) const;
@@ -193,15 +202,21 @@ class ChoiceBounds {
   /// them; without those that contain another, which are never better. Their number.
   using FirstSets = std::array<TensorSet, kMaxDims>;
   int first_sets(int k, TensorSet crossing, DimSet used, FirstSets& sets) const;
-  /// The largest growth along a dim with which the tile of memory k still holds these tensors, or the smallest of all.
-  const Growth* largest_growth(int k, int d, TensorSet holds, std::array<double, kMaxDims>& tile) const;
+  /// By memory, from the innermost outwards: all tensors that memory k keeps, and those outside it that are soon full.
+  using Held = std::array<TensorSet, kMaxLevels>;
+  Held held_outside(int k, const Chosen& chosen) const;
+  /// The largest growth along a dim with which the tile of memory k still fits there and, for all units together, in
+  /// the memories outside it; or the smallest of all.
+  const Growth* largest_growth(int k, int d, const Held& holds, std::array<double, kMaxDims>& tile) const;
+  const Growth* fitting_outside(int level, int d, int outer, TensorSet holds, const std::array<double, kMaxDims>& tile,
+                                std::pair<const Growth*, const Growth*> larger) const;
   /// The transfers across the border of one memory.
   struct Border {
     int k = 0, level = 0;
     TensorSet crossing = 0, staying = 0;
-    DimSet used = 0, grows = 0;                // dims of these tensors; dims that may loop inside
-    std::array<int, kMaxTensors> child{};      // memory that they go to
-    std::array<double, kMaxTensors> copies{};  // of it
+    DimSet used = 0, grows = 0;                        // dims of these tensors; dims that may loop inside
+    std::array<int, kMaxTensors> child{}, together{};  // memory that they go to; whose units are served together
+    std::array<Copies, kMaxTensors> copies{};
     std::array<Costs::Delivery, kMaxTensors> delivery{};
   };
   Border border_of(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const;
@@ -224,8 +239,8 @@ class ChoiceBounds {
   struct Tiles {
     Tiles(const ChoiceBounds& bounds, int k);
     void grow(int at);
-    /// Units and rounds of a dim together, each of which has at most such a tile.
-    double pairs(int d, double rounds, double growth) const;
+    /// Units of a memory and rounds of some dims together, each of which has at most such a tile.
+    double pairs(DimSet dims, DimSet whole, int memory) const;
     double least_cost(int open, bool all = true) const;
     /// A tensor that passes this memory on its way to one inside, which holds these.
     struct Pass {
@@ -236,12 +251,13 @@ class ChoiceBounds {
 
     const ChoiceBounds& bounds;
     int k, level;  // the memory, counted from the innermost outwards, and where it stands
-    TensorSet holds = 0;
+    Held holds{};
     std::array<double, kMaxDims> tile{}, left{}, best_left{};
-    std::array<double, kMaxDims> worked{}, fewest{};  // pairs of units and rounds: now, and with the largest tile
-    std::array<int, kMaxDims> dim{};                  // those that grow
+    std::array<double, kMaxDims> most{}, largest{};  // a unit's tile over its smallest: now, and of all
+    std::array<int, kMaxDims> dim{};                 // those that grow
     std::array<Costs::Delivery, kMaxTensors> cost{};
-    std::array<double, kMaxTensors> busy{};
+    std::array<Copies, kMaxTensors> copies{};
+    std::array<int, kMaxTensors> child{}, together{};
     std::array<DimSet, kMaxTensors> repeats{};
     std::array<double, kMaxTensors> disturbance{};  // of operands that stay unless the tile grows along their dims
     std::array<DimSet, kMaxTensors> moved_by{};

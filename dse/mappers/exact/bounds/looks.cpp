@@ -133,10 +133,14 @@ void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_
     total += least + begun;
     all_begun += begun;
     const bool alike = resolved_.perfect && pair.child == p_.levels;
-    const Costs::Delivery once = alike ? Costs::Delivery{least, 0} : costs.delivery(pair, weights_[j]);
-    deliveries[2 * j] = once.round;
-    deliveries[2 * j + 1] = once.unit;
-    if (f == 0) known[delivery_at(pattern, 0, functionals()) + j] = costs.busy_copies(pair.tensor, pair.child);
+    const Costs::Delivery once = alike ? Costs::Delivery{least, 0, 0} : costs.delivery(pair, weights_[j]);
+    deliveries[3 * j] = once.round;
+    deliveries[3 * j + 1] = once.asked;
+    deliveries[3 * j + 2] = once.unit;
+    if (f > 0) continue;
+    double* const copies = known + delivery_at(pattern, 0, functionals()) + 2 * j;
+    copies[0] = costs.asking_copies(pair, true);
+    copies[1] = costs.busy_copies(pair.tensor, pair.child);
   }
   known[pattern.costs + f] = total;
   known[pattern.costs + functionals() + f] = all_begun;

@@ -13,6 +13,9 @@ namespace {
 /// Preparing to look at tiles takes as long as looking at so many.
 constexpr std::uint64_t kTilesOfSetUp = 8;
 
+/// Memories outside that hold so many of the smallest tiles are not asked whether they hold larger ones.
+constexpr double kRoomyFor = 32;
+
 }  // namespace
 
 std::array<TensorSet, kMaxLevels> ChoiceBounds::kept_at(const Chosen& chosen) const {
@@ -108,14 +111,28 @@ int ChoiceBounds::first_sets(int k, TensorSet crossing, DimSet used, FirstSets& 
   return minimal;
 }
 
-const ChoiceBounds::Growth* ChoiceBounds::largest_growth(int k, int d, TensorSet holds,
+ChoiceBounds::Held ChoiceBounds::held_outside(int k, const Chosen& chosen) const {
+  Held holds{};
+  for (std::size_t j = static_cast<std::size_t>(k); j + 1 < resolved_.memories.size(); ++j) {
+    const int level = resolved_.memories[j];
+    TensorSet held = 0;
+    for (int x = 0; x < p_.tensors; ++x) held |= TensorSet{chosen[x]->levels >> level & 1U} << x;
+    const auto filled = [&](int x) { return kRoomyFor * look_.held[x][level]; };
+    const bool roomy = p_.capacity[level] == kInfinity || !resolved_.rules.memory(level).overflows(held, filled);
+    if (static_cast<int>(j) == k || !roomy) holds[j] = held;
+  }
+  return holds;
+}
+
+const ChoiceBounds::Growth* ChoiceBounds::largest_growth(int k, int d, const Held& holds,
                                                          std::array<double, kMaxDims>& tile) const {
   const int level = resolved_.memories[static_cast<std::size_t>(k)];
   const std::vector<Growth>& all = (*look_.growths[d])[static_cast<std::size_t>(k)];
+  const TensorSet held = holds[static_cast<std::size_t>(k)];
   std::array<double, kMaxTensors> others{};  // words but for this dim
   const double before = std::exchange(tile[d], 1);
   for (int x = 0; x < p_.tensors; ++x)
-    if ((holds >> x & 1U) && !(p_.affine_dims[x] >> d & 1U)) others[x] = words(x, tile);
+    if ((held >> x & 1U) && !(p_.affine_dims[x] >> d & 1U)) others[x] = words(x, tile);
   const auto words_of = [&](int x) {
     if (p_.affine_dims[x] >> d & 1U) return words(x, tile);
     return p_.is_coupled(x, d) ? others[x] * tile[d] : others[x];
@@ -123,12 +140,32 @@ const ChoiceBounds::Growth* ChoiceBounds::largest_growth(int k, int d, TensorSet
   const MemoryRules& memory = resolved_.rules.memory(level);
   // What is larger than a tile that does not fit does not fit either.
   const double smallest = look_.inside[level][d];
-  const auto found = std::partition_point(all.begin(), all.end() - 1, [&](const Growth& larger) {
+  const Growth* const last = &all.back();
+  const Growth* found = std::partition_point(all.data(), last, [&](const Growth& larger) {
     tile[d] = std::min(smallest * larger.factor, p_.size[d]);
-    return memory.overflows(holds, words_of);
+    return memory.overflows(held, words_of);
   });
   tile[d] = before;
-  return &*found;
+  for (std::size_t j = static_cast<std::size_t>(k) + 1; j + 1 < resolved_.memories.size(); ++j)
+    if (holds[j] != 0 && found != last)
+      found = fitting_outside(level, d, resolved_.memories[j], holds[j], tile, {found, last});
+  return found;
+}
+
+/// The tile of a memory is part of that of every memory outside it, together with those of all units between them.
+const ChoiceBounds::Growth* ChoiceBounds::fitting_outside(int level, int d, int outer, TensorSet holds,
+                                                          const std::array<double, kMaxDims>& tile,
+                                                          std::pair<const Growth*, const Growth*> larger) const {
+  std::array<double, kMaxDims> whole = look_.inside[outer];
+  for (int e = 0; e < p_.dims; ++e)
+    if (const double smallest = look_.inside[level][e]; tile[e] > smallest)
+      whole[e] = std::min(whole[e] * (tile[e] / smallest), p_.size[e]);
+  const MemoryRules& memory = resolved_.rules.memory(outer);
+  const auto overflows = [&](const Growth& growth) {
+    whole[d] = std::min(look_.inside[outer][d] * growth.factor, p_.size[d]);
+    return memory.overflows(holds, [&](int x) { return words(x, whole); });
+  };
+  return overflows(*larger.first) ? std::partition_point(larger.first, larger.second, overflows) : larger.first;
 }
 
 ChoiceBounds::BestTile ChoiceBounds::best_tile(const Tiles& tiles, TensorSet crossing, TensorSet moved_first) const {
@@ -152,8 +189,10 @@ ChoiceBounds::Border ChoiceBounds::border_of(int k, const Chosen& chosen, Tensor
     const auto number = static_cast<std::size_t>(pair - chosen[x]->pairs.data());
     const Costs::Delivery energy = delivery(*chosen[x], number, 0), load = delivery(*chosen[x], number, mix.port);
     border.delivery[x] = {mix.energy * energy.round + mix.load * load.round,
+                          mix.energy * energy.asked + mix.load * load.asked,
                           mix.energy * energy.unit + mix.load * load.unit};
-    border.copies[x] = busy(*chosen[x], number);
+    border.copies[x] = copies(*chosen[x], number);
+    border.together[x] = served_together(*pair);
   }
   for (int i = 0; i <= k; ++i) border.grows |= resolved_.may_loop[i];
   return border;
@@ -190,8 +229,7 @@ double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen
   FirstSets sets{};
   const int count = first_sets(border.k, border.crossing, border.used, sets);
   Tiles tiles(*this, border.k);
-  for (int x = 0; x < p_.tensors; ++x)
-    if (chosen[x]->levels >> border.level & 1U) tiles.holds |= TensorSet{1} << x;
+  tiles.holds = held_outside(border.k, chosen);
   tiles.best = kInfinity;
   // Those that move all that passes come first: they are quickly looked through, and cut off the others.
   TensorSet pass = 0;
@@ -219,7 +257,9 @@ void ChoiceBounds::begin(Tiles& tiles, const Border& border, const Chosen& chose
   tiles.disturbing = 0;
   const auto repeat = [&](int x, int i) {
     tiles.cost[i] = border.delivery[x];
-    tiles.busy[i] = border.copies[x];
+    tiles.copies[i] = border.copies[x];
+    tiles.child[i] = border.child[x];
+    tiles.together[i] = border.together[x];
     tiles.repeats[i] = border.used & (border.staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
     for (DimSet rest = tiles.repeats[i] & border.grows; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
@@ -278,14 +318,21 @@ ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int k_in)
   tile = bounds.look_.inside[level];
   left = bounds.look_.temporal;
   for (int d = 0; d < bounds.p_.dims && !bounds.resolved_.perfect; ++d) {
-    worked[d] = pairs(d, left[d], bounds.look_.tile_known[d] ? 1 : kInfinity);
-    fewest[d] = pairs(d, 1, (*bounds.look_.growths[d])[k].front().most);
+    most[d] = bounds.look_.tile_known[d] ? 1 : kInfinity;
+    largest[d] = (*bounds.look_.growths[d])[k].front().most;
   }
 }
 
 /// Each iteration of a dim belongs to one round of one unit, and each of these has no more than a tile of them.
-double ChoiceBounds::Tiles::pairs(int d, double rounds, double growth) const {
-  return std::max(rounds, bounds.p_.size[d] / (bounds.look_.inside[level][d] * growth));
+double ChoiceBounds::Tiles::pairs(DimSet counted, DimSet whole, int memory) const {
+  double product = 1;
+  for (; counted != 0; counted &= counted - 1) {
+    const int d = std::countr_zero(counted);
+    const bool open = whole >> d & 1U;
+    const double tiles = bounds.look_.inside[memory][d] * (open ? largest[d] : most[d]);
+    product *= std::max(open ? 1 : left[d], bounds.p_.size[d] / tiles);
+  }
+  return product;
 }
 
 /// Cost of the deliveries beyond the first, dims from `open` on taken to be whole; or of those that smaller tiles do
@@ -301,16 +348,15 @@ double ChoiceBounds::Tiles::least_cost(int open, bool all) const {
   for (int i = 0; i < moved + (all ? passing : 0); ++i) {
     double rounds = 1;
     for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) rounds *= left[std::countr_zero(rest)];
-    if (rounds == 1 && cost[i].unit == 0) continue;
+    const bool by_pairs = cost[i].asked != 0 || cost[i].unit != 0;
+    if (rounds == 1 && !by_pairs) continue;
     if (i >= moved && !comes_again(pass[i - moved])) continue;
     total += cost[i].round * (rounds - 1);
-    if (cost[i].unit == 0) continue;
-    double units = 1;
-    for (DimSet rest = repeats[i]; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
-      units *= (whole >> d & 1U) != 0 ? fewest[d] : worked[d];
-    }
-    total += cost[i].unit * std::max(rounds - 1, units - busy[i]);
+    if (!by_pairs) continue;
+    const double units = pairs(repeats[i], whole, child[i]);
+    total += cost[i].unit * std::max(rounds - 1, units - copies[i].busy);
+    const double asked = together[i] == child[i] ? units : pairs(repeats[i], whole, together[i]);
+    total += cost[i].asked * std::max(rounds - 1, asked - copies[i].asking);
   }
   return total;
 }
@@ -332,7 +378,7 @@ void ChoiceBounds::Tiles::grow(int at) {
   for (const Growth* growth = bounds.largest_growth(k, d, holds, tile); growth != all.data() + all.size(); ++growth) {
     tile[d] = std::min(smallest * growth->factor, bounds.p_.size[d]);
     left[d] = growth->left;
-    worked[d] = pairs(d, growth->left, growth->most);
+    most[d] = growth->most;
     // Smaller tiles cost more, unless they leave a tensor where it is.
     const bool disturbs = (disturbing >> d & 1U) != 0;
     if (least_cost(at + 1) >= best) {
@@ -344,7 +390,7 @@ void ChoiceBounds::Tiles::grow(int at) {
   }
   tile[d] = smallest;
   left[d] = bounds.look_.temporal[d];
-  worked[d] = pairs(d, left[d], bounds.look_.tile_known[d] ? 1 : kInfinity);
+  most[d] = bounds.look_.tile_known[d] ? 1 : kInfinity;
 }
 
 }  // namespace pliant::exact

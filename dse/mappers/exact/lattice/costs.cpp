@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/lattice/certain_copies.h"
 #include "dse/mappers/exact/lattice/windows.h"
 
@@ -309,16 +310,16 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
 }
 
 Costs::Delivery Costs::delivery(const KeeperPair& pair, const Weights& w) const {
-  // With remainders not every round keeps all copies busy: each round asks the parent once more at least.
+  // With remainders not every round keeps all copies busy.
   const int x = pair.tensor;
-  if (pair.child == resolved_.problem.levels) return {staying(pair, w, resolved_.perfect), 0};
+  if (pair.child == resolved_.problem.levels) return {staying(pair, w, resolved_.perfect), 0, 0};
   const Problem& p = resolved_.problem;
   const double served = asked_for(pair) * w.served, delivered = needed(pair) * w.delivered;
   // Where first arrivals are those of one sweep, every unit more brings some of its own: one more is certain.
   const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
-  if (!resolved_.perfect && per_sweep) return {served + delivered, 0};
-  if (!resolved_.perfect) return {served, delivered};
-  return {served * copies_[x][pair.parent] + delivered * copies_[x][pair.child], 0};
+  if (!resolved_.perfect && per_sweep) return {served + delivered, 0, 0};
+  if (!resolved_.perfect) return {0, served, delivered};
+  return {served * asking_copies(pair, false) + delivered * copies_[x][pair.child], 0, 0};
 }
 
 double Costs::least(const KeeperPair& pair, const Weights& w) const {
@@ -326,11 +327,32 @@ double Costs::least(const KeeperPair& pair, const Weights& w) const {
   const int x = pair.tensor;
   if (pair.child == p.levels) return staying(pair, w, true);
   const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
-  const auto once = [&](double weight, int level) {
-    return weight * (weight < 0 || resolved_.perfect ? copies_ : certain_copies_)[x][level];
-  };
-  return asked_for(pair) * once(w.served + (per_sweep ? w.first_parent : 0), pair.parent) +
-         needed(pair) * once(w.delivered + (per_sweep ? w.first_child : 0), pair.child);
+  const double served = w.served + (per_sweep ? w.first_parent : 0);
+  const double delivered = w.delivered + (per_sweep ? w.first_child : 0);
+  return asked_for(pair) * served * asking_copies(pair, served >= 0) +
+         needed(pair) * delivered * (delivered < 0 ? copies_[x][pair.child] : busy_copies(x, pair.child));
+}
+
+double Costs::asking_copies(const KeeperPair& pair, bool certain) const {
+  const Problem& p = resolved_.problem;
+  const int x = pair.tensor;
+  certain &= !resolved_.perfect;
+  double copies = (certain ? certain_copies_ : copies_)[x][pair.parent];
+  const std::uint32_t unshared = p.fanouts & below(pair.child) & ~below(pair.parent) & ~p.sharing[x];
+  if (unshared == 0) return copies;
+  copies = 1;
+  for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1) {
+    const int d = std::countr_zero(rest);
+    CertainCopies asking;
+    double all = 1;
+    for (std::uint32_t fanouts = (p.fanouts & below(pair.parent)) | unshared; fanouts != 0; fanouts &= fanouts - 1) {
+      const int l = std::countr_zero(fanouts);
+      asking.add(spatial_, l, d);
+      all *= static_cast<double>(spatial_.factor[l][d]);
+    }
+    copies *= certain ? asking.count() : all;
+  }
+  return copies;
 }
 
 double cost_of_begun(double weight, double first, double most, double words) {
@@ -345,11 +367,10 @@ bool Costs::bounds_begun(const KeeperPair& pair) const {
 
 double Costs::begun(const KeeperPair& pair, const Weights& w) const {
   if (!bounds_begun(pair)) return 0;
-  const auto at = [&](double weight, double first, int level) {
-    return cost_of_begun(weight, first, first_arrivals(level),
-                         resolved_.problem.tensor_words[pair.tensor] * certain_copies_[pair.tensor][level]);
-  };
-  return at(w.served, w.first_parent, pair.parent) + at(w.delivered, w.first_child, pair.child);
+  const double words = resolved_.problem.tensor_words[pair.tensor];
+  return cost_of_begun(w.served, w.first_parent, first_arrivals(pair.parent), words * asking_copies(pair, true)) +
+         cost_of_begun(w.delivered, w.first_child, first_arrivals(pair.child),
+                       words * certain_copies_[pair.tensor][pair.child]);
 }
 
 double Costs::staying(const KeeperPair& pair, const Weights& w, bool all_copies) const {

@@ -53,16 +53,19 @@ class Costs {
   bool bounds_begun(const KeeperPair& pair) const;
   /// At most so many partial sums of outputs ever begin at a level.
   double first_arrivals(int level) const;
-  /// Cost of delivering the whole tensor once more: in a round of the loops, and to a unit that works in it. With
-  /// perfect factors a round is all units.
+  /// Cost of delivering the whole tensor once more: in a round of the loops; at the parent, for whoever asks it in a
+  /// round for words of his own; and to a unit that works in it. With perfect factors a round is all of them.
   struct Delivery {
-    double round = 0, unit = 0;
+    double round = 0, asked = 0, unit = 0;
   };
   Delivery delivery(const KeeperPair& pair, const Weights& weights) const;
   /// Copies of a tensor's child that work whatever the remainders.
   double busy_copies(int tensor, int level) const {
     return resolved_.perfect ? copies_[tensor][level] : certain_copies_[tensor][level];
   }
+  /// Copies that ask for words of their own: of the parent, and under networks that share none. With remainders all
+  /// there are, or those that ask for certain.
+  double asking_copies(const KeeperPair& pair, bool certain) const;
 
  private:
   /// What an operand costs that stays at the compute units as long as it can: all of them, or one.

@@ -2,6 +2,8 @@
 // Tiles of one memory with a capacity, and what they cost further in.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 #include "dse/mappers/exact/words_of_transfers.h"
 
@@ -124,6 +126,102 @@ TEST(Lemma, TilesOfAMemoryThatOtherTensorsGoPast) {
           }
   EXPECT_GT(all.choices, 1000);
   EXPECT_GT(all.ratios / all.choices, 0.9225);  // 0.9211 without tiles of the inputs' memory
+}
+
+/// A product of matrices on two clusters, each with a memory that its units share.
+Task product_on_clusters(const std::string& dims, int cluster, int unit, const std::string& network) {
+  return task_of(R"(
+word_bits: 8
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 8, write_pj: 8}
+  - {fanout: Clusters, cols: 2}
+  - {memory: L1, capacity: )" +
+                     std::to_string(cluster) + R"( words, read_pj: 2, write_pj: 2, bandwidth: 1 B/cycle}
+  - {fanout: PEs, cols: 3)" +
+                     network + R"(}
+  - {memory: Reg, capacity: )" +
+                     std::to_string(unit) + R"( words, read_pj: 1, write_pj: 1}
+  - {compute: MAC, mac_pj: 0}
+)",
+                 "  dims: {" + dims + R"(}
+  tensors:
+    - {name: X, role: inputs, projection: [M, K]}
+    - {name: W, role: weights, projection: [K, N]}
+    - {name: O, role: outputs, projection: [M, N]}
+)");
+}
+
+Compared compare_on_clusters(Factorization rule, int cluster, int unit, const std::string& network) {
+  Compared all;
+  for (const char* dims : {"M: 4, N: 2, K: 1", "M: 2, N: 5, K: 1", "M: 1, N: 3, K: 4", "M: 3, N: 2, K: 2",
+                           "M: 2, N: 2, K: 2", "M: 1, N: 6, K: 2", "M: 1, N: 8, K: 2"}) {
+    Task task = product_on_clusters(dims, cluster, unit, network);
+    task.factorization = rule;
+    const Compared compared = compare(task);
+    all.choices += compared.choices;
+    all.ratios += compared.ratios;
+  }
+  return all;
+}
+
+constexpr std::array<Factorization, 3> kEveryRule = {Factorization::kPerfect, Factorization::kRubyS,
+                                                     Factorization::kRuby};
+
+// Where a network does not multicast or reduce, every unit asks its cluster's memory for words of its own, which loads
+// the memory's port.
+TEST(Lemma, UnitsUnderNetworksThatShareNothingAskEachForItself) {
+  Compared all;
+  for (const Factorization rule : kEveryRule)
+    for (const char* network : {", multicast: false", ", reduction: false", ", multicast: false, reduction: false"}) {
+      const Compared compared = compare_on_clusters(rule, 100, 6, network);
+      all.choices += compared.choices;
+      all.ratios += compared.ratios;
+    }
+  EXPECT_GT(all.choices, 100);
+  EXPECT_GT(all.ratios / all.choices, 0.99);  // 0.919 where they ask together
+}
+
+// What the units hold together must fit into the memory that they share.
+TEST(Lemma, TilesFitIntoTheMemoriesOutsideAsWell) {
+  Compared all;
+  for (const Factorization rule : kEveryRule)
+    for (const int cluster : {7, 9, 12}) {
+      const Compared compared = compare_on_clusters(rule, cluster, 12, "");
+      all.choices += compared.choices;
+      all.ratios += compared.ratios;
+    }
+  EXPECT_GT(all.choices, 100);
+  EXPECT_GT(all.ratios / all.choices, 0.99);  // 0.9891 without
+}
+
+// Inputs come again for every tile along N, as large as what two units need fits into the memory outside: just.
+TEST(Lemma, TilesThatJustFitIntoTheMemoryOutside) {
+  Compared all;
+  for (const Factorization rule : kEveryRule)
+    for (int cluster = 5; cluster < 20; ++cluster) {
+      Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 0, write_pj: 0}
+  - {memory: L1, capacity: )" +
+                              std::to_string(cluster) +
+                              R"( words, read_pj: 1, write_pj: 1}
+  - {fanout: PEs, cols: 2}
+  - {memory: Reg, capacity: 100 words, read_pj: 0, write_pj: 0}
+  - {compute: MAC, mac_pj: 0}
+)",
+                          R"(  dims: {N: 8, K: 4}
+  tensors:
+    - {name: X, role: inputs, projection: [K]}
+    - {name: W, role: weights, projection: [K, N]}
+    - {name: O, role: outputs, projection: [N]}
+)");
+      task.factorization = rule;
+      const Compared compared = compare(task);
+      all.choices += compared.choices;
+      all.sharp += compared.sharp;
+    }
+  EXPECT_GT(all.choices, 100);
+  EXPECT_GT(all.sharp, all.choices / 2);
 }
 
 // Few tiles fit into the buffer, so each is completed by itself. A loop over M moves nothing that waits: it comes
