@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/loop_nest.h"
 
+#include <cstddef>
+
 namespace pliant {
+
+namespace {
+
+/// Not 0 if two numbers differ. Of bounds and their products equal ones have equal bits; no branch is needed for them.
+inline std::uint64_t difference(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) ^ std::bit_cast<std::uint64_t>(b);
+}
+
+}  // namespace
 
 LoopNest::LoopNest(const Problem& problem)
     : problem_(problem),
@@ -10,7 +21,8 @@ LoopNest::LoopNest(const Problem& problem)
       tensors_(problem.tensors),
       fanouts_(problem.fanouts) {
   for (int x = 0; x < tensors_; ++x)
-    for_each_bit(problem_.coupled[x], [&](int d) { coupled_lanes_[d][x / 4] |= std::uint64_t{1} << 16 * (x % 4); });
+    for_each_bit(problem_.coupled[x],
+                 [&](int d) { coupled_lanes_[d][x / kLanes] |= std::uint64_t{1} << kLane * (x % kLanes); });
   for (std::array<PerLevel, kMaxDims>* table : {&b_, &spatial_, &tile_})
     for (PerLevel& row : *table) row.at.fill(1);
   for (Loops& level : at_) level.outside.fill(1);
@@ -30,7 +42,7 @@ void LoopNest::load_bounds(const FlatMapping& mapping) {
   }
   refresh_steps();
   copies_along(every_dim(), 1, instances_);
-  for (int x = 0; x < tensors_; ++x) refresh_moving(x);
+  refresh_moving();
 }
 
 /// Without a branch, as any loop may have appeared or vanished.
@@ -43,59 +55,60 @@ inline void LoopNest::toggle_loops(int dim, std::uint32_t levels) {
 
 LoopNest::Change LoopNest::set_bounds(int dim, const Count* bound_by_level) {
   const std::uint32_t present_before = present_[dim];
-  Change change;
-  change.spatial = place_bounds(dim, bound_by_level);
-  refresh_steps();
-  if (change.spatial) copies_along(every_dim(), 1, instances_);
-  const std::uint32_t toggled = (present_[dim] ^ present_before) & ~fanouts_;
-  change.toggled = toggled != 0;
-  if (change.toggled) {
+  Change change = place_bounds(dim, bound_by_level);
+  if (!change.any()) return change;
+  if (const std::uint32_t toggled = (present_[dim] ^ present_before) & ~fanouts_; toggled != 0) {
+    change.bits |= 4U;
     toggle_loops(dim, toggled);
-    for_each_bit(below(tensors_) & ~problem_.uncoupled[dim], [&](int x) { refresh_moving(x); });
+    refresh_moving();
   }
+  // Last, as they read several of the numbers at once that were just written one by one.
+  refresh_steps();
+  if (change.spatial()) copies_along(every_dim(), 1, instances_);
   return change;
 }
 
 void LoopNest::set_order(int level, const std::uint8_t* dims_outermost_first) {
   Loops& at = at_[level];
   std::uint32_t active = 0;
-  std::array<std::uint64_t, 2> coupled{};
+  std::array<std::uint64_t, kWords> coupled{};
   for (int i = 0, position = dims_ - 1; position >= 0; ++i, --position) {
     const std::uint8_t d = dims_outermost_first[i];
     at.dim[position] = d;
     at.position[d] = static_cast<std::uint8_t>(position);
     active |= (present_[d] >> level & 1U) << position;
-    coupled[0] |= coupled_lanes_[d][0] << position;
-    coupled[1] |= coupled_lanes_[d][1] << position;
+    for (int word = 0; word < kWords; ++word) coupled[word] |= coupled_lanes_[d][word] << position;
   }
   at.active = active;
-  for (int x = 0; x < tensors_; ++x)
-    at.coupled[x] = static_cast<std::uint16_t>(coupled[static_cast<unsigned>(x) / 4] >> 16 * (x % 4));
+  for (int first = 0; first < tensors_; first += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane)
+      at.coupled[first + lane] = static_cast<std::uint16_t>(coupled[first / kLanes] >> kLane * lane);
 }
 
-/// True if a fanout's bound is another one.
-bool LoopNest::place_bounds(int d, const Count* bound_by_level) {
+/// Says all of a change but which loops appeared or vanished.
+LoopNest::Change LoopNest::place_bounds(int d, const Count* bound_by_level) {
   double *const b = b_[d].at.data(), *const tiles = tile_[d].at.data(), *const copies = spatial_[d].at.data();
   const int levels = levels_;
   double tile = 1;
   std::uint32_t present = 0;
-  for (int l = levels - 1; l >= 0; --l) {
+  std::uint64_t changed = 0, respread = 0;
+  for (std::ptrdiff_t l = levels - 1; l >= 0; --l) {
     const Count bound = bound_by_level[l];
     const auto value = static_cast<double>(bound);
+    changed |= difference(value, b[l]);
     b[l] = value;
     tile *= value;
     tiles[l] = tile;
-    present = present + present + std::uint32_t{bound > 1};
+    present = present + present + std::uint32_t{static_cast<std::uint64_t>(bound) > 1};
   }
   double temporal = 1, spatial = 1;
   double* outer = copies;
-  bool respread = false;
   std::uint32_t fanouts = fanouts_;
   for (int l = 0; l < levels; ++l, fanouts >>= 1) {
     at_[l].outside[d] = temporal;
     if (fanouts & 1U) {
       spatial *= b[l];
-      respread |= spatial != *++outer;
+      respread |= difference(spatial, *++outer);
       *outer = spatial;
     } else {
       temporal *= b[l];
@@ -105,13 +118,17 @@ bool LoopNest::place_bounds(int d, const Count* bound_by_level) {
   present_[d] = present;
   const DimSet bit = DimSet{1} << d;
   imperfect_dims_ = tile == problem_.size[d] ? imperfect_dims_ & ~bit : imperfect_dims_ | bit;
-  return respread;
+  return {std::uint32_t{changed != 0} + 2U * std::uint32_t{respread != 0}};
 }
 
-void LoopNest::refresh_moving(int x) {
-  std::uint32_t levels = 0;
-  for_each_bit(problem_.coupled[x], [&](int d) { levels |= present_[d]; });
-  moving_[x] = levels & ~problem_.fanouts;
+void LoopNest::refresh_moving() {
+  const std::uint64_t memories = below(levels_) & ~fanouts_;
+  for (int first = 0; first < tensors_; first += kLanes) {
+    std::uint64_t lanes = 0;
+    for (int d = 0; d < dims_; ++d) lanes |= present_[d] * coupled_lanes_[d][first / kLanes];
+    for (int lane = 0; lane < kLanes; ++lane, lanes >>= kLane)
+      moving_[first + lane] = static_cast<std::uint32_t>(lanes & memories);
+  }
 }
 
 void LoopNest::refresh_steps() {

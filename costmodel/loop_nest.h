@@ -50,12 +50,13 @@ class LoopNest {
   explicit LoopNest(const Problem& problem);
 
   /// The loops of one level, by position, 0 = innermost, or by dim. Index `levels` stands for the compute units, which
-  /// have no loops.
+  /// have no loops. Dim kMaxDims never has a loop.
   struct alignas(64) Loops {
-    std::array<double, kMaxDims> outside;              ///< by dim: product of the temporal bounds outside this level
+    std::array<double, kMaxDims + 1> outside;          ///< by dim: product of the temporal bounds outside this level
     std::uint32_t active = 0;                          ///< positions with a bound > 1
     std::array<std::uint16_t, kMaxTensors> coupled{};  ///< positions that move a tensor, bound > 1 or not
-    std::array<std::uint8_t, kMaxDims> dim{}, position{};
+    std::array<std::uint8_t, kMaxDims> dim{};
+    std::array<std::uint8_t, kMaxDims + 1> position{};
 
     /// The innermost loop that moves a tensor; a position that no loop has if there is none.
     unsigned mover(unsigned tensor) const {
@@ -65,10 +66,13 @@ class LoopNest {
   static constexpr unsigned kNoLoop = 15;
   static_assert(kMaxDims < kNoLoop);
 
-  /// What new bounds of one dim mean for those who keep numbers that depend on them.
+  /// What new bounds of one dim mean for those who keep numbers that depend on them. Three bools would be handed over
+  /// through memory, byte by byte, and waited for.
   struct Change {
-    bool spatial = false;  ///< a fanout's bound changed
-    bool toggled = false;  ///< a temporal loop appeared or vanished
+    std::uint32_t bits = 0;
+    bool any() const { return bits != 0; }             ///< else all bounds are as they were
+    bool spatial() const { return (bits & 2U) != 0; }  ///< a fanout's bound changed
+    bool toggled() const { return (bits & 4U) != 0; }  ///< a temporal loop appeared or vanished
   };
   Change set_bounds(int dim, const Count* bound_by_level);
   void set_order(int level, const std::uint8_t* dims_outermost_first);
@@ -85,6 +89,7 @@ class LoopNest {
   std::uint32_t present(unsigned dim) const { return present_[dim]; }  ///< bit l: bound > 1 at level l
   /// Copies of a level by spatial bounds alone; with remainders some of them never work.
   double instances(unsigned level) const { return instances_[ring_[level]]; }
+  double instances_of_ring(unsigned ring) const { return instances_[ring]; }
   double copies(unsigned ring, unsigned dim) const { return spatial_[dim][ring]; }
   /// Levels with as many fanouts outside them are one ring: they have as many copies.
   unsigned ring(unsigned level) const { return ring_[level]; }
@@ -108,17 +113,20 @@ class LoopNest {
 
  private:
   std::span<const std::uint8_t> every_dim() const { return {every_dim_.data(), static_cast<std::size_t>(dims_)}; }
-  bool place_bounds(int dim, const Count* bound_by_level);
+  Change place_bounds(int dim, const Count* bound_by_level);
   void toggle_loops(int dim, std::uint32_t levels);
-  void refresh_moving(int tensor);
+  void refresh_moving();
   void refresh_steps();
 
   const Problem& problem_;
   const int levels_, dims_, tensors_;
   const std::uint32_t fanouts_;
   unsigned memories_ = 0;
-  std::array<std::uint8_t, kMaxLevels> memory_{};                       // levels
-  std::array<std::array<std::uint64_t, 2>, kMaxDims> coupled_lanes_{};  // bit 0 of 16-bit lane x: tensor x is coupled
+  std::array<std::uint8_t, kMaxLevels> memory_{};  // levels
+  // All tensors at once: sets of levels or of positions in lanes of a word, three tensors a word.
+  static constexpr int kLane = kMaxLevels + 1, kLanes = 64 / kLane, kWords = 2;
+  static_assert(kLanes * kWords >= kMaxTensors);
+  std::array<std::array<std::uint64_t, kWords>, kMaxDims> coupled_lanes_{};  // bit 0 of lane x: tensor x is coupled
 
   std::array<std::uint8_t, kMaxLevels + 1> ring_{};
 
@@ -132,7 +140,7 @@ class LoopNest {
   DimSet imperfect_dims_ = 0;
 
   std::array<Loops, kMaxLevels + 1> at_;
-  std::array<std::uint32_t, kMaxTensors> moving_{};
+  std::array<std::uint32_t, std::size_t{kWords} * kLanes> moving_{};
 };
 
 }  // namespace pliant

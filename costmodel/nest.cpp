@@ -13,32 +13,38 @@ Nest::Nest(const Problem& problem) : problem_(problem), loops_(problem) {
     if (problem_.is_memory[l]) memory_[memories_++] = l;
   remembers_ = problem_.conventions.halo == Conventions::Halo::kDisplacement ||
                problem_.conventions.halo == Conventions::Halo::kTwoIterations;
+  for (auto& dims : uncoupled_) dims.fill(kMaxDims);
   for (int x = 0; x < problem_.tensors; ++x)
     for_each_bit(loops_.all_dims() & ~problem_.coupled[x],
                  [&](int d) { uncoupled_[x][uncoupled_count_[x]++] = static_cast<std::uint8_t>(d); });
   for (const Port& port : problem_.ports) {
     LoadedPort loaded;
     loaded.bandwidth = port.bandwidth;
-    loaded.words.fill(kNothing);
     if (port.stationary < 0) {
       loaded.level = port.level;
     } else {
       arrays_.push_back(ports_.size());
-      loaded.words[0] = static_cast<std::uint16_t>(kNothing + arrays_.size());
+      loaded.first = static_cast<unsigned>(kOfPorts + ports_.size());
     }
+    loaded.ring = loops_.ring(static_cast<unsigned>(loaded.level));
     ports_.push_back(loaded);
   }
+  crowded_.reserve(ports_.size());
   for (PerLevel& row : copied_) row.at.fill(1);
   for (int x = 0; x < problem_.tensors; ++x) prepare_windows(x);
   output_ = static_cast<unsigned>(problem_.output);
   drain_ = problem_.conventions.drain;
   first_per_sweep_ = problem_.conventions.first_time == Conventions::FirstTime::kPerSweep;
   every_transfer_.resize(static_cast<std::size_t>(problem_.tensors * memories_ * (memories_ + 1)));
+  for (int x = 0; x < problem_.tensors; ++x) kind_[x] = windows_[x].count == 0 ? Kind::kPlain : Kind::kPairs;
   auto transfer = every_transfer_.begin();
   for (int x = 0; x < problem_.tensors; ++x)
     for (int parent = 0; parent < memories_; ++parent)
       for (int child = 0; child <= memories_; ++child, ++transfer)
-        if (parent < child) *transfer = make_transfer(x, parent, child);
+        if (parent < child) {
+          *transfer = make_transfer(x, parent, child);
+          if (transfer->odd) kind_[x] = Kind::kAny;
+        }
   // Start from the mapping without loops, so that changes may come in any order.
   FlatMapping empty{};
   for (int l = 0; l < problem_.levels; ++l) {
@@ -73,7 +79,8 @@ void Nest::load(const FlatMapping& mapping) {
 
 void Nest::set_bounds(int dim, const Count* bound_by_level) {
   const LoopNest::Change change = loops_.set_bounds(dim, bound_by_level);
-  if (change.spatial) {
+  if (!change.any()) return;
+  if (change.spatial()) {
     stale_rates_ = true;
     for_each_bit(problem_.uncoupled[dim], [&](int x) { refresh_copies(x); });
     // Where sums are whole, outputs are finished, also along a dim that divides them simply.
@@ -81,12 +88,12 @@ void Nest::set_bounds(int dim, const Count* bound_by_level) {
   }
   // Whom it concerns. Along a simple dim every word is covered once however it is split, so its tensors only care about
   // which loop moves them first: maybe one that appeared or vanished. Finding out takes longer than pricing them.
-  if (change.toggled || remembers_) {
-    for (int x = 0; x < problem_.tensors; ++x) mark(x);
+  if (change.toggled() || remembers_) {
+    mark_all();
   } else {
     for_each_bit(problem_.not_simple[dim], [&](int x) { mark(x); });
   }
-  for_each_bit(problem_.windowed[dim], [&](int x) { ++windows_[x].version; });
+  for_each_bit(problem_.windowed[dim] & keeping_windows_, [&](int x) { ++windows_[x].version; });
 }
 
 void Nest::set_order(int level, const std::uint8_t* dims_outermost_first) {
@@ -122,6 +129,11 @@ void Nest::set_keeps(int level, TensorSet keeps) {
 void Nest::mark(int x) {
   stale_ |= TensorSet{1} << x;
   stale_transfers_[x] = ~std::uint32_t{0};
+}
+
+void Nest::mark_all() {
+  stale_ = below(problem_.tensors);
+  stale_transfers_.fill(~std::uint32_t{0});
 }
 
 void Nest::refresh_copies(int x) {

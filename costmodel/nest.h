@@ -69,13 +69,21 @@ class Nest {
   double fill_cycles(const Port& array) const;
 
  private:
+  /// Places in `passing_`: rows of levels, [tensor][read, written], then one that stays 0, then one for every port.
+  static constexpr std::size_t kRow = std::tuple_size_v<decltype(PerLevel::at)>, kNothing = kMaxTensors * 2 * kRow,
+                               kOfPorts = kNothing + 1;
+  /// A memory has ports for reading, writing or both, of all tensors or of a role; a systolic array has fewer.
+  static constexpr std::size_t kMaxPorts = 3 * (1 + kRoles) * kMaxLevels;
+  /// What a tensor's transfers may be while factors are perfect. What is common has a loop of its own, without calls.
+  enum class Kind : std::uint8_t { kPlain, kPairs, kAny };
   /// A transfer with all that bypass alone decides.
   struct PlannedTransfer {
     Transfer words;
     unsigned parent = 0, child = 0;                ///< levels
     unsigned parent_memory = 0, child_memory = 0;  ///< their places among the memories
     unsigned parent_ring = 0, child_ring = 0;
-    unsigned base = 0;  ///< where its mover was found last
+    unsigned reads = 0, writes = 0;  ///< places in `passing_` of the words that it reads and writes
+    unsigned base = 0;               ///< where its mover was found last
     /// Where its mover is looked for, and the level outside which loops count when there is none (bit l = level l).
     std::uint32_t mover_levels = 0, mover_floor = 1;
     DimSet sliding = 0;  ///< dims along which the child's windows slide
@@ -118,13 +126,14 @@ class Nest {
     std::uint64_t version = 0;
     bool any() const { return count != 0 || !kept.empty(); }
   };
-  /// A port with the words that pass it, as bypass lets them: places in `passing_`. A systolic array has a place for
-  /// its cycles, at a level of one instance.
+  /// A port with the words that pass it, as bypass lets them: places in `passing_`. Mostly there are one or two; the
+  /// sum of more has a place of its own. So have the cycles of a systolic array, at a level of one instance.
   struct LoadedPort {
-    double rate = 1;  ///< words per cycle of all instances in use
+    double rate = 1;                               ///< words per cycle of all instances in use
+    unsigned first = kNothing, second = kNothing;  ///< places that make up its load
     double bandwidth = 1;
     int level = 0;
-    unsigned pairs = 1;  ///< of places; the last may be nothing
+    unsigned ring = 0, count = 0;
     std::array<std::uint16_t, 2 * std::size_t{kMaxTensors}> words{};
   };
   /// Where a transfer's mover stands, and how often the loops outside it repeat the transfer.
@@ -139,6 +148,7 @@ class Nest {
   };
 
   void mark(int tensor);
+  void mark_all();
   void refresh_rates();
   void route_words(int level);
   void refresh_copies(int tensor);
@@ -150,15 +160,22 @@ class Nest {
   void splice_keeper(int tensor, int memory);
 
   // One tensor (nest_tensor.cpp).
-  void price_tensor(unsigned tensor);
-  template <bool kWindows>
+  void price_tensor(unsigned tensor, bool imperfect);
+  template <Kind kKind>
   void price_input(unsigned tensor);
+  template <Kind kKind>
   void price_output();
+  template <Kind kKind, bool kOutput>
+  void price_transfer(unsigned tensor, PlannedTransfer& transfer);
   void price_odd(unsigned tensor, PlannedTransfer& transfer);
   Repeats repeats_outside(unsigned tensor, std::uint32_t mover_levels, std::uint32_t mover_floor) const;
   Repeats repeats_of(unsigned tensor, const PlannedTransfer& transfer) const;
   MovingLoop mover_of(const PlannedTransfer& transfer, const Repeats& repeats) const;
-  void multiply_windows(unsigned tensor, const PlannedTransfer& transfer, const MovingLoop& mover, Words& words) const;
+  bool windows_differ(const Windows::Pair& pair, const PlannedTransfer& transfer) const;
+  Words multiply_windows(unsigned tensor, const PlannedTransfer& transfer, const Repeats& repeats,
+                         const Words& before) const;
+  Words multiply_any_windows(unsigned tensor, const PlannedTransfer& transfer, const MovingLoop& mover,
+                             Words words) const;
   void count_first(Transfer& words) const;
   void charge_finished();
   void charge_networks(int tensor);
@@ -172,8 +189,8 @@ class Nest {
   void price_displaced(Transfer& words, double unshared) const;
 
   double tiles_visited(unsigned tensor, const PlannedTransfer& transfer) const;
-  double load(const LoadedPort& port) const;
   void run_arrays(double steps);
+  void sum_crowded();
   double array_cycles(const Port& array, double steps) const;
   void wait_for_ports(Totals& totals);
   void wait_for_demands(Totals& totals) const;
@@ -184,14 +201,16 @@ class Nest {
   int memories_ = 0;
   std::array<int, kMaxLevels> memory_{};  // memory levels, outermost first
   unsigned output_ = 0;
+  std::array<Kind, kMaxTensors> kind_{};
   bool first_per_sweep_ = false;
   Conventions::Drain drain_ = Conventions::Drain::kCounted;
   bool remembers_ = false;  // Timeloop's memory of displacements: every loop outside a child matters
   std::array<unsigned, kMaxTensors> uncoupled_count_{};
-  std::array<std::array<std::uint8_t, kMaxDims>, kMaxTensors> uncoupled_{};  // dims
+  std::array<std::array<std::uint8_t, kMaxDims>, kMaxTensors> uncoupled_{};  // dims, then ones without loops
   std::array<PerLevel, kMaxTensors> copied_;  // simple words * copies of a ring over uncoupled dims
   std::vector<LoadedPort> ports_;             // as in the problem
   std::vector<std::size_t> arrays_;           // those that are systolic arrays
+  std::vector<std::size_t> crowded_;          // those with more than two words
 
   std::array<TensorSet, kMaxLevels> keeps_{};
   std::array<std::uint32_t, kMaxTensors> keepers_{};  // bit i: memory i keeps the tensor
@@ -203,11 +222,11 @@ class Nest {
   std::array<Chain, kMaxTensors> chains_{};
 
   std::array<Windows, kMaxTensors> windows_;
+  TensorSet keeping_windows_ = 0;  // those with `kept` words
 
-  // What the elements of every tensor cost: energy, and words at the ports of every level, [tensor][read, written].
+  // What the elements of every tensor cost: energy, and words at the ports of every level.
   std::array<double, kMaxTensors> energy_pj_{};
-  static constexpr std::size_t kRow = std::tuple_size_v<decltype(PerLevel::at)>, kNothing = kMaxTensors * 2 * kRow;
-  std::array<double, kNothing + 1 + kMaxTensors * kMaxLevels> passing_{};  // then nothing, then cycles of arrays
+  std::array<double, kOfPorts + kMaxPorts> passing_{};
   double* reads_of(unsigned tensor) { return passing_.data() + 2 * kRow * tensor; }
   double* writes_of(unsigned tensor) { return reads_of(tensor) + kRow; }
 

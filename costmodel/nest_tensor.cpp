@@ -18,8 +18,12 @@ inline Nest::Repeats Nest::repeats_outside(unsigned x, std::uint32_t mover_level
   const LoopNest::Loops* const at = &loops_.at(repeats.base);
   repeats.position = at->mover(x);
   // Without a branch: whether a loop stands outside the mover is hard to foresee.
-  for (const std::uint8_t *d = uncoupled_[x].data(), *end = d + uncoupled_count_[x]; d != end; ++d)
-    repeats.times *= at[static_cast<unsigned>(at->position[*d] > repeats.position)].outside[*d];
+  const auto outside = [&](unsigned d) {
+    return at[static_cast<unsigned>(at->position[d] > repeats.position)].outside[d];
+  };
+  const std::uint8_t* const d = uncoupled_[x].data();
+  repeats.times = outside(d[0]) * outside(d[1]);  // mostly there are no more
+  for (unsigned k = 2; k < uncoupled_count_[x]; ++k) repeats.times *= outside(d[k]);
   return repeats;
 }
 
@@ -34,7 +38,7 @@ Nest::Repeats Nest::repeats_of(unsigned x, const PlannedTransfer& transfer) cons
   return repeats;
 }
 
-inline MovingLoop Nest::mover_of(const PlannedTransfer& transfer, const Repeats& repeats) const {
+MovingLoop Nest::mover_of(const PlannedTransfer& transfer, const Repeats& repeats) const {
   MovingLoop mover;
   if (!repeats.moves) return mover;
   mover.level = mover.merged_to = static_cast<int>(repeats.base);
@@ -45,31 +49,61 @@ inline MovingLoop Nest::mover_of(const PlannedTransfer& transfer, const Repeats&
 }
 
 /// Along every pair of dims: how many windows there are, times how large they are. Those that slide in one run count as
-/// one window over all of it.
-inline void Nest::multiply_windows(unsigned x, const PlannedTransfer& transfer, const MovingLoop& mover,
-                                   Words& words) const {
+/// one window over all of it, and children may have equal ones.
+Nest::Words Nest::multiply_any_windows(unsigned x, const PlannedTransfer& transfer, const MovingLoop& mover,
+                                       Words words) const {
   const Windows& windows = windows_[x];
   const unsigned child = transfer.child, ring = transfer.child_ring;
-  const LoopNest::Loops& at = loops_.at(child);
-  for (const Windows::Pair *pair = windows.pairs.data(), *end = pair + windows.count; pair != end; ++pair) {
-    const unsigned a = pair->first, b = pair->second;
-    // Children have different windows, unless both dims are spread over them.
-    const bool differ = (loops_.present(a) & transfer.equal) == 0 || (loops_.present(b) & transfer.equal) == 0;
-    if (transfer.to_compute && differ) {  // every pair of indices once
-      words.delivered *= pair->all;
-      words.served *= pair->all;
+  for (unsigned i = 0; i < windows.count; ++i) {
+    const Windows::Pair& pair = windows.pairs[i];
+    const unsigned a = pair.first, b = pair.second;
+    const bool differ = windows_differ(pair, transfer);
+    if (transfer.to_compute && differ) {
+      words.delivered *= pair.all;
+      words.served *= pair.all;
       continue;
     }
-    double each = at.outside[a] * at.outside[b];
+    double each = loops_.temporal_outside(child, a) * loops_.temporal_outside(child, b);
     if (mover.merged == 1 || (mover.dim != static_cast<int>(a) && mover.dim != static_cast<int>(b))) {
-      each *= distinct_pair(pair->first_step, loops_.tile(child, a), pair->second_step, loops_.tile(child, b));
+      each *= distinct_pair(pair.first_step, loops_.tile(child, a), pair.second_step, loops_.tile(child, b));
     } else {
-      each = each / mover.merged * slid_extent(*pair, transfer, mover);  // whole numbers, so exact in this order
+      each = each / mover.merged * slid_extent(pair, transfer, mover);  // whole numbers, so exact in this order
     }
     const double all = each * (loops_.copies(ring, a) * loops_.copies(ring, b));
     words.delivered *= all;
-    words.served *= differ ? all : each * shared_windows(*pair, transfer);
+    words.served *= differ ? all : each * shared_windows(pair, transfer);
   }
+  return words;
+}
+
+/// Children have different windows, unless both dims are spread over them.
+inline bool Nest::windows_differ(const Windows::Pair& pair, const PlannedTransfer& transfer) const {
+  return (loops_.present(pair.first) & transfer.equal) == 0 || (loops_.present(pair.second) & transfer.equal) == 0;
+}
+
+/// The same where nothing slides and all children have different windows: what is mostly the case is on a path without
+/// calls.
+inline Nest::Words Nest::multiply_windows(unsigned x, const PlannedTransfer& transfer, const Repeats& repeats,
+                                          const Words& before) const {
+  const auto any_windows = [&] { return multiply_any_windows(x, transfer, mover_of(transfer, repeats), before); };
+  if (repeats.moves && (transfer.sliding >> loops_.at(repeats.base).dim[repeats.position] & 1U) != 0)
+    return any_windows();
+  const unsigned child = transfer.child, ring = transfer.child_ring;
+  const LoopNest::Loops& at = loops_.at(child);
+  double all = 1;
+  for (const Windows::Pair *pair = windows_[x].pairs.data(), *end = pair + windows_[x].count; pair != end; ++pair) {
+    if (!windows_differ(*pair, transfer)) [[unlikely]]
+      return any_windows();
+    const unsigned a = pair->first, b = pair->second;
+    if (transfer.to_compute) {  // every pair of indices once
+      all *= pair->all;
+    } else {
+      all *= at.outside[a] * at.outside[b] *
+             distinct_pair(pair->first_step, loops_.tile(child, a), pair->second_step, loops_.tile(child, b)) *
+             (loops_.copies(ring, a) * loops_.copies(ring, b));
+    }
+  }
+  return {before.served * all, before.delivered * all};
 }
 
 /// The words of a transfer with all that is rare: remainders, reuse at compute units, networks that cannot share words,
@@ -90,7 +124,7 @@ void Nest::price_odd(unsigned x, PlannedTransfer& transfer) {
   if (windows_[x].any()) {
     const MovingLoop mover = mover_of(transfer, repeats);
     if (windows_[x].count != 0) {
-      multiply_windows(x, transfer, mover, words);
+      words = multiply_any_windows(x, transfer, mover, words);
     } else {
       const WindowWords& windows = kept_windows(x, transfer, mover);
       words.served *= windows.served;
@@ -152,67 +186,58 @@ bool Nest::sums_whole(int level) const {
   return whole;
 }
 
+/// The words of a transfer. While factors are perfect, every word is covered once along plain coupled dims, and windows
+/// overlap along affine ones: served = simple words * copies of the parent * windows * repeats; delivered alike with
+/// copies of the child.
+template <Nest::Kind kKind, bool kOutput>
+inline void Nest::price_transfer(unsigned x, PlannedTransfer& transfer) {
+  if (kKind == Kind::kAny && (transfer.odd || loops_.imperfect_dims() != 0)) {
+    price_odd(x, transfer);
+    return;
+  }
+  const Repeats repeats = repeats_outside(x, transfer.mover_levels, transfer.mover_floor);
+  Words words{copied_[x][transfer.parent_ring], copied_[x][transfer.child_ring]};
+  if (kKind == Kind::kPairs || (kKind == Kind::kAny && windows_[x].count != 0))
+    words = multiply_windows(x, transfer, repeats, words);
+  transfer.base = repeats.base;
+  transfer.words.served = words.served * repeats.times;
+  transfer.words.delivered = words.delivered * repeats.times;
+  if constexpr (kOutput) {
+    transfer.words.first_parent = words.served;
+    transfer.words.first_child = words.delivered;
+  }
+}
+
 /// The words of a tensor's transfers, outermost first, with their energy and what they are at the ports of every level.
-/// While factors are perfect, every word is covered once along plain coupled dims, and windows overlap along affine
-/// ones: served = simple words * copies of the parent * windows * repeats; delivered alike with copies of the child.
-template <bool kWindows>
+template <Nest::Kind kKind>
 inline void Nest::price_input(unsigned x) {
   Chain& chain = chains_[x];
-  const bool imperfect = loops_.imperfect_dims() != 0;
-  const PerLevel& copied = copied_[x];
-  double *const reads = reads_of(x), *const writes = writes_of(x);
   double energy = 0;
   std::uint32_t stale = stale_transfers_[x];
   for (PlannedTransfer *transfer = chain.at.data(), *end = transfer + chain.count; transfer != end;
        ++transfer, stale >>= 1) {
-    Transfer& now = transfer->words;
-    if ((stale & 1U) != 0) {
-      if (transfer->odd || imperfect) [[unlikely]] {
-        price_odd(x, *transfer);
-      } else {
-        const Repeats repeats = repeats_outside(x, transfer->mover_levels, transfer->mover_floor);
-        Words words{copied[transfer->parent_ring], copied[transfer->child_ring]};
-        if constexpr (kWindows) multiply_windows(x, *transfer, mover_of(*transfer, repeats), words);
-        transfer->base = repeats.base;
-        now.served = words.served * repeats.times;
-        now.delivered = words.delivered * repeats.times;
-      }
-    }
+    if ((stale & 1U) != 0) price_transfer<kKind, false>(x, *transfer);
+    const Transfer& now = transfer->words;
     energy += now.served * transfer->served_pj + now.delivered * transfer->delivered_pj;
-    reads[transfer->parent] = now.served * transfer->parent_words;
-    writes[transfer->child] = now.delivered * transfer->child_words;
+    passing_[transfer->reads] = now.served * transfer->parent_words;
+    passing_[transfer->writes] = now.delivered * transfer->child_words;
   }
   energy_pj_[x] = energy;
 }
 
 /// Outputs: the first arrival of a word is a plain write, the others add to what is read back.
+template <Nest::Kind kKind>
 inline void Nest::price_output() {
-  const unsigned x = output_;
-  Chain& chain = chains_[x];
-  const bool imperfect = loops_.imperfect_dims() != 0;
-  const PerLevel& copied = copied_[x];
-  double *const reads = reads_of(x), *const writes = writes_of(x);
+  Chain& chain = chains_[output_];
   double energy = 0, fills = 0, drains = 0;  // at the child of the transfer outside
-  std::uint32_t stale = stale_transfers_[x];
+  std::uint32_t stale = stale_transfers_[output_];
   for (PlannedTransfer *transfer = chain.at.data(), *end = transfer + chain.count; transfer != end;
        ++transfer, stale >>= 1) {
-    Transfer& now = transfer->words;
-    if ((stale & 1U) != 0) {
-      if (transfer->odd || imperfect) [[unlikely]] {
-        price_odd(x, *transfer);
-      } else {
-        const Repeats repeats = repeats_outside(x, transfer->mover_levels, transfer->mover_floor);
-        const Words words{copied[transfer->parent_ring], copied[transfer->child_ring]};
-        transfer->base = repeats.base;
-        now.served = words.served * repeats.times;
-        now.delivered = words.delivered * repeats.times;
-        now.first_parent = words.served;
-        now.first_child = words.delivered;
-      }
-    }
+    if ((stale & 1U) != 0) price_transfer<kKind, true>(output_, *transfer);
+    const Transfer& now = transfer->words;
     const double read_back = now.served - now.first_parent, written = now.served + fills;
-    reads[transfer->parent] = (read_back + drains) * transfer->parent_words;
-    writes[transfer->parent] = written * transfer->parent_words;
+    passing_[transfer->reads] = (read_back + drains) * transfer->parent_words;
+    passing_[transfer->writes] = written * transfer->parent_words;
     energy += read_back * transfer->read_back_pj + now.served * transfer->served_pj;
     if (transfer->to_compute) break;
     drains = now.delivered;
@@ -221,21 +246,24 @@ inline void Nest::price_output() {
     fills = now.delivered - now.first_child;
     energy += fills * transfer->delivered_pj + drains * transfer->drain_pj;
   }
-  energy_pj_[x] = energy;
-  if (problem_.outputs_narrow) charge_finished();
+  energy_pj_[output_] = energy;
 }
 
-inline void Nest::price_tensor(unsigned x) {
+inline void Nest::price_tensor(unsigned x, bool imperfect) {
   if (chains_[x].keepers != keepers_[x]) [[unlikely]] {
     chain_keepers(static_cast<int>(x));
     stale_transfers_[x] = ~std::uint32_t{0};
   }
+  const Kind kind = imperfect ? Kind::kAny : kind_[x];
   if (x == output_) {
-    price_output();
-  } else if (windows_[x].count == 0) {
-    price_input<false>(x);
+    kind == Kind::kPlain ? price_output<Kind::kPlain>() : price_output<Kind::kAny>();
+    if (problem_.outputs_narrow) charge_finished();
+  } else if (kind == Kind::kPlain) {
+    price_input<Kind::kPlain>(x);
+  } else if (kind == Kind::kPairs) {
+    price_input<Kind::kPairs>(x);
   } else {
-    price_input<true>(x);
+    price_input<Kind::kAny>(x);
   }
   stale_transfers_[x] = 0;
   if (problem_.networks != 0) charge_networks(static_cast<int>(x));
@@ -246,13 +274,13 @@ Totals Nest::price() {
   // 1. Words and charges of the tensors that a change has touched.
   const bool imperfect = loops_.imperfect_dims() != 0;
   if (imperfect || priced_imperfect_) [[unlikely]] {
-    for (int x = 0; x < p.tensors; ++x) mark(x);
+    mark_all();
     stale_rates_ = true;  // the copies that work at the peak depend on remainders
     priced_imperfect_ = imperfect;
   }
   if (stale_rates_) refresh_rates();
   stale_rates_ = false;
-  for_each_bit(stale_, [&](int x) { price_tensor(static_cast<unsigned>(x)); });
+  for_each_bit(stale_, [&](int x) { price_tensor(static_cast<unsigned>(x), imperfect); });
   stale_ = 0;
   // 2. Time.
   Totals totals;

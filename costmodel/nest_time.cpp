@@ -62,16 +62,8 @@ void Nest::refresh_rates() {
   if (loops_.imperfect_dims() != 0) [[unlikely]] {
     for (LoadedPort& port : ports_) port.rate = port.bandwidth * instances_peak(port.level);
   } else {
-    for (LoadedPort& port : ports_) port.rate = port.bandwidth * loops_.instances(static_cast<unsigned>(port.level));
+    for (LoadedPort& port : ports_) port.rate = port.bandwidth * loops_.instances_of_ring(port.ring);
   }
-}
-
-/// Words that pass a port, of all instances.
-inline double Nest::load(const LoadedPort& port) const {
-  double words = passing_[port.words[0]] + passing_[port.words[1]];
-  for (unsigned i = 1; i < port.pairs; ++i)
-    words = words + passing_[port.words[2 * i]] + passing_[port.words[2 * i + 1]];
-  return words;
 }
 
 /// Cycles of a systolic array. A tensor that comes from inside never fills it.
@@ -90,7 +82,7 @@ void Nest::wait_for_demands(Totals& totals) const {
     } else {
       const double instances = instances_peak(port.level);
       double demand = 0;
-      for (unsigned k = 0; k < 2 * port.pairs; ++k) demand += passing_[port.words[k]] / instances / totals.steps;
+      for (unsigned k = 0; k < port.count; ++k) demand += passing_[port.words[k]] / instances / totals.steps;
       time = demand_time(demand, port.bandwidth, totals.steps);
     }
     if (time <= totals.cycles) continue;
@@ -100,16 +92,26 @@ void Nest::wait_for_demands(Totals& totals) const {
 }
 
 void Nest::run_arrays(double steps) {
-  for (const std::size_t i : arrays_) passing_[ports_[i].words[0]] = array_cycles(problem_.ports[i], steps);
+  for (const std::size_t i : arrays_) passing_[kOfPorts + i] = array_cycles(problem_.ports[i], steps);
+}
+
+void Nest::sum_crowded() {
+  for (const std::size_t i : crowded_) {
+    const LoadedPort& port = ports_[i];
+    double words = 0;
+    for (unsigned k = 0; k < port.count; ++k) words += passing_[port.words[k]];
+    passing_[kOfPorts + i] = words;
+  }
 }
 
 /// Raises cycles to the longest time of a port, words / (bandwidth * instances) rounded up. Ports take whole cycles, so
 /// only those count that move more than they can in the whole cycles of the steps.
 void Nest::wait_for_ports(Totals& totals) {
   if (!arrays_.empty()) run_arrays(totals.steps);
+  sum_crowded();
   double longest = 0, enough = round_down(totals.steps);
   for (const LoadedPort& port : ports_) {
-    const double words = load(port);
+    const double words = passing_[port.first] + passing_[port.second];  // of all instances
     if (words <= enough * port.rate) continue;
     longest = words / port.rate;
     enough = std::max(enough, longest);

@@ -42,6 +42,10 @@ Nest::PlannedTransfer Nest::make_transfer(int x, int parent_memory, int child_me
     plan.mover_levels = 0;
     plan.mover_floor = std::uint32_t{1} << p.levels;
   }
+  // Inputs are read from the parent and written to the child, outputs come back to the parent.
+  const auto row = 2 * static_cast<unsigned>(x) * static_cast<unsigned>(kRow);
+  plan.reads = row + plan.parent;
+  plan.writes = row + static_cast<unsigned>(kRow) + (x == p.output ? plan.parent : plan.child);
   plan.parent_words = p.element_words[parent][x];
   plan.child_words = to_compute ? 0 : p.element_words[child][x];
   plan.served_pj = plan.parent_words * (x == p.output ? p.update_pj[parent] : p.read_pj[parent]);
@@ -58,21 +62,31 @@ const Nest::PlannedTransfer& Nest::planned(int x, unsigned parent_memory, unsign
 
 /// The words that pass the ports of a memory: of the tensors it keeps, reads before writes.
 void Nest::route_words(int level) {
+  bool regroup = false;
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     LoadedPort& port = ports_[i];
     if (problem_.ports[i].level != level) continue;
-    port.words.fill(kNothing);
-    std::size_t count = 0;
+    const bool was_crowded = port.count > 2;
+    port.count = 0;
+    port.words[0] = port.words[1] = static_cast<std::uint16_t>(kNothing);
     const auto add = [&](TensorSet tensors, std::size_t side) {
       for_each_bit(tensors & keeps_[level], [&](int x) {
         const std::size_t row = 2 * static_cast<std::size_t>(x) + side;
-        port.words[count++] = static_cast<std::uint16_t>(row * kRow + static_cast<std::size_t>(level));
+        port.words[port.count++] = static_cast<std::uint16_t>(row * kRow + static_cast<std::size_t>(level));
       });
     };
     add(problem_.ports[i].reads, 0);
-    add(problem_.ports[i].writes, 1);
-    port.pairs = static_cast<unsigned>(std::max<std::size_t>(1, (count + 1) / 2));
+    // Nothing outside the outermost memory writes inputs to it.
+    add(problem_.ports[i].writes & (level == memory_[0] ? TensorSet{1} << output_ : ~TensorSet{0}), 1);
+    const bool crowded = port.count > 2;
+    port.first = crowded ? static_cast<unsigned>(kOfPorts + i) : port.words[0];
+    port.second = crowded ? static_cast<unsigned>(kNothing) : port.words[1];
+    regroup |= crowded != was_crowded;
   }
+  if (!regroup) return;
+  crowded_.clear();
+  for (std::size_t i = 0; i < ports_.size(); ++i)
+    if (ports_[i].count > 2) crowded_.push_back(i);
 }
 
 /// The transfers of neighbouring keepers of a tensor.

@@ -19,6 +19,7 @@ void Nest::prepare_windows(int x) {
   for (const Problem::AffineRank& rank : p.windows[x]) pairs &= rank.terms == 2;
   if (!pairs) {
     windows.kept.resize(static_cast<std::size_t>(memories_) + 1);
+    keeping_windows_ |= TensorSet{1} << x;
     return;
   }
   for (const Problem::AffineRank& rank : p.windows[x])

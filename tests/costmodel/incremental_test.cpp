@@ -136,6 +136,57 @@ TEST_P(Incremental, DimByDimFromNothing) {
   }
 }
 
+void set_bounds(FlatMapping& now, Nest& nest, int d, const FlatMapping& from) {
+  std::array<Count, kMaxLevels> bounds{};
+  for (int l = 0; l < nest.problem().levels; ++l) bounds[l] = now.bound[l][d] = from.bound[l][d];
+  nest.set_bounds(d, bounds.data());
+}
+
+// Bounds that are set again as they were are no change; bounds that come back are none in the end, whether they were
+// priced in between or not.
+TEST_P(Incremental, SameBoundsAndBoundsThatComeBack) {
+  Random random(13);
+  for (int round = 0; round < 240; ++round) {
+    const Kind kind = std::array{Kind::kConv, Kind::kEinsum, Kind::kGemm}[static_cast<std::size_t>(round % 3)];
+    const Layer layer = reference::random_layer(random, kind, 5000);
+    Accelerator accelerator = reference::random_accelerator(random, round % 2 == 0);
+    reference::add_widths_and_networks(random, accelerator);
+    accelerator.conventions = conventions(GetParam(), random);
+    const Problem problem(layer, accelerator);
+    const Factorization rule = round % 4 == 0 ? Factorization::kRuby : Factorization::kPerfect;
+    const auto draw = [&] { return flatten(problem, reference::random_mapping(random, layer, accelerator, rule)); };
+    FlatMapping now = draw();
+    Nest nest(problem);
+    nest.load(now);
+    for (int step = 0; step < 30; ++step) {
+      const int d = static_cast<int>(pick(random, 0, problem.dims - 1));
+      const FlatMapping before = now, other = draw();
+      const Count way = pick(random, 0, 3);
+      if (way != 0) set_bounds(now, nest, d, other);
+      if (way == 2) nest.price();
+      if (way != 1) set_bounds(now, nest, d, before);
+      expect_same(nest, problem, now, "round " + std::to_string(round) + ", step " + std::to_string(step));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// The mapping without loops that a nest starts from covers one index of every dim, and saying so again changes nothing.
+TEST(NestWithoutLoops, IsImperfectWhereDimsAreLarger) {
+  Random random(17);
+  for (int round = 0; round < 60; ++round) {
+    const Layer layer = reference::random_layer(random, round % 2 == 0 ? Kind::kGemm : Kind::kConv, 5000);
+    const Problem problem(layer, reference::random_accelerator(random, true));
+    Nest nest(problem);
+    std::array<Count, kMaxLevels> ones{};
+    ones.fill(1);
+    for (int d = 0; d < problem.dims; ++d) {
+      if (round % 4 < 2) nest.set_bounds(d, ones.data());
+      ASSERT_EQ(nest.loops().imperfect_dims() >> d & 1U, problem.size[d] != 1 ? 1U : 0U);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, Incremental, testing::Values("physical", "timeloop", "quickflow", "mixed"),
                          [](const testing::TestParamInfo<const char*>& tested) { return std::string(tested.param); });
 
