@@ -31,9 +31,13 @@ constexpr std::size_t kFewUnrollings = 4096;
 /// listed.
 constexpr std::size_t kManyChoices = 32'768;
 
-/// Looking at one unrolling (where displacements are remembered, too), at one way to keep, and at one tile for its
-/// bounds.
-constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfWalks = 2'500, kEffortOfKeeps = 300, kEffortOfTile = 40;
+/// Looking at one unrolling (where displacements are remembered, too; where it is closed at once and nothing has
+/// windows), at one way to keep, and at one tile for its bounds.
+constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfWalks = 2'500, kEffortOfGlance = 400;
+constexpr std::uint64_t kEffortOfKeeps = 300, kEffortOfTile = 40;
+
+/// Listing one of many unrollings and putting it in its place.
+constexpr std::uint64_t kEffortOfSorting = 200;
 
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 128;
@@ -65,6 +69,7 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
       turns_(limits, effort),
       nodes_(kNodesOfTables),
       state_(state) {
+  for (int x = 0; x < problem.tensors; ++x) windows_ |= !problem.affine[x].empty();
   // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
   const double steps = std::max(problem.busy_cycles, bounds_.floor_cycles());
   choose_durations_ =
@@ -222,11 +227,12 @@ double Prover::look_at(std::uint32_t spatial, double limit, const Durations& dur
   choices_->get(spatial, spatial_);
   spatial_.durations = durations;
   const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
-  if (seen == seen_.end()) {
-    limits_.effort += displacement_walks(resolved_.problem) ? kEffortOfWalks : kEffortOfUnrolling;
-    return bounds_.look_at(spatial_, limit);
-  }
-  return bounds_.look_again(spatial_, seen->second);
+  if (seen != seen_.end()) return bounds_.look_again(spatial_, seen->second);
+  const double least = bounds_.look_at(spatial_, limit);
+  limits_.effort += displacement_walks(resolved_.problem) ? kEffortOfWalks
+                    : least < limit || windows_           ? kEffortOfUnrolling
+                                                          : kEffortOfGlance;
+  return least;
 }
 
 double Prover::least_of(std::uint32_t spatial) {
@@ -238,6 +244,7 @@ double Prover::least_of(std::uint32_t spatial) {
 }
 
 void Prover::look_at_all() {
+  limits_.effort += kEffortOfSorting * mine_.size();
   std::stable_sort(mine_.begin(), mine_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return choices_->steps(a) < choices_->steps(b); });
   std::vector<Candidate> all;

@@ -116,6 +116,7 @@ class Prover {
   DurationChoices duration_choices_;
   std::vector<Durations> durations_{{}};  // of candidates; number 0 is none
   bool choose_durations_ = false;
+  bool windows_ = false;  // of any tensor
   SearchLimits& limits_;
   int threads_;
   const std::function<void(const Progress&)>& on_progress_;
