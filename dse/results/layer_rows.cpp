@@ -15,7 +15,9 @@
 #include "dse/results/leaf_file.h"
 
 namespace pliant {
-namespace {
+
+/// Named, for LayerRows keeps one of these: what a class with a name keeps must have one as well.
+namespace layer_leaves {
 
 constexpr double kNull = std::numeric_limits<double>::quiet_NaN();
 
@@ -340,11 +342,11 @@ class RowLeaves {
   Levels each_;
 };
 
-}  // namespace
+}  // namespace layer_leaves
 
 struct LayerRows::Leaves {
   std::vector<LayerRow> rows;  ///< without their answers
-  AnswerLeaves answers;
+  layer_leaves::AnswerLeaves answers;
 };
 
 LayerRows::LayerRows() = default;
@@ -363,7 +365,7 @@ std::string LayerRows::parquet(const Provenance& provenance) const {
   const Leaves none, &leaves = leaves_ ? *leaves_ : none;
   const std::vector<LayerRow>& rows = leaves.rows;
   LeafFile file(*layers_schema(provenance));
-  RowLeaves all(file, rows);
+  layer_leaves::RowLeaves all(file, rows);
   using Text = std::string_view;
   all.integers([](const LayerRow& row) { return row.design->design_id; });
   for (std::size_t i = 0; i < provenance.axes.size(); ++i) all.axis(provenance.axes[i].kind, i);

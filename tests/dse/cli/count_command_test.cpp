@@ -56,12 +56,12 @@ TEST(CountCommand, WalkAndEnumerationAgree) {
 TEST(CountCommand, ClosedFormIsTheProductOfItsParts) {
   const Counted answer = count({"--accelerator", kEyeriss, "--layer", kCounted, "--json"});
   ASSERT_EQ(answer.code, 0) << answer.err;
-  const nlohmann::json json = answer.json();
+  const nlohmann::json counted = answer.json();
   long product = 1;
   for (const char* part : {"factor_chains", "orders", "bypasses"})
-    for (const auto& [name, value] : json[part].items()) product *= std::stol(value.get<std::string>());
-  EXPECT_EQ(json["count"], std::to_string(product));
-  EXPECT_EQ(json["what"], "map-space");
+    for (const auto& [name, value] : counted[part].items()) product *= std::stol(value.get<std::string>());
+  EXPECT_EQ(counted["count"], std::to_string(product));
+  EXPECT_EQ(counted["what"], "map-space");
 }
 
 TEST(CountCommand, HelpShowsExamples) {
