@@ -5,6 +5,13 @@
 
 namespace pliant {
 
+std::string_view reduction_name(const Fanout& fanout) {
+  const auto [rows, cols] = fanout.wired_sums;
+  if (rows && cols) return "always";
+  if (rows || cols) return rows ? "rows" : "cols";
+  return fanout.reduction ? "true" : "false";
+}
+
 int Accelerator::find_level(std::string_view wanted) const {
   for (std::size_t k = 0; k < levels.size(); ++k)
     if (levels[k].name == wanted) return static_cast<int>(k);

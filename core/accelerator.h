@@ -46,19 +46,33 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
+enum class Side : std::uint8_t { kRows, kCols };
+
 struct Fanout {
   Count rows = 1, cols = 1;
   bool multicast = true;           ///< one parent read serves all children with the same tile
   bool reduction = true;           ///< outputs of children with the same tile arrive as one word
   bool partial_multicast = false;  ///< overlapping windows of neighbours are read once
+  /// By Side: wires sum the outputs of all copies along it, whatever they are.
+  std::array<bool, 2> wired_sums{};
   double area_um2 = 0;             ///< of one instance of the network
   double pj_per_bit = 0;           ///< of every bit that it brings to a copy inside, or takes from one
   /// A systolic array: tensors of this role stay in the units, the others move through. Each new tile of it is shifted
-  /// in (outputs: out) row by row, and the array runs full and empty.
+  /// in (outputs: out) row by row, and the array runs full and empty. Fanouts of one role with no memory between them
+  /// that may keep it are one array.
   std::optional<Role> systolic{};
   Count units() const { return rows * cols; }
+  /// Does the hardware sum along a side, always? No dim that tells outputs apart can be spread there. The rows of a
+  /// systolic array do, unless the outputs stay in its units.
+  bool sums_along(Side side) const {
+    return wired_sums[static_cast<std::size_t>(side)] ||
+           (side == Side::kRows && systolic && *systolic != Role::kOutput);
+  }
   bool operator==(const Fanout&) const = default;
 };
+
+/// What a file says of it: "true" or "false"; "always", "rows" or "cols" where wires sum.
+std::string_view reduction_name(const Fanout& fanout);
 
 struct Compute {
   double mac_pj = 0;

@@ -25,8 +25,6 @@ struct Loop {
   bool operator==(const Loop&) const = default;
 };
 
-enum class Side : std::uint8_t { kRows, kCols };
-
 struct SpatialLoop {
   int dim = 0;
   Count bound = 1;

@@ -23,6 +23,9 @@ struct Port {
   /// in it. `level` is the fanout then; no words pass.
   int stationary = -1;         ///< that tensor; -1 = this is a port
   double shift = 0, skew = 0;  ///< cycles for every word of a tile in one unit, and for every tile
+  /// Only the steps and the fill of one tile count here. Where fills may hide behind steps this is a second limit, of
+  /// use to those who bound the array's time by linear functions of the words moved.
+  bool once = false;
 };
 
 /// Slot l of a mapping is level l of the chain: temporal loops for a memory, spatial loops for a fanout.
@@ -71,6 +74,7 @@ struct Problem {
 
   std::array<TensorSet, kMaxLevels> may_keep{}, must_keep{};
   std::array<double, kMaxLevels> capacity{};  ///< usable words; infinity = unbounded
+  std::array<bool, kMaxLevels> prefetches{};  ///< several buffers: a tile comes in while the one before is in use
   std::array<double, kMaxLevels> read_pj{}, write_pj{}, update_pj{}, leak_pj_per_cycle{};  ///< per word
   /// Words of a memory that an element of a tensor takes; of an output, a partial sum.
   std::array<std::array<double, kMaxTensors>, kMaxLevels> element_words{};

@@ -26,6 +26,7 @@ inline constexpr std::array<std::string_view, 18> kMemory{
     "area_um2",  "word_bits", "bits",           "technology",      "resident", "reserved"};
 inline constexpr std::array<std::string_view, 9> kFanout{
     "fanout", "rows", "cols", "multicast", "reduction", "partial_multicast", "pj_per_bit", "systolic", "area_um2"};
+inline constexpr std::array<std::string_view, 5> kReductions{"true", "false", "always", "rows", "cols"};
 inline constexpr std::array<std::string_view, 7> kCompute{
     "compute", "mac_pj", "cycles_per_mac", "leak_pj_per_cycle", "area_um2", "operation", "technology"};
 inline constexpr std::array<std::string_view, 3> kArea{"base_um2", "flexibility_um2", "flexibility_from"};
