@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -64,7 +63,7 @@ class Audit {
   };
 
   void wrong(std::string what) { report_.wrong.push_back(std::move(what)); }
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+  double seconds() const { return options_.clock->wall_seconds() - started_; }
   std::uint64_t number(std::uint64_t unrolling, std::uint64_t kept) const {
     return unrolling * choices_.keeps.size() + kept;
   }
@@ -283,8 +282,6 @@ class Audit {
     if (late) report_.undecided.emplace_back("time was up before all choices were checked");
   }
 
-  using Clock = std::chrono::steady_clock;
-
   const Certificate& certificate_;
   const pliant::Task& task_;
   const AuditOptions& options_;
@@ -293,7 +290,7 @@ class Audit {
   Choices choices_;
   std::vector<Claimed> claims_;
   AuditReport report_;
-  Clock::time_point started_ = Clock::now();
+  double started_ = options_.clock->wall_seconds();
 };
 
 }  // namespace

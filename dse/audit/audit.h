@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.h"
 #include "dse/audit/certificate.h"
 #include "dse/audit/lower_bound.h"
 
@@ -24,6 +25,7 @@ struct AuditOptions {
   double nodes = 4e6;                  ///< lattices with more are left undecided
   std::size_t unrollings = 2'000'000;  ///< map-spaces with more are not covered
   std::stop_token stop;
+  const Clock* clock = &real_clock();  ///< that `seconds` are measured by
 };
 
 /// What became of the choices of one part.

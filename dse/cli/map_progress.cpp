@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 
@@ -23,8 +24,12 @@ std::string progress_text(std::size_t number, std::size_t layers, const std::str
   return text;
 }
 
-MapProgress::MapProgress(std::ostream& err, std::size_t layers) : err_(err), layers_(layers) {
-  if (&err != &std::cerr || ::isatty(STDERR_FILENO) == 0) return;
+MapProgress::MapProgress(std::ostream& err, std::size_t layers, bool shown, const Clock& clock)
+    : err_(err), layers_(layers), shown_(shown), clock_(clock) {}
+
+MapProgress::MapProgress(std::ostream& err, std::size_t layers)
+    : MapProgress(err, layers, &err == &std::cerr && ::isatty(STDERR_FILENO) != 0, real_clock()) {
+  if (!shown_) return;
   ticker_ = std::jthread([this](const std::stop_token& over) {
     while (!over.stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -37,7 +42,7 @@ void MapProgress::begin(const std::string& layer) {
   const std::lock_guard lock(mutex_);
   ++begun_;
   layer_ = layer;
-  since_ = Clock::now();
+  since_ = clock_.wall_seconds();
   last_ = {};
 }
 
@@ -56,8 +61,8 @@ void MapProgress::clear() {
 void MapProgress::draw() {
   constexpr double kPatience = 0.3;  // seconds: what is done sooner needs no line
   const std::lock_guard lock(mutex_);
-  const double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
-  if (layer_.empty() || seconds < kPatience) return;
+  const double seconds = clock_.wall_seconds() - since_;
+  if (!shown_ || layer_.empty() || seconds < kPatience) return;
   const std::string text = progress_text(begun_, layers_, layer_, seconds, last_);
   const std::size_t width = text_width(text);
   err_ << "\r" << text << std::string(width_ > width ? width_ - width : 0, ' ') << std::flush;

@@ -3,19 +3,20 @@
 // the gap that is left.
 #pragma once
 
-#include <chrono>
 #include <iosfwd>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "core/clock.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant {
 
 class MapProgress {
  public:
-  /// Shows nothing unless `err` is the standard error output and that is a terminal.
+  MapProgress(std::ostream& err, std::size_t layers, bool shown, const Clock& clock);
+  /// Shows nothing unless `err` is the standard error output and that is a terminal; there it draws itself.
   MapProgress(std::ostream& err, std::size_t layers);
   ~MapProgress() { clear(); }
   MapProgress(const MapProgress&) = delete;
@@ -24,17 +25,17 @@ class MapProgress {
   void begin(const std::string& layer);
   void tell(const Progress& progress);
   void clear();  ///< before anything else is printed
-
- private:
-  using Clock = std::chrono::steady_clock;
   void draw();
 
+ private:
   std::ostream& err_;
   const std::size_t layers_;
+  const bool shown_;
+  const Clock& clock_;
   std::mutex mutex_;
   std::size_t begun_ = 0, width_ = 0;
   std::string layer_;  ///< empty: between two layers
-  Clock::time_point since_;
+  double since_ = 0;
   Progress last_;
   std::jthread ticker_;  ///< last: it must end first
 };

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <chrono>
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -57,12 +56,12 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
   const Interrupt interrupt("", 3);
   proofs.options = std::move(proof);
   proofs.options.stop = interrupt.token();
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point shown = Clock::now();
+  double shown = real_clock().wall_seconds();
   const bool terminal = &err == &std::cerr && ::isatty(STDERR_FILENO) != 0;
   proofs.on_progress = [&](std::int64_t checked, std::int64_t rows) {
-    if (!terminal || Clock::now() - shown < std::chrono::milliseconds(100)) return;
-    shown = Clock::now();
+    const double now = real_clock().wall_seconds();
+    if (!terminal || now - shown < 0.1) return;
+    shown = now;
     err << fmt::format("\r{} of {} rows checked", checked, rows) << std::flush;
   };
   DesignVerdict design;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -22,7 +21,6 @@ namespace pliant {
 namespace {
 
 using NodePtr = std::unique_ptr<SearchNode>;
-using Clock = std::chrono::steady_clock;
 
 /// Boxes whose searches run side by side. Fixed: what is decided must not depend on the machine.
 constexpr std::size_t kBatch = 8;
@@ -311,7 +309,7 @@ class DesignSearch {
     progress.frontier = static_cast<std::int64_t>(found_.size());
     progress.solved = pool_.solved();
     progress.reused = pool_.reused();
-    progress.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    progress.seconds = real_clock().wall_seconds() - start_;
     if (!options_.on_progress) return;
     // Comparing everything that is open with everything found takes longer than many rounds.
     if (progress.seconds >= next_look_) {
@@ -368,7 +366,7 @@ class DesignSearch {
   std::map<Rank, NodePtr> queue_;  ///< the least bounds first
   std::int64_t next_number_ = 0;
   DesignFrontier outcome_;
-  Clock::time_point start_ = Clock::now();
+  double start_ = real_clock().wall_seconds();
   SearchPace pace_;
   double next_look_ = 0;  ///< seconds
 };

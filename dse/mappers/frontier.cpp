@@ -2,7 +2,6 @@
 #include "dse/mappers/frontier.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace pliant {
@@ -16,13 +15,12 @@ constexpr double kFaster = 1e-9;
 class Searches {
  public:
   Searches(const Mapper& mapper, const SearchOptions& options)
-      : mapper_(mapper), options_(options), started_(Clock::now()) {}
+      : mapper_(mapper), options_(options), started_(options.clock->wall_seconds()) {}
 
   SearchResult next(const Task& task) {
     SearchOptions options = options_;
     if (options.budget.seconds > 0)
-      options.budget.seconds =
-          std::max(1e-3, options.budget.seconds - std::chrono::duration<double>(Clock::now() - started_).count());
+      options.budget.seconds = std::max(1e-3, options.budget.seconds - (options.clock->wall_seconds() - started_));
     SearchResult result = run_mapper(mapper_, task, options);
     proven_ &= result.certified || result.infeasible;
     return result;
@@ -30,10 +28,9 @@ class Searches {
   bool proven() const { return proven_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   const Mapper& mapper_;
   const SearchOptions& options_;
-  Clock::time_point started_;
+  double started_;
   bool proven_ = true;
 };
 

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -49,12 +48,6 @@ constexpr Entry kMappers[] = {
     {"random", make_random_mapper}, {"exhaustive", make_exhaustive_mapper}, {"goma", make_goma_mapper},
 };
 
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 }  // namespace
 
 std::string_view to_string(EndedBy ended_by) { return kEnds[static_cast<std::size_t>(ended_by)]; }
@@ -77,9 +70,9 @@ const std::vector<std::string>& mapper_names() {
 }
 
 SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options, CostReport* priced) {
-  const double started = cpu_seconds();
+  const double started = options.clock->cpu_seconds();
   SearchResult result = mapper.search(task, options);
-  result.cpu_seconds = cpu_seconds() - started;
+  result.cpu_seconds = options.clock->cpu_seconds() - started;
   if (task.accelerator.hints.min_utilization > 0) {
     result.parts.clear();
     // A hint prunes: what is proven of the rest says nothing about the whole map-space.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/accelerator.h"
+#include "core/clock.h"
 #include "core/layer.h"
 #include "core/mapping.h"
 #include "costmodel/task.h"
@@ -49,7 +50,8 @@ struct SearchOptions {
   std::stop_token stop;                              ///< asks the search to end early with its incumbent
   /// Options of one mapper by name ("population=200"); unknown names are an InputError naming the known ones.
   std::vector<std::pair<std::string, std::string>> extra;
-  bool record_parts = false;  ///< fill in SearchResult::parts (`exact` only)
+  bool record_parts = false;           ///< fill in SearchResult::parts (`exact` only)
+  const Clock* clock = &real_clock();  ///< that the budget is measured by
 };
 
 /// Why a search ended.

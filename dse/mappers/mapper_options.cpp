@@ -2,7 +2,6 @@
 #include "dse/mappers/mapper_options.h"
 
 #include <charconv>
-#include <chrono>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,15 +9,6 @@
 #include "core/input/diagnostics.h"
 
 namespace pliant {
-
-namespace {
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-}  // namespace
 
 void read_mapper_options(std::string_view mapper, const SearchOptions& options,
                          const std::vector<MapperOption>& known) {
@@ -54,9 +44,9 @@ void read_mapper_options(std::string_view mapper, const SearchOptions& options,
 }
 
 Deadline::Deadline(const SearchOptions& options, unsigned every)
-    : options_(options), start_ns_(now_ns()), every_(every) {}
+    : options_(options), started_(options.clock->wall_seconds()), every_(every) {}
 
-double Deadline::seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }
+double Deadline::seconds() const { return options_.clock->wall_seconds() - started_; }
 
 bool Deadline::look() {
   if (over_) return true;

@@ -2,7 +2,6 @@
 // The named options of one mapper ("population=200"): read, checked, and refused with the known names.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +32,7 @@ class Deadline {
 
  private:
   const SearchOptions& options_;
-  std::int64_t start_ns_;
+  double started_;
   unsigned every_, calls_ = 0;
   bool over_ = false, stopped_ = false;
 };

@@ -2,7 +2,6 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <unordered_set>
 
@@ -65,10 +64,6 @@ std::vector<UnknownTask> name_tasks(const Sweep& sweep, DesignSpace& space, cons
   return unknown;
 }
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 using DoNumber = std::function<void(std::size_t)>;
 
 /// Does something with numbers below `count`, far apart, until all were taken or the time for it is over. The seconds
@@ -76,7 +71,7 @@ using DoNumber = std::function<void(std::size_t)>;
 std::vector<double> time_far_apart(std::size_t count, double most_seconds, const SweepRunOptions& options,
                                    const char* what, const DoNumber& ready, const DoNumber& work) {
   Phase sampling(options.on_phase, what, count == 0 ? 0 : static_cast<std::int64_t>(1000 * most_seconds));
-  const auto now = options.seconds_now ? options.seconds_now : wall_seconds;
+  const auto now = [&] { return options.clock->wall_seconds(); };
   const double start = now();
   double at = 0;
   std::vector<double> times;
@@ -99,7 +94,9 @@ std::vector<double> time_tasks(const Sweep& sweep, DesignSpace& space, const std
   // Reading a design takes as long as some tasks do, and a sweep reads it once for all of them.
   DesignPoint design;
   const auto read = [&](std::size_t i) { design = space.design(unknown[i].design); };
-  const auto solve = [&](std::size_t i) { solve_task(*mapper, sweep, design, *unknown[i].layer, 1, options.stop); };
+  const auto solve = [&](std::size_t i) {
+    solve_task(*mapper, sweep, design, *unknown[i].layer, 1, options.stop, *options.clock);
+  };
   return time_far_apart(unknown.size(), sample_seconds, options, "solving a sample for the estimate, milliseconds",
                         read, solve);
 }
@@ -115,7 +112,7 @@ std::vector<double> time_designs(const Sweep& sweep, DesignSpace& space, const s
     for (const Workload& workload : sweep.workloads) {
       for (const Workload::Entry& entry : workload.layers) namer.key(design, entry.layer);
       if (sweep.flexion) design_flexion(workload, design);
-      if (sweep.residency) solve_network(*mapper, sweep, design, workload, 1, options.stop);
+      if (sweep.residency) solve_network(*mapper, sweep, design, workload, 1, options.stop, *options.clock);
     }
   };
   const auto nothing = [](std::size_t) {};

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 
 #include "core/input/diagnostics.h"
@@ -43,16 +42,15 @@ void note_steps(const residency::LiveTensors& live, const Optimum& best, const O
 }  // namespace
 
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
-                         int threads, const std::stop_token& stop) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
+                         int threads, const std::stop_token& stop, const Clock& clock) {
+  const SearchOptions options = search_options(sweep, threads, stop, clock);
+  const double started = clock.wall_seconds();
   TaskResult result;
   try {
     std::vector<Task> rows;
     for (const Workload::Entry& entry : workload.layers)
       rows.push_back({entry.layer, *design.accelerator, design.accelerator->flexibility_of(entry.layer),
                       design.factorization, design.objective});
-    const SearchOptions options = search_options(sweep, threads, stop);
     residency::Search search(mapper, workload, rows, options);
     const NetworkGoal goal{design.objective};
     const Optimum best = search.run(goal, true);
@@ -82,7 +80,7 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
     result.status = TaskStatus::kFailed;
     result.reason = error.what();
   }
-  result.solve_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  result.solve_seconds = clock.wall_seconds() - started;
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "core/clock.h"
 #include "dse/results/rows.h"
 #include "dse/sweep/design_space.h"
 
@@ -14,7 +15,7 @@ namespace pliant {
 
 /// The workload has a graph. `threads` as in SearchOptions. Without proof after a stop.
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
-                         int threads, const std::stop_token& stop);
+                         int threads, const std::stop_token& stop, const Clock& clock = real_clock());
 
 /// What a row says of the network's tensors; nullopt when the network is not solved.
 std::optional<DesignRow::Residency> residency_of(const DesignPoint& design, const Workload& workload,

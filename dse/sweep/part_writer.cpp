@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "core/clock.h"
 #include "dse/results/part_file.h"
-#include "dse/results/thread_time.h"
 
 namespace pliant {
 namespace {
@@ -67,7 +67,7 @@ void PartWriter::run() {
       break;
     }
   }
-  cpu_seconds_ = thread_cpu_seconds();
+  cpu_seconds_ = real_clock().cpu_seconds();
 }
 
 }  // namespace pliant

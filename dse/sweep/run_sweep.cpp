@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <unordered_map>
 
+#include "core/arithmetic.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/part_file.h"
 #include "dse/results/task_store.h"
@@ -27,12 +27,14 @@
 namespace pliant {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
 /// Tasks between naming and collecting, for each thread: a long task holds up the collecting of those after it.
 constexpr std::size_t kTokensPerThread = 512;
+/// Seconds between two reports of how far it is.
+constexpr double kBetweenReports = 0.1;
+
 /// A step of the outer loop on its way through the pipeline.
 struct Token {
   enum class Kind { kLayer, kWorkloadEnd, kPartEnd };
@@ -267,8 +269,9 @@ class SweepRun {
     }
     TaskResult result =
         token->kind == Token::Kind::kLayer
-            ? solve_task(*mapper_, *sweep_, *token->design, *token->layer, kThreadsOfCaller, mappers)
-            : solve_network(*mapper_, *sweep_, *token->design, *token->workload, kThreadsOfCaller, mappers);
+            ? solve_task(*mapper_, *sweep_, *token->design, *token->layer, kThreadsOfCaller, mappers, *options_.clock)
+            : solve_network(*mapper_, *sweep_, *token->design, *token->workload, kThreadsOfCaller, mappers,
+                            *options_.clock);
     // A search that was stopped has only an accident to show, unless it had its proof already.
     const bool has_proof =
         result.certified || result.status == TaskStatus::kNoLegalMapping || result.ended_by == EndedBy::kProofWithinGap;
@@ -368,10 +371,10 @@ class SweepRun {
   }
 
   void report(bool now) {
-    const auto time = Clock::now();
-    outcome_.progress.seconds = std::chrono::duration<double>(time - start_).count();
+    const double time = options_.clock->wall_seconds();
+    outcome_.progress.seconds = time - start_;
     outcome_.progress.parts_done = parts_done();
-    if (!now && (!options_.on_progress || time - reported_ < std::chrono::milliseconds(100))) return;
+    if (!now && (!options_.on_progress || time - reported_ < kBetweenReports)) return;
     reported_ = time;
     describe_best();
     if (options_.on_progress) options_.on_progress(outcome_.progress);
@@ -405,7 +408,7 @@ class SweepRun {
   BestDesigns best_;
   DesignSpace describer_;  ///< its own: step 1 uses space_
   SweepOutcome outcome_;
-  Clock::time_point start_ = Clock::now(), reported_{};
+  double start_ = options_.clock->wall_seconds(), reported_ = -kInfinity;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.h"
 #include "dse/sweep/phase.h"
 #include "dse/sweep/sweep.h"
 
@@ -53,7 +54,7 @@ struct SweepRunOptions {
   std::function<void(const SweepProgress&)> on_progress;  ///< at most ten times a second
   OnPhase on_phase;                                       ///< what comes before the first task
   std::function<void(const std::string&)> on_note;        ///< damaged parts and the like, one line each
-  std::function<double()> seconds_now;                    ///< by which an estimate is made; empty: the wall clock
+  const Clock* clock = &real_clock();                     ///< of searches and estimates
 };
 
 struct SweepOutcome {

@@ -128,7 +128,7 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
   return *TaskKey::parse(sha256(text + write_run(workload)));
 }
 
-SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop) {
+SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop, const Clock& clock) {
   SearchOptions options;
   options.threads = threads;
   options.budget.seconds = sweep.budget_seconds;
@@ -136,17 +136,18 @@ SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_to
   options.seed = sweep.seed;
   options.stop = stop;
   options.extra = sweep.mapper_options;
+  options.clock = &clock;
   return options;
 }
 
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
-                      int threads, const std::stop_token& stop) {
+                      int threads, const std::stop_token& stop, const Clock& clock) {
   TaskResult result;
   try {
     const Task task{layer, *design.accelerator, design.accelerator->flexibility_of(layer), design.factorization,
                     design.objective};
     CostReport report;
-    const SearchResult found = run_mapper(mapper, task, search_options(sweep, threads, stop), &report);
+    const SearchResult found = run_mapper(mapper, task, search_options(sweep, threads, stop, clock), &report);
     result.mappings_covered = found.mappings_covered;
     result.evaluations = found.evaluations;
     result.ended_by = found.ended_by;

@@ -34,11 +34,12 @@ class TaskNamer {
 };
 
 /// How the sweep's mapper searches.
-SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop);
+SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop,
+                             const Clock& clock = real_clock());
 
 /// `threads` as in SearchOptions.
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
-                      int threads, const std::stop_token& stop);
+                      int threads, const std::stop_token& stop, const Clock& clock = real_clock());
 
 /// H-F and W-F of a workload on a design; nullopt when the design is invalid.
 std::optional<DesignRow::Flexion> design_flexion(const Workload& workload, const DesignPoint& design);

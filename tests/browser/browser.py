@@ -83,7 +83,7 @@ class Page:
     def js(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def until(self, script, *arguments, seconds=30):
+    def until(self, script, *arguments, seconds=6000):
         """Waits until the script gives something true, and returns it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -96,7 +96,7 @@ class Page:
         )
 
     def wait(self, state):
-        self.until("return document.documentElement.dataset.ready === arguments[0]", state, seconds=60)
+        self.until("return document.documentElement.dataset.ready === arguments[0]", state, seconds=600)
 
     def messages(self):
         return [entry["message"] for entry in self.driver.get_log("browser")]
@@ -169,7 +169,7 @@ class Page:
     def settle(self):
         """Redrawing is asynchronous: until the charts are quiet."""
         before, quiet = None, 0
-        end = time.monotonic() + 30
+        end = time.monotonic() + 600
         while quiet < 3 and time.monotonic() < end:
             now = self.js(
                 "return document.querySelectorAll('.chart svg').length + ' ' + "

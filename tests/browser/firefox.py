@@ -55,10 +55,10 @@ class Firefox:
             raise
 
     def connect(self, port):
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while True:
             try:
-                return socket.create_connection(("127.0.0.1", port), timeout=90)
+                return socket.create_connection(("127.0.0.1", port), timeout=600)
             except OSError:
                 if time.monotonic() > end or self.process.poll() is not None:
                     raise
@@ -88,7 +88,7 @@ class Firefox:
         parameters = {"script": script, "args": list(arguments), "newSandbox": True}
         return self.send("WebDriver:ExecuteScript", parameters)["value"]
 
-    def until(self, script, *arguments, seconds=60):
+    def until(self, script, *arguments, seconds=600):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if value := self.js(script, *arguments):
@@ -101,5 +101,5 @@ class Firefox:
             self.send("Marionette:Quit", {"flags": ["eForceQuit"]})
         except (OSError, AssertionError, ValueError):
             self.process.kill()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=600)
         shutil.rmtree(self.profile, ignore_errors=True)

@@ -10,7 +10,6 @@ import math
 import pathlib
 import re
 import sys
-import time
 import unittest
 import xml.etree.ElementTree
 
@@ -398,7 +397,8 @@ class Report(reported.ReportedSweep):
         self.page.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         )
-        time.sleep(0.5)  # the page waits until the width has come to rest
+        # The page waits until the width has come to rest.
+        self.page.until("return document.documentElement.scrollWidth <= 400")
         self.page.settle()
         self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"), 400)
 

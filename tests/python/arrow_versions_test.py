@@ -48,5 +48,5 @@ def test_another_pyarrow_in_the_same_process(version: str, order: str, tmp_path:
     program = PROGRAM.format(
         folder=str(folder), first=first, second=second, version=version, dataset=str(tmp_path / "data")
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=3600)
     assert done.stdout == "fine\n", done.stderr

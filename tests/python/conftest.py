@@ -31,7 +31,7 @@ def cli() -> Callable[..., Any]:
     program = os.environ.get("PLIANT_BINARY", str(ROOT / "build/release/bin/pliant"))
 
     def run(*words: str) -> Any:
-        done = subprocess.run([program, *words, "--json"], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([program, *words, "--json"], capture_output=True, text=True, timeout=3600)
         assert done.returncode in (0, 3), done.stderr
         return json.loads(done.stdout)
 

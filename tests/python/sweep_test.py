@@ -138,7 +138,8 @@ except pliant.SweepInterrupted as stopped:
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
-        time.sleep(3)
+        while child.poll() is None and not list(tmp_path.glob("big/designs/*.parquet")):
+            time.sleep(0.05)
         child.send_signal(signal.SIGINT)
         rest = child.stdout.read()
     assert rest == "True True\nTrue\nTrue\n"

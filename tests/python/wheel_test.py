@@ -11,6 +11,7 @@ from pathlib import Path
 #: glibc's, and libstdc++ with its libgcc_s, which every manylinux platform has.
 SYSTEM = {"libc", "libm", "libdl", "libpthread", "librt", "ld-linux-x86-64", "ld-linux-aarch64", "linux-vdso"}
 SYSTEM |= {"libstdc++", "libgcc_s"}
+MOST_BYTES = 40e6
 
 
 def test_a_fresh_environment_maps_a_layer(wheel: Path, tmp_path: Path) -> None:
@@ -39,3 +40,8 @@ def test_a_fresh_environment_maps_a_layer(wheel: Path, tmp_path: Path) -> None:
 def test_it_is_one_wheel_for_every_python(wheel: Path) -> None:
     assert "-cp310-abi3-" in wheel.name
     assert "manylinux" in wheel.name
+
+
+def test_its_size(wheel: Path) -> None:
+    print(f"wheel: {wheel.stat().st_size / 1e6:.1f} MB")
+    assert wheel.stat().st_size < MOST_BYTES

@@ -43,7 +43,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def wait_for(what, condition, seconds=120):
+def wait_for(what, condition, seconds=600):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():

@@ -2,7 +2,6 @@
 #include "dse/mappers/exact/exact_mapper.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "core/arithmetic.h"
@@ -30,7 +29,7 @@ class ExactMapper final : public Mapper {
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
-    const auto started = Clock::now();
+    const double started = options.clock->wall_seconds();
     std::uint64_t used = 0;
     SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort, used);
     if (!result.mapping && (result.ended_by == EndedBy::kMemory || result.ended_by == EndedBy::kEffort))
@@ -39,8 +38,6 @@ class ExactMapper final : public Mapper {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   /// Where not even one choice could be looked through: what has been proven, and any mapping.
   static void draw_mapping(const Task& task, SearchOptions options, SearchResult& result) {
     options.on_progress = {};
@@ -62,11 +59,10 @@ class ExactMapper final : public Mapper {
                : exact::prove(task, problem, options, std::move(incumbent), effort, &used);
   }
 
-  static SearchOptions left_of(const SearchOptions& options, Clock::time_point started) {
+  static SearchOptions left_of(const SearchOptions& options, double started) {
     SearchOptions left = options;
     if (options.budget.seconds > 0)
-      left.budget.seconds =
-          std::max(1e-3, options.budget.seconds - std::chrono::duration<double>(Clock::now() - started).count());
+      left.budget.seconds = std::max(1e-3, options.budget.seconds - (options.clock->wall_seconds() - started));
     return left;
   }
 
@@ -94,7 +90,7 @@ class ExactMapper final : public Mapper {
   /// `known`: a mapping of the task, where there is one.
   static SearchResult prove_best(const Task& task, const SearchOptions& options, std::uint64_t effort,
                                  std::uint64_t& used, exact::Incumbent known = {}) {
-    const auto started = Clock::now();
+    const double started = options.clock->wall_seconds();
     const Problem problem(task.layer, task.accelerator);
     const bool walks = exact::displacement_walks(problem);
     // Where the proof may be out of reach, an easier task gives a good mapping first; then the proof goes as far as the
@@ -149,7 +145,7 @@ class ExactMapper final : public Mapper {
   /// differ.
   static SearchResult prove_parts(const Task& task, const Problem& problem, const SearchOptions& options,
                                   std::uint64_t effort, std::uint64_t& used) {
-    const auto started = Clock::now();
+    const double started = options.clock->wall_seconds();
     Task whole = task, run = task;
     whole.factorization = Factorization::kPerfect;
     run.accelerator.conventions.halo = Conventions::Halo::kRun;
@@ -197,7 +193,7 @@ class ExactMapper final : public Mapper {
       again.evaluations = result.evaluations;
       result = std::move(again);
     }
-    result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    result.seconds = options.clock->wall_seconds() - started;
     return result;
   }
 

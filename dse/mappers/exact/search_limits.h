@@ -4,33 +4,29 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <optional>
 #include <stop_token>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant::exact {
 
 class SearchLimits {
  public:
-  using Clock = std::chrono::steady_clock;
-
   explicit SearchLimits(const SearchOptions& options)
-      : stop_(options.stop),
+      : clock_(*options.clock),
+        stop_(options.stop),
         gap_(options.gap),
         memory_(options.budget.memory_bytes / static_cast<std::size_t>(std::max(1, options.threads))) {
-    if (options.budget.seconds > 0)
-      deadline_ =
-          started_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget.seconds));
+    if (options.budget.seconds > 0) deadline_ = started_ + options.budget.seconds;
   }
 
   /// Time is up, or somebody asked to stop. Asked every few microseconds of work; once true it stays true.
   bool expired() {
     if (expired_.load(std::memory_order_relaxed)) return true;
     if (stop_.stop_requested()) stopped_ = true;
-    if (stopped_ || (deadline_ && Clock::now() >= *deadline_)) expired_ = true;
+    if (stopped_ || (deadline_ < kInfinity && clock_.wall_seconds() >= deadline_)) expired_ = true;
     return expired_.load(std::memory_order_relaxed);
   }
   bool stopped() const { return stopped_; }
@@ -38,17 +34,18 @@ class SearchLimits {
   double enough(double value) const { return gap_ > 0 ? value * (1 - gap_) : value; }
   /// Would this much memory in one thread be too much?
   bool too_large(double bytes) const { return bytes > static_cast<double>(memory_); }
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+  double seconds() const { return clock_.wall_seconds() - started_; }
 
   std::atomic<std::uint64_t> priced{0};
   /// Work done, in units of about a nanosecond, for limits that do not depend on the clock.
   std::atomic<std::uint64_t> effort{0};
 
  private:
-  Clock::time_point started_ = Clock::now();
+  const Clock& clock_;
+  double started_ = clock_.wall_seconds();
   std::stop_token stop_;
   double gap_;
-  std::optional<Clock::time_point> deadline_;
+  double deadline_ = kInfinity;  ///< by the clock
   std::size_t memory_;
   std::atomic<bool> expired_{false}, stopped_{false};
 };

@@ -5,6 +5,9 @@
 
 #include <limits>
 #include <sstream>
+#include <string>
+
+#include "support/driven_clock.h"
 
 namespace pliant {
 namespace {
@@ -19,13 +22,30 @@ TEST(MapProgress, SaysTheLayerItsBestAndTheGap) {
   EXPECT_EQ(progress_text(1, 1, "fc", 61, now), "fc, 61 s, best 2e+12, gap 25 %");
 }
 
+TEST(MapProgress, DrawsWhatTakesLongAndTakesItAway) {
+  std::ostringstream err;
+  tests::DrivenClock clock(0);
+  MapProgress progress(err, 2, true, clock);
+  progress.begin("a");
+  clock.wait(0.2);
+  progress.draw();
+  EXPECT_EQ(err.str(), "");
+  clock.wait(1);
+  progress.draw();
+  EXPECT_EQ(err.str(), "\r1 of 2: a, 1 s");
+  progress.clear();
+  EXPECT_EQ(err.str(), "\r1 of 2: a, 1 s\r" + std::string(14, ' ') + "\r");
+}
+
 TEST(MapProgress, IsSilentWhereThereIsNoTerminal) {
   std::ostringstream err;
   {
-    MapProgress progress(err, 2);
-    progress.begin("a");
-    std::this_thread::sleep_for(std::chrono::milliseconds(600));
-    progress.clear();
+    tests::DrivenClock clock(0);
+    MapProgress watched(err, 2, false, clock);
+    MapProgress progress(err, 2);  // not the standard error output
+    for (MapProgress* each : {&watched, &progress}) each->begin("a");
+    clock.wait(10);
+    for (MapProgress* each : {&watched, &progress}) each->draw();
   }
   EXPECT_EQ(err.str(), "");
 }
