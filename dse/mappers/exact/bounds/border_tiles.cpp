@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 
 namespace pliant::exact {
 
@@ -23,13 +23,13 @@ constexpr std::size_t kMostFunctionals = 24, kMostTransfers = 16;
 
 }  // namespace
 
-class ChoiceBounds::BorderTiles {
+class UnrollingBounds::BorderTiles {
  public:
-  BorderTiles(const ChoiceBounds& bounds, const Chosen& chosen, int k, double cycles)
+  BorderTiles(const UnrollingBounds& bounds, const Chosen& chosen, int k, double cycles)
       : b_(bounds),
         p_(bounds.p_),
         chosen_(chosen),
-        look_(bounds.look_),
+        tiling_(bounds.tiling()),
         cycles_(cycles),
         k_(k),
         level_(bounds.resolved_.memories[static_cast<std::size_t>(k)]) {}
@@ -60,12 +60,12 @@ class ChoiceBounds::BorderTiles {
   void repeat(const Repeated& transfer, DimSet whole, DimSet dims, std::array<double, kMostFunctionals>& more) const;
   const Growth* largest(int d) { return b_.largest_growth(k_, d, holds_, tile_); }
   bool overflows_inside(const Repeated& transfer) const;
-  const std::vector<Growth>& growths(int d) const { return (*look_.growths[d])[static_cast<std::size_t>(k_)]; }
+  const std::vector<Growth>& growths(int d) const { return (*tiling_.growths[d])[static_cast<std::size_t>(k_)]; }
 
-  const ChoiceBounds& b_;
+  const UnrollingBounds& b_;
   const Problem& p_;
   const Chosen& chosen_;
-  const Look& look_;
+  const Tiling& tiling_;
   double cycles_;
   int k_, level_;  // the memory, counted from the innermost outwards, and where it stands
   std::size_t functionals_ = 0;
@@ -86,8 +86,8 @@ class ChoiceBounds::BorderTiles {
   double best_ = 0;
 };
 
-bool ChoiceBounds::BorderTiles::find() {
-  functionals_ = b_.functionals();
+bool UnrollingBounds::BorderTiles::find() {
+  functionals_ = b_.all_.functionals();
   for (int i = 0; i <= k_; ++i) grows_ |= b_.resolved_.may_loop[static_cast<std::size_t>(i)];
   holds_ = b_.held_outside(k_, chosen_);
   once_[0] = p_.macs * p_.mac_pj;
@@ -107,7 +107,7 @@ bool ChoiceBounds::BorderTiles::find() {
   return set_count_ > 0;
 }
 
-bool ChoiceBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
+bool UnrollingBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
   const bool crosses = pair.parent < level_, remembered = b_.resolved_.remembered >> tensor & 1U;
   if (crosses) crossing_ |= TensorSet{1} << tensor;
   if (!crosses && remembered) return true;
@@ -127,30 +127,30 @@ bool ChoiceBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
   return true;
 }
 
-double ChoiceBounds::BorderTiles::least(double limit) {
+double UnrollingBounds::BorderTiles::least(double limit) {
   best_ = limit;
   for (int i = 0; i < set_count_ && looked_ <= kMostBorderTiles; ++i) {
     move_first(sets_[i]);
     grow(0);
   }
-  b_.looked_ += 2 * static_cast<std::uint64_t>(looked_);
+  b_.all_.looked_ += 2 * static_cast<std::uint64_t>(looked_);
   return looked_ > kMostBorderTiles ? 0 : best_;
 }
 
-void ChoiceBounds::BorderTiles::list_dims(const Repeated& transfer, DimSet rounds) {
+void UnrollingBounds::BorderTiles::list_dims(const Repeated& transfer, DimSet rounds) {
   for (DimSet rest = transfer.dims & rounds & grows_; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (look_.temporal[d] > 1 && std::find(dim_.begin(), dim_.begin() + dims_, d) == dim_.begin() + dims_)
+    if (tiling_.temporal[d] > 1 && std::find(dim_.begin(), dim_.begin() + dims_, d) == dim_.begin() + dims_)
       dim_[dims_++] = d;
   }
 }
 
-void ChoiceBounds::BorderTiles::move_first(TensorSet set) {
+void UnrollingBounds::BorderTiles::move_first(TensorSet set) {
   first_ = set;
   dims_ = 0;
   may_overflow_ = false;
-  tile_ = look_.inside[level_];
-  left_ = look_.temporal;
+  tile_ = tiling_.inside[level_];
+  left_ = tiling_.temporal;
   grown_.fill(nullptr);
   for (int i = 0; i < count_; ++i)
     if (transfers_[i].crosses && (set >> transfers_[i].tensor & 1U)) list_dims(transfers_[i], used_);
@@ -161,7 +161,7 @@ void ChoiceBounds::BorderTiles::move_first(TensorSet set) {
   }
 }
 
-void ChoiceBounds::BorderTiles::grow(int at) {
+void UnrollingBounds::BorderTiles::grow(int at) {
   if (++looked_ > kMostBorderTiles) return;
   if (at == dims_) {
     best_ = std::min(best_, value(dims_, may_overflow_));
@@ -169,7 +169,7 @@ void ChoiceBounds::BorderTiles::grow(int at) {
   }
   const int d = dim_[at];
   for (const Growth* growth = largest(d); growth != growths(d).data() + growths(d).size(); ++growth) {
-    tile_[d] = std::min(look_.inside[level_][d] * growth->factor, p_.size[d]);
+    tile_[d] = std::min(tiling_.inside[level_][d] * growth->factor, p_.size[d]);
     left_[d] = growth->left;
     grown_[d] = growth;
     // Across the border smaller tiles cost more; inside they may cost less.
@@ -181,24 +181,24 @@ void ChoiceBounds::BorderTiles::grow(int at) {
     grow(at + 1);
     if (at + 1 == dims_ && !may_overflow_) break;
   }
-  tile_[d] = look_.inside[level_][d];
-  left_[d] = look_.temporal[d];
+  tile_[d] = tiling_.inside[level_][d];
+  left_[d] = tiling_.temporal[d];
   grown_[d] = nullptr;
 }
 
 /// Deliveries beyond the first, in every round over these dims; some are taken to be whole.
-void ChoiceBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
-                                       std::array<double, kMostFunctionals>& more) const {
+void UnrollingBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
+                                          std::array<double, kMostFunctionals>& more) const {
   double rounds = 1, units = 1, asked = 1;
   for (DimSet rest = transfer.dims & dims; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     const bool open = whole >> d & 1U;
     const Growth* const grown = open ? &growths(d).front() : grown_[d];
     const double left = open ? 1 : left_[d];
-    const double most = grown != nullptr ? grown->most : look_.tile_known[d] ? 1 : kInfinity;
+    const double most = grown != nullptr ? grown->most : tiling_.tile_known[d] ? 1 : kInfinity;
     rounds *= left;
-    units *= std::max(left, p_.size[d] / (look_.inside[transfer.child][d] * most));
-    asked *= std::max(left, p_.size[d] / (look_.inside[transfer.together][d] * most));
+    units *= std::max(left, p_.size[d] / (tiling_.inside[transfer.child][d] * most));
+    asked *= std::max(left, p_.size[d] / (tiling_.inside[transfer.together][d] * most));
   }
   units = std::max(rounds - 1, units - transfer.copies.busy);
   asked = std::max(rounds - 1, asked - transfer.copies.asking);
@@ -209,17 +209,17 @@ void ChoiceBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, D
 }
 
 /// Is what a unit works on while the tile stays more than its memory holds of this tensor, beside the least of others?
-bool ChoiceBounds::BorderTiles::overflows_inside(const Repeated& transfer) const {
-  std::array<double, kMaxDims> tile = look_.inside[transfer.child];
+bool UnrollingBounds::BorderTiles::overflows_inside(const Repeated& transfer) const {
+  std::array<double, kMaxDims> tile = tiling_.inside[transfer.child];
   for (int i = 0; i < dims_; ++i)
     if (const int d = dim_[i]; grown_[d] != nullptr) tile[d] = std::min(tile[d] * grown_[d]->factor, p_.size[d]);
   return b_.resolved_.rules.memory(transfer.child).overflows(transfer.beside, [&](int x) {
-    return x == transfer.tensor ? b_.words(x, tile) : look_.held[x][transfer.child];
+    return x == transfer.tensor ? b_.all_.words(x, tile) : tiling_.held[x][transfer.child];
   });
 }
 
 /// At least, dims from `open` on taken to be whole; with what comes again as it overflows inside, or without.
-double ChoiceBounds::BorderTiles::value(int open, bool overflows) {
+double UnrollingBounds::BorderTiles::value(int open, bool overflows) {
   DimSet whole = 0;
   for (int i = open; i < dims_; ++i) whole |= DimSet{1} << dim_[i];
   std::array<double, kMostFunctionals> more{};
@@ -231,7 +231,7 @@ double ChoiceBounds::BorderTiles::value(int open, bool overflows) {
     const std::array<double, kMaxDims> left = left_;
     const std::array<const Growth*, kMaxDims> grown = grown_;
     for (DimSet rest = grows_ & ~whole; rest != 0; rest &= rest - 1)
-      if (const int d = std::countr_zero(rest); grown_[d] == nullptr && look_.temporal[d] > 1) {
+      if (const int d = std::countr_zero(rest); grown_[d] == nullptr && tiling_.temporal[d] > 1) {
         grown_[d] = open == dims_ ? largest(d) : &growths(d).front();
         left_[d] = grown_[d]->left;
       }
@@ -244,11 +244,11 @@ double ChoiceBounds::BorderTiles::value(int open, bool overflows) {
   double cycles = cycles_;
   for (std::size_t f = 1; f < functionals_; ++f)
     cycles = std::max(cycles, once_[f] + std::max(0.0, more[f] - begun_[f]));
-  return b_.value(once_[0] + std::max(0.0, more[0] - begun_[0]), cycles, look_.steps);
+  return b_.value(once_[0] + std::max(0.0, more[0] - begun_[0]), cycles);
 }
 
-double ChoiceBounds::least_of_border_tiles(const Chosen& chosen, int k, double cycles, double limit) const {
-  if (functionals() > kMostFunctionals || resolved_.walks) return 0;
+double UnrollingBounds::least_of_border_tiles(const Chosen& chosen, int k, double cycles, double limit) const {
+  if (all_.functionals() > kMostFunctionals || resolved_.walks) return 0;
   if (p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) return 0;
   BorderTiles tiles(*this, chosen, k, cycles);
   return tiles.find() ? tiles.least(limit) : 0;

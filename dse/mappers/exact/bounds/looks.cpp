@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made known of one unrolling after the other: the costs of the tensors' patterns, then its tiles.
+// What is made known of one unrolling after the other: the costs of the tensors' patterns, and how tiles can grow.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
 #include "flex/mapspace/factors.h"
 
@@ -57,14 +57,13 @@ ChoiceBounds::Known& ChoiceBounds::known_by_units(int x, const Spatial& spatial)
   return own_[x];
 }
 
-double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
+ChoiceBounds::Looked ChoiceBounds::look_at(const Spatial& spatial, double limit) {
   std::optional<Costs> made;
   const auto costs = [&]() -> const Costs& { return made ? *made : made.emplace(resolved_, spatial); };
   std::array<Known*, kMaxTensors> known{};
-  look_.steps = least_steps(resolved_.task, p_, spatial);
+  const double steps = least_steps(resolved_.task, p_, spatial);
   // Energies add up by tensor: what is known of the first, and the floors of the others.
   double energy = floor_;
-  const double cycles = std::max(look_.steps, floor_cycles_);
   for (int x = 0; x < p_.tensors; ++x) {
     known[x] = &known_by_units(x, spatial);
     const bool fresh = !known[x]->energy;
@@ -77,11 +76,10 @@ double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
       }
       known[x]->energy = true;
     }
-    look_.costs[x] = known[x]->costs.data();
     energy += known[x]->least - floor_of_[x];
     if (!fresh && x + 1 < p_.tensors) continue;
-    const double least = value(energy, cycles, look_.steps);
-    if (least >= limit) return least;
+    const double least = value(energy, steps, steps);
+    if (least >= limit) return {least, nullptr};
   }
   for (int x = 0; x < p_.tensors; ++x) {
     if (p_.ports.empty() || known[x]->ports) continue;
@@ -89,8 +87,14 @@ double ChoiceBounds::look_at(const Spatial& spatial, double limit) {
       for (std::size_t f = 1; f < functionals(); ++f) charge(costs(), pattern, f, known[x]->costs.data());
     known[x]->ports = true;
   }
-  look_.tiles_of = &spatial;
-  return least();
+  auto bounds = std::make_shared<UnrollingBounds>(*this, spatial, steps);
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (known[x] == &own_[x]) bounds->own_costs_[x] = std::move(own_[x].costs);
+    bounds->costs_[x] = known[x] == &own_[x] ? bounds->own_costs_[x].data() : known[x]->costs.data();
+  }
+  const double least = bounds->least();
+  if (least >= limit) return {least, nullptr};
+  return {least, std::move(bounds)};
 }
 
 double ChoiceBounds::least_energy_of(int x, const Spatial& spatial) {
@@ -102,24 +106,6 @@ double ChoiceBounds::least_energy_of(int x, const Spatial& spatial) {
     least = std::min(least, scratch_[pattern.costs]);
   }
   return least;
-}
-
-ChoiceBounds::Seen ChoiceBounds::seen() const {
-  Seen seen{look_.steps, {}};
-  for (int x = 0; x < p_.tensors; ++x)
-    seen.costs.insert(seen.costs.end(), look_.costs[x], look_.costs[x] + costs_of_[x]);
-  return seen;
-}
-
-double ChoiceBounds::look_again(const Spatial& spatial, const Seen& seen) {
-  look_.steps = seen.steps;
-  const double* costs = seen.costs.data();
-  for (int x = 0; x < p_.tensors; ++x) {
-    look_.costs[x] = costs;
-    costs += costs_of_[x];
-  }
-  look_.tiles_of = &spatial;
-  return least();
 }
 
 void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f, double* known) {
@@ -213,39 +199,6 @@ void ChoiceBounds::list_reachable(int d, const Spatial& spatial, Growths& all) c
         all[k].push_back(it->second);
     }
     if (all[k].empty()) all[k].push_back({1, 1, kInfinity});  // nothing that the dim can be completed with
-  }
-}
-
-void ChoiceBounds::look_at_tiles() {
-  if (look_.tiles_of == nullptr) return;
-  const Spatial& spatial = *std::exchange(look_.tiles_of, nullptr);
-  for (int d = 0; d < p_.dims; ++d) {
-    Count spread = 1;
-    for (int l = 0; l < p_.levels; ++l) spread *= spatial.factor[l][d];
-    const Count duration = spatial.durations[d];
-    const bool whole = resolved_.task.factorization == Factorization::kRubyS;
-    look_.temporal[d] = duration > 0 ? static_cast<double>(duration)
-                        : whole      ? static_cast<double>(ceil_div(resolved_.task.layer.dims[d].size, spread))
-                                     : std::max(1.0, p_.size[d] / static_cast<double>(spread));
-    look_.growths[d] = &growths(d, spatial, spread);
-    look_.tile_known[d] = resolved_.perfect || duration > 0 || spread == 1;
-  }
-  std::array<double, kMaxDims> inside, units;
-  inside.fill(1);
-  units.fill(1);
-  for (int l = p_.levels - 1; l >= 0; --l) {
-    if (!p_.is_memory[l]) {
-      for (int d = 0; d < p_.dims; ++d) {
-        inside[d] = std::min(inside[d] * static_cast<double>(spatial.factor[l][d]), p_.size[d]);
-        units[d] *= static_cast<double>(spatial.factor[l][d]);
-      }
-      continue;
-    }
-    look_.inside[l] = inside;
-    look_.units[l] = units;
-    if (p_.capacity[l] == kInfinity) continue;
-    for (int x = 0; x < p_.tensors; ++x)
-      if (p_.may_keep[l] >> x & 1U) look_.held[x][l] = words(x, inside);
   }
 }
 

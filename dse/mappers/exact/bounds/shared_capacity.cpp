@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 
 namespace pliant::exact {
 
@@ -18,7 +18,7 @@ constexpr double kRoomyFor = 32;
 
 }  // namespace
 
-std::array<TensorSet, kMaxLevels> ChoiceBounds::kept_at(const Chosen& chosen) const {
+std::array<TensorSet, kMaxLevels> UnrollingBounds::kept_at(const Chosen& chosen) const {
   std::array<TensorSet, kMaxLevels> kept{};
   for (int x = 0; x < p_.tensors; ++x) {
     if (chosen[x]->staying != 0) kept[0] |= TensorSet{1} << x;
@@ -32,7 +32,7 @@ std::array<TensorSet, kMaxLevels> ChoiceBounds::kept_at(const Chosen& chosen) co
 /// Each memory's border is crossed by one pair of every tensor that comes from outside it. What they cost together
 /// there is certain, but a pair that crosses several borders must not be counted twice: all at one border and the rest
 /// where they are kept, or (below 0) all where they are kept.
-std::array<TensorSet, kMaxLevels> ChoiceBounds::counted_at(int border, const Chosen& chosen) const {
+std::array<TensorSet, kMaxLevels> UnrollingBounds::counted_at(int border, const Chosen& chosen) const {
   std::array<TensorSet, kMaxLevels> counted = kept_at(chosen);
   if (border < 0) return counted;
   const int level = resolved_.memories[border];
@@ -48,9 +48,8 @@ std::array<TensorSet, kMaxLevels> ChoiceBounds::counted_at(int border, const Cho
   return counted;
 }
 
-std::vector<ChoiceBounds::BestTile> ChoiceBounds::best_tiles(std::size_t keep_choice) {
-  look_at_tiles();
-  const Chosen chosen = patterns(keep_choice);
+std::vector<UnrollingBounds::BestTile> UnrollingBounds::best_tiles(std::size_t keep_choice) const {
+  const Chosen chosen = all_.patterns(keep_choice);
   const auto memories = static_cast<int>(resolved_.memories.size());
   const std::array<TensorSet, kMaxLevels> kept = kept_at(chosen);
   std::vector<BestTile> best;
@@ -71,7 +70,7 @@ std::vector<ChoiceBounds::BestTile> ChoiceBounds::best_tiles(std::size_t keep_ch
   return best;
 }
 
-double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const {
+double UnrollingBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const Enough& enough) const {
   const int memories = static_cast<int>(resolved_.memories.size());
   const std::array<TensorSet, kMaxLevels> kept = kept_at(chosen);
   double best = 0;
@@ -88,21 +87,21 @@ double ChoiceBounds::shared_capacity(const Chosen& chosen, const Mix& mix, const
   return best;
 }
 
-TensorSet ChoiceBounds::moved_along(int d, TensorSet tensors) const {
+TensorSet UnrollingBounds::moved_along(int d, TensorSet tensors) const {
   TensorSet moved = 0;
   for (int x = 0; x < p_.tensors; ++x)
     if ((tensors >> x & 1U) && p_.is_coupled(x, d)) moved |= TensorSet{1} << x;
   return moved;
 }
 
-int ChoiceBounds::first_sets(int k, TensorSet crossing, DimSet used, FirstSets& sets) const {
+int UnrollingBounds::first_sets(int k, TensorSet crossing, DimSet used, FirstSets& sets) const {
   DimSet moves = 0;
   for (std::size_t i = static_cast<std::size_t>(k) + 1; i < resolved_.memories.size(); ++i)
     moves |= resolved_.may_loop[i];
   FirstSets all{};
   int count = 0, minimal = 0;
   for (DimSet rest = used & moves; rest != 0; rest &= rest - 1)
-    if (const int d = std::countr_zero(rest); look_.temporal[d] > 1) all[count++] = moved_along(d, crossing);
+    if (const int d = std::countr_zero(rest); tiling().temporal[d] > 1) all[count++] = moved_along(d, crossing);
   for (int i = 0; i < count; ++i) {
     bool smallest = true;
     for (int j = 0; j < count; ++j) smallest &= all[j] == all[i] ? j >= i : (all[j] & ~all[i]) != 0;
@@ -111,35 +110,35 @@ int ChoiceBounds::first_sets(int k, TensorSet crossing, DimSet used, FirstSets& 
   return minimal;
 }
 
-ChoiceBounds::Held ChoiceBounds::held_outside(int k, const Chosen& chosen) const {
+UnrollingBounds::Held UnrollingBounds::held_outside(int k, const Chosen& chosen) const {
   Held holds{};
   for (std::size_t j = static_cast<std::size_t>(k); j + 1 < resolved_.memories.size(); ++j) {
     const int level = resolved_.memories[j];
     TensorSet held = 0;
     for (int x = 0; x < p_.tensors; ++x) held |= TensorSet{chosen[x]->levels >> level & 1U} << x;
-    const auto filled = [&](int x) { return kRoomyFor * look_.held[x][level]; };
+    const auto filled = [&](int x) { return kRoomyFor * tiling().held[x][level]; };
     const bool roomy = p_.capacity[level] == kInfinity || !resolved_.rules.memory(level).overflows(held, filled);
     if (static_cast<int>(j) == k || !roomy) holds[j] = held;
   }
   return holds;
 }
 
-const ChoiceBounds::Growth* ChoiceBounds::largest_growth(int k, int d, const Held& holds,
-                                                         std::array<double, kMaxDims>& tile) const {
+const UnrollingBounds::Growth* UnrollingBounds::largest_growth(int k, int d, const Held& holds,
+                                                               std::array<double, kMaxDims>& tile) const {
   const int level = resolved_.memories[static_cast<std::size_t>(k)];
-  const std::vector<Growth>& all = (*look_.growths[d])[static_cast<std::size_t>(k)];
+  const std::vector<Growth>& all = (*tiling().growths[d])[static_cast<std::size_t>(k)];
   const TensorSet held = holds[static_cast<std::size_t>(k)];
   std::array<double, kMaxTensors> others{};  // words but for this dim
   const double before = std::exchange(tile[d], 1);
   for (int x = 0; x < p_.tensors; ++x)
-    if ((held >> x & 1U) && !(p_.affine_dims[x] >> d & 1U)) others[x] = words(x, tile);
+    if ((held >> x & 1U) && !(p_.affine_dims[x] >> d & 1U)) others[x] = all_.words(x, tile);
   const auto words_of = [&](int x) {
-    if (p_.affine_dims[x] >> d & 1U) return words(x, tile);
+    if (p_.affine_dims[x] >> d & 1U) return all_.words(x, tile);
     return p_.is_coupled(x, d) ? others[x] * tile[d] : others[x];
   };
   const MemoryRules& memory = resolved_.rules.memory(level);
   // What is larger than a tile that does not fit does not fit either.
-  const double smallest = look_.inside[level][d];
+  const double smallest = tiling().inside[level][d];
   const Growth* const last = &all.back();
   const Growth* found = std::partition_point(all.data(), last, [&](const Growth& larger) {
     tile[d] = std::min(smallest * larger.factor, p_.size[d]);
@@ -153,29 +152,31 @@ const ChoiceBounds::Growth* ChoiceBounds::largest_growth(int k, int d, const Hel
 }
 
 /// The tile of a memory is part of that of every memory outside it, together with those of all units between them.
-const ChoiceBounds::Growth* ChoiceBounds::fitting_outside(int level, int d, int outer, TensorSet holds,
-                                                          const std::array<double, kMaxDims>& tile,
-                                                          std::pair<const Growth*, const Growth*> larger) const {
-  std::array<double, kMaxDims> whole = look_.inside[outer];
+const UnrollingBounds::Growth* UnrollingBounds::fitting_outside(int level, int d, int outer, TensorSet holds,
+                                                                const std::array<double, kMaxDims>& tile,
+                                                                std::pair<const Growth*, const Growth*> larger) const {
+  std::array<double, kMaxDims> whole = tiling().inside[outer];
   for (int e = 0; e < p_.dims; ++e)
-    if (const double smallest = look_.inside[level][e]; tile[e] > smallest)
+    if (const double smallest = tiling().inside[level][e]; tile[e] > smallest)
       whole[e] = std::min(whole[e] * (tile[e] / smallest), p_.size[e]);
   const MemoryRules& memory = resolved_.rules.memory(outer);
   const auto overflows = [&](const Growth& growth) {
-    whole[d] = std::min(look_.inside[outer][d] * growth.factor, p_.size[d]);
-    return memory.overflows(holds, [&](int x) { return words(x, whole); });
+    whole[d] = std::min(tiling().inside[outer][d] * growth.factor, p_.size[d]);
+    return memory.overflows(holds, [&](int x) { return all_.words(x, whole); });
   };
   return overflows(*larger.first) ? std::partition_point(larger.first, larger.second, overflows) : larger.first;
 }
 
-ChoiceBounds::BestTile ChoiceBounds::best_tile(const Tiles& tiles, TensorSet crossing, TensorSet moved_first) const {
+UnrollingBounds::BestTile UnrollingBounds::best_tile(const Tiles& tiles, TensorSet crossing,
+                                                     TensorSet moved_first) const {
   BestTile best{0, tiles.best_left, 0};
   for (int i = 0; i < tiles.dims; ++i) best.grown |= DimSet{1} << tiles.dim[i];
   for (int d = 0; d < p_.dims; ++d) best.first |= DimSet{moved_along(d, crossing) == moved_first} << d;
   return best;
 }
 
-ChoiceBounds::Border ChoiceBounds::border_of(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix) const {
+UnrollingBounds::Border UnrollingBounds::border_of(int k, const Chosen& chosen, TensorSet crossing,
+                                                   const Mix& mix) const {
   Border border;
   border.k = k;
   border.level = resolved_.memories[k];
@@ -203,10 +204,10 @@ ChoiceBounds::Border ChoiceBounds::border_of(int k, const Chosen& chosen, Tensor
 /// except over dims that none of them uses. So is one that goes to a memory further inside, unless that holds its share
 /// of the tile at once. The others are taken to be delivered once. Larger tiles mean fewer iterations; the capacity of
 /// the memory limits them.
-double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
-                                        BestTile* best) const {
+double UnrollingBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
+                                           BestTile* best) const {
   if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
-  looked_ += kTilesOfSetUp;
+  all_.looked_ += kTilesOfSetUp;
   const Border border = border_of(k, chosen, crossing, mix);
   if (p_.capacity[border.level] == kInfinity && k > 0) return 0;
   bool passing = false;
@@ -219,13 +220,14 @@ double ChoiceBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet c
 }
 
 /// Does a tensor without windows go to a memory inside this one?
-bool ChoiceBounds::passes(const Border& border, int x) const {
+bool UnrollingBounds::passes(const Border& border, int x) const {
   return (border.crossing >> x & 1U) && border.child[x] > border.level && border.child[x] < p_.levels &&
          !(resolved_.remembered >> x & 1U) && p_.capacity[border.child[x]] < kInfinity;
 }
 
 /// The best over the sets that a loop can move first. Below 0: too many tiles.
-double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen, bool passing, BestTile* best) const {
+double UnrollingBounds::over_first_loops(const Border& border, const Chosen& chosen, bool passing,
+                                         BestTile* best) const {
   FirstSets sets{};
   const int count = first_sets(border.k, border.crossing, border.used, sets);
   Tiles tiles(*this, border.k);
@@ -241,16 +243,16 @@ double ChoiceBounds::over_first_loops(const Border& border, const Chosen& chosen
     const double least = tiles.best;
     tiles.grow(0);
     if (best != nullptr && tiles.best < least) *best = best_tile(tiles, border.crossing, sets[i]);
-    looked_ += static_cast<std::uint64_t>(tiles.looked - before);
-    if (tiles.looked > kMostTiles) return -1;
+    all_.looked_ += static_cast<std::uint64_t>(tiles.looked - before);
+    if (tiles.looked > ChoiceBounds::kMostTiles) return -1;
     if (tiles.best == 0) return 0;
   }
   return tiles.best == kInfinity ? 0 : tiles.best;
 }
 
 /// What is delivered again where a loop that moves these tensors comes first.
-void ChoiceBounds::begin(Tiles& tiles, const Border& border, const Chosen& chosen, TensorSet first,
-                         bool passing) const {
+void UnrollingBounds::begin(Tiles& tiles, const Border& border, const Chosen& chosen, TensorSet first,
+                            bool passing) const {
   // Dims whose tiles save deliveries; the others stay as small as they can.
   tiles.dims = tiles.moved = tiles.disturbed = tiles.passing = 0;
   tiles.certain = 0;
@@ -263,7 +265,7 @@ void ChoiceBounds::begin(Tiles& tiles, const Border& border, const Chosen& chose
     tiles.repeats[i] = border.used & (border.staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
     for (DimSet rest = tiles.repeats[i] & border.grows; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
-      if (look_.temporal[d] > 1 &&
+      if (tiling().temporal[d] > 1 &&
           std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
         tiles.dim[tiles.dims++] = d;
     }
@@ -273,7 +275,7 @@ void ChoiceBounds::begin(Tiles& tiles, const Border& border, const Chosen& chose
       // Loops of the innermost memory repeat such an operand as others do, and move it as others do.
       double times = 1;
       for (DimSet rest = chosen[x]->staying & border.used; rest != 0; rest &= rest - 1)
-        times *= look_.temporal[std::countr_zero(rest)];
+        times *= tiling().temporal[std::countr_zero(rest)];
       if (first >> x & 1U) {
         tiles.certain += border.delivery[x].round * (times - 1);
       } else {
@@ -301,35 +303,38 @@ void ChoiceBounds::begin(Tiles& tiles, const Border& border, const Chosen& chose
 
 /// Must a tensor that passes come again, for a loop inside this memory moves it? It need not where its memory holds all
 /// that its units work on.
-bool ChoiceBounds::Tiles::comes_again(const Pass& one) const {
+bool UnrollingBounds::Tiles::comes_again(const Pass& one) const {
   std::array<double, kMaxDims> share;
   for (DimSet rest = bounds.p_.coupled[one.tensor]; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    share[d] = std::max(1.0, tile[d] * bounds.look_.units[one.memory][d] / bounds.look_.units[level][d]);
+    share[d] = std::max(1.0, tile[d] * tiling.units[one.memory][d] / tiling.units[level][d]);
   }
-  const double words = bounds.words(one.tensor, share);
+  const double words = bounds.all_.words(one.tensor, share);
   return bounds.resolved_.rules.memory(one.memory).overflows(one.beside, [&](int y) {
-    return y == one.tensor ? words : bounds.look_.held[y][one.memory];
+    return y == one.tensor ? words : tiling.held[y][one.memory];
   });
 }
 
-ChoiceBounds::Tiles::Tiles(const ChoiceBounds& bounds_in, int k_in)
-    : bounds(bounds_in), k(k_in), level(bounds.resolved_.memories[static_cast<std::size_t>(k)]) {
-  tile = bounds.look_.inside[level];
-  left = bounds.look_.temporal;
+UnrollingBounds::Tiles::Tiles(const UnrollingBounds& bounds_in, int k_in)
+    : bounds(bounds_in),
+      tiling(bounds_in.tiling()),
+      k(k_in),
+      level(bounds.resolved_.memories[static_cast<std::size_t>(k)]) {
+  tile = tiling.inside[level];
+  left = tiling.temporal;
   for (int d = 0; d < bounds.p_.dims && !bounds.resolved_.perfect; ++d) {
-    most[d] = bounds.look_.tile_known[d] ? 1 : kInfinity;
-    largest[d] = (*bounds.look_.growths[d])[k].front().most;
+    most[d] = tiling.tile_known[d] ? 1 : kInfinity;
+    largest[d] = (*tiling.growths[d])[k].front().most;
   }
 }
 
 /// Each iteration of a dim belongs to one round of one unit, and each of these has no more than a tile of them.
-double ChoiceBounds::Tiles::pairs(DimSet counted, DimSet whole, int memory) const {
+double UnrollingBounds::Tiles::pairs(DimSet counted, DimSet whole, int memory) const {
   double product = 1;
   for (; counted != 0; counted &= counted - 1) {
     const int d = std::countr_zero(counted);
     const bool open = whole >> d & 1U;
-    const double tiles = bounds.look_.inside[memory][d] * (open ? largest[d] : most[d]);
+    const double tiles = tiling.inside[memory][d] * (open ? largest[d] : most[d]);
     product *= std::max(open ? 1 : left[d], bounds.p_.size[d] / tiles);
   }
   return product;
@@ -337,12 +342,12 @@ double ChoiceBounds::Tiles::pairs(DimSet counted, DimSet whole, int memory) cons
 
 /// Cost of the deliveries beyond the first, dims from `open` on taken to be whole; or of those that smaller tiles do
 /// not save.
-double ChoiceBounds::Tiles::least_cost(int open, bool all) const {
+double UnrollingBounds::Tiles::least_cost(int open, bool all) const {
   DimSet whole = 0, grown = 0;
   for (int i = open; i < dims; ++i) whole |= DimSet{1} << dim[i];
   double total = certain;
   for (int i = 0; i < open && disturbed > 0; ++i)
-    if (tile[dim[i]] > bounds.look_.inside[level][dim[i]]) grown |= DimSet{1} << dim[i];
+    if (tile[dim[i]] > tiling.inside[level][dim[i]]) grown |= DimSet{1} << dim[i];
   for (int i = 0; i < disturbed && all; ++i)
     if ((moved_by[i] & grown) != 0) total += disturbance[i];
   for (int i = 0; i < moved + (all ? passing : 0); ++i) {
@@ -362,8 +367,8 @@ double ChoiceBounds::Tiles::least_cost(int open, bool all) const {
 }
 
 /// Tiles of one dim after the other, the largest that fits first.
-void ChoiceBounds::Tiles::grow(int at) {
-  if (++looked > kMostTiles) return;
+void UnrollingBounds::Tiles::grow(int at) {
+  if (++looked > ChoiceBounds::kMostTiles) return;
   if (at == dims) {
     if (const double least = least_cost(dims); least < best) {
       best = least;
@@ -373,8 +378,8 @@ void ChoiceBounds::Tiles::grow(int at) {
   }
   if (disturbing == 0 && least_cost(at) >= best) return;
   const int d = dim[at];
-  const double smallest = bounds.look_.inside[level][d];
-  const std::vector<Growth>& all = (*bounds.look_.growths[d])[k];
+  const double smallest = tiling.inside[level][d];
+  const std::vector<Growth>& all = (*tiling.growths[d])[k];
   for (const Growth* growth = bounds.largest_growth(k, d, holds, tile); growth != all.data() + all.size(); ++growth) {
     tile[d] = std::min(smallest * growth->factor, bounds.p_.size[d]);
     left[d] = growth->left;
@@ -389,8 +394,8 @@ void ChoiceBounds::Tiles::grow(int at) {
     if (at + 1 == dims && !disturbs) break;
   }
   tile[d] = smallest;
-  left[d] = bounds.look_.temporal[d];
-  most[d] = bounds.look_.tile_known[d] ? 1 : kInfinity;
+  left[d] = tiling.temporal[d];
+  most[d] = tiling.tile_known[d] ? 1 : kInfinity;
 }
 
 }  // namespace pliant::exact

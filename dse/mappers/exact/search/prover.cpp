@@ -94,7 +94,7 @@ void Prover::dive_into(const SpatialChoices& fastest) {
 
 void Prover::renumber(const SpatialChoices& other) {
   std::vector<Candidate> fastest;
-  std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen;
+  std::unordered_map<std::uint32_t, Looked> seen;
   const Candidate dived = std::exchange(dived_, {-kInfinity, 0, 0});
   // Where none of them is any better, none is looked at again.
   if (least_of_fastest_ < kInfinity && state_.close(least_of_fastest_)) {
@@ -193,52 +193,55 @@ void Prover::dive() {
     if (choices_->steps(i) > fewest) continue;
     ++as_fast;
     if (limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
-    group.push_back({look_at(i, kInfinity), i, 0});
-    if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, bounds_.seen());
+    const Looked looked = look_at(i, kInfinity);
+    group.push_back({looked.least, i, 0});
+    if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, looked);
   }
   fastest_ = group;
   std::sort(group.begin(), group.end());
   Candidate best{kInfinity, 0, 0};
+  std::shared_ptr<const UnrollingBounds> bounds_of_best;
   for (const Candidate& unrolling : group) {
     if (unrolling.bound >= best.bound || limits_.expired()) break;
-    look_at(unrolling.spatial, kInfinity);
-    bounds_.keeps_below(best.bound, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+    const Looked looked = look_at(unrolling.spatial, kInfinity);
+    if (looked.bounds == nullptr) continue;
+    looked.bounds->keeps_below(best.bound, [&](std::size_t keeps, const SharedBound& bound) {
       best = std::min(best, {bound.value, unrolling.spatial, static_cast<std::uint32_t>(keeps), 0, bound.cycles});
+      if (best.spatial == unrolling.spatial) bounds_of_best = looked.bounds;
     });
   }
-  if (best.bound == kInfinity) return;
+  if (bounds_of_best == nullptr) return;
   // Keep choices that were not asked for are no better, and neither are the unrollings after the last one looked at.
   if (!limits_.expired()) {
     for (Candidate& unrolling : fastest_) unrolling.bound = std::max(unrolling.bound, best.bound);
     steps_of_fastest_ = fewest;
     if (group.size() == as_fast) least_of_fastest_ = best.bound;
   }
-  look_at(best.spatial, kInfinity);
-  if (resolved_.perfect) read_off(resolved_, spatial_, bounds_, best.keeps, best.bound, state_.incumbent, limits_);
+  if (resolved_.perfect) read_off(resolved_, *bounds_of_best, best.keeps, best.bound, state_.incumbent, limits_);
   if (state_.hopeless(best.bound)) return;
-  Lattice lattice(resolved_, spatial_, bounds_.keeps(best.keeps), stores_.local(), limits_);
+  Lattice lattice(resolved_, bounds_of_best->spatial(), bounds_.keeps(best.keeps), stores_.local(), limits_);
   lattice.allow(EffortTurns::allowance(turns_.left(1), 1));
   lattice.group_beyond(nodes_);
   dived_ = best;
   dived_.bound = bound_choice(lattice, state_.incumbent, limits_, best.cycles);
 }
 
-double Prover::look_at(std::uint32_t spatial, double limit, const Durations& durations) {
+Prover::Looked Prover::look_at(std::uint32_t spatial, double limit, const Durations& durations) {
+  const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
+  if (seen != seen_.end()) return seen->second;
   choices_->get(spatial, spatial_);
   spatial_.durations = durations;
-  const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
-  if (seen != seen_.end()) return bounds_.look_again(spatial_, seen->second);
-  const double least = bounds_.look_at(spatial_, limit);
-  limits_.effort += displacement_walks(resolved_.problem) ? kEffortOfWalks
-                    : least < limit || windows_           ? kEffortOfUnrolling
-                                                          : kEffortOfGlance;
-  return least;
+  Looked looked = bounds_.look_at(spatial_, limit);
+  limits_.effort += displacement_walks(resolved_.problem)  ? kEffortOfWalks
+                    : looked.bounds != nullptr || windows_ ? kEffortOfUnrolling
+                                                           : kEffortOfGlance;
+  return looked;
 }
 
-double Prover::least_of(std::uint32_t spatial) {
+Prover::Looked Prover::least_of(std::uint32_t spatial) {
   if (next_fastest_ < fastest_.size() && fastest_[next_fastest_].spatial == spatial) {
     const double least = fastest_[next_fastest_++].bound;
-    if (state_.hopeless(least)) return least;
+    if (state_.hopeless(least)) return {least, nullptr};
   }
   return look_at(spatial, state_.incumbent.value);
 }
@@ -256,7 +259,7 @@ void Prover::look_at_all() {
       left = least;  // the others are slower
       break;
     }
-    if (turns_.left(kShareOfLooking) > 0) least = look_at(i, state_.incumbent.value);
+    if (turns_.left(kShareOfLooking) > 0) least = look_at(i, state_.incumbent.value).least;
     if (!closed_by(least)) all.push_back({least, i, 0});
   }
   mine_.clear();
@@ -291,7 +294,7 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     if (first_turn_ && looked_.empty() ? closed_by_floor(i, known) : closed_by(known)) continue;
     if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
     if (!looked_.empty() && found.size() > kManyChoices) break;
-    const double least = least_of(i);
+    const auto [least, bounds] = least_of(i);
     // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
     const bool closed = state_.close(least);
     record_bounded(closed ? least : kInfinity);
@@ -301,16 +304,16 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
       state_.leave_unseen(least);
       continue;
     }
-    if (!choose_durations_ || bounds_.port_cycles() >= duration_choices_.most_steps(spatial_)) {
-      add_candidates(i, 0, found);
+    if (!choose_durations_ || bounds->port_cycles() >= duration_choices_.most_steps(bounds->spatial())) {
+      add_candidates(*bounds, i, 0, found);
       continue;
     }
-    const ChoiceBounds::Shared shared = bounds_.least_shared(state_.incumbent.value);
+    const SharedBound shared = bounds->least_shared(state_.incumbent.value);
     count_tiles();
     if (shared.value == kInfinity || closed_by(shared.value)) continue;
     // Where ports take longer than the fewest steps, one lattice for all durations.
     if (shared.port_cycles > choices_->steps(i))
-      add_candidates(i, 0, found);
+      add_candidates(*bounds, i, 0, found);
     else
       unrolled_.push_back({shared, i});
   }
@@ -341,8 +344,9 @@ bool Prover::leave(const std::vector<Candidate>& candidates, ClosedBy by) {
   return any;
 }
 
-void Prover::add_candidates(std::uint32_t spatial, std::uint32_t durations, std::vector<Candidate>& found) {
-  bounds_.keeps_below(state_.incumbent.value, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+void Prover::add_candidates(const UnrollingBounds& bounds, std::uint32_t spatial, std::uint32_t durations,
+                            std::vector<Candidate>& found) {
+  bounds.keeps_below(state_.incumbent.value, [&](std::size_t keeps, const SharedBound& bound) {
     limits_.effort += kEffortOfKeeps;
     if (closed_by(bound.value)) return;
     Candidate candidate{bound.value, spatial, static_cast<std::uint32_t>(keeps), durations, bound.cycles};
@@ -364,8 +368,9 @@ void Prover::improve_with(const Unrolled& unrolled) {
     return !limits_.expired() && !state_.hopeless(bounds_.with_steps(unrolled.least, steps));
   };
   duration_choices_.of(spatial, worth, [&](const Durations& durations) {
-    look_at(unrolled.spatial, kInfinity, durations);
-    bounds_.keeps_below(best.bound, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+    const Looked looked = look_at(unrolled.spatial, kInfinity, durations);
+    if (looked.bounds == nullptr) return;
+    looked.bounds->keeps_below(best.bound, [&](std::size_t keeps, const SharedBound& bound) {
       if (bound.value >= best.bound) return;
       best = {bound.value, unrolled.spatial, static_cast<std::uint32_t>(keeps), 0, bound.cycles};
       spatial.durations = durations;
@@ -399,9 +404,10 @@ void Prover::choose_durations(std::vector<Candidate>& found) {
     };
     choices_->get(spatial, spatial_);
     duration_choices_.of(spatial_, worth, [&, spatial = spatial](const Durations& durations) {
-      look_at(spatial, kInfinity, durations);
+      const Looked looked = look_at(spatial, kInfinity, durations);
+      if (looked.bounds == nullptr) return;
       const std::size_t before = found.size();
-      add_candidates(spatial, static_cast<std::uint32_t>(durations_.size()), found);
+      add_candidates(*looked.bounds, spatial, static_cast<std::uint32_t>(durations_.size()), found);
       if (found.size() > before) durations_.push_back(durations);
     });
   }

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dse/mappers/exact/bounds/choice_bounds.h"
 #include "dse/mappers/exact/bounds/factor_floors.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
 #include "dse/mappers/exact/search/effort_turns.h"
 #include "dse/mappers/exact/search/search_state.h"
@@ -53,7 +53,7 @@ class Prover {
   };
   /// An unrolling whose durations are still to be chosen.
   struct Unrolled {
-    ChoiceBounds::Shared least;
+    SharedBound least;
     std::uint32_t spatial;
   };
 
@@ -68,11 +68,13 @@ class Prover {
   /// What the dive knows, by the numbers of this list instead of another. The order of unrollings is the same in all.
   void renumber(const SpatialChoices& other);
 
-  /// Of the unrolling and the durations, at least; where this is below the limit, bounds_ knows about them.
-  double look_at(std::uint32_t spatial, double limit, const Durations& durations = {});
+  using Looked = ChoiceBounds::Looked;
+
+  /// At an unrolling and durations.
+  Looked look_at(std::uint32_t spatial, double limit, const Durations& durations = {});
 
   /// The same with the incumbent as the limit; or what the dive has found, where that is enough.
-  double least_of(std::uint32_t spatial);
+  Looked least_of(std::uint32_t spatial);
 
   /// Where there are many: all unrollings once, the fastest first, so that what a limit leaves is slow; then those that
   /// could be better, the least bound first.
@@ -88,7 +90,8 @@ class Prover {
   /// What no bound has closed after all. True: there was something.
   bool leave(const std::vector<Candidate>& candidates, ClosedBy by);
 
-  void add_candidates(std::uint32_t spatial, std::uint32_t durations, std::vector<Candidate>& found);
+  void add_candidates(const UnrollingBounds& bounds, std::uint32_t spatial, std::uint32_t durations,
+                      std::vector<Candidate>& found);
   void count_tiles();
   /// Tables of the best of an unrolling, whatever its durations: a better mapping leaves fewer candidates.
   void improve_with(const Unrolled& unrolled);
@@ -129,7 +132,7 @@ class Prover {
   double steps_of_fastest_ = 0, least_of_fastest_ = kInfinity;  // infinity: not all were looked at
   std::vector<Candidate> fastest_;                              // what the dive looked at, in the order of mine_
   std::size_t next_fastest_ = 0;                                // of these: the first that was not asked for again
-  std::unordered_map<std::uint32_t, ChoiceBounds::Seen> seen_;  // by the dive, which looks at many twice
+  std::unordered_map<std::uint32_t, Looked> seen_;              // by the dive, which looks at many twice
   tbb::enumerable_thread_specific<ArrayStore> stores_;
 };
 

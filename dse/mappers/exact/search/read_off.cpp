@@ -20,17 +20,17 @@ constexpr std::uint64_t kEffortOfTry = 4'000;
 
 class TileReader {
  public:
-  TileReader(const ResolvedTask& resolved, const Spatial& spatial, ChoiceBounds& bounds, std::size_t keep_choice)
+  TileReader(const ResolvedTask& resolved, const UnrollingBounds& bounds, std::size_t keep_choice)
       : resolved_(resolved),
         p_(resolved.problem),
-        spatial_(spatial),
+        spatial_(bounds.spatial()),
         bounds_(bounds),
-        keeps_(bounds.keeps(keep_choice)),
+        keeps_(bounds.choice_bounds().keeps(keep_choice)),
         tiles_(bounds.best_tiles(keep_choice)) {
     for (int d = 0; d < p_.dims; ++d) {
       Count units = 1;
-      for (int l = 0; l < p_.levels; ++l) units *= spatial.factor[l][d];
-      iterations_[d] = spatial.durations[d] > 0 ? spatial.durations[d] : resolved.task.layer.dims[d].size / units;
+      for (int l = 0; l < p_.levels; ++l) units *= spatial_.factor[l][d];
+      iterations_[d] = spatial_.durations[d] > 0 ? spatial_.durations[d] : resolved.task.layer.dims[d].size / units;
     }
   }
 
@@ -65,7 +65,7 @@ class TileReader {
       std::array<double, kMaxDims> tile{};
       for (int d = 0; d < p_.dims; ++d)
         tile[d] = std::min(p_.size[d], tile_[d] * static_cast<double>(done_[d] * bound_[d]));
-      return bounds_.words(x, tile);
+      return bounds_.choice_bounds().words(x, tile);
     });
   }
 
@@ -90,7 +90,7 @@ class TileReader {
       for (int d = 0; d < p_.dims; ++d) bound_[d] = iterations_[d] / done_[d];
       return;
     }
-    const ChoiceBounds::BestTile& tile = tiles_[k];
+    const UnrollingBounds::BestTile& tile = tiles_[k];
     for (DimSet rest = tile.grown; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
       const auto wanted = static_cast<Count>(static_cast<double>(iterations_[d]) / tile.left[d]);
@@ -118,19 +118,19 @@ class TileReader {
   const ResolvedTask& resolved_;
   const Problem& p_;
   const Spatial& spatial_;
-  const ChoiceBounds& bounds_;
+  const UnrollingBounds& bounds_;
   const Keeps keeps_;
-  const std::vector<ChoiceBounds::BestTile> tiles_;
+  const std::vector<UnrollingBounds::BestTile> tiles_;
   std::array<Count, kMaxDims> iterations_{}, done_{}, bound_{};  // in time: all, of memories inside, of this one
   std::array<double, kMaxDims> tile_{};                          // of the units inside
 };
 
 }  // namespace
 
-void read_off(const ResolvedTask& resolved, const Spatial& spatial, ChoiceBounds& bounds, std::size_t keep_choice,
-              double bound, Incumbent& incumbent, SearchLimits& limits) {
+void read_off(const ResolvedTask& resolved, const UnrollingBounds& bounds, std::size_t keep_choice, double bound,
+              Incumbent& incumbent, SearchLimits& limits) {
   const Task& task = resolved.task;
-  TileReader reader(resolved, spatial, bounds, keep_choice);
+  TileReader reader(resolved, bounds, keep_choice);
   Nest nest(resolved.problem);
   std::vector<Incumbent> better;
   for (unsigned large = 0; large < reader.ways(); ++large) {

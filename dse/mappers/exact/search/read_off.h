@@ -4,14 +4,14 @@
 // the judge do. Where one costs what the bound says, the choice needs no lattice.
 #pragma once
 
-#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/search/search.h"
 
 namespace pliant::exact {
 
-/// Tries them until one is as good as the bound, and keeps the best as the incumbent. The bounds must have looked at
-/// the unrolling. Iterations in time must be known: factors are perfect, or durations chosen.
-void read_off(const ResolvedTask& resolved, const Spatial& spatial, ChoiceBounds& bounds, std::size_t keep_choice,
-              double bound, Incumbent& incumbent, SearchLimits& limits);
+/// Tries them until one is as good as the bound, and keeps the best as the incumbent. Iterations in time must be known:
+/// factors are perfect, or durations chosen.
+void read_off(const ResolvedTask& resolved, const UnrollingBounds& bounds, std::size_t keep_choice, double bound,
+              Incumbent& incumbent, SearchLimits& limits);
 
 }  // namespace pliant::exact

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/words_of_transfers.h"
 
 namespace pliant::exact {
@@ -46,13 +46,14 @@ Compared compare(const Task& task) {
   Compared compared;
   for (const Choice& choice : truth.choices) {
     const double value = choice.least([](const Priced& m) { return m.value; });
-    bounds.look_at(choice.spatial);
-    bounds.keeps_below(kInfinity, [&](std::size_t keeps, const ChoiceBounds::Shared& bound) {
+    const auto looked = bounds.look_at(choice.spatial).bounds;
+    if (looked == nullptr) continue;
+    looked->keeps_below(kInfinity, [&](std::size_t keeps, const SharedBound& bound) {
       if (bounds.keeps(keeps) != choice.keeps) return;
       EXPECT_TRUE(at_most(bound.value, value)) << bound.value << " " << value;
       ++compared.choices;
       const double just_above = value * (1 + 1e-6);
-      bounds.keeps_below(just_above, [&](std::size_t other, const ChoiceBounds::Shared& again) {
+      looked->keeps_below(just_above, [&](std::size_t other, const SharedBound& again) {
         if (other != keeps) return;
         EXPECT_TRUE(at_most(again.value, value)) << again.value << " " << value;
       });

@@ -157,7 +157,7 @@ TEST(Unrollings, WhatIsLeftOutIsDear) {
       Spatial spatial;
       for (std::size_t i = 0; i < all.size(); ++i) {
         all.get(i, spatial);
-        least[i] = bounds.look_at(spatial);
+        least[i] = bounds.look_at(spatial).least;
       }
       std::vector<double> sorted = least;
       std::sort(sorted.begin(), sorted.end());

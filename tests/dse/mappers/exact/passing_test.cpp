@@ -3,7 +3,7 @@
 // the memory that they pass, unless their own memory holds all that its units work on.
 #include <gtest/gtest.h>
 
-#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/truth_by_choice.h"
 
 namespace pliant::exact {
@@ -32,10 +32,10 @@ std::vector<std::pair<double, double>> energies(const Task& task) {
   ChoiceBounds bounds(resolved);
   std::vector<std::pair<double, double>> all;
   for (const Choice& choice : truth.choices) {
-    bounds.look_at(choice.spatial);
+    const auto looked = bounds.look_at(choice.spatial).bounds;
     std::size_t keeps = 0;
     while (bounds.keeps(keeps) != choice.keeps) ++keeps;
-    all.emplace_back(bounds.shared(keeps, {1, 0, 0}), choice.least([](const Priced& m) { return m.energy; }));
+    all.emplace_back(looked->shared(keeps, {1, 0, 0}), choice.least([](const Priced& m) { return m.energy; }));
   }
   return all;
 }

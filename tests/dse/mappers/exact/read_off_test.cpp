@@ -20,10 +20,11 @@ struct Found {
 void read_off_and_compare(const Truth& truth, const ResolvedTask& resolved, const Choice& choice,
                           const Spatial& spatial, Found& found) {
   ChoiceBounds bounds(resolved);
-  bounds.look_at(spatial);
+  const auto looked = bounds.look_at(spatial).bounds;
+  ASSERT_NE(looked, nullptr);
   std::size_t number = 0;
   double bound = kInfinity;
-  bounds.keeps_below(kInfinity, [&](std::size_t keeps, const ChoiceBounds::Shared& shared) {
+  looked->keeps_below(kInfinity, [&](std::size_t keeps, const SharedBound& shared) {
     if (bounds.keeps(keeps) != choice.keeps) return;
     number = keeps;
     bound = shared.value;
@@ -31,7 +32,7 @@ void read_off_and_compare(const Truth& truth, const ResolvedTask& resolved, cons
   ASSERT_LT(bound, kInfinity);
   SearchLimits limits{SearchOptions{}};
   Incumbent incumbent;
-  read_off(resolved, spatial, bounds, number, bound, incumbent, limits);
+  read_off(resolved, *looked, number, bound, incumbent, limits);
   EXPECT_GT(limits.priced, 0u);
   ++found.choices;
   if (!incumbent.mapping) return;
@@ -45,7 +46,7 @@ void read_off_and_compare(const Truth& truth, const ResolvedTask& resolved, cons
   found.met += no_better(bound, incumbent.value);
   // What is no better than the incumbent does not take its place.
   Incumbent better{std::nullopt, {}, incumbent.value / 2};
-  read_off(resolved, spatial, bounds, number, bound, better, limits);
+  read_off(resolved, *looked, number, bound, better, limits);
   EXPECT_FALSE(better.mapping);
   EXPECT_EQ(better.value, incumbent.value / 2);
 }
