@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random tasks beyond those of the unit tests, as many as anyone likes: the exact mapper against the enumeration of all
-// mappings, and relations between tasks. It stops at the first difference and prints it, shrunk, as files and commands.
-// The last line says how many cases were compared and how many differ. Seeds from 1000000000000 on draw every
-// convention by itself and mostly rules that leave remainders.
+// mappings, without and with deadlines, relations between tasks, and small networks against all combinations. It stops
+// at the first difference and prints it, shrunk, as files and commands. The last line says how many cases were compared
+// and how many differ. Seeds from 1000000000000 on draw every convention by itself and mostly rules that leave
+// remainders.
 //
 //     PLIANT_CASES=1000000 PLIANT_SEED=1 PLIANT_THREADS=2 build/release/bin/campaign_test
 #include <gtest/gtest.h>
@@ -46,6 +47,9 @@ class Campaign {
       all_.compared += report.compared;
       all_.open += report.open;
       all_.relations += report.relations;
+      all_.deadlines += report.deadlines;
+      all_.networks += report.networks;
+      all_.open_networks += report.open_networks;
       if (report.differing > 0 && all_.differing == 0) all_.first = report.first;
       all_.differing += report.differing;
       if (all_.compared / kShown > shown_) {
@@ -58,8 +62,10 @@ class Campaign {
   std::string summary() const {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
     return fmt::format(
-        "{} cases compared of {} drawn, {} relations, {} without a certificate, {} differ; seeds {} to {}, {:.0f} s",
-        all_.compared, all_.drawn, all_.relations, all_.open, all_.differing, first_, next_ - 1, seconds);
+        "{} cases compared ({} with deadlines) of {} drawn, {} relations, {} networks, {} + {} without a certificate, "
+        "{} differ; seeds {} to {}, {:.0f} s",
+        all_.compared, all_.deadlines, all_.drawn, all_.relations, all_.networks, all_.open, all_.open_networks,
+        all_.differing, first_, next_ - 1, seconds);
   }
   const tests::CampaignReport& report() const { return all_; }
 

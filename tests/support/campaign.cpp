@@ -11,6 +11,7 @@
 #include "core/input/diagnostics.h"
 #include "support/campaign_cases.h"
 #include "support/draw.h"
+#include "support/network_agreement.h"
 #include "support/shrink.h"
 
 namespace pliant::tests {
@@ -179,6 +180,20 @@ Judgement compare_with_enumeration(const Task& task) {
   return same(exact.value, truth.value) ? Judgement{} : differs("a wrong certificate");
 }
 
+Task with_deadline(Task task, std::uint64_t seed) {
+  Draw draw(seed * 0x9E3779B97F4A7C15ULL + 17);
+  const SearchResult best = make_mapper("exact")->search(task, {});
+  Task race = task;
+  race.objective = Objective::kRuntime;
+  const SearchResult fast = make_mapper("exact")->search(race, {});
+  if (!best.mapping || !fast.mapping) return task;
+  const double fewest = fast.totals.cycles, wanted = best.totals.cycles;
+  // What nothing meets, what only the fastest do, what some do, what the best one just misses and just meets.
+  const std::vector<double> drawn{0.97 * fewest, fewest, fewest + 0.3 * (wanted - fewest), 0.999 * wanted, wanted};
+  task.most_cycles = draw.of(drawn);
+  return task;
+}
+
 std::optional<std::string> broken_relation(const Task& task, int relation, std::uint64_t seed) {
   Draw draw(seed * 0x9E3779B97F4A7C15ULL + 11);
   Task changed = task;
@@ -230,24 +245,23 @@ std::optional<std::string> broken_relation(const Task& task, int relation, std::
 
 namespace {
 
-/// One task, and for every fourth one a relation.
-void judge_seed(std::uint64_t seed, CampaignReport& report) {
-  const Task task = campaign_task(seed);
+/// The task against the enumeration. False: there is nothing more to ask of it.
+bool judge_task(const Task& task, const std::string& name, CampaignReport& report) {
   ++report.drawn;
   const Judgement judgement = compare_with_enumeration(task);
-  if (judgement.outcome == Outcome::kTooLarge) return;
+  if (judgement.outcome == Outcome::kTooLarge) return false;
   ++report.compared;
   report.open += judgement.outcome == Outcome::kOpen ? 1 : 0;
-  if (judgement.outcome == Outcome::kDiffers) {
-    ++report.differing;
-    const Task small =
-        shrink(task, [](const Task& t) { return compare_with_enumeration(t).outcome == Outcome::kDiffers; });
-    report.first = fmt::format("seed {}: {}\nshrunk: {}\n{}", seed, judgement.what,
-                               compare_with_enumeration(small).what, as_commands(small));
-    return;
-  }
-  const auto relation = static_cast<int>(seed % (4 * kRelations));
-  if (relation >= kRelations) return;
+  if (judgement.outcome != Outcome::kDiffers) return true;
+  ++report.differing;
+  const Task small =
+      shrink(task, [](const Task& t) { return compare_with_enumeration(t).outcome == Outcome::kDiffers; });
+  report.first = fmt::format("{}: {}\nshrunk: {}\n{}", name, judgement.what, compare_with_enumeration(small).what,
+                             as_commands(small));
+  return false;
+}
+
+void judge_relation(const Task& task, int relation, std::uint64_t seed, CampaignReport& report) {
   ++report.relations;
   const std::optional<std::string> broken = broken_relation(task, relation, seed);
   if (!broken) return;
@@ -255,6 +269,31 @@ void judge_seed(std::uint64_t seed, CampaignReport& report) {
   const Task small = shrink(task, [&](const Task& t) { return broken_relation(t, relation, seed).has_value(); });
   report.first = fmt::format("seed {}, relation {}: {}\nshrunk: {}\n{}", seed, relation, *broken,
                              broken_relation(small, relation, seed).value_or(""), as_commands(small));
+}
+
+void judge_network(std::uint64_t seed, CampaignReport& report) {
+  ++report.drawn;
+  const Judgement judgement = compare_network_with_combinations(seed);
+  if (judgement.outcome == Outcome::kTooLarge) return;
+  ++report.networks;
+  report.open_networks += judgement.outcome == Outcome::kOpen ? 1 : 0;
+  if (judgement.outcome != Outcome::kDiffers) return;
+  ++report.differing;
+  report.first = fmt::format("seed {}, network: {}", seed, judgement.what);
+}
+
+/// One task; of four one with a relation and one with a deadline as well, and of sixteen one with a network.
+void judge_seed(std::uint64_t seed, CampaignReport& report) {
+  const Task task = campaign_task(seed);
+  if (judge_task(task, fmt::format("seed {}", seed), report)) {
+    if (const auto relation = static_cast<int>(seed % (4 * kRelations)); relation < kRelations)
+      judge_relation(task, relation, seed, report);
+    if (seed % 4 == 3) {
+      ++report.deadlines;
+      judge_task(with_deadline(task, seed), fmt::format("seed {} with a deadline", seed), report);
+    }
+  }
+  if (seed % 16 == 10 && report.differing == 0) judge_network(seed, report);
 }
 
 }  // namespace

@@ -26,9 +26,14 @@ Judgement compare_with_enumeration(const Task& task);
 inline constexpr int kRelations = 8;
 std::optional<std::string> broken_relation(const Task& task, int relation, std::uint64_t seed);
 
+/// The task with a deadline (Task::most_cycles) near what its mappings take: some meet it, or one, or none.
+Task with_deadline(Task task, std::uint64_t seed);
+
 struct CampaignReport {
-  std::uint64_t drawn = 0, compared = 0, infeasible = 0, open = 0, relations = 0, differing = 0;
-  std::string first;  ///< the first difference, shrunk, as files and commands
+  std::uint64_t drawn = 0, compared = 0, open = 0, relations = 0, differing = 0;
+  std::uint64_t deadlines = 0;                    ///< of those compared, at most
+  std::uint64_t networks = 0, open_networks = 0;  ///< compared with all combinations; without a certificate
+  std::string first;                              ///< the first difference, shrunk, as files and commands
 };
 
 /// Draws tasks from `seed` on until so many were compared, stops at the first difference.

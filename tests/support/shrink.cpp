@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -245,6 +246,8 @@ std::string as_commands(const Task& task) {
       if (const Count words = level.memory().reserved_words[r]; words > 0 || level.memory().resident[r])
         remark += fmt::format("# {} reserves {} words for {}, {}\n", level.name, words, kRoleNames[r],
                               level.memory().resident[r] ? "which live there" : "not of this layer");
+  if (task.most_cycles < std::numeric_limits<double>::infinity())
+    remark += fmt::format("# the library takes the task with most_cycles = {}\n", task.most_cycles);
   return remark +
          fmt::format("cat > acc.yaml <<'END'\n{}END\ncat > layer.yaml <<'END'\n{}END\n{} exact\n{} exhaustive\n",
                      write_accelerator(shown), write_layer(task.layer), map, map);

@@ -4,46 +4,21 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 
 #include "core/legality.h"
 #include "costmodel/report.h"
-#include "flex/mapspace/enumerate.h"
+#include "support/network_agreement.h"
 #include "support/random_cases.h"
-#include "support/random_graphs.h"
 
 namespace pliant {
 namespace {
 
+using tests::best_of;
 using tests::Pairs;
-using tests::without_beaten;
 
-Pairs every_mapping(const Task& task) {
-  Pairs all;
-  for_each_mapping(task.layer, task.accelerator, task.flexibility, task.factorization, [&](const Mapping& mapping) {
-    if (!check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping).empty())
-      return true;
-    const Totals totals = price(task.layer, task.accelerator, mapping).totals;
-    all.emplace_back(totals.energy_pj, totals.cycles);
-    return true;
-  });
-  return without_beaten(std::move(all));
-}
-
-/// Every combination, a mapping for each repetition of each layer.
 Pairs every_combination(const std::vector<NetworkLayer>& layers) {
-  Pairs sums{{0, 0}};
-  for (const NetworkLayer& layer : layers) {
-    const Pairs own = every_mapping(layer.task);
-    for (Count k = 0; k < layer.count; ++k) {
-      Pairs next;
-      for (const auto& [energy, cycles] : sums)
-        for (const auto& [e, t] : own) next.emplace_back(energy + e, cycles + t);
-      sums = without_beaten(std::move(next));
-    }
-  }
-  return sums;
+  return tests::every_combination(layers, std::uint64_t{1} << 40).value();
 }
 
 struct RandomNetwork {
@@ -65,13 +40,6 @@ RandomNetwork random_network(std::uint64_t seed) {
     network.layers.push_back({one.task, static_cast<Count>(1 + random() % 3)});
   }
   return network;
-}
-
-double best_of(const Pairs& all, Objective objective, double most_cycles) {
-  double best = kInfinity;
-  for (const auto& [energy, cycles] : all)
-    if (cycles <= most_cycles) best = std::min(best, network_value(objective, energy, cycles));
-  return best;
 }
 
 /// The parts are legal, are the whole network, and cost what the sums say.
