@@ -140,17 +140,6 @@ std::vector<Count> divisors(Count n) {
   return all;
 }
 
-std::vector<std::pair<Count, int>> prime_factors(Count n) {
-  std::vector<std::pair<Count, int>> factors;
-  for (Count p = 2; p <= n / p; p += p == 2 ? 1 : 2) {
-    int exponent = 0;
-    for (; n % p == 0; n /= p) ++exponent;
-    if (exponent > 0) factors.emplace_back(p, exponent);
-  }
-  if (n > 1) factors.emplace_back(n, 1);
-  return factors;
-}
-
 bool may_be_imperfect(Factorization rule, bool spatial) {
   switch (rule) {
     case Factorization::kPerfect:

@@ -82,6 +82,33 @@ TEST(Factors, DivisorsAndPrimes) {
   }
 }
 
+// Primes and products of primes that dividing by every number up to the root would take minutes for.
+TEST(Factors, LargePrimesAndTheirProducts) {
+  using Factorized = std::vector<std::pair<Count, int>>;
+  const Count mersenne = 2305843009213693951, large = 2147483647, below_million = 999'983;
+  EXPECT_EQ(prime_factors(mersenne), (Factorized{{mersenne, 1}}));
+  EXPECT_EQ(divisors(mersenne), (std::vector<Count>{1, mersenne}));
+  EXPECT_EQ(prime_factors(large * 2'147'483'629), (Factorized{{2'147'483'629, 1}, {large, 1}}));
+  EXPECT_EQ(prime_factors(large * large), (Factorized{{large, 2}}));
+  EXPECT_EQ(prime_factors(below_million * below_million * below_million), (Factorized{{below_million, 3}}));
+  EXPECT_EQ(prime_factors(Count{1} << 62), (Factorized{{2, 62}}));
+  EXPECT_EQ(prime_factors(9 * 1009 * 1013), (Factorized{{3, 2}, {1009, 1}, {1013, 1}}));
+  // Composites that pass weaker tests: a strong pseudoprime to the bases 2 to 23, and a Carmichael number.
+  EXPECT_EQ(prime_factors(3'825'123'056'546'413'051), (Factorized{{149'491, 1}, {747'451, 1}, {34'233'211, 1}}));
+  EXPECT_EQ(prime_factors(Count{1171} * 2341 * 3511), (Factorized{{1171, 1}, {2341, 1}, {3511, 1}}));
+  // Against dividing, around the size up to which factors are divided out.
+  for (Count n = 990'000; n < 1'030'000; n += 7) {
+    Count left = n;
+    for (const auto& [prime, exponent] : prime_factors(n))
+      for (int e = 0; e < exponent; ++e) {
+        ASSERT_EQ(left % prime, 0);
+        left /= prime;
+        for (Count p = 2; p * p <= prime; ++p) ASSERT_NE(prime % p, 0) << n;
+      }
+    ASSERT_EQ(left, 1) << n;
+  }
+}
+
 TEST(Factors, EnumerationEqualsCountOnRandomSizes) {
   std::mt19937 random(1);
   for (int trial = 0; trial < 1500; ++trial) {
