@@ -133,7 +133,7 @@ class Audit {
         rest = i;
       } else if (part.scope == Part::Scope::kSlow) {
         for (std::uint64_t u = 0; u < choices_.unrollings.size(); ++u)
-          if (least_steps(task_, choices_.unrollings[u]) >= part.least_steps * (1 - kRounding))
+          if (is_slow(part, least_steps(task_, choices_.unrollings[u])))
             for (std::uint64_t k = 0; k < choices_.keeps.size(); ++k) take(number(u, k), part.lower_bound);
       } else {
         for (const Member& member : part.members) {
@@ -166,12 +166,17 @@ class Audit {
     return true;
   }
 
-  /// The parts are as large as they say.
+  /// The parts are as large as they say. One that does not say may have had choices taken out of others.
   void count_choices() {
     for (const Claimed& claim : claims_) ++report_.parts[claim.part].choices;
     for (std::size_t i = 0; i < certificate_.parts.size(); ++i) {
       const std::optional<std::uint64_t>& said = certificate_.parts[i].choices;
-      if (said && *said != report_.parts[i].choices)
+      if (!said)
+        report_.undecided.push_back(
+            fmt::format("part {} does not say how many choices it has: whether any are missing "
+                        "from the others",
+                        i + 1));
+      else if (*said != report_.parts[i].choices)
         wrong(fmt::format("part {} has {} choices, not {}", i + 1, report_.parts[i].choices, *said));
     }
   }

@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 #include "dse/audit/certificate.h"
+#include "dse/audit/choices.h"
 #include "dse/audit/lower_bound.h"
 
 namespace pliant::audit {
@@ -22,8 +23,8 @@ struct AuditOptions {
   int threads = 1;
   /// Map-spaces of at most so many mappings are enumerated.
   std::uint64_t enumerate = 200'000;
-  double nodes = 4e6;                  ///< lattices with more are left undecided
-  std::size_t unrollings = 2'000'000;  ///< map-spaces with more are not covered
+  double nodes = 4e6;                        ///< lattices with more are left undecided
+  std::size_t unrollings = kMostUnrollings;  ///< map-spaces with more are not covered
   std::stop_token stop;
   const Clock* clock = &real_clock();  ///< that `seconds` are measured by
 };

@@ -46,7 +46,7 @@ struct Part {
   enum class Scope : std::uint8_t { kNamed, kSlow, kRest } scope = Scope::kNamed;
   double least_steps = 0;       ///< kSlow
   std::vector<Member> members;  ///< kNamed
-  /// How many choices it has. Not known where a mapper looks only at unrollings that no other dominates.
+  /// How many choices it has; parts add up to the map-space. Not stated where there are too many to count.
   std::optional<std::uint64_t> choices;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "dse/audit/lower_bound.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::audit {
@@ -81,24 +82,40 @@ bool divides(const MapSpaceRules& rules, const Factors& factors) {
   return true;
 }
 
+/// Calls visit with all unrollings, in ascending order, until it returns false. False: it did, or there are too many
+/// ways to lay out one fanout.
+template <typename Visit>
+bool for_each_unrolling(const MapSpaceRules& rules, std::size_t most, const Visit& visit) {
+  std::vector<std::vector<Factors>> of_fanout;
+  for (const FanoutRules& fanout : rules.fanouts) {
+    std::optional<std::vector<Factors>> here = FanoutFactors(rules, fanout, most).all();
+    if (!here) return false;
+    of_fanout.push_back(std::move(*here));
+  }
+  Factors joined;
+  const auto go_on = [&](auto&& self, std::size_t f) -> bool {
+    if (f == of_fanout.size()) return visit(std::as_const(joined));
+    for (const Factors& factors : of_fanout[f]) {
+      const std::size_t before = joined.size();
+      joined.insert(joined.end(), factors.begin(), factors.end());
+      const bool more = !divides(rules, joined) || self(self, f + 1);
+      joined.resize(before);
+      if (!more) return false;
+    }
+    return true;
+  };
+  return go_on(go_on, 0);
+}
+
 }  // namespace
 
 std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most) {
   Choices all;
-  all.unrollings.emplace_back();
-  for (const FanoutRules& fanout : rules.fanouts) {
-    const std::optional<std::vector<Factors>> here = FanoutFactors(rules, fanout, most).all();
-    if (!here) return std::nullopt;
-    std::vector<Factors> longer;
-    for (const Factors& before : all.unrollings)
-      for (const Factors& factors : *here) {
-        Factors joined = before;
-        joined.insert(joined.end(), factors.begin(), factors.end());
-        if (divides(rules, joined)) longer.push_back(std::move(joined));
-        if (longer.size() > most) return std::nullopt;
-      }
-    all.unrollings = std::move(longer);
-  }
+  const bool listed = for_each_unrolling(rules, most, [&](const Factors& unrolling) {
+    all.unrollings.push_back(unrolling);
+    return all.unrollings.size() <= most;
+  });
+  if (!listed) return std::nullopt;
   all.keeps.emplace_back();
   for (const MemoryRules& memory : rules.memories) {
     std::vector<Kept> longer;
@@ -110,6 +127,33 @@ std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most
     all.keeps = std::move(longer);
   }
   return all;
+}
+
+bool is_slow(const Part& part, double steps) { return steps >= part.least_steps * (1 - kRounding); }
+
+void state_sizes(const Task& task, std::vector<Part>& parts) {
+  const auto stated = [](const Part& part) { return part.choices.has_value(); };
+  if (std::ranges::all_of(parts, stated)) return;
+  const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+  std::uint64_t keeps = 1, unrollings = 0, elsewhere = 0;
+  for (const MemoryRules& memory : rules.memories) keeps *= memory.keeps.size();
+  std::vector<std::uint64_t> slow(parts.size(), 0);
+  const bool counted = for_each_unrolling(rules, kMostUnrollings, [&](const Factors& unrolling) {
+    const double steps = least_steps(task, unrolling);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].scope == Part::Scope::kSlow && is_slow(parts[i], steps)) ++slow[i];
+    return ++unrollings <= kMostUnrollings;
+  });
+  if (!counted) return;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].scope == Part::Scope::kRest) continue;
+    const bool is_named = parts[i].scope == Part::Scope::kNamed;
+    if (!stated(parts[i])) parts[i].choices = is_named ? parts[i].members.size() : slow[i] * keeps;
+    elsewhere += *parts[i].choices;
+  }
+  for (Part& part : parts)
+    if (part.scope == Part::Scope::kRest && !stated(part)) part.choices = unrollings * keeps - elsewhere;
+  std::erase_if(parts, [](const Part& part) { return part.choices == 0; });
 }
 
 std::vector<SpatialLoop> layout_of(const MapSpaceRules& rules, const FanoutRules& fanout,

@@ -18,9 +18,20 @@ struct Choices {
   std::uint64_t count() const { return unrollings.size() * keeps.size(); }
 };
 
+/// Unrollings that are listed at most, unless more are asked for.
+inline constexpr std::size_t kMostUnrollings = 2'000'000;
+
 /// With perfect factors exactly the unrollings that fit the fanouts and divide the dims; with remainders or padding all
 /// that fit, some of which no mapping may have. nullopt: more than `most` of them.
-std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most);
+std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most = kMostUnrollings);
+
+/// Is an unrolling of so many steps one of the part's, which is of scope kSlow?
+bool is_slow(const Part& part, double steps);
+
+/// Makes every part say how many choices it has, counted from the rules of the map-space, where it does not: then
+/// nothing can be taken out of a certificate unnoticed. A part that turns out to have none goes. Parts stay as they are
+/// where there are too many unrollings.
+void state_sizes(const Task& task, std::vector<Part>& parts);
 
 /// Loops over rows and columns that give a fanout these factors (by dim) within its rules; perfect factors. Empty
 /// where nothing is spread, or nothing fits.

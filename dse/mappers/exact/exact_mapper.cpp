@@ -6,6 +6,7 @@
 
 #include "core/arithmetic.h"
 #include "core/legality.h"
+#include "dse/audit/choices.h"
 #include "dse/mappers/exact/lattice/windows.h"
 #include "dse/mappers/exact/search/prove.h"
 #include "dse/mappers/mapper_options.h"
@@ -34,6 +35,7 @@ class ExactMapper final : public Mapper {
     SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort, used);
     if (!result.mapping && (result.ended_by == EndedBy::kMemory || result.ended_by == EndedBy::kEffort))
       draw_mapping(task, left_of(options, started), result);
+    if (options.record_parts) audit::state_sizes(task, result.parts);
     return result;
   }
 

@@ -325,6 +325,50 @@ TEST(Audit, FindsAlteredCertificates) {
   }
 }
 
+// Whatever the factorization: what is taken out of the other parts would be the rest's, and the rest says its size.
+TEST(Audit, FindsPartsAndMembersThatWereTakenOut) {
+  int parts = 0, members = 0;
+  for (const Factorization factorization : {Factorization::kPerfect, Factorization::kRubyS, Factorization::kRubyT,
+                                            Factorization::kRuby, Factorization::kPadding})
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      const tests::RandomCase random =
+          tests::random_case(seed, {.factorizations = {factorization}, .most_mappings = 3'000});
+      SCOPED_TRACE(random.text);
+      const Certificate certificate = certificate_of(random.task);
+      std::uint64_t stated = 0;
+      for (const Part& part : certificate.parts) stated += part.choices.value();
+      const MapSpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility, factorization);
+      ASSERT_EQ(stated, list_choices(rules)->count());
+      for (std::size_t i = 0; i < certificate.parts.size(); ++i) {
+        Certificate altered = certificate;
+        altered.parts.erase(altered.parts.begin() + static_cast<std::ptrdiff_t>(i));
+        EXPECT_FALSE(audit(altered, {}).wrong.empty()) << "without part " << i + 1;
+        ++parts;
+        for (std::size_t m = 0; m < certificate.parts[i].members.size(); ++m)
+          for (const bool recounted : {false, true}) {
+            altered = certificate;
+            Part& part = altered.parts[i];
+            part.members.erase(part.members.begin() + static_cast<std::ptrdiff_t>(m));
+            if (recounted) --*part.choices;
+            EXPECT_FALSE(audit(altered, {}).wrong.empty()) << "without member " << m + 1 << " of part " << i + 1;
+            ++members;
+          }
+      }
+    }
+  EXPECT_GT(parts, 300);
+  EXPECT_GT(members, 500);
+}
+
+TEST(Audit, APartThatDoesNotSayItsSizeIsNotDecided) {
+  for (const tests::RandomCase& random : telling_cases()) {
+    Certificate certificate = certificate_of(random.task);
+    certificate.parts.back().choices.reset();
+    const AuditReport report = audit(certificate, {});
+    EXPECT_TRUE(report.wrong.empty()) << text_of(report);
+    EXPECT_FALSE(report.clean());
+  }
+}
+
 // A sample is a share of every part, and never called complete.
 TEST(Audit, ASampleSaysThatItIsOne) {
   AuditOptions half;
