@@ -192,12 +192,15 @@ double Costs::constant(std::span<const KeeperPair> pairs, const Weights* weights
     const KeeperPair& pair = pairs[j];
     const Weights& w = weights[j];
     const bool to_compute = pair.child == p.levels;
-    if (to_compute && w.served != 0 && resolved_.staying(pair.tensor, pair.parent) == 0)
-      total += w.served * compute_words(resolved_, spatial_, pair);
+    const bool counted = to_compute && w.served != 0 && resolved_.staying(pair.tensor, pair.parent) == 0;
+    const double served = counted ? compute_words(resolved_, spatial_, pair) : 0;
+    if (counted) total += w.served * served;
     if (pair.tensor != p.output || (w.first_parent == 0 && w.first_child == 0)) continue;
     const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep;
     if (per_sweep && !to_compute) continue;  // depends on the node: part of the charge
-    total += w.first_parent * (per_sweep ? first_per_sweep_at_compute(pair) : first_arrivals(pair.parent));
+    const double first = per_sweep ? first_per_sweep_at_compute(pair) : first_arrivals(pair.parent);
+    // No more than are served, and where more are served than the least these cost no less.
+    total += w.first_parent * (counted && w.served + w.first_parent >= 0 ? std::min(first, served) : first);
     if (!to_compute) total += w.first_child * first_arrivals(pair.child);
   }
   return total;
@@ -225,6 +228,25 @@ void Costs::count_every_word_as_first(std::span<const KeeperPair> pairs, Weights
     w.served = std::max(0.0, w.served + w.first_parent);
     w.delivered = std::max(0.0, w.delivered + w.first_child);
     w.first_parent = w.first_child = 0;
+  }
+}
+
+/// How many arrivals of outputs with windows are first ones is bounded from above, and the bound may be far more than
+/// arrive at all. Never more than arrive are first ones, so w * words + first * (first arrivals), first below 0, is at
+/// least (w + first) * words. Where the least words leave less than nothing otherwise, this is what is charged.
+void Costs::no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights* weights) const {
+  const Problem& p = resolved_.problem;
+  if (p.conventions.first_time == Conventions::FirstTime::kPerSweep || p.affine[p.output].empty()) return;
+  const auto mend = [&](double& weight, double& first, double least_words, int level) {
+    if (first >= 0 || weight + first < 0 || weight * least_words + first * first_arrivals(level) >= 0) return;
+    weight += first;
+    first = 0;
+  };
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    const KeeperPair& pair = pairs[j];
+    if (pair.tensor != p.output || pair.child == p.levels) continue;
+    mend(weights[j].served, weights[j].first_parent, asked_for(pair) * asking_copies(pair, true), pair.parent);
+    mend(weights[j].delivered, weights[j].first_child, needed(pair) * busy_copies(pair.tensor, pair.child), pair.child);
   }
 }
 
@@ -262,6 +284,7 @@ double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const 
   }
   save_where_sums_leave(pairs, weights);
   count_every_word_as_first(pairs, weights);
+  no_more_firsts_than_words(pairs, weights);
   return certain + constant(pairs, weights);
 }
 
@@ -306,6 +329,7 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
   }
   save_where_sums_leave(pairs, weights);
   count_every_word_as_first(pairs, weights);
+  no_more_firsts_than_words(pairs, weights);
   return constant(pairs, weights);
 }
 

@@ -73,6 +73,7 @@ class Costs {
   double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
   void save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_every_word_as_first(std::span<const KeeperPair> pairs, Weights* weights) const;
+  void no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_certain_copies();
   void count_windows();
   /// Words of the tensor that all units along its dims need, each what it works on; and of these what the parent serves
