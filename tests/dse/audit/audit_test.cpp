@@ -355,7 +355,7 @@ TEST(Audit, FindsPartsAndMembersThatWereTakenOut) {
           }
       }
     }
-  EXPECT_GT(parts, 300);
+  EXPECT_GT(parts, 250);
   EXPECT_GT(members, 500);
 }
 
