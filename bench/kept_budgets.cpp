@@ -43,7 +43,7 @@ struct Row {
 }  // namespace
 
 int main() {
-  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const Library library("configs");
   const std::string conv = "conv:M=256,C=256,P=56,Q=56,R=5,S=5,B=32,stride=2,dilation=3";
   const std::string odd = "conv:M=250,C=250,P=55,Q=55,R=3,S=3,stride=2,B=8";
   const std::string gemm = "gemm:M=131072,N=5120,K=25600";
