@@ -92,18 +92,24 @@ DimSet MapSpace::loops_at(int level, const Candidate& candidate) const {
   return loops;
 }
 
+bool MapSpace::order_allowed(int level, const Candidate& candidate) const {
+  const MemoryRules& memory = rules.memory(level);
+  if (memory.orders.any_order()) return true;
+  const auto l = static_cast<std::size_t>(level);
+  std::array<std::uint8_t, kMaxDims> loops;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(dims); ++i)
+    if (candidate.chain[candidate.order[l][i]]->bound[l] > 1) loops[n++] = candidate.order[l][i];
+  return memory.orders.allows({loops.data(), n});
+}
+
 bool MapSpace::legal(const Candidate& candidate) const {
   for (int d = 0; d < dims; ++d)
     if (!tiles_allowed(d, *candidate.chain[static_cast<std::size_t>(d)])) return false;
   if (!fanouts_allowed(candidate, dims)) return false;
   return std::ranges::all_of(rules.memories, [&](const MemoryRules& memory) {
     const auto l = static_cast<std::size_t>(memory.level);
-    if (!memory_allowed(memory.level, candidate, candidate.keeps[l])) return false;
-    std::array<std::uint8_t, kMaxDims> loops;
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(dims); ++i)
-      if (candidate.chain[candidate.order[l][i]]->bound[l] > 1) loops[n++] = candidate.order[l][i];
-    return memory.orders.allows({loops.data(), n});
+    return memory_allowed(memory.level, candidate, candidate.keeps[l]) && order_allowed(memory.level, candidate);
   });
 }
 

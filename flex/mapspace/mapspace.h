@@ -66,6 +66,8 @@ class MapSpace {
   /// Every allowed order of the given loops at one memory.
   std::vector<LoopOrder> orders(int level, DimSet loops) const { return rules.memory(level).orders.list(loops); }
 
+  bool order_allowed(int level, const Candidate& candidate) const;
+
   /// Every rule.
   bool legal(const Candidate& candidate) const;
 

@@ -42,8 +42,8 @@ class OrderRules {
   std::vector<LoopOrder> list(DimSet loops) const;
 
   /// One allowed order of the loops: any dim that a randomly chosen pattern lets stand next, chosen by `below`, which
-  /// returns a number less than its argument. Where the pattern contradicts itself, the order is not allowed: the
-  /// caller checks.
+  /// returns a number less than its argument. Where the pattern contradicts itself for these loops (two stationary
+  /// tensors, each with a dim of its own), the rest follows anyhow and the order is not allowed: the caller checks.
   template <typename Below>
   LoopOrder choose(DimSet loops, Below below) const {
     const Precedence none{};
@@ -53,10 +53,12 @@ class OrderRules {
     std::size_t n = 0;
     for (DimSet placed = 0; placed != loops;) {
       std::size_t count = 0;
-      for (std::size_t d = 0; d < dims_; ++d)
-        if (((loops & ~placed) >> d & 1U) != 0 && (before[d] & loops & ~placed) == 0)
-          ready[count++] = static_cast<std::uint8_t>(d);
-      if (count == 0) break;
+      const DimSet left = loops & ~placed;
+      for (const DimSet waits_for : {left, DimSet{0}}) {
+        for (std::size_t d = 0; d < dims_ && (count == 0 || waits_for != 0); ++d)
+          if ((left >> d & 1U) != 0 && (before[d] & waits_for) == 0) ready[count++] = static_cast<std::uint8_t>(d);
+        if (count != 0) break;
+      }
       order[n] = ready[below(count)];
       placed |= DimSet{1} << order[n++];
     }

@@ -115,7 +115,22 @@ class Evolution {
 
   void draw_order(Individual& one, int level) {
     const DimSet all = (DimSet{1} << space_.dims) - 1;
-    one.order[level] = space_.rules.memory(level).orders.choose(all, [this](std::size_t n) { return pick(n); });
+    draw_order(one, level, all);
+  }
+  void draw_order(Individual& one, int level, DimSet loops) {
+    one.order[level] = space_.rules.memory(level).orders.choose(loops, [this](std::size_t n) { return pick(n); });
+  }
+
+  /// An order of all dims serves whichever of them loop, unless a rule cannot be kept by all of them at once: then it
+  /// is drawn again for the loops that are there.
+  bool orders_hold(Individual& one) {
+    return std::all_of(space_.memories.begin(), space_.memories.end(), [&](int l) {
+      for (int i = 0; i < kRedraws; ++i) {
+        if (space_.order_allowed(l, candidate(one))) return true;
+        draw_order(one, l, space_.loops_at(l, candidate(one)));
+      }
+      return false;
+    });
   }
 
   void first_population() {
@@ -127,7 +142,7 @@ class Evolution {
       for (int d = 0; d < space_.dims; ++d) one.chain[d] = *sampler_.candidate().chain[d];
       one.keeps = sampler_.candidate().keeps;
       for (const int l : space_.memories) draw_order(one, l);
-      if (!space_.legal(candidate(one))) continue;
+      if (!orders_hold(one) || !space_.legal(candidate(one))) continue;
       evaluate(one);
       population_.push_back(one);
     }
@@ -147,11 +162,11 @@ class Evolution {
       plain.keeps[l] = space_.keep_sets(l).back();
       draw_order(plain, l);
     }
-    if (!space_.legal(candidate(plain))) return;
+    if (!orders_hold(plain) || !space_.legal(candidate(plain))) return;
     const auto size = static_cast<std::size_t>(genetic_.population);
     while (population_.size() < size && !deadline_.reached()) {
       Individual one = plain;
-      for (const int l : space_.memories) draw_order(one, l);
+      for (const int l : space_.memories) reorder(one, l);
       for (int i = 0; i < 2 * space_.dims; ++i) mutate_tile(one);
       evaluate(one);
       population_.push_back(one);
@@ -182,11 +197,17 @@ class Evolution {
     return one;
   }
 
-  bool joint_limits_hold(const Individual& one) const {
+  /// What several genes decide together. Orders may be drawn again for it.
+  bool joint_limits_hold(Individual& one) {
     const Candidate now = candidate(one);
     if (!space_.fanouts_allowed(now, space_.dims)) return false;
-    return std::all_of(space_.memories.begin(), space_.memories.end(),
-                       [&](int l) { return space_.memory_allowed(l, now, one.keeps[l]); });
+    const bool fits = std::all_of(space_.memories.begin(), space_.memories.end(),
+                                  [&](int l) { return space_.memory_allowed(l, now, one.keeps[l]); });
+    if (!fits) return false;
+    const auto orders = one.order;
+    if (orders_hold(one)) return true;
+    one.order = orders;
+    return false;
   }
 
   /// One dim's loops at all levels come from the other parent.
@@ -226,10 +247,12 @@ class Evolution {
   }
 
   /// Two loops of one memory change places; where only some orders are allowed, another of those.
-  void reorder(Individual& one) {
-    const int l = space_.memories[pick(space_.memories.size())];
+  void reorder(Individual& one) { reorder(one, space_.memories[pick(space_.memories.size())]); }
+  void reorder(Individual& one, int l) {
     if (!space_.any_order(l)) {
+      const auto before = one.order[l];
       draw_order(one, l);
+      if (!orders_hold(one)) one.order[l] = before;
       return;
     }
     const auto n = static_cast<std::size_t>(space_.dims);

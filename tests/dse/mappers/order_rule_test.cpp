@@ -77,5 +77,32 @@ TEST(StationaryOrders, OfSeveralTensorsHoldForAllOfThem) {
   EXPECT_LT(infeasible, 150);
 }
 
+// B stays while I and K run inside, C while I and J do: J and K cannot both loop at one memory, so no order of all
+// dims is right and one has to be made for the loops that are there.
+TEST(StationaryOrders, OfTwoTensorsAreKeptByEveryMapper) {
+  Task task =
+      einsum_task(parse_layer_text("pliant: layer\nlayer: e\neinsum:\n  dims: {I: 9, J: 7, K: 3, R: 7}\n  tensors:\n"
+                                   "    - {name: A, role: outputs, projection: [I, R]}\n"
+                                   "    - {name: X, role: inputs, projection: [I, J, K]}\n"
+                                   "    - {name: B, role: weights, projection: [J, R]}\n"
+                                   "    - {name: C, role: weights, projection: [K, R]}\n",
+                                   "e.yaml"));
+  task.accelerator.levels[1].memory().capacity_words = 64;
+  task.flexibility.levels[0].order.allowed = {{{}, Role::kWeight}};
+  const double best = run_mapper(*make_mapper("exact"), task, {}).value;
+  for (const char* mapper : {"genetic", "local", "random"})
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      SearchOptions options;
+      options.seed = seed;
+      options.extra = mapper == std::string("genetic")
+                          ? std::vector<std::pair<std::string, std::string>>{{"generations", "10"}}
+                          : std::vector<std::pair<std::string, std::string>>{};
+      options.budget.evaluations = 2000;
+      const SearchResult found = run_mapper(*make_mapper(mapper), task, options);  // throws what is not legal
+      ASSERT_TRUE(found.mapping) << mapper << " " << seed;
+      EXPECT_GE(found.value, best * (1 - 1e-9)) << mapper << " " << seed;
+    }
+}
+
 }  // namespace
 }  // namespace pliant
