@@ -72,6 +72,7 @@ class Judge {
   bool matches(const std::vector<int>& order, const OrderPattern& pattern) const;
   void check_fanout(std::size_t k);
   void check_shape(const Level& level, const ShapeRule& rule, Wide rows, Wide cols);
+  void check_wires(const Level& level, const std::vector<SpatialLoop>& loops);
   void check_parallel(const Level& level, const ParallelRule& rule, const std::vector<SpatialLoop>& loops);
 
   const Layer& layer_;

@@ -207,7 +207,24 @@ void Judge::check_fanout(std::size_t k) {
     side = times(side, loop.bound);
   }
   check_shape(level, rules(k).shape, rows, cols);
+  check_wires(level, loops);
   check_parallel(level, rules(k).parallel, loops);
+}
+
+/// Copies that wires sum give one output; a dim that tells outputs apart would give them several.
+void Judge::check_wires(const Level& level, const std::vector<SpatialLoop>& loops) {
+  const auto output = static_cast<std::size_t>(layer_.output());
+  for (const SpatialLoop& loop : loops) {
+    if (loop.bound <= 1 || !level.fanout().sums_along(loop.side)) continue;
+    for (const Rank& rank : layer_.tensors[output].ranks)
+      if (std::ranges::any_of(rank.terms, [&](const pliant::Term& term) { return term.dim == loop.dim; })) {
+        refuse(Rule::kParallel, level.name, layer_.tensors[output].name, dim_name(loop.dim),
+               static_cast<double>(loop.bound), 1,
+               "the " + std::string(word(loop.side)) + " of " + level.name + " sum; " + dim_name(loop.dim) +
+                   ", which is an index of " + layer_.tensors[output].name + ", may not run over them");
+        break;
+      }
+  }
 }
 
 void Judge::check_shape(const Level& level, const ShapeRule& rule, Wide rows, Wide cols) {

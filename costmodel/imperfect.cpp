@@ -93,13 +93,42 @@ double ImperfectTransfers::share_merged(const Transfer& transfer, std::uint32_t 
   return share;
 }
 
+/// Memories whose loops over a dim bring another tile.
+std::uint32_t ImperfectTransfers::moving_levels(const Transfer& transfer, int d) const {
+  if (problem_.is_coupled(transfer.tensor, d)) return below(transfer.child) & ~problem_.fanouts;
+  Run run;
+  run.mover = loops_.find_moving_loop(transfer.tensor, transfer.parent, transfer.child);
+  return repeating_levels(transfer, run, d);
+}
+
 double ImperfectTransfers::tiles_visited(const Transfer& transfer) const {
-  const Run run = run_of(transfer);
-  const std::uint32_t memories = below(transfer.child) & ~problem_.fanouts;
   double tiles = 1;
-  for (int d = 0; d < problem_.dims; ++d)
-    tiles *= tuples(d, problem_.is_coupled(transfer.tensor, d) ? memories : repeating_levels(transfer, run, d));
+  for (int d = 0; d < problem_.dims; ++d) tiles *= tuples(d, moving_levels(transfer, d));
   return tiles;
+}
+
+/// Along every dim all tiles have the same steps, but for the last one, which may have fewer.
+double ImperfectTransfers::steps_too_few(const Transfer& transfer, double cycles) const {
+  std::array<double, kMaxDims> tiles{}, full{}, last{};
+  for (int d = 0; d < problem_.dims; ++d) {
+    const std::uint32_t moving = moving_levels(transfer, d);
+    tiles[d] = tuples(d, moving);
+    full[d] = 1;
+    for (int l = 0; l < problem_.levels; ++l)
+      if (problem_.is_memory[l] && (moving >> l & 1U) == 0) full[d] *= loops_.bound(l, d);
+    last[d] = steps(d) - (tiles[d] - 1) * full[d];
+  }
+  double missing = 0;
+  const auto add = [&](auto&& self, int d, double count, double steps, bool at_the_end) -> void {
+    if (d == problem_.dims) {
+      if (!at_the_end) missing += count * std::max(0.0, cycles - steps * problem_.cycles_per_mac);
+      return;
+    }
+    if (tiles[d] > 1) self(self, d + 1, count * (tiles[d] - 1), steps * full[d], false);
+    self(self, d + 1, count, steps * last[d], at_the_end);
+  };
+  add(add, 0, 1, 1, true);
+  return missing;
 }
 
 ImperfectTransfers::Times ImperfectTransfers::times_of(const Transfer& transfer, const Run& run) const {

@@ -29,6 +29,8 @@ class ImperfectTransfers {
   double share_merged(const Transfer& transfer, std::uint32_t merged) const;
   /// How often the child's tile is another one: iterations of the loop that moves it, and of those outside.
   double tiles_visited(const Transfer& transfer) const;
+  /// By how much the cycles of the steps of every tile but the last fall short of so many, in all.
+  double steps_too_few(const Transfer& transfer, double cycles) const;
 
  private:
   struct Run {
@@ -45,6 +47,7 @@ class ImperfectTransfers {
   double tuples(int dim, std::uint32_t levels) const;
   Run run_of(const Transfer& transfer) const;
   bool repeats(const Transfer& transfer, const Run& run, int level, int dim) const;
+  std::uint32_t moving_levels(const Transfer& transfer, int dim) const;
   std::uint32_t repeating_levels(const Transfer& transfer, const Run& run, int dim) const;
   Times times_of(const Transfer& transfer, const Run& run) const;
   double first_words(int level) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies between the keepers of a tensor: energy of the networks its words pass, and the time in which a systolic
 // array is filled and drained.
+#include <algorithm>
+
 #include "costmodel/bits.h"
 #include "costmodel/imperfect.h"
 #include "costmodel/nest.h"
@@ -39,14 +41,23 @@ void Nest::charge_networks(int x) {
                  [&](int l) { energy_pj_[x] += network_energy(chain.at[k].words, l); });
 }
 
+/// The array stops for every tile. Unless the memory that takes the tile has room for two: then the next one comes in
+/// while this one is in use, and what follows it starts behind it, so that only the first fill and the last drain show,
+/// and what a tile takes longer to come than the steps of the one before.
 double Nest::fill_cycles(const Port& array) const {
-  const Chain& chain = chains_[array.stationary];
+  const auto x = static_cast<unsigned>(array.stationary);
+  const Chain& chain = chains_[x];
   for (int k = 0; k < chain.count; ++k) {
     const PlannedTransfer& transfer = chain.at[k];
     if ((transfer.fanouts >> array.level & 1U) == 0) continue;
-    const double words =
-        transfer.words.child == problem_.levels ? 1 : footprint(transfer.words.child, array.stationary);
-    return tiles_visited(static_cast<unsigned>(array.stationary), transfer) * (array.shift * words + array.skew);
+    const double shift = array.shift * (transfer.to_compute ? 1 : footprint(transfer.words.child, array.stationary));
+    if (array.once) return shift + array.skew;
+    if (transfer.to_compute || !problem_.prefetches[transfer.child])
+      return tiles_visited(x, transfer) * (shift + array.skew);
+    if (loops_.imperfect_dims() != 0)
+      return shift + array.skew + ImperfectTransfers(loops_).steps_too_few(transfer.words, shift);
+    const double tiles = tiles_visited(x, transfer);
+    return shift + array.skew + (tiles - 1) * std::max(0.0, shift - steps() / tiles);
   }
   return 0;
 }

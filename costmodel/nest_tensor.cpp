@@ -140,10 +140,15 @@ void Nest::price_odd(unsigned x, PlannedTransfer& transfer) {
   if (windows_[x].any()) count_first(transfer.words);
 }
 
-/// How often the child gets another tile: iterations of the loop that moves it, and of those outside.
+/// How often the child gets another tile: iterations of the loop that moves it, and of those outside. Units of a
+/// systolic array hold a word as a memory holds a tile.
 double Nest::tiles_visited(unsigned x, const PlannedTransfer& transfer) const {
   if (loops_.imperfect_dims() != 0) return ImperfectTransfers(loops_).tiles_visited(transfer.words);
-  double tiles = repeats_of(x, transfer).times;
+  const bool within = problem_.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
+  const std::uint32_t outside_parent = within ? below(static_cast<int>(transfer.parent)) : 0U;
+  double tiles = repeats_outside(x, below(static_cast<int>(transfer.child)) & ~outside_parent,
+                                 std::uint32_t{1} << (within ? transfer.parent : 0U))
+                     .times;
   for_each_bit(problem_.coupled[x], [&](int d) { tiles *= loops_.temporal_outside(transfer.child, d); });
   return tiles;
 }

@@ -6,20 +6,11 @@
 #include "costmodel/bits.h"
 #include "costmodel/imperfect.h"
 #include "costmodel/nest.h"
+#include "costmodel/whole_cycles.h"
 
 namespace pliant {
 
 namespace {
-
-/// std::floor and std::ceil of what is not negative, without a call; a double from 2^52 on is whole.
-inline double round_down(double value) {
-  return value < 0x1p52 ? static_cast<double>(static_cast<std::int64_t>(value)) : value;
-}
-
-inline double round_up(double value) {
-  const double whole = round_down(value);
-  return whole + (whole < value ? 1 : 0);
-}
 
 /// Cycles of a port as Timeloop rounds them: the steps over the part of the demand that the port can meet. Where the
 /// steps are no whole number, a port that keeps up may still need the whole cycle that they end in.
@@ -78,7 +69,7 @@ void Nest::wait_for_demands(Totals& totals) const {
     const LoadedPort& port = ports_[i];
     double time = 0;
     if (problem_.ports[i].stationary >= 0) {
-      time = round_up(array_cycles(problem_.ports[i], totals.steps));
+      time = whole_cycles(array_cycles(problem_.ports[i], totals.steps));
     } else {
       const double instances = instances_peak(port.level);
       double demand = 0;
@@ -109,7 +100,7 @@ void Nest::sum_crowded() {
 void Nest::wait_for_ports(Totals& totals) {
   if (!arrays_.empty()) run_arrays(totals.steps);
   sum_crowded();
-  double longest = 0, enough = round_down(totals.steps);
+  double longest = 0, enough = whole_part(totals.steps);
   for (const LoadedPort& port : ports_) {
     const double words = passing_[port.first] + passing_[port.second];  // of all instances
     if (words <= enough * port.rate) continue;
@@ -118,7 +109,7 @@ void Nest::wait_for_ports(Totals& totals) {
     totals.bound = {static_cast<int>(&port - ports_.data())};
   }
   // Rounded first: steps that are no whole number may end within the last cycle of a port.
-  if (const double cycles = round_up(longest); cycles > totals.cycles) {
+  if (const double cycles = whole_cycles(longest); cycles > totals.cycles) {
     totals.cycles = cycles;
   } else {
     totals.bound = {};

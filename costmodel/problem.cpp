@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/problem.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -98,6 +99,7 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
   for (const Count words : memory.reserved_words) reserved += words;
   problem.capacity[l] =
       memory.capacity_words ? static_cast<double>((*memory.capacity_words - reserved) / memory.buffers) : kInfinity;
+  problem.prefetches[l] = memory.buffers > 1;
   problem.read_pj[l] = memory.read_pj;
   problem.write_pj[l] = memory.write_pj;
   problem.update_pj[l] = memory.update_pj;
@@ -117,13 +119,32 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
   resolve_ports(problem, l, memory);
 }
 
+bool may_keep(const Level& level, Role role) {
+  return level.is_memory() && level.memory().may_keep[static_cast<std::size_t>(role)];
+}
+
 /// A tile of w words a unit is shifted through the rows in rows * w cycles; then the last unit starts, and the last
-/// ends, as many cycles after the first as there are rows and columns between them.
-void resolve_array(Problem& problem, int l, const Fanout& fanout) {
-  const auto rows = static_cast<double>(fanout.rows), cols = static_cast<double>(fanout.cols);
-  for (int x = 0; x < problem.tensors; ++x)
-    if (problem.layer.tensors[static_cast<std::size_t>(x)].role == *fanout.systolic)
-      problem.ports.push_back({l, 0, 0, 1, "fill", x, rows, rows + cols - 2});
+/// ends, as many cycles after the first as there are rows and columns between them. An array may be several fanouts,
+/// with memories for other tensors between them; the outermost stands for all.
+void resolve_array(Problem& problem, int l, Role role) {
+  const std::vector<Level>& levels = problem.accelerator.levels;
+  const auto is_array = [&](const Level& level) { return level.is_fanout() && level.fanout().systolic == role; };
+  for (int k = l - 1; k >= 0 && !may_keep(levels[static_cast<std::size_t>(k)], role); --k)
+    if (is_array(levels[static_cast<std::size_t>(k)])) return;
+  double rows = 1, cols = 1;
+  for (auto level = levels.begin() + l; level != levels.end() && !may_keep(*level, role); ++level) {
+    if (!is_array(*level)) continue;
+    rows *= static_cast<double>(level->fanout().rows);
+    cols *= static_cast<double>(level->fanout().cols);
+  }
+  const bool may_hide = std::any_of(levels.begin() + l, levels.end(), [&](const Level& level) {
+    return may_keep(level, role) && level.memory().buffers > 1;
+  });
+  for (int x = 0; x < problem.tensors; ++x) {
+    if (problem.layer.tensors[static_cast<std::size_t>(x)].role != role) continue;
+    problem.ports.push_back({l, 0, 0, 1, "fill", x, rows, rows + cols - 2});
+    if (may_hide) problem.ports.push_back({l, 0, 0, 1, "fill", x, rows, rows + cols - 2, true});
+  }
 }
 
 }  // namespace
@@ -171,7 +192,7 @@ Problem::Problem(const Layer& layer_in, const Accelerator& accelerator_in)
       }
       network_pj[l] = fanout.pj_per_bit;
       if (fanout.pj_per_bit > 0) networks |= bit;
-      if (fanout.systolic) resolve_array(*this, l, fanout);
+      if (fanout.systolic) resolve_array(*this, l, *fanout.systolic);
       copies *= static_cast<double>(fanout.units());
     }
   }

@@ -9,6 +9,7 @@
 
 #include "costmodel/area.h"
 #include "costmodel/bits.h"
+#include "costmodel/whole_cycles.h"
 
 namespace pliant {
 
@@ -57,9 +58,9 @@ void add_port(LevelCost& level, const Port& port, const Totals& totals) {
   if (!(totals.cycles >= time * kSlack))
     throw std::logic_error(
         fmt::format("cost model invariant: {} cycles, a port of {} needs {}", totals.cycles, level.name, time));
-  level.read_cycles = std::max(level.read_cycles, std::ceil(reads / rate));
-  level.write_cycles = std::max(level.write_cycles, std::ceil(writes / rate));
-  if (port.reads != 0 && port.writes != 0) level.bus_cycles = std::max(level.bus_cycles, std::ceil(time));
+  level.read_cycles = std::max(level.read_cycles, whole_cycles(reads / rate));
+  level.write_cycles = std::max(level.write_cycles, whole_cycles(writes / rate));
+  if (port.reads != 0 && port.writes != 0) level.bus_cycles = std::max(level.bus_cycles, whole_cycles(time));
 }
 
 /// Energy of a memory's words, and how long its ports need for them.

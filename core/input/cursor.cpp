@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/input/number_limits.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 
@@ -161,12 +162,18 @@ std::optional<Count> Cursor::count(Count least, Count most) const {
   return std::nullopt;
 }
 
-std::optional<double> Cursor::real(double least) const { return number(*this, parse_real, "a number", least); }
+std::optional<double> Cursor::real(double least) const {
+  const auto value = number(*this, parse_real, "a number", least);
+  if (!value || *value <= kMostReal) return value;
+  problem(fmt::format("{:g} is too large", *value), fmt::format("at most {:g}", kMostReal));
+  return std::nullopt;
+}
 
 std::optional<double> Cursor::positive_real() const {
   const auto value = real(-std::numeric_limits<double>::max());
-  if (!value || *value > 0) return value;
-  problem(fmt::format("{} is too small", *value), "more than 0");
+  if (!value || *value >= kLeastPositiveReal) return value;
+  problem(fmt::format("{} is too small", *value),
+          *value > 0 ? fmt::format("at least {:g}", kLeastPositiveReal) : "more than 0");
   return std::nullopt;
 }
 

@@ -19,6 +19,7 @@
 #include "core/input/load_technology.h"
 #include "core/input/logic_scaling.h"
 #include "core/input/memory_scaling.h"
+#include "core/input/number_limits.h"
 #include "core/input/residents_block.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
@@ -200,11 +201,12 @@ class AcceleratorReader {
       c.problem(error->what, error->expected, error->did_you_mean);
       return std::nullopt;
     }
-    if (!(std::get<double>(value) > 0) || !std::isfinite(std::get<double>(value))) {
-      c.problem(c.node().describe() + " is too small", "more than 0; leave the key out for an unlimited bandwidth");
-      return std::nullopt;
-    }
-    return std::get<double>(value);
+    const double rate = std::get<double>(value);
+    if (rate >= kLeastPositiveReal && rate <= kMostReal) return rate;
+    c.problem(fmt::format("{} is too {}", c.node().describe(), rate > kMostReal ? "large" : "small"),
+              fmt::format("{:g} to {:g} words per cycle; leave the key out for an unlimited bandwidth",
+                          kLeastPositiveReal, kMostReal));
+    return std::nullopt;
   }
 
   /// One port for all tensors, or a map from roles to ports of their own.
@@ -257,7 +259,7 @@ class AcceleratorReader {
       f.rows = f.cols = 1;
     }
     if (const auto value = c.find("multicast")) f.multicast = value->flag().value_or(true);
-    if (const auto value = c.find("reduction")) f.reduction = value->flag().value_or(true);
+    if (const auto value = c.find("reduction")) read_reduction(*value, f);
     if (const auto value = c.find("partial_multicast")) {
       f.partial_multicast = value->flag().value_or(false);
       if (f.partial_multicast && !f.multicast) value->problem("partial_multicast without multicast", "multicast: true");
@@ -268,6 +270,15 @@ class AcceleratorReader {
     if (const auto value = c.find("area_um2"))
       f.area_um2 = value->real().value_or(0) * logic_.area_since(*value, technology_);
     return f;
+  }
+
+  /// true, false, or sums by wires: always (both sides), rows, cols.
+  static void read_reduction(const Cursor& value, Fanout& f) {
+    const auto chosen = value.choice(keys::kReductions);
+    if (!chosen) return;
+    const std::string_view word = keys::kReductions[*chosen];
+    f.reduction = word != "false";
+    f.wired_sums = {word == "always" || word == "rows", word == "always" || word == "cols"};
   }
 
   void check_chain(const Cursor& list, const std::vector<Cursor>& items, bool levels_are_good) {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/input/diagnostics.h"
+#include "core/input/number_limits.h"
 #include "core/input/source_text.h"
 
 namespace pliant {
@@ -321,8 +322,9 @@ Parsed<double> parse_hertz(std::string_view text) {
   const double value = std::get<double>(number);
   for (const auto& [name, factor] : kUnits) {
     if (unit != name) continue;
-    if (value > 0 && std::isfinite(value * factor)) return value * factor;
-    return UnitError{fmt::format("`{}` is too small or too large", whole), "a frequency above 0", ""};
+    if (value > 0 && value * factor <= kMostHertz) return value * factor;
+    return UnitError{fmt::format("`{}` is too small or too large", whole),
+                     value > 0 ? fmt::format("at most {:g} Hz", kMostHertz) : "a frequency above 0", ""};
   }
   std::vector<std::string> known;
   for (const auto& [name, factor] : kUnits) known.emplace_back(name);

@@ -69,7 +69,7 @@ std::string memory(const std::string& name, const Memory& m) {
 std::string fanout(const std::string& name, const Fanout& f) {
   std::string text = fmt::format(
       "  - fanout: {}\n    rows: {}\n    cols: {}\n    multicast: {}\n    reduction: {}\n    partial_multicast: {}\n",
-      yaml_text(name), f.rows, f.cols, f.multicast, f.reduction, f.partial_multicast);
+      yaml_text(name), f.rows, f.cols, f.multicast, reduction_name(f), f.partial_multicast);
   if (f.pj_per_bit > 0) text += fmt::format("    pj_per_bit: {}\n", yaml_number(f.pj_per_bit));
   if (f.systolic) text += fmt::format("    systolic: {}\n", to_string(*f.systolic));
   return text + fmt::format("    area_um2: {}\n", yaml_number(f.area_um2));

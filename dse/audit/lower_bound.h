@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "costmodel/whole_cycles.h"
 #include "dse/audit/nested_tiles.h"
 
 namespace pliant::audit {
 
 /// Sums are formed in another order than the mapper's; below this they are the same number.
 inline constexpr double kRounding = 1e-9;
+static_assert(kRounding > kRoundingOfCycles, "what the model rounds away, a bound must not claim");
 
 /// How a choice was decided.
 enum class Means : std::uint8_t {

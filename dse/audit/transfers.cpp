@@ -138,18 +138,25 @@ void ChoiceTransfers::charge_compute_network(Transfer& t) const {
 }
 
 /// A systolic array shifts every tile of the tensor that stays in it through its rows and runs full and empty for it.
-/// A copy is given no more words than there are tiles times words of a tile.
+/// A copy is given no more words than there are tiles times words of a tile. A memory with several buffers takes a tile
+/// while the one before is in use.
 void ChoiceTransfers::charge_array(const Measures& measures, Transfer& t) const {
   for (std::size_t i = 0; i < measures.ports.size(); ++i) {
     const Port& array = measures.ports[i];
     if (array.stationary != t.tensor || (fanouts_between(t.parent, t.child) >> array.level & 1U) == 0) continue;
     const double least_steps = remainders_ ? p_.macs * p_.cycles_per_mac / copies_[p_.levels] : steps_;
-    t.constant[i + 1] += least_steps;
     const bool boxes = p_.conventions.footprint == Conventions::Footprint::kBoundingBox && !p_.affine[t.tensor].empty();
-    if (t.child == p_.levels || boxes) {
-      t.constant[i + 1] += array.shift + array.skew;
+    if (t.child == p_.levels || boxes || array.once) {  // at least one tile
+      t.constant[i + 1] += least_steps + array.shift + array.skew;
       continue;
     }
+    if (p_.accelerator.levels[static_cast<std::size_t>(t.child)].memory().buffers > 1) {
+      // Tiles come in one after the other, behind steps; after the last one its steps are left, one at least.
+      t.constant[i + 1] += array.skew + p_.cycles_per_mac;
+      t.delivered[i + 1] += array.shift / copies_[t.child];
+      continue;
+    }
+    t.constant[i + 1] += least_steps;
     const auto role = static_cast<std::size_t>(p_.layer.tensors[static_cast<std::size_t>(t.tensor)].role);
     const bool lives = p_.accelerator.levels[static_cast<std::size_t>(t.child)].memory().resident[role];
     const double room = p_.capacity[t.child] / p_.element_words[t.child][t.tensor];

@@ -58,6 +58,7 @@ std::string fork_text(const std::string& name, const Fanout& f, const Strokes& s
   std::string text = fmt::format("{}: {} rows {} {} cols", name, f.rows, strokes.times, f.cols);
   if (f.multicast) text += f.partial_multicast ? ", partial multicast" : ", multicast";
   if (f.reduction) text += ", reduction";
+  if (f.systolic) text += fmt::format(", systolic ({} stay)", to_string(*f.systolic));
   return text;
 }
 

@@ -71,6 +71,8 @@ ordered_json level_json(const Accelerator& a, std::size_t k) {
     json["cols"] = f.cols;
     json["multicast"] = f.multicast;
     json["reduction"] = f.reduction;
+    for (const auto& [side, name] : {std::pair{Side::kRows, "rows"}, {Side::kCols, "cols"}})
+      if (f.sums_along(side)) json["sums_along"].push_back(name);
     json["partial_multicast"] = f.partial_multicast;
     json["area_um2"] = f.area_um2;
   } else {

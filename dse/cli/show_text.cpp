@@ -62,6 +62,13 @@ std::string memory_table(const Accelerator& a) {
   return table.text("  ");
 }
 
+std::string reduction(const Fanout& f) {
+  const bool rows = f.sums_along(Side::kRows), cols = f.sums_along(Side::kCols);
+  if (rows && cols) return "always";
+  if (rows || cols) return rows ? "always (rows)" : "always (cols)";
+  return f.reduction ? "yes" : "no";
+}
+
 std::string other_levels(const Accelerator& a) {
   TextTable fanouts({"fanout", "copies", "rows", "cols", "multicast<", "reduction<", "area um2"});
   bool any = false;
@@ -73,7 +80,7 @@ std::string other_levels(const Accelerator& a) {
       const Fanout& f = level.fanout();
       any = true;
       fanouts.add({level.name, copies, fmt::format("{}", f.rows), fmt::format("{}", f.cols),
-                   !f.multicast ? "no" : (f.partial_multicast ? "partial" : "yes"), f.reduction ? "yes" : "no",
+                   !f.multicast ? "no" : (f.partial_multicast ? "partial" : "yes"), reduction(f),
                    shown_number(f.area_um2)});
     } else if (level.is_compute()) {
       const Compute& c = level.compute();

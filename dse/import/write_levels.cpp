@@ -50,7 +50,7 @@ std::string memory_lines(const std::string& name, const Memory& m, bool stated) 
 std::string fanout_lines(const std::string& name, const Fanout& f) {
   std::string text = fmt::format("  - fanout: {}\n    rows: {}\n    cols: {}\n", yaml_text(name), f.rows, f.cols);
   if (!f.multicast) text += "    multicast: false\n";
-  if (!f.reduction) text += "    reduction: false\n";
+  if (const auto word = reduction_name(f); word != "true") text += fmt::format("    reduction: {}\n", word);
   return text;
 }
 

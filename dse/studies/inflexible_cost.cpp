@@ -2,9 +2,9 @@
 #include "dse/studies/inflexible_cost.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/arithmetic.h"
+#include "costmodel/whole_cycles.h"
 
 namespace pliant {
 namespace {
@@ -98,7 +98,7 @@ double least_steps(const InflexibleNetwork::Shape& shape, std::size_t a, std::si
 }
 
 double transfer_cycles(double words, const InflexibleHardware& hardware) {
-  return hardware.words_per_cycle == 0 ? 0 : std::ceil(words / hardware.words_per_cycle);
+  return hardware.words_per_cycle == 0 ? 0 : whole_cycles(words / hardware.words_per_cycle);
 }
 
 Sizes clipped_tile(const InflexibleNetwork::Shape& shape, const Sizes& tile) {

@@ -127,6 +127,16 @@ FanoutRules fanout_rules(const Layer& layer, const Accelerator& accelerator, con
     const bool some_idle = looping_dims(layer) != all;
     rules.assignments.push_back({all, all, some_idle, some_idle});
   }
+  // Wires that sum take no dim that tells outputs apart.
+  const DimSet apart = layer.coupled(layer.output());
+  for (const Side side : {Side::kRows, Side::kCols}) {
+    if (!fanout.sums_along(side)) continue;
+    for (FanoutRules::Sides& sides : rules.assignments) {
+      DimSet& dims = side == Side::kRows ? sides.rows : sides.cols;
+      (side == Side::kRows ? sides.rows_idle : sides.cols_idle) |= (dims & apart) != 0;
+      dims &= ~apart;
+    }
+  }
   return rules;
 }
 
@@ -165,9 +175,9 @@ std::vector<Count> FanoutRules::row_counts() const {
 
 bool FanoutRules::assigns(DimSet over_rows, DimSet over_cols) const {
   if (std::max(std::popcount(over_rows), std::popcount(over_cols)) > max_dims_per_side) return false;
-  return any_dims || std::ranges::any_of(assignments, [&](const Sides& sides) {
-           return (over_rows & ~sides.rows) == 0 && (over_cols & ~sides.cols) == 0;
-         });
+  return std::ranges::any_of(assignments, [&](const Sides& sides) {
+    return (over_rows & ~sides.rows) == 0 && (over_cols & ~sides.cols) == 0;
+  });
 }
 
 bool FanoutRules::may_run_over(Side side, int dim) const {

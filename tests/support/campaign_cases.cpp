@@ -284,6 +284,25 @@ void draw_networks(Draw& draw, Accelerator& accelerator) {
   }
 }
 
+/// Wires that sum, arrays of several fanouts, memories inside them that take a tile while they use another. Drawn after
+/// everything else.
+void draw_wires(Draw& draw, Accelerator& accelerator) {
+  const bool wires = draw.chance(0.1), arrays = draw.chance(0.15);
+  const auto role = static_cast<Role>(draw.from(0, 2));
+  bool inside = false;
+  for (Level& level : accelerator.levels) {
+    if (level.is_fanout()) {
+      inside = true;
+      for (bool& side : level.fanout().wired_sums) side = wires && draw.chance(0.4);
+      if (arrays && draw.chance(0.8)) level.fanout().systolic = role;
+    } else if (arrays && inside && level.is_memory() && draw.chance(0.5)) {
+      Memory& memory = level.memory();
+      if (memory.capacity_words && memory.buffers == 1) *memory.capacity_words *= 2;
+      memory.buffers = 2;
+    }
+  }
+}
+
 Draw draw_of(std::uint64_t seed) { return Draw(seed * 0x9E3779B97F4A7C15ULL + 7); }
 
 Task draw_task(Draw& draw, std::uint64_t seed) {
@@ -312,6 +331,7 @@ Task campaign_task(std::uint64_t seed) {
   Task task = draw_task(draw, seed);
   draw_widths(draw, task);
   draw_networks(draw, task.accelerator);
+  draw_wires(draw, task.accelerator);
   return task;
 }
 

@@ -46,7 +46,10 @@ std::string draw_accelerator(Draw& draw, Draw& more, bool clock) {
   static const std::vector<std::string> kRoles{"weights", "inputs", "outputs"};
   if (more.chance(0.3)) text += fmt::format("    pj_per_bit: {}\n", 0.05 * static_cast<double>(more.from(1, 6)));
   if (more.chance(0.25)) text += fmt::format("    systolic: {}\n", more.of(kRoles));
-  text += "  - memory: Reg\n    capacity: 4\n    read_pj: 0.1\n    area_um2: 12\n";
+  if (more.chance(0.15))
+    text += fmt::format("    reduction: {}\n", more.of(std::vector<std::string>{"rows", "always"}));
+  text += "  - memory: Reg\n    read_pj: 0.1\n    area_um2: 12\n";
+  text += more.chance(0.3) ? "    capacity: 8\n    buffers: 2\n" : "    capacity: 4\n";
   text += maybe(0.3, "    leak_pj_per_cycle: 0.02\n");
   text += fmt::format("  - compute: MAC\n    mac_pj: 0.3\n    area_um2: {}\n", draw.from(50, 400));
   text += maybe(0.3, "    leak_pj_per_cycle: 0.05\n");

@@ -242,6 +242,22 @@ std::string describe(const Task& task) {
          ", objective: " + std::string(to_string(task.objective)) + "\n" + write_accelerator(shown);
 }
 
+/// Memories inside systolic arrays take a tile while they use another; and several fanouts are one array.
+void add_shadows(Draw& draw, Accelerator& accelerator) {
+  const auto role = static_cast<Role>(draw.from(0, 2));
+  bool inside = false;
+  for (Level& level : accelerator.levels) {
+    if (level.is_fanout()) {
+      inside = true;
+      level.fanout().systolic = role;
+    } else if (inside && level.is_memory() && draw.chance(0.7)) {
+      Memory& memory = level.memory();
+      if (memory.capacity_words && memory.buffers == 1) *memory.capacity_words *= 2;
+      memory.buffers = 2;
+    }
+  }
+}
+
 }  // namespace
 
 RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
@@ -265,7 +281,10 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
       if (!level.is_fanout()) continue;
       if (options.networks) level.fanout().pj_per_bit = static_cast<double>(draw.from(1, 40)) / 100;
       if (options.arrays && draw.chance(0.7)) level.fanout().systolic = static_cast<Role>(draw.from(0, 2));
+      if (options.arrays && draw.chance(0.1))
+        level.fanout().wired_sums[static_cast<std::size_t>(draw.from(0, 1))] = true;
     }
+    if (options.arrays && draw.chance(0.4)) add_shadows(draw, task.accelerator);
     task.flexibility = draw_flexibility(draw, task.layer, task.accelerator, static_cast<unsigned>(seed % 16));
     if (options.bursts)
       for (std::size_t l = 1; l < task.accelerator.levels.size(); ++l)

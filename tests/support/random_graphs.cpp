@@ -79,6 +79,7 @@ void draw_widths(Draw& draw, Accelerator& machine, Workload& workload) {
     if (!level.is_fanout()) continue;
     if (draw.chance(0.4)) level.fanout().pj_per_bit = static_cast<double>(draw.from(1, 20)) / 64;
     if (draw.chance(0.3)) level.fanout().systolic = static_cast<Role>(draw.from(0, 2));
+    if (draw.chance(0.1)) level.fanout().wired_sums[static_cast<std::size_t>(Side::kCols)] = true;
   }
 }
 

@@ -82,13 +82,37 @@ class Walk : private WalkedCosts {
   struct Control {
     std::vector<bool> starts_run;  ///< by loop
     int widened = -1;
-    std::vector<bool> moves{};  ///< by loop: the kill and the temporal loops outside it
   };
+
+  /// The innermost temporal loop outside a level that moves a tensor's tile there; -1 = none.
+  int kill_of(int x, int parent, int from) const {
+    int kill = static_cast<int>(loops_.size()) - 1;
+    for (; kill >= 0; --kill) {
+      const NestLoop& loop = loops_[kill];
+      if (loop.spatial || loop.level >= from) continue;
+      if (within() && loop.level < parent) break;  // the rest counts in full
+      if (coupled(x, loop.dim)) break;
+    }
+    return kill;
+  }
+
+  /// Steps of every tile that a child is given, one after the other.
+  std::vector<Count> steps_of_tiles(int x, int parent, int child) const {
+    const int kill = kill_of(x, parent, child);
+    std::map<Key, std::set<Key>> tiles;
+    for (const Mac& mac : macs_)
+      tiles[indices(mac, [&](std::size_t i) { return static_cast<int>(i) <= kill && !loops_[i].spatial; })].insert(
+          indices(mac, [&](std::size_t i) { return !loops_[i].spatial; }));
+    std::vector<Count> steps;
+    for (const auto& [tile, within_tile] : tiles) steps.push_back(static_cast<Count>(within_tile.size()));
+    return steps;
+  }
+
+  bool within() const { return conventions_.stationarity == Conventions::Stationarity::kWithinLevel; }
 
   Control control(int x, int parent, int child) const {
     Control control{std::vector<bool>(loops_.size(), false), -1};
     const bool to_compute = child == levels_;
-    const bool within = conventions_.stationarity == Conventions::Stationarity::kWithinLevel;
     int from = child;
     if (to_compute) {
       int innermost = levels_ - 1;
@@ -98,21 +122,13 @@ class Walk : private WalkedCosts {
         every_step |= loop.level == innermost && !loop.spatial && coupled(x, loop.dim);
       for (std::size_t i = 0; i < loops_.size(); ++i)
         control.starts_run[i] = !loops_[i].spatial && (every_step || loops_[i].level == innermost);
-      control.moves = control.starts_run;
       if (every_step) return control;
       from = innermost;
     }
-    int kill = static_cast<int>(loops_.size()) - 1;
-    for (; kill >= 0; --kill) {
-      const NestLoop& loop = loops_[kill];
-      if (loop.spatial || loop.level >= from) continue;
-      if (within && loop.level < parent) break;  // the rest counts in full
-      if (coupled(x, loop.dim)) break;
-    }
+    const int kill = kill_of(x, parent, from);
     for (int i = 0; i <= kill; ++i) control.starts_run[i] = !loops_[i].spatial;
-    control.moves = control.starts_run;
     if (kill < 0 || to_compute || !slides(x, loops_[kill].dim)) return control;
-    if (within && loops_[kill].level < parent) return control;
+    if (within() && loops_[kill].level < parent) return control;
     if (conventions_.halo == Conventions::Halo::kOneLoop) {
       control.starts_run[kill] = false;
       control.widened = kill;
@@ -235,9 +251,7 @@ class Walk : private WalkedCosts {
       words.served = transfers(x, group, run, as_is);
       words.delivered = transfers(x, at_child, run, as_is);
     }
-    std::set<Key> tiles;
-    for (const Mac& mac : macs_) tiles.insert(indices(mac, [&](std::size_t i) { return control.moves[i]; }));
-    words.tiles = static_cast<Count>(tiles.size());
+    words.steps_of_tiles = steps_of_tiles(x, parent, child);
     for (int l = parent + 1; l < child; ++l)
       if (!is_memory(l)) words.passed.emplace_back(l, passing(words, l, run));
     if (x != layer_.output()) return words;

@@ -43,7 +43,10 @@
 //   their old values on the way in to a memory that fetches them.
 //
 //   A systolic array does nothing else while it is filled and drained, once for every tile that its stationary tensor
-//   has there, whatever else waits for ports meanwhile.
+//   has there, whatever else waits for ports meanwhile. A tile of the compute units is one element. Where the child has
+//   several buffers, a tile is shifted in while the one before is in use, and is used when both are done; the units
+//   start one after the other into the first tile and end so after the last. Fanouts are one array unless a memory
+//   between them could hold the tensor.
 #pragma once
 
 #include <array>
@@ -61,7 +64,7 @@ namespace pliant::reference {
 struct Words {
   int tensor = 0, parent = 0, child = 0;
   Count served = 0, delivered = 0, first_parent = 0, first_child = 0;
-  Count tiles = 0;                               ///< how often the child gets another tile
+  std::vector<Count> steps_of_tiles{};           ///< of every tile that the child gets, in time
   std::vector<std::pair<int, double>> passed{};  ///< fanouts between the two, and words that pass them
 };
 

@@ -181,6 +181,7 @@ class Smaller {
       if (task_.accelerator.levels[l].is_fanout()) {
         with([l](Task& t) { t.accelerator.levels[l].fanout().pj_per_bit = 0; });
         with([l](Task& t) { t.accelerator.levels[l].fanout().systolic.reset(); });
+        with([l](Task& t) { t.accelerator.levels[l].fanout().wired_sums.fill(false); });
       }
       if (!task_.accelerator.levels[l].is_memory()) continue;
       const auto change = [&](auto set) { with([l, set](Task& t) { set(t.accelerator.levels[l].memory()); }); };

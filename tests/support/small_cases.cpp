@@ -172,6 +172,13 @@ void add_widths_and_networks(Random& random, Accelerator& accelerator) {
     if (chance(random, 35)) level.fanout().pj_per_bit = static_cast<double>(pick(random, 1, 8)) / 64;
     if (chance(random, 15)) level.fanout().systolic = static_cast<Role>(pick(random, 0, 2));
   }
+  if (!chance(random, 20)) return;
+  // One array of all fanouts, with shadow registers.
+  const auto role = static_cast<Role>(pick(random, 0, 2));
+  for (Level& level : accelerator.levels) {
+    if (level.is_fanout()) level.fanout().systolic = role;
+    if (level.is_memory() && chance(random, 50)) level.memory().buffers = 2;
+  }
 }
 
 Mapping random_mapping(Random& random, const Layer& layer, const Accelerator& accelerator, Factorization rule) {

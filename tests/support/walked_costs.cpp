@@ -130,18 +130,46 @@ double WalkedCosts::network_energy(const Words& w) const {
   return energy;
 }
 
+/// The cycle in which a time ends. A whole number that the time misses by its rounding alone is the time.
+double WalkedCosts::last_cycle(double time) {
+  const double nearest = std::nearbyint(time);
+  return std::abs(time - nearest) < 1e-14 * time ? nearest : std::ceil(time);
+}
+
+/// Cycles of an array of so many rows and columns between the keepers of what stays in it.
+double WalkedCosts::array_cycles(const Words& w, double rows, double cols) const {
+  const double per_step = accelerator_.levels.back().compute().cycles_per_mac, skew = rows + cols - 2;
+  const double shift = rows * static_cast<double>(w.child < levels_ ? tile_words(w.child, w.tensor) : 1);
+  const bool shadow = w.child < levels_ && accelerator_.levels[static_cast<std::size_t>(w.child)].memory().buffers > 1;
+  double cycles = shadow ? shift + skew : 0;
+  for (std::size_t t = 0; t < w.steps_of_tiles.size(); ++t) {
+    const double used = static_cast<double>(w.steps_of_tiles[t]) * per_step;
+    if (!shadow)
+      cycles += shift + used + skew;
+    else  // the next tile comes meanwhile
+      cycles += t + 1 < w.steps_of_tiles.size() ? std::max(used, shift) : used;
+  }
+  return cycles;
+}
+
 /// Steps, and the time in which systolic arrays are filled and drained.
 double WalkedCosts::array_cycles(const Walked& walked, double steps) const {
   double cycles = steps;
-  for (const Words& w : walked.words)
-    for (const auto& [level, words] : w.passed) {
-      const Fanout& fanout = accelerator_.levels[static_cast<std::size_t>(level)].fanout();
-      if (fanout.systolic != layer_.tensors[static_cast<std::size_t>(w.tensor)].role) continue;
-      const Count tile = w.child < levels_ ? tile_words(w.child, w.tensor) : 1;
-      cycles = std::max(
-          cycles,
-          std::ceil(steps + static_cast<double>(w.tiles * (fanout.rows * tile + fanout.rows + fanout.cols - 2))));
+  for (const Words& w : walked.words) {
+    const Role role = layer_.tensors[static_cast<std::size_t>(w.tensor)].role;
+    double rows = 0, cols = 0;
+    for (int l = w.parent + 1; l <= w.child; ++l) {
+      const Level& level = accelerator_.levels[static_cast<std::size_t>(l)];
+      if (level.is_fanout() && level.fanout().systolic == role) {
+        rows = std::max(rows, 1.0) * static_cast<double>(level.fanout().rows);
+        cols = std::max(cols, 1.0) * static_cast<double>(level.fanout().cols);
+      }
+      const bool ends = l == w.child || (level.is_memory() && level.memory().may_keep[static_cast<std::size_t>(role)]);
+      if (!ends || rows == 0) continue;
+      cycles = std::max(cycles, last_cycle(array_cycles(w, rows, cols)));
+      rows = cols = 0;
     }
+  }
   return cycles;
 }
 
@@ -161,7 +189,7 @@ void WalkedCosts::wait_for_ports(Walked& walked) const {
     leakage += memory.leak_pj_per_cycle * built;
     const auto used = static_cast<double>(walked.peak[l]);
     const auto wait = [&](const std::optional<double>& rate, double words) {
-      if (rate) walked.cycles = std::max(walked.cycles, std::ceil(words / (*rate * used)));
+      if (rate) walked.cycles = std::max(walked.cycles, last_cycle(words / (*rate * used)));
     };
     wait(memory.read_words_per_cycle, walked.reads[l]);
     wait(memory.write_words_per_cycle, walked.writes[l]);

@@ -25,6 +25,8 @@ class WalkedCosts : protected ListedMacs {
   bool shared_outside(int level) const;
   double finished(int level, Count first) const;
   double network_energy(const Words& words) const;
+  static double last_cycle(double time);
+  double array_cycles(const Words& words, double rows, double cols) const;
   double array_cycles(const Walked& walked, double steps) const;
   void charge_words(Walked& walked) const;
   void wait_for_ports(Walked& walked) const;

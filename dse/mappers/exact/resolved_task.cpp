@@ -114,9 +114,17 @@ ResolvedTask::ResolvedTask(const Task& task_in, const Problem& problem_in)
     may_loop.push_back(memory->may_loop);
     orders.emplace_back(memory->orders, memory->may_loop);
   }
+  every_order = walks || std::ranges::any_of(problem.ports, [&](const Port& port) { return units_may_hold(port); });
   for (int x = 0; x < problem.tensors; ++x)
     for (int d = 0; d < problem.dims; ++d)
-      divides_slides |= (problem.sliding[x] >> d & 1U) != 0 && slide_may_be_divided(0, d);
+      every_order |= (problem.sliding[x] >> d & 1U) != 0 && slide_may_be_divided(0, d);
+}
+
+/// Is this a systolic array, and may no memory inside it keep the tensor that stays?
+bool ResolvedTask::units_may_hold(const Port& array) const {
+  return array.stationary >= 0 && std::ranges::none_of(rules.memories, [&](const MemoryRules& memory) {
+           return memory.level > array.level && (memory.must_keep >> array.stationary & 1U) != 0;
+         });
 }
 
 bool ResolvedTask::slide_may_be_divided(int memory, int dim) const {

@@ -52,6 +52,7 @@ struct ResolvedTask {
   /// with all of these loops at the outermost of them? That one has a path of its own, so where it is as good nothing
   /// need be charged less (docs/proof.md, lemma 5).
   bool slide_may_be_divided(int memory, int dim) const;
+  bool units_may_hold(const Port& array) const;
   /// Does a transfer of this tensor repeat with every loop outside its parent? (Remembered displacements see through
   /// all loops outside the child: one that does not move the tile costs nothing, wherever it stands.)
   bool ends_at_parent(int tensor) const { return within && (remembered >> tensor & 1U) == 0; }
@@ -66,9 +67,11 @@ struct ResolvedTask {
   bool within = false;               ///< stationarity ends at the parent
   bool one_loop = false;             ///< quickflow's window rule
   bool compute_runs = false;         ///< quickflow: operands may stay at the compute units
-  bool divides_slides = false;       ///< any slide, anywhere: then the orders of loops that move nothing pending differ
   TensorSet remembered = 0;  ///< tensors whose displacements are remembered as soon as two loops move their windows
-  bool walks = false;        ///< timeloop's window memory: words are not a function of the node, orders all differ
+  bool walks = false;        ///< timeloop's window memory: words are not a function of the node
+  /// Orders of loops that move nothing pending differ: displacements are remembered, a slide may go on further out, or
+  /// units of a systolic array hold a word of their own, which any loop may move.
+  bool every_order = false;
   mutable AxisCache axis_cache;
   mutable tbb::enumerable_thread_specific<ShortWindowMemory> short_windows;
 };

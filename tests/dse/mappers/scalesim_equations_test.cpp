@@ -56,23 +56,27 @@ Product lowered(const char* name, Count filters, Count channels, Count kernel, C
   return {name, filters, out * out, channels * kernel * kernel};
 }
 
-Accelerator array(const Dataflow& flow, Count rows, Count cols) {
+/// What stays is in a register of each unit, or in the unit without more.
+Accelerator array(const Dataflow& flow, Count rows, Count cols, bool registers) {
+  const std::string stays =
+      registers
+          ? fmt::format("  - {{memory: Register, capacity: 1 words, keeps: [{}], read_pj: 0.1}}\n", flow.stationary)
+          : "";
   const std::string text = fmt::format(R"(
 pliant: accelerator
 name: systolic
 levels:
   - {{memory: DRAM, capacity: unbounded, read_pj: 64}}
   - {{fanout: Array, rows: {}, cols: {}, systolic: {}}}
-  - {{memory: Register, capacity: 1 words, keeps: [{}], read_pj: 0.1}}
-  - {{compute: MAC, mac_pj: 0.2}}
+{}  - {{compute: MAC, mac_pj: 0.2}}
 flexibility:
   parallel: {{Array: {{rows: [{}], cols: [{}]}}}}
 )",
-                                       rows, cols, flow.stationary, flow.stationary, flow.rows, flow.cols);
+                                       rows, cols, flow.stationary, stays, flow.rows, flow.cols);
   return parse_accelerator_text(Library(PLIANT_SOURCE_DIR "/configs"), text, "systolic");
 }
 
-TEST(SystolicArray, TakesWhatTheEquationsOfScaleSimSay) {
+void compare_with_the_equations(bool registers) {
   // Of its topologies: convolutions of AlexNet, ResNet-50, GoogleNet and YOLO-tiny, and products of its GEMM files.
   const std::array<Product, 14> products{{lowered("alexnet conv1", 96, 3, 11, 55),
                                           lowered("alexnet conv2", 256, 96, 5, 27),
@@ -95,7 +99,7 @@ TEST(SystolicArray, TakesWhatTheEquationsOfScaleSimSay) {
       for (const Dataflow& flow : kDataflows) {
         SCOPED_TRACE(fmt::format("{} on {} x {}, {} stay", product.name, rows, cols, flow.stationary));
         Task task;
-        task.accelerator = array(flow, rows, cols);
+        task.accelerator = array(flow, rows, cols, registers);
         task.layer = make_gemm(product.name, {.M = product.pixels, .N = product.filters, .K = product.window});
         task.flexibility = task.accelerator.flexibility_of(task.layer);
         task.factorization = Factorization::kRubyS;
@@ -107,6 +111,10 @@ TEST(SystolicArray, TakesWhatTheEquationsOfScaleSimSay) {
         EXPECT_NEAR(found.totals.cycles / expected, 1, 0.01) << found.totals.cycles << " and " << expected;
       }
 }
+
+TEST(SystolicArray, TakesWhatTheEquationsOfScaleSimSay) { compare_with_the_equations(true); }
+
+TEST(SystolicArray, OfUnitsWithoutRegistersTakesTheSame) { compare_with_the_equations(false); }
 
 }  // namespace
 }  // namespace pliant

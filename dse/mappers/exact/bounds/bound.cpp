@@ -5,12 +5,15 @@
 #include <cmath>
 #include <limits>
 
+#include "costmodel/whole_cycles.h"
+
 namespace pliant::exact {
 
 namespace {
 
 /// Bounds and cycles are sums of the same products in different orders; below this share they are the same number.
 constexpr double kRoundingOfSums = 1e-12;
+static_assert(kRoundingOfSums > kRoundingOfCycles, "what the model rounds away, a bound must not claim");
 
 }  // namespace
 

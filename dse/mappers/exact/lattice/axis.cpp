@@ -31,6 +31,9 @@ namespace pliant::exact {
 /// Nor where operands stay at the compute units (quickflow): the innermost loops count there and those around them do
 /// not, so a last round of one counts a short one inside it, as with Ruby's fanouts.
 ///
+/// Nor where fills of a systolic array hide behind steps: nothing waits for the last tile, so it had better be the
+/// short one, and as short as can be.
+///
 /// Nor where something else than these combinations counts: shares of a box, which are dealt by tiles; drains of
 /// `parent-writes`, which a ratio of two counts gives, so that fewer words served may be more drained; and remembered
 /// displacements, which the model counts by another rule as soon as any dim leaves a remainder.
@@ -41,6 +44,7 @@ bool smallest_bound_will_do(const MapSpaceRules& rules, const Problem& problem, 
   if (problem.conventions.compute_reuse == Conventions::ComputeReuse::kOutsideInnermostMemory) return false;
   if (problem.conventions.drain == Conventions::Drain::kParentWrites) return false;
   if (deals_boxes(problem) || displacement_walks(problem)) return false;
+  if (std::ranges::any_of(problem.ports, &Port::once)) return false;
   for (int l = 0; l < problem.levels; ++l)
     if (rules.factorization == Factorization::kRuby && spatial.factor[l][d] > 1) return false;
   return true;

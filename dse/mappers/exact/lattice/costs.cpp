@@ -131,16 +131,23 @@ double Costs::charge_networks(const KeeperPair& pair, Weights& w) const {
 
 /// A tile of w words takes shift * w + skew cycles, and there are at least as many tiles as words delivered to a copy
 /// over w. Windows that slide deliver fewer words than tiles have; boxes may deliver more, so there nothing is certain
-/// but the steps.
+/// but the steps. Where tiles come in behind steps all take their shift, and the steps of the last one come after that.
 double Costs::charge_array(const Port& array, const KeeperPair& pair, Weights& w) const {
   const Problem& p = resolved_.problem;
   if (pair.tensor != array.stationary || pair.parent > array.level || pair.child < array.level) return 0;
+  if (array.once) return steps_ + array.shift + array.skew;
   if (pair.child == p.levels) {
-    const bool stays = resolved_.staying(pair.tensor, pair.parent) != 0;
-    return steps_ + (stays ? 1 : steps_ / p.cycles_per_mac) * (array.shift + array.skew);
+    double tiles = 1;  // of one word; every iteration in time of a dim that the tensor uses moves it
+    for (DimSet rest = p.coupled[pair.tensor]; rest != 0; rest &= rest - 1)
+      tiles *= std::ceil(p.size[std::countr_zero(rest)] / spatial_between(spatial_, rest & -rest, -1, p.levels));
+    return steps_ + tiles * (array.shift + array.skew);
   }
   const bool boxes = p.conventions.footprint == Conventions::Footprint::kBoundingBox && !p.affine[pair.tensor].empty();
   if (boxes) return steps_ + array.shift + array.skew;
+  if (p.prefetches[pair.child]) {
+    w.delivered += array.shift / instances_[pair.child];
+    return array.skew + p.cycles_per_mac;
+  }
   const bool lives = (resolved_.rules.memory(pair.child).resident >> pair.tensor & 1U) != 0;  // room beside the tiles
   const double room = lives ? kInfinity : p.capacity[pair.child] / p.element_words[pair.child][pair.tensor];
   const double words = std::max(1.0, std::min(room, p.tensor_words[pair.tensor]));

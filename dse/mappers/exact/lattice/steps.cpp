@@ -286,8 +286,7 @@ class StepSearch {
     const int placed = step_.loops;
     const TensorSet tensors = lattice_.alive(status);
     DimSet ready = order.ready(active);
-    // Loops that move nothing pending come first: they can only help. (Where displacements are remembered, or a slide
-    // may go on further out, every order is its own.)
+    // Loops that move nothing pending come first: they can only help. (Unless every order is its own.)
     for (DimSet rest = every_order_ ? 0 : ready; rest != 0;) {
       const int d = std::countr_zero(rest);
       rest &= rest - 1;
@@ -348,7 +347,7 @@ class StepSearch {
   std::array<const double*, kMaxFunctionals> arrays_{};
   std::array<double, kMaxFunctionals> values_{};
   Lattice::Step step_;
-  bool every_order_ = lattice_.resolved().walks || lattice_.resolved().divides_slides;
+  bool every_order_ = lattice_.resolved().every_order;
   double value_ = 0;
   std::uint64_t looked_ = 0;  // starts
   At last_{}, at_{};
