@@ -61,7 +61,8 @@ TEST(TechnologyTables, ADeviceBesideTheChipHasNoArea) {
   EXPECT_EQ(dram.leak_pj_per_cycle, 0);
   EXPECT_DOUBLE_EQ(dram.read_pj, 5.6 * 8);
   EXPECT_DOUBLE_EQ(dram.write_pj, 5.6 * 8);
-  for (const char* device : {"LPDDR4", "LPDDR5", "DDR4", "DDR5", "HBM2e", "HBM3"}) {
+  for (const char* device :
+       {"LPDDR4", "LPDDR4X", "LPDDR5", "LPDDR5X", "DDR4", "DDR5", "GDDR6", "HBM2e", "HBM3", "HBM3e"}) {
     const Technology table = load_technology(library(), device);
     ASSERT_TRUE(table.off_chip) << device;
     EXPECT_GT(table.off_chip->gb_per_s, 10) << device;
