@@ -10,6 +10,7 @@
 #include "dse/cli/render_cost.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/text_table.h"
+#include "dse/mappers/idle_units.h"
 
 namespace pliant {
 namespace {
@@ -94,6 +95,8 @@ ordered_json search_json(const SearchedLayer& searched, std::string_view mapper)
   if (result.mapping) {
     const CostReport report = price(task.layer, task.accelerator, *result.mapping);
     json.update(cost_json(priced_mapping(searched, report)));
+    if (const auto idle = idle_units(task, *result.mapping, result.totals))
+      json["remainders"] = {{"idle_units", idle->share}, {"gain_at_most", idle->gain_at_most()}};
     return json;
   }
   json["accelerator"] = task.accelerator.name;
@@ -110,7 +113,10 @@ ordered_json search_json(const SearchedLayer& searched, std::string_view mapper)
 
 std::string search_text(const SearchedLayer& searched, std::string_view mapper, bool ascii) {
   const CostReport report = price(searched.task->layer, searched.task->accelerator, *searched.result.mapping);
-  return proof(searched, mapper) + "\n\n" + cost_text(priced_mapping(searched, report), ascii);
+  std::string text = proof(searched, mapper) + "\n";
+  if (const auto idle = idle_units(*searched.task, *searched.result.mapping, searched.result.totals))
+    text += idle_text(*idle) + "\n";
+  return text + "\n" + cost_text(priced_mapping(searched, report), ascii);
 }
 
 WorkloadTable::WorkloadTable(std::size_t longest_name, bool has_clock)
