@@ -36,6 +36,15 @@ std::optional<Physical> in_time(const PricedMapping& priced) {
                   static_cast<double>(priced.layer.macs()));
 }
 
+std::optional<PowerParts> power_of(const PricedMapping& priced) {
+  const auto figures = in_time(priced);
+  EnergyParts energy;
+  for (std::size_t l = 0; l < priced.report.levels.size(); ++l)
+    energy.add(priced.accelerator.levels[l], priced.report.levels[l].energy_pj, priced.report.levels[l].leakage_pj);
+  energy.add(priced.accelerator.levels.back(), priced.report.mac_energy_pj, priced.report.compute_leakage_pj);
+  return power_parts(energy, figures ? std::optional(figures->latency_s) : std::nullopt);
+}
+
 /// Bytes per second through a memory's ports; empty without a clock.
 std::optional<double> gb_per_s(const PricedMapping& priced, std::size_t level) {
   const auto figures = in_time(priced);
@@ -130,7 +139,8 @@ std::string headline(const PricedMapping& priced) {
     const double peak = *peak_tops(priced.accelerator.clock_hz, priced.accelerator.peak_macs_per_cycle());
     table.add({"latency", readable_latency(figures->latency_s),
                fmt::format("at {}", readable_clock(*priced.accelerator.clock_hz))});
-    table.add({"power", fmt::format("{:.4g} W", figures->power_w), "average over the runtime"});
+    table.add({"power", fmt::format("{:.4g} W", figures->power_w),
+               "average over the runtime: " + power_text(priced.accelerator, power_of(priced))});
     table.add({"throughput", fmt::format("{:.4g} TOPS", figures->tops),
                fmt::format("of {:.4g} at its peak; {:.4g} TOPS/W", peak, figures->tops_per_w)});
   }
@@ -218,6 +228,7 @@ ordered_json cost_json(const PricedMapping& priced) {
   json["macs"] = number(report.macs);
   json["compute_steps"] = number(report.totals.steps);
   json.update(physical_json(priced.accelerator, in_time(priced), nullptr));
+  json.update(power_json(power_of(priced)));
   json["levels"] = ordered_json::array();
   for (std::size_t l = 0; l < report.levels.size(); ++l) {
     const LevelCost& level = report.levels[l];

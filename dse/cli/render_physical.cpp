@@ -83,6 +83,24 @@ ordered_json physical_json(const Accelerator& accelerator, const std::optional<P
   return json;
 }
 
+std::string power_text(const Accelerator& accelerator, const std::optional<PowerParts>& power) {
+  if (!power) return "";
+  std::string beside;  // names of the memories beside the chip
+  for (const Level& level : accelerator.levels)
+    if (is_off_chip(level)) beside += (beside.empty() ? "" : " and ") + level.name;
+  std::string text = fmt::format("chip {:.4g} W", power->chip_w);
+  if (!beside.empty()) text += fmt::format(", {} {:.4g} W", beside, power->off_chip_w);
+  if (power->leakage_w > 0) text += fmt::format("; {:.4g} W of it leaks", power->leakage_w);
+  return text;
+}
+
+ordered_json power_json(const std::optional<PowerParts>& power) {
+  const auto part = [&](double PowerParts::*member) { return power ? ordered_json((*power).*member) : ordered_json(); };
+  return {{"chip_power_w", part(&PowerParts::chip_w)},
+          {"off_chip_power_w", part(&PowerParts::off_chip_w)},
+          {"leakage_power_w", part(&PowerParts::leakage_w)}};
+}
+
 double traffic_bits(const LevelCost& level, const Memory& memory) {
   double words = 0;
   for (const TensorCost& tensor : level.tensors) words += tensor.words_read + tensor.words_written;

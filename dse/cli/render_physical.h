@@ -9,6 +9,7 @@
 #include "core/accelerator.h"
 #include "core/layer.h"
 #include "costmodel/physical.h"
+#include "costmodel/power_parts.h"
 #include "costmodel/report.h"
 
 namespace pliant {
@@ -33,6 +34,12 @@ std::string physical_text(const Accelerator& accelerator, const std::optional<Ph
 /// inferences_per_s and tokens_per_s.
 nlohmann::ordered_json physical_json(const Accelerator& accelerator, const std::optional<Physical>& figures,
                                      const Workload::Pass* pass);
+
+/// "chip 0.35 W, DRAM 1.11 W; 0.02 W of it leaks"; empty without a clock.
+std::string power_text(const Accelerator& accelerator, const std::optional<PowerParts>& power);
+
+/// chip_power_w, off_chip_power_w and leakage_power_w; null without a clock.
+nlohmann::ordered_json power_json(const std::optional<PowerParts>& power);
 
 /// Bits that pass a memory's ports in both directions, all copies together.
 double traffic_bits(const LevelCost& level, const Memory& memory);

@@ -44,7 +44,8 @@ class Seconds : public testing::Test {
 
 TEST_F(Seconds, WithoutAClockEverythingIsNull) {
   const json map = answer({"map", "--accelerator", "flexref", "--layer", "gemm:M=8,N=8,K=8", "--json"});
-  for (const char* key : {"clock_hz", "latency_s", "power_w", "tops", "peak_tops", "tops_per_w", "energy_mj"})
+  for (const char* key : {"clock_hz", "latency_s", "power_w", "tops", "peak_tops", "tops_per_w", "energy_mj",
+                          "chip_power_w", "off_chip_power_w", "leakage_power_w"})
     EXPECT_TRUE(map.contains(key) && map[key].is_null()) << key;
   EXPECT_TRUE(map["levels"][0]["gb_per_s"].is_null());
   EXPECT_EQ(run({"map", "--accelerator", "flexref", "--layer", "gemm:M=8,N=8,K=8"}).out.find("TOPS"),
@@ -62,6 +63,23 @@ TEST_F(Seconds, OfOneLayerFollowFromCyclesAndPicojoules) {
   EXPECT_DOUBLE_EQ(map["peak_tops"], 2 * 1024 * 2e9 * 1e-12);
   // DRAM: inputs, weights and outputs once each, 64 words of a byte.
   EXPECT_DOUBLE_EQ(map["levels"][0]["gb_per_s"], 3 * 64 / seconds * 1e-9);
+}
+
+TEST_F(Seconds, PowerIsTheChipsAndThatOfTheMemoryBesideIt) {
+  const json map = answer({"map", "--accelerator", "npu", "--layer", "gemm:M=64,N=64,K=64", "--json"});
+  const double seconds = map["latency_s"];
+  double off_chip = 0, leaks = map["compute"]["leakage_pj"];
+  for (const json& level : map["levels"]) {
+    if (level["name"] == "DRAM") off_chip += level["energy_pj"].get<double>();
+    if (level["kind"] == "memory") leaks += level["leakage_pj"].get<double>();
+  }
+  EXPECT_GT(leaks, 0);
+  EXPECT_DOUBLE_EQ(map["off_chip_power_w"], off_chip * 1e-12 / seconds);
+  EXPECT_NEAR(map["chip_power_w"].get<double>() + map["off_chip_power_w"].get<double>(), map["power_w"].get<double>(),
+              1e-12);
+  EXPECT_NEAR(map["leakage_power_w"].get<double>(), leaks * 1e-12 / seconds, 1e-12);
+  EXPECT_NE(run({"map", "--accelerator", "npu", "--layer", "gemm:M=64,N=64,K=64"}).out.find("DRAM "),
+            std::string::npos);
 }
 
 /// Where no technology is named; a technology's leakage counts as soon as there is a clock.
