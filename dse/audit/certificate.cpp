@@ -154,9 +154,10 @@ class Reader {
       for (const auto& [name, factor] : fanouts[f].items()) {
         const int d = task.layer.find_dim(name);
         if (d < 0) throw wrong("parts.members", fmt::format("the layer has no dim `{}`", name));
+        // Rows times columns may be more than the dim's size, where remainders are allowed. Whether the map-space has
+        // such a choice is found out when the choices are counted again.
         const auto spread = factor.get<Count>();
-        if (spread < 1 || spread > task.layer.dims[static_cast<std::size_t>(d)].size)
-          throw wrong("parts.members", fmt::format("dim `{}` is spread by {}", name, spread));
+        if (spread < 1) throw wrong("parts.members", fmt::format("dim `{}` is spread by {}", name, spread));
         factors[f * dims + static_cast<std::size_t>(d)] = spread;
       }
     return factors;

@@ -46,7 +46,8 @@ std::vector<std::string> check_claim(const Task& task, const Claim& claim) {
 
 Proof prove_claim(const Task& task, const Claim& claim, const ProofOptions& options) {
   // The claim as a certificate that says nothing about how it was proven: the whole map-space is one part.
-  audit::Certificate certificate{task, claim.mapping, kInfinity, kInfinity, claim.certified, !claim.mapping, {}};
+  audit::Certificate certificate{
+      task, claim.mapping, kInfinity, kInfinity, claim.certified && claim.mapping, !claim.mapping, {}};
   if (claim.mapping) {
     certificate.value = task_value(task, price(task.layer, task.accelerator, *claim.mapping).totals);
     certificate.lower_bound = claim.certified ? certificate.value : claim.lower_bound.value_or(0);

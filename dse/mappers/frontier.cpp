@@ -53,9 +53,14 @@ Frontier search_frontier(const Mapper& mapper, const Task& task, const SearchOpt
     frontier.points.push_back(std::move(result));
     if (step.most_cycles < fastest.totals.cycles) break;
   }
-  // Without a proof there is no telling what lies between the ends, but the fastest mapping is one of them.
-  if (fastest.mapping && (frontier.points.empty() || frontier.points.back().totals.cycles > fastest.totals.cycles))
-    frontier.points.push_back(fastest);
+  // Without a proof there is no telling what lies between the ends, but the fastest mapping is one of them. A point is
+  // told by its energy, of which that search has proven nothing.
+  if (fastest.mapping && (frontier.points.empty() || frontier.points.back().totals.cycles > fastest.totals.cycles)) {
+    SearchResult& point = frontier.points.emplace_back(fastest);
+    point.value = point.totals.energy_pj;
+    point.lower_bound = 0;
+    point.certified = false;
+  }
   std::reverse(frontier.points.begin(), frontier.points.end());
   frontier.certified = searches.proven() && !frontier.points.empty();
   return frontier;

@@ -13,6 +13,7 @@
 #include "dse/mappers/mapper.h"
 #include "dse/results/atomic_file.h"
 #include "dse/sweep/design_space.h"
+#include "dse/sweep/sweep_task.h"
 
 namespace pliant {
 namespace {
@@ -44,12 +45,7 @@ class Writer {
     const Layer& layer = workload->layers[static_cast<std::size_t>(row.layer_index)].layer;
     const Task task{layer, *design.accelerator, design.accelerator->flexibility_of(layer), design.factorization,
                     design.objective};
-    SearchOptions search;
-    search.threads = options_.threads;
-    search.budget.seconds = sweep_->budget_seconds;
-    search.seed = sweep_->seed;
-    search.stop = options_.stop;
-    search.extra = sweep_->mapper_options;
+    SearchOptions search = search_options(*sweep_, options_.threads, options_.stop);
     search.record_parts = true;
     const SearchResult found = run_mapper(*mapper_, task, search);
     if (options_.stop.stop_requested()) return "stopped";

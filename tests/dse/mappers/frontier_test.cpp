@@ -45,6 +45,22 @@ TEST(Frontier, OfExactIsThatOfAllMappings) {
   EXPECT_GE(longest, 3U);
 }
 
+TEST(Frontier, PointsAreToldByTheirEnergyWithoutAProofToo) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  Task task;
+  task.accelerator = load_accelerator(library, "eyeriss");
+  task.layer = parse_layer("gemm:M=8,N=8,K=8", "test");
+  task.flexibility = task.accelerator.flexibility_of(task.layer);
+  const Frontier frontier = search_frontier(*make_mapper("random"), task, {});
+  EXPECT_FALSE(frontier.certified);
+  ASSERT_FALSE(frontier.points.empty());
+  for (const SearchResult& point : frontier.points) {
+    EXPECT_EQ(point.value, point.totals.energy_pj);
+    EXPECT_FALSE(point.certified);
+    EXPECT_LE(point.lower_bound, point.value);
+  }
+}
+
 TEST(Frontier, HoldsTheBestOfEveryObjective) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   Task task;
