@@ -29,6 +29,7 @@ name: growth
 accelerator: flexref
 set: {{DRAM.bandwidth: 16}}
 workloads: [{workload}]
+network: false
 flexion: false
 vary:
   rows: {{from: {ROWS // heights}, to: {ROWS}, step: {ROWS // heights}}}

@@ -32,6 +32,7 @@ name: sampling
 accelerator: flexref
 set: {{DRAM.bandwidth: 16}}
 workloads: [{workload}]
+network: false
 flexion: false
 vary:
   rows: {{from: 2, to: 64, step: 2}}

@@ -130,7 +130,8 @@ def percentile(sorted_values, share):
 
 def solve(pliant, file, workload, options):
     """Rows of all layers of one workload on one design."""
-    command = [pliant, "map", "--json", "--threads", "1", "--accelerator", str(file), "--workload", workload]
+    command = [pliant, "map", "--json", "--threads", "1", "--accelerator", str(file), "--layers"]
+    command += ["--workload", workload]
     command += ["--factorization", options.factorization, "--objective", options.objective]
     if options.budget > 0:
         command += ["--budget", f"{options.budget}s"]

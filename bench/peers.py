@@ -140,7 +140,7 @@ def goma(pliant):
             names = {"accelerator": template, "workload": f"{model}_{length}"}
             case = dict(names)
             for mapper, times in gemms.items():
-                arguments = ["--accelerator", template, "--workload", names["workload"], "--mapper", mapper]
+                arguments = ["--accelerator", template, "--workload", names["workload"], "--layers", "--mapper", mapper]
                 layers = solve(pliant, *arguments)["layers"]
                 solved = [row_of(layer, **names, layer=layer["layer"]) for layer in layers]
                 times += [float(row["solve_ms"]) for row in solved]

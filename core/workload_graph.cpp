@@ -197,4 +197,24 @@ WorkloadGraph chain_of(const Workload& workload) {
   return graph;
 }
 
+WorkloadGraph unrelated_layers(const Workload& workload) {
+  WorkloadGraph graph;
+  for (std::size_t i = 0; i < workload.layers.size(); ++i) {
+    const auto& [layer, count] = workload.layers[i];
+    Node& node = graph.nodes.emplace_back();
+    node.name = layer.name;
+    node.layer = static_cast<int>(i);
+    node.count = count;
+    node.words = output_extents(layer, count).words;
+  }
+  return graph;
+}
+
+bool has_edges(const WorkloadGraph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) {
+    return std::ranges::any_of(
+        node.from, [](const WorkloadGraph::Edge& edge) { return edge.node != WorkloadGraph::kNetworkInput; });
+  });
+}
+
 }  // namespace pliant

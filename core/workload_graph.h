@@ -49,4 +49,10 @@ std::vector<Count> uses_of_rows(const Workload& workload, const WorkloadGraph& g
 /// Every row once after the other, as often as it occurs, each reading the one before it where their shapes fit.
 WorkloadGraph chain_of(const Workload& workload);
 
+/// Every row as often as it occurs, all operands from outside: layers that have nothing to do with one another.
+WorkloadGraph unrelated_layers(const Workload& workload);
+
+/// Does some node read what another makes?
+bool has_edges(const WorkloadGraph& graph);
+
 }  // namespace pliant

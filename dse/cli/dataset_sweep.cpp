@@ -39,6 +39,7 @@ Sweep sweep_of_dataset(const Library& library, const Manifest& manifest, const A
     if (key == "mapper") overrides.mapper = value;
     if (key == "budget_seconds") overrides.budget_seconds = std::stod(value);
     if (key == "gap") overrides.gap = std::stod(value);
+    if (key == "network" && value == "false") overrides.network = false;
   }
   overrides.seed = manifest.seed;
   overrides.settings = arguments.settings();

@@ -52,6 +52,7 @@ class DesignCommand {
     SweepOverrides overrides;
     overrides.settings = arguments_.settings();
     overrides.most_designs = kMostDesignsOfSearch;
+    if (arguments_.has("layers")) overrides.network = false;
     const Sweep sweep = load_sweep(library_, find_sweep(library_, *file), overrides);
     DesignRunOptions run;
     run.dataset = fs::path(arguments_.text("output").value_or((fs::path("results") / sweep.name).string()));
@@ -93,7 +94,8 @@ class DesignCommand {
     } else {
       print(sweep, run, found);
     }
-    return found.interrupted ? 130 : 0;
+    if (found.interrupted) return 130;
+    return found.frontier.empty() && run.search.shard.count == 1 ? 2 : 0;
   }
 
   static std::string progress_text(const DesignProgress& p) {
@@ -106,10 +108,6 @@ class DesignCommand {
 
   void print(const Sweep& sweep, const DesignRunOptions& run, const DesignFrontier& found) const {
     const DesignProgress& p = found.progress;
-    if (found.interrupted) {
-      out_ << progress_text(p) << "\ninterrupted: nothing is proven yet; the same command continues\n";
-      return;
-    }
     if (const Shard& shard = run.search.shard; shard.count > 1) {
       out_ << fmt::format(
           "shard {}/{}: {} designs decided among themselves, {} searches of layers kept, {}\n"
@@ -133,8 +131,9 @@ class DesignCommand {
       for (const double value : opened.values) row.push_back(fmt::format("{:.6g}", value));
       table.add(std::move(row));
     }
-    out_ << table.text("") << "\n";
-    if (found.frontier.empty()) out_ << "no design meets the constraints; proven\n";
+    if (!found.frontier.empty()) out_ << table.text("") << "\n";
+    if (found.interrupted) return print_interrupted(run, found);
+    if (found.frontier.empty()) err_ << sweep.name << ": no design meets the constraints and limits; proven\n";
     out_ << fmt::format("{} of {} designs on the frontier, {}: {} mapped ({:.2g} %), {} searches of layers, {}\n",
                         found.frontier.size(), p.designs,
                         run.search.gap > 0
@@ -142,11 +141,25 @@ class DesignCommand {
                             : "proven",
                         p.opened, 100 * static_cast<double>(p.opened) / static_cast<double>(p.designs), p.solved,
                         readable_seconds(p.seconds));
+    out_ << mapped_as_words(sweep) << objective_words(sweep);
     std::vector<std::string> columns;
     for (const DesignGoals::Goal& goal : sweep.goals->minimize) columns.emplace_back(column_of(goal.measure));
     std::ranges::sort(columns);  // one measure may be a goal for several workloads
     columns.erase(std::ranges::unique(columns).begin(), columns.end());
     out_ << fmt::format("next: pliant pareto {} --minimize {}\n", run.dataset.string(), fmt::join(columns, ","));
+  }
+
+  void print_interrupted(const DesignRunOptions& run, const DesignFrontier& found) const {
+    const DesignProgress& p = found.progress;
+    out_ << progress_text(p) << "\n";
+    if (p.gap && !found.frontier.empty())
+      out_ << fmt::format(
+          "interrupted: for every one of the {} designs that are open, one of these is at most {:.3g} % worse in every "
+          "goal, proven. Their rows are in {}\n",
+          p.designs - p.decided, 100 * *p.gap, run.dataset.string());
+    else
+      out_ << "interrupted: nothing is proven yet\n";
+    out_ << "the same command continues\n";
   }
 
   const Arguments& arguments_;

@@ -15,6 +15,7 @@ ordered_json design_json(const Sweep& sweep, const DesignRunOptions& run, const 
                       {"interrupted", found.interrupted},
                       {"certified", !found.interrupted && run.search.shard.count == 1},
                       {"gap", run.search.gap},
+                      {"proven_gap", p.gap ? ordered_json(*p.gap) : ordered_json()},
                       {"designs", p.designs},
                       {"decided", p.decided},
                       {"opened", p.opened},

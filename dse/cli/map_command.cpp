@@ -29,17 +29,19 @@ constexpr const char* kMapUsage = R"(usage: pliant map --accelerator NAME|FILE -
        pliant map --accelerator NAME|FILE --workload NAME|FILE [options]
 
 Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what limits the
-runtime. Without --layer, every layer of the workload, one line each as it is done, and the totals. With --network the
-sums count: each layer gets the mapping that serves the whole network, and the table says what it gave up. When nothing
-fits: the limits that conflict and the nearest miss, exit code 3. Ctrl-C gives what is there, exit code 130.
+runtime. Without --layer the whole workload: where it knows its graph as a network, in which each layer has the mapping
+that serves the sums and tensors stay on chip where that is best; else (or with --layers) every layer by itself, one
+line each as it is done, and the totals. When nothing fits: the limits that conflict and the nearest miss, exit code 3.
+Ctrl-C gives what is there, exit code 130.
 
 examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b
   pliant map --accelerator eyeriss --workload resnet50 --objective runtime
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --objective runtime,energy
   pliant map --accelerator simba --workload mobilenet_v2 --factorization ruby-s --gap 1%
-  pliant map --accelerator eyeriss --workload resnet50 --network --objective energy --deadline 4e7
-  pliant map --accelerator npu --workload mobilenet_v2 --network --inferences 1000
+  pliant map --accelerator eyeriss --workload resnet50 --layers
+  pliant map --accelerator eyeriss --workload resnet50 --objective energy --deadline 4e7
+  pliant map --accelerator npu --workload mobilenet_v2 --inferences 1000
   pliant map --accelerator simba --layer gemm:M=512,N=512,K=512 --save best.yaml
   pliant map --accelerator eyeriss --layer conv:M=64,C=64,P=56,Q=56,R=3,S=3 --factorization ruby-s --json
   pliant map --accelerator tpuv1 --workload vgg16 --mapper local --mapper-option beam=64 --budget 1s
@@ -54,14 +56,14 @@ class MapCommand {
   int run() {
     // 1. Everything that can be wrong is found before the first search.
     TaskWords words = task_words(arguments_);
-    check_network_options(arguments_, words);
+    const NetworkChoice choice = choose_network(arguments_, words);
     const std::vector<Objective> objectives = several_objectives(words);
     mapper_name_ = *arguments_.text("mapper");
     const std::unique_ptr<Mapper> mapper = make_mapper(mapper_name_);
     if (!mapper) throw arguments_.unknown("--mapper", "mapper", mapper_name_, mapper_names());
     SearchOptions search = search_options();
     const std::vector<ReadTask> tasks = read_tasks(words);
-    if (arguments_.has("network")) return map_network(arguments_, words, *mapper, tasks, search, out_, err_);
+    if (choice.network) return map_network(arguments_, words, *choice.workload, *mapper, tasks, search, out_, err_);
     const bool one = words.layer.has_value();
     if (!one && arguments_.has("save")) throw arguments_.bad("--save", "of a whole workload", "a single --layer");
     if (arguments_.has("certificate")) check_certificate_option(one && objectives.empty(), tasks.front().task);
@@ -79,11 +81,11 @@ class MapCommand {
     if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
     if (arguments_.has("certificate")) write_proof(layers.front());
     if (arguments_.has("json")) {
-      print_json(words, layers, one, tasks.front().pass);
+      print_json(words, layers, choice.workload);
     } else if (one) {
       print_layer(layers.front());
     } else {
-      print_end_of_workload(layers, tasks.size(), tasks.front().pass);
+      print_end_of_workload(layers, tasks.size(), *choice.workload);
     }
     if (interrupt.asked()) return 130;
     for (const SearchedLayer& searched : layers)
@@ -217,20 +219,21 @@ class MapCommand {
       throw arguments_.bad("--certificate", fmt::format("cannot write `{}`", file), "a file that can be written");
   }
 
-  void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers, bool one,
-                  const Workload::Pass& pass) const {
+  void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers,
+                  const std::optional<Workload>& workload) const {
     nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}};
-    if (one) {
+    if (!workload) {
       json.update(search_json(layers.front(), mapper_name_));
     } else {
       json["workload"] = *words.workload;
+      json["mapped_as"] = "layers";
       json["layers"] = nlohmann::ordered_json::array();
       for (const SearchedLayer& searched : layers) {
         nlohmann::ordered_json item{{"count", searched.count}};
         item.update(search_json(searched, mapper_name_));
         json["layers"].push_back(std::move(item));
       }
-      json["total"] = totals_json(layers, pass);
+      json["total"] = totals_json(layers.front().task->accelerator, network_totals(layers, &*workload), workload->pass);
     }
     out_ << json.dump(2) << "\n";
   }
@@ -247,8 +250,8 @@ class MapCommand {
   }
 
   void print_end_of_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted,
-                             const Workload::Pass& pass) const {
-    out_ << "\n" << totals_text(layers, pass, mapper_name_, arguments_.has("ascii"));
+                             const Workload& workload) const {
+    out_ << "\n" << totals_text(layers, &workload, workload.pass, mapper_name_, arguments_.has("ascii"));
     if (layers.size() < wanted) out_ << fmt::format("interrupted: {} of {} layers searched\n", layers.size(), wanted);
     for (const SearchedLayer& searched : layers)
       if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `pliant map --network`: the best mappings of a network as a whole.
+// `pliant map` of a whole workload: the best mappings of a network as a whole.
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <vector>
 
 #include "dse/cli/arguments.h"
@@ -11,11 +12,17 @@
 
 namespace pliant {
 
-/// --network and --deadline make sense with the other options; InputError otherwise.
-void check_network_options(const Arguments& arguments, const TaskWords& words);
+/// How a question is mapped: of a workload that knows its graph as a network, unless --layers or another mapper is
+/// asked for. InputError when options of networks do not fit it.
+struct NetworkChoice {
+  std::optional<Workload> workload;  ///< of a whole workload
+  bool network = false;
+  bool asked = false;  ///< by --network
+};
+NetworkChoice choose_network(const Arguments& arguments, const TaskWords& words);
 
 /// Exit code as `map` has it.
-int map_network(const Arguments& arguments, const TaskWords& words, const Mapper& mapper,
+int map_network(const Arguments& arguments, const TaskWords& words, const Workload& workload, const Mapper& mapper,
                 const std::vector<ReadTask>& tasks, SearchOptions search, std::ostream& out, std::ostream& err);
 
 }  // namespace pliant

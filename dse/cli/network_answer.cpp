@@ -25,10 +25,10 @@ struct GivenUp {
 class NetworkTelling {
  public:
   NetworkTelling(const std::vector<ReadTask>& tasks, const NetworkGoal& goal, const NetworkOptimum& optimum,
-                 std::vector<SearchResult> alone)
-      : tasks_(tasks), goal_(goal), optimum_(optimum), alone_(std::move(alone)) {}
+                 const NetworkTotals& totals, std::vector<SearchResult> alone)
+      : tasks_(tasks), goal_(goal), optimum_(optimum), totals_(totals), alone_(std::move(alone)) {}
 
-  std::string text(std::string_view mapper) const {
+  std::string text(std::string_view mapper, bool ascii) const {
     TextTable table({"layer", "times", "energy uJ", "cycles", "EDP", "alone", "gave up"});
     for (const NetworkPart& part : optimum_.parts) {
       const GivenUp given = given_up(part);
@@ -47,7 +47,10 @@ class NetworkTelling {
       text += fmt::format(", {:.3g} % above", 100 * (apart / optimum_.value - 1));
     else
       text += ", too slow";
-    return text + fmt::format("; mapper {}, {} searches\n", mapper, optimum_.searches);
+    text += fmt::format("; mapper {}, {} searches\n", mapper, optimum_.searches);
+    return text + "\n" + parts_text(totals_) +
+           "  not in them: operators without MACs; the workload does not say which layers read what\n\n" +
+           shares_text(tasks_.front().task.accelerator, totals_, ascii);
   }
 
   ordered_json json(std::string_view mapper) const {
@@ -68,14 +71,7 @@ class NetworkTelling {
 
  private:
   NetworkVerdict verdict() const {
-    return {tasks_,
-            goal_,
-            optimum_.value,
-            optimum_.lower_bound,
-            optimum_.gap(),
-            optimum_.certified,
-            optimum_.energy_pj,
-            optimum_.cycles,
+    return {tasks_,           goal_, optimum_.value, optimum_.lower_bound, optimum_.gap(), optimum_.certified, totals_,
             optimum_.searches};
   }
   GivenUp given_up(const NetworkPart& part) const {
@@ -94,6 +90,7 @@ class NetworkTelling {
   const std::vector<ReadTask>& tasks_;
   const NetworkGoal& goal_;
   const NetworkOptimum& optimum_;
+  const NetworkTotals& totals_;
   std::vector<SearchResult> alone_;  ///< by layer: the optimum of the same objective
 };
 
@@ -105,10 +102,11 @@ std::string NetworkVerdict::text(std::string_view of) const {
   std::string text = certified ? fmt::format("certified optimum of {}: {}{}\n", of, best, within)
                                : fmt::format("best found for {}: {}{}, proven lower bound {:.7g}, gap {:.3g} %\n", of,
                                              best, within, lower_bound, 100 * gap);
-  text += fmt::format("energy {:.6g} uJ, {:.0f} cycles, EDP {:.7g} pJ x cycles\n", energy_pj * 1e-6, cycles,
-                      energy_pj * cycles);
-  if (const auto figures = in_time())
-    text += physical_text(tasks.front().task.accelerator, figures, &tasks.front().pass) + "\n";
+  text += fmt::format("energy {:.6g} uJ, {:.0f} cycles, EDP {:.7g} pJ x cycles\n", totals.energy_pj() * 1e-6,
+                      totals.cycles(), totals.energy_pj() * totals.cycles());
+  const Accelerator& accelerator = tasks.front().task.accelerator;
+  if (const auto figures = totals_in_time(accelerator, totals))
+    text += physical_text(accelerator, figures, &tasks.front().pass) + "\n";
   return text;
 }
 
@@ -119,20 +117,14 @@ ordered_json NetworkVerdict::json(std::string_view mapper) const {
                     {"lower_bound", lower_bound},
                     {"gap", gap},
                     {"certified", certified},
-                    {"energy_pj", energy_pj},
-                    {"runtime_cycles", cycles},
-                    {"edp_pj_cycles", energy_pj * cycles},
+                    {"energy_pj", totals.energy_pj()},
+                    {"runtime_cycles", totals.cycles()},
+                    {"edp_pj_cycles", totals.energy_pj() * totals.cycles()},
                     {"searches", searches}};
-  json.update(physical_json(tasks.front().task.accelerator, in_time(), &tasks.front().pass));
+  const Accelerator& accelerator = tasks.front().task.accelerator;
+  json.update(physical_json(accelerator, totals_in_time(accelerator, totals), &tasks.front().pass));
   if (!std::isinf(goal.most_cycles)) json["deadline_cycles"] = goal.most_cycles;
   return json;
-}
-
-std::optional<Physical> NetworkVerdict::in_time() const {
-  double macs = 0;
-  for (const ReadTask& read : tasks)
-    macs += static_cast<double>(read.count) * static_cast<double>(read.task.layer.macs());
-  return physical(tasks.front().task.accelerator.clock_hz, energy_pj, cycles, macs);
 }
 
 NetworkAnswer no_network(const Task* without_mapping, const NetworkGoal& goal, double fastest_cycles) {
@@ -140,16 +132,18 @@ NetworkAnswer no_network(const Task* without_mapping, const NetworkGoal& goal, d
     return {false,
             fmt::format("no mappings of the network take at most {:.0f} cycles; the fastest take {:.0f}\n",
                         goal.most_cycles, fastest_cycles),
+            {},
             {}};
   const auto why = why_nothing_fits(*without_mapping);
   return {false,
           why ? infeasible_text(*without_mapping, *why)
               : fmt::format("no mapping of layer {} was found\n", without_mapping->layer.name),
+          {},
           {}};
 }
 
 NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
-                             const SearchOptions& options) {
+                             const SearchOptions& options, bool ascii) {
   std::vector<NetworkLayer> layers;
   for (const ReadTask& read : tasks) layers.push_back({read.task, read.count});
   const NetworkOptimum optimum = search_network(mapper, layers, goal, options);
@@ -160,8 +154,10 @@ NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& 
   std::vector<SearchResult> alone;
   for (const ReadTask& read : tasks) alone.push_back(run_mapper(mapper, read.task, options));
   if (options.stop.stop_requested()) return {};
-  const NetworkTelling telling(tasks, goal, optimum, std::move(alone));
-  return {true, telling.text(mapper.name()), telling.json(mapper.name())};
+  const NetworkTotals totals = network_totals(layers, optimum);
+  const NetworkTelling telling(tasks, goal, optimum, totals, std::move(alone));
+  return {true, telling.text(mapper.name(), ascii), telling.json(mapper.name()),
+          totals_json(layers.front().task.accelerator, totals, tasks.front().pass)};
 }
 
 }  // namespace pliant

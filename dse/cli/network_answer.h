@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "costmodel/physical.h"
+#include "dse/cli/network_totals.h"
 #include "dse/cli/task_options.h"
 #include "dse/mappers/network.h"
 
@@ -17,13 +16,15 @@ namespace pliant {
 
 struct NetworkAnswer {
   bool found = false;
-  std::string text;             ///< or why nothing was found
-  nlohmann::ordered_json json;  ///< `network` of `pliant map --network --json`
+  std::string text;              ///< or why nothing was found
+  nlohmann::ordered_json json;   ///< `network` of `pliant map --json`
+  nlohmann::ordered_json total;  ///< `total`, as layers mapped one by one have it
 };
 
-/// Layers that have nothing to do with one another. Of a search that was stopped nothing may be told.
+/// Which layers read what is not known: layers that have nothing to do with one another. Of a search that was stopped
+/// nothing may be told.
 NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
-                             const SearchOptions& options);
+                             const SearchOptions& options, bool ascii = false);
 
 /// What is proven about a network and its sums, whatever was searched.
 struct NetworkVerdict {
@@ -31,15 +32,12 @@ struct NetworkVerdict {
   const NetworkGoal& goal;
   double value, lower_bound, gap;
   bool certified;
-  double energy_pj, cycles;
+  const NetworkTotals& totals;
   std::uint64_t searches;
 
   /// `of`: "the network".
   std::string text(std::string_view of) const;
   nlohmann::ordered_json json(std::string_view mapper) const;
-
- private:
-  std::optional<Physical> in_time() const;
 };
 
 /// A layer that fits nowhere (null: none), or a deadline that is too short.

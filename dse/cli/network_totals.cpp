@@ -15,15 +15,35 @@ namespace pliant {
 namespace {
 
 using nlohmann::ordered_json;
+using residency::Home;
+using residency::kOutside;
+
+constexpr const char* kOperators = "operators without MACs";
+constexpr const char* kLoads = "loading weights that stay";
 
 bool has_energy(const Level& level) { return !level.is_fanout() || level.fanout().pj_per_bit > 0; }
 
-void add_layer(NetworkTotals& all, const SearchedLayer& searched) {
-  const Task& task = *searched.task;
-  const auto count = static_cast<double>(searched.count);
-  const CostReport report = price(task.layer, task.accelerator, *searched.result.mapping);
-  all.energy_pj += count * searched.result.totals.energy_pj;
-  all.cycles += count * searched.result.totals.cycles;
+NetworkTotals empty_totals(const Accelerator& accelerator) {
+  NetworkTotals all;
+  for (std::size_t l = 0; l < accelerator.levels.size(); ++l)
+    if (has_energy(accelerator.levels[l]))
+      all.levels.push_back({accelerator.levels[l].name, static_cast<int>(l), {}, 0, 0, 0});
+  return all;
+}
+
+void add_bound(NetworkTotals& all, const std::string& what, Count count, double cycles) {
+  auto bound = std::ranges::find(all.bounds, what, &NetworkTotals::Bound::what);
+  if (bound == all.bounds.end()) bound = all.bounds.insert(bound, {what, 0, 0});
+  bound->layers += count;
+  bound->cycles += cycles;
+}
+
+void add_layer(NetworkTotals& all, const Task& task, const Mapping& mapping, const Totals& totals, Count times) {
+  const auto count = static_cast<double>(times);
+  const CostReport report = price(task.layer, task.accelerator, mapping);
+  all.parts.layers.count += times;
+  all.parts.layers.energy_pj += count * totals.energy_pj;
+  all.parts.layers.cycles += count * totals.cycles;
   all.macs += count * static_cast<double>(task.layer.macs());
   std::size_t at = 0;
   for (std::size_t l = 0; l < report.levels.size(); ++l) {
@@ -37,15 +57,28 @@ void add_layer(NetworkTotals& all, const SearchedLayer& searched) {
   }
   all.levels[at].macs_pj += count * report.mac_energy_pj;
   all.levels[at].leakage_pj += count * report.compute_leakage_pj;
-  auto bound = std::ranges::find(all.bounds, report.bound_by, &NetworkTotals::Bound::what);
-  if (bound == all.bounds.end()) bound = all.bounds.insert(bound, {report.bound_by, 0, 0});
-  bound->layers += searched.count;
-  bound->cycles += count * searched.result.totals.cycles;
+  add_bound(all, report.bound_by, times, count * totals.cycles);
 }
 
-std::optional<Physical> totals_in_time(const Accelerator& accelerator, const NetworkTotals& totals) {
-  if (totals.cycles <= 0) return std::nullopt;
-  return physical(accelerator.clock_hz, totals.energy_pj, totals.cycles, totals.macs);
+/// Words that move without a layer, one `share` of them, and what leaks meanwhile.
+void add_moves(NetworkTotals& all, const Accelerator& accelerator, const residency::WordsByLevel& words, Role read,
+               Role written, double cycles, double share) {
+  for (NetworkTotals::Level& sum : all.levels) {
+    const Level& level = accelerator.levels[static_cast<std::size_t>(sum.level)];
+    const auto instances = static_cast<double>(accelerator.instances(sum.level));
+    if (level.is_compute()) sum.leakage_pj += cycles * instances * level.compute().leak_pj_per_cycle;
+    if (!level.is_memory()) continue;
+    sum.leakage_pj += cycles * instances * level.memory().leak_pj_per_cycle;
+    const auto moved = words.find(sum.level);
+    if (moved == words.end()) continue;
+    sum.by_role[static_cast<std::size_t>(read)] += share * moved->second.read * level.memory().read_pj;
+    sum.by_role[static_cast<std::size_t>(written)] += share * moved->second.written * level.memory().write_pj;
+    sum.bits += share * (moved->second.read + moved->second.written) * level.memory().word_bits;
+  }
+}
+
+void sort_bounds(NetworkTotals& all) {
+  std::ranges::stable_sort(all.bounds, std::ranges::greater{}, &NetworkTotals::Bound::cycles);
 }
 
 std::string network_energy(const NetworkTotals& totals, const std::optional<Physical>& figures, bool ascii) {
@@ -53,7 +86,7 @@ std::string network_energy(const NetworkTotals& totals, const std::optional<Phys
       {"level", "inputs", "weights", "outputs", "MACs", "leakage", "energy", "share", "<", figures ? "GB/s" : ""});
   const auto cell = [](double pj) { return pj > 0 ? readable_energy(pj) : "-"; };
   for (const NetworkTotals::Level& level : totals.levels) {
-    const double share = level.energy_pj() / totals.energy_pj;
+    const double share = level.energy_pj() / totals.energy_pj();
     table.add(
         {level.name, cell(level.by_role[0]), cell(level.by_role[1]), cell(level.by_role[2]), cell(level.macs_pj),
          cell(level.leakage_pj), cell(level.energy_pj()), fmt::format("{:.1f} %", 100 * share), share_bar(share, ascii),
@@ -65,58 +98,139 @@ std::string network_energy(const NetworkTotals& totals, const std::optional<Phys
 std::string network_time(const NetworkTotals& totals, bool ascii) {
   TextTable table({"bound by", "layers", "cycles", "of runtime", "<"});
   for (const NetworkTotals::Bound& bound : totals.bounds) {
-    const double share = bound.cycles / totals.cycles;
+    const double share = bound.cycles / totals.cycles();
     table.add({bound.what, std::to_string(bound.layers), fmt::format("{:.0f}", bound.cycles),
                fmt::format("{:.1f} %", 100 * share), share_bar(share, ascii)});
   }
   return table.text("  ");
 }
 
+ordered_json part_json(const NetworkParts::Part& part) {
+  return {{"count", part.count}, {"energy_pj", part.energy_pj}, {"runtime_cycles", part.cycles}};
+}
+
 }  // namespace
 
-NetworkTotals network_totals(const std::vector<SearchedLayer>& layers) {
-  NetworkTotals all;
-  for (const Level& level : layers.front().task->accelerator.levels)
-    if (has_energy(level)) all.levels.push_back({level.name, {}, 0, 0, 0});
+NetworkTotals network_totals(const std::vector<SearchedLayer>& layers, const Workload* workload) {
+  NetworkTotals all = empty_totals(layers.front().task->accelerator);
+  all.solve_seconds = 0;
+  std::vector<Task> rows;
   for (const SearchedLayer& searched : layers) {
-    all.solve_seconds += searched.result.seconds;
+    rows.push_back(*searched.task);
+    *all.solve_seconds += searched.result.seconds;
     all.complete &= searched.result.mapping.has_value();
     if (!searched.result.mapping) continue;
     all.certified &= searched.result.certified;
-    add_layer(all, searched);
+    add_layer(all, *searched.task, *searched.result.mapping, searched.result.totals, searched.count);
   }
-  std::ranges::stable_sort(all.bounds, std::ranges::greater{}, &NetworkTotals::Bound::cycles);
+  sort_bounds(all);
+  if (workload != nullptr && workload->graph && rows.size() == workload->layers.size())
+    all.left_out = residency::operators_outside(residency::live_tensors(*workload, rows), rows);
   return all;
 }
 
-std::string totals_text(const std::vector<SearchedLayer>& layers, const Workload::Pass& pass, std::string_view mapper,
-                        bool ascii) {
-  const Accelerator& accelerator = layers.front().task->accelerator;
-  const NetworkTotals all = network_totals(layers);
-  const auto figures = totals_in_time(accelerator, all);
-  std::string text =
-      fmt::format("{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
-                  all.complete ? "total: " : "total of what fits: ", all.energy_pj * 1e-6, all.cycles,
-                  all.energy_pj * all.cycles, mapper, readable_search_time(all.solve_seconds));
-  if (figures) text += physical_text(accelerator, figures, &pass) + "\n";
-  if (all.bounds.empty()) return text;
-  text += "\nwhere the network's energy goes\n" + network_energy(all, figures, ascii);
-  return text + "\nwhat bounds its time\n" + network_time(all, ascii);
+NetworkTotals network_totals(const residency::Search& search, const std::vector<Task>& rows,
+                             const residency::Optimum& best) {
+  const Accelerator& accelerator = rows.front().accelerator;
+  const residency::LiveTensors& live = search.live();
+  NetworkTotals all = empty_totals(accelerator);
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const residency::Step& step = live.steps[s];
+    const residency::StepChoice& choice = best.steps[s];
+    for (const residency::StepPart& part : choice.parts)
+      add_layer(all, search.task(choice.variant), part.mapping, part.totals, part.count);
+    if (step.row >= 0 || step.makes < 0) continue;
+    std::vector<Home> reads;
+    for (const residency::Read& read : step.reads) reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
+    const residency::WordsByLevel words =
+        residency::operator_words(rows, step, live, reads, best.homes[static_cast<std::size_t>(step.makes)]);
+    add_moves(all, accelerator, words, Role::kInput, Role::kOutput, choice.cycles, 1);
+    add_bound(all, kOperators, step.count, choice.cycles);
+  }
+  for (std::size_t w = 0; w < best.weights.size(); ++w) {
+    if (best.weights[w] == kOutside) continue;
+    const double share = 1 / static_cast<double>(search.inferences());
+    const residency::StandingWeights& weights = live.weights[w];
+    const double cycles = share * residency::loading_cost(rows, live, weights, best.weights[w]).cycles;
+    add_moves(all, accelerator, residency::loading_words(rows, live, weights, best.weights[w]), Role::kWeight,
+              Role::kWeight, cycles, share);
+    add_bound(all, kLoads, 1, cycles);
+  }
+  all.parts = best.parts;
+  all.certified = best.certified;
+  sort_bounds(all);
+  return all;
 }
 
-ordered_json totals_json(const std::vector<SearchedLayer>& layers, const Workload::Pass& pass) {
+NetworkTotals network_totals(const std::vector<NetworkLayer>& layers, const NetworkOptimum& best) {
+  NetworkTotals all = empty_totals(layers.front().task.accelerator);
+  for (const NetworkPart& part : best.parts)
+    add_layer(all, layers[part.layer].task, part.mapping, part.totals, part.count);
+  all.certified = best.certified;
+  sort_bounds(all);
+  return all;
+}
+
+std::optional<Physical> totals_in_time(const Accelerator& accelerator, const NetworkTotals& totals) {
+  if (totals.cycles() <= 0) return std::nullopt;
+  return physical(accelerator.clock_hz, totals.energy_pj(), totals.cycles(), totals.macs);
+}
+
+std::string parts_text(const NetworkTotals& totals) {
+  TextTable table({"part", "count", "energy", "of energy", "cycles", "of runtime"});
+  const auto add = [&](const char* what, const NetworkParts::Part& part) {
+    if (part.count == 0) return;
+    table.add({what, std::to_string(part.count), readable_energy(part.energy_pj),
+               fmt::format("{:.1f} %", 100 * part.energy_pj / totals.energy_pj()), fmt::format("{:.0f}", part.cycles),
+               fmt::format("{:.1f} %", 100 * part.cycles / totals.cycles())});
+  };
+  add("layers with MACs", totals.parts.layers);
+  add(kOperators, totals.parts.operators);
+  add(kLoads, totals.parts.loads);
+  std::string text = "what the sums are of\n" + table.text("  ");
+  if (totals.left_out)
+    text += fmt::format(
+        "  not in them: {} {}; with every tensor outside they take {} and {:.0f} cycles. As a network (without\n"
+        "  --layers) they count, and tensors stay on chip where that is best\n",
+        totals.left_out->count, kOperators, readable_energy(totals.left_out->energy_pj), totals.left_out->cycles);
+  return text;
+}
+
+std::string shares_text(const Accelerator& accelerator, const NetworkTotals& totals, bool ascii) {
+  if (totals.bounds.empty()) return {};
+  return "where the network's energy goes\n" + network_energy(totals, totals_in_time(accelerator, totals), ascii) +
+         "\nwhat bounds its time\n" + network_time(totals, ascii);
+}
+
+std::string totals_text(const std::vector<SearchedLayer>& layers, const Workload* workload, const Workload::Pass& pass,
+                        std::string_view mapper, bool ascii) {
   const Accelerator& accelerator = layers.front().task->accelerator;
-  const NetworkTotals all = network_totals(layers);
-  const auto figures = totals_in_time(accelerator, all);
-  ordered_json json{{"energy_pj", all.energy_pj},
-                    {"runtime_cycles", all.cycles},
-                    {"edp_pj_cycles", all.energy_pj * all.cycles},
-                    {"certified", all.certified && all.complete},
-                    {"complete", all.complete},
-                    {"solve_seconds", all.solve_seconds}};
+  const NetworkTotals all = network_totals(layers, workload);
+  const double energy = all.energy_pj(), cycles = all.cycles();
+  std::string text =
+      fmt::format("{}energy {:.6g} uJ, {:.0f} cycles, EDP of the sums {:.6g} pJ x cycles; mapper {}, {}\n",
+                  all.complete ? "total: " : "total of what fits: ", energy * 1e-6, cycles, energy * cycles, mapper,
+                  readable_search_time(all.solve_seconds.value_or(0)));
+  if (const auto figures = totals_in_time(accelerator, all)) text += physical_text(accelerator, figures, &pass) + "\n";
+  if (all.bounds.empty()) return text;
+  return text + "\n" + parts_text(all) + "\n" + shares_text(accelerator, all, ascii);
+}
+
+ordered_json totals_json(const Accelerator& accelerator, const NetworkTotals& totals, const Workload::Pass& pass) {
+  const auto figures = totals_in_time(accelerator, totals);
+  ordered_json json{{"energy_pj", totals.energy_pj()},
+                    {"runtime_cycles", totals.cycles()},
+                    {"edp_pj_cycles", totals.energy_pj() * totals.cycles()},
+                    {"certified", totals.certified && totals.complete},
+                    {"complete", totals.complete}};
+  if (totals.solve_seconds) json["solve_seconds"] = *totals.solve_seconds;
   json.update(physical_json(accelerator, figures, &pass));
+  json["parts"] = {{"layers", part_json(totals.parts.layers)},
+                   {"operators", part_json(totals.parts.operators)},
+                   {"loads", part_json(totals.parts.loads)}};
+  if (totals.left_out) json["left_out"] = {{"operators", part_json(*totals.left_out)}};
   json["energy_by_level"] = ordered_json::array();
-  for (const NetworkTotals::Level& level : all.levels) {
+  for (const NetworkTotals::Level& level : totals.levels) {
     ordered_json item{{"level", level.name}, {"energy_pj", level.energy_pj()}};
     for (std::size_t r = 0; r < kRoles; ++r) item[std::string(keys::kRoleNames[r]) + "_pj"] = level.by_role[r];
     item["macs_pj"] = level.macs_pj;
@@ -126,7 +240,7 @@ ordered_json totals_json(const std::vector<SearchedLayer>& layers, const Workloa
     json["energy_by_level"].push_back(std::move(item));
   }
   json["time_by_bound"] = ordered_json::array();
-  for (const NetworkTotals::Bound& bound : all.bounds)
+  for (const NetworkTotals::Bound& bound : totals.bounds)
     json["time_by_bound"].push_back(
         {{"bound_by", bound.what}, {"layers", bound.layers}, {"runtime_cycles", bound.cycles}});
   return json;

@@ -32,14 +32,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "the mappings that none beats in all of them",
      "objective"},
     {"network", kFlag, "", "map",
-     "of a whole workload: the mappings whose sums of energy and cycles are best, and what each layer gave up"},
+     "of a whole workload: the mappings whose sums of energy and cycles are best. Default where the workload knows its "
+     "graph and the mapper is exact"},
+    {"layers", kFlag, "", "map sweep design",
+     "every layer by itself, also of a workload that knows its graph; in a sweep file `network: false`"},
     {"residency", kText, "on", "map",
-     "with --network, of a workload that knows its graph: on = tensors may stay on chip between layers; off = the "
-     "layers are unrelated"},
+     "of a network that knows its graph: on = tensors may stay on chip between layers; off = all "
+     "live outside"},
     {"inferences", kWhole, "1", "map",
-     "with --network, of a workload that knows its graph: weights may stay on chip across so many inferences or decode "
+     "of a network that knows its graph: weights may stay on chip across so many inferences or decode "
      "steps; figures are of one of them"},
-    {"deadline", kReal, "", "map", "with --network and --objective energy: cycles that the network may take"},
+    {"deadline", kReal, "", "map", "of a network, with --objective energy: cycles that it may take"},
     {"factorization", kText, "pfm", "map count", kFactorizations, "factorization"},
     {"factorization", kText, "", "eval", "pfm, ruby-s, ruby-t, ruby or padding instead of the mapping's"},
     {"flexibility", kText, "", "map eval flexion count show",

@@ -47,7 +47,8 @@ std::vector<std::string> variant_settings(const Accelerator& plain, const Accele
 class ResidencyTelling {
  public:
   ResidencyTelling(const Workload& workload, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
-                   const residency::Search& search, const Optimum& best, const Optimum& outside, Count inferences)
+                   const residency::Search& search, const Optimum& best, const Optimum& outside,
+                   const NetworkTotals& totals, const ResidencyRequest& request)
       : workload_(workload),
         tasks_(tasks),
         accelerator_(tasks.front().task.accelerator),
@@ -55,23 +56,25 @@ class ResidencyTelling {
         search_(search),
         best_(best),
         outside_(outside),
-        inferences_(inferences) {}
+        totals_(totals),
+        request_(request) {}
 
   std::string text(std::string_view mapper) const {
     std::string text = steps_table() + "\n";
     if (const std::string stays = tensors_table(); stays.empty())
-      text += "no tensor stays on chip\n";
+      text += request_.stay ? "no tensor stays on chip\n" : "every tensor lives outside, as was asked\n";
     else
       text += "tensors that stay on chip\n" + stays;
     text += weights_text();
-    text += "\n" + verdict().text("the network over mappings and residency");
-    text += without_text();
-    return text + fmt::format("mapper {}, {} searches\n", mapper, search_.searches());
+    text += "\n" + verdict().text(request_.stay ? "the network over mappings and residency" : "the network");
+    if (request_.stay) text += without_text();
+    text += fmt::format("mapper {}, {} searches\n", mapper, search_.searches());
+    return text + "\n" + parts_text(totals_) + "\n" + shares_text(accelerator_, totals_, request_.ascii);
   }
 
   ordered_json json(std::string_view mapper) const {
     ordered_json json = verdict().json(mapper);
-    if (outside_.found())
+    if (request_.stay && outside_.found())
       json["without_residency"] = {
           {"value", outside_.value},           {"lower_bound", outside_.lower_bound},
           {"certified", outside_.certified},   {"energy_pj", outside_.energy_pj},
@@ -85,8 +88,8 @@ class ResidencyTelling {
                                  {"from_step", tensor.made_by},
                                  {"to_step", tensor.last_read}});
     }
-    if (inferences_ > 1) {
-      json["inferences"] = inferences_;
+    if (request_.inferences > 1) {
+      json["inferences"] = request_.inferences;
       json["weights"] = ordered_json::array();
       for (std::size_t w = 0; w < best_.weights.size(); ++w)
         if (best_.weights[w] != kOutside)
@@ -111,8 +114,7 @@ class ResidencyTelling {
   Home home_of(int tensor) const { return best_.homes[static_cast<std::size_t>(tensor)]; }
 
   NetworkVerdict verdict() const {
-    return {tasks_,          goal_,           best_.value,  best_.lower_bound, best_.gap(),
-            best_.certified, best_.energy_pj, best_.cycles, search_.searches()};
+    return {tasks_, goal_, best_.value, best_.lower_bound, best_.gap(), best_.certified, totals_, search_.searches()};
   }
 
   std::string reads_from(std::size_t s) const {
@@ -195,7 +197,7 @@ class ResidencyTelling {
   }
 
   std::string weights_text() const {
-    if (inferences_ == 1) return {};
+    if (request_.inferences == 1) return {};
     TextTable table({"weights of", "stay in<", "words"});
     std::size_t stay = 0;
     for (std::size_t w = 0; w < best_.weights.size(); ++w) {
@@ -204,8 +206,8 @@ class ResidencyTelling {
       table.add({node_name(live().steps[static_cast<std::size_t>(live().weights[w].step)].node),
                  home_name(best_.weights[w]), readable_count(static_cast<double>(words_of_weights(w)))});
     }
-    if (stay == 0) return fmt::format("no weights stay across {} inferences\n", inferences_);
-    return fmt::format("weights that stay across {} inferences, loaded once before the first\n", inferences_) +
+    if (stay == 0) return fmt::format("no weights stay across {} inferences\n", request_.inferences);
+    return fmt::format("weights that stay across {} inferences, loaded once before the first\n", request_.inferences) +
            table.text("  ");
   }
 
@@ -245,25 +247,28 @@ class ResidencyTelling {
   const residency::Search& search_;
   const Optimum& best_;
   const Optimum& outside_;
-  Count inferences_;
+  const NetworkTotals& totals_;
+  const ResidencyRequest& request_;
 };
 
 }  // namespace
 
 NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
-                               const NetworkGoal& goal, const SearchOptions& options, Count inferences) {
+                               const NetworkGoal& goal, const SearchOptions& options, const ResidencyRequest& request) {
   std::vector<Task> rows;
   for (const ReadTask& read : tasks) rows.push_back(read.task);
-  residency::Search search(mapper, workload, rows, options, inferences);
-  const Optimum best = search.run(goal, true);
+  residency::Search search(mapper, workload, rows, options, request.inferences);
+  const Optimum best = search.run(goal, request.stay);
   if (options.stop.stop_requested()) return {};
   if (!best.found())
     return no_network(best.without_mapping ? &rows[static_cast<std::size_t>(*best.without_mapping)] : nullptr, goal,
                       best.fastest_cycles);
-  const Optimum outside = search.run(goal, false);
+  const Optimum outside = request.stay ? search.run(goal, false) : best;
   if (options.stop.stop_requested()) return {};
-  const ResidencyTelling telling(workload, tasks, goal, search, best, outside, inferences);
-  return {true, telling.text(mapper.name()), telling.json(mapper.name())};
+  const NetworkTotals totals = network_totals(search, rows, best);
+  const ResidencyTelling telling(workload, tasks, goal, search, best, outside, totals, request);
+  return {true, telling.text(mapper.name()), telling.json(mapper.name()),
+          totals_json(rows.front().accelerator, totals, tasks.front().pass)};
 }
 
 }  // namespace pliant

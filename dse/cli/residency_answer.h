@@ -10,8 +10,15 @@
 
 namespace pliant {
 
+/// How a network is mapped.
+struct ResidencyRequest {
+  bool stay = true;      ///< false: every tensor lives outside
+  Count inferences = 1;  ///< weights may stay across so many
+  bool ascii = false;
+};
+
 /// The workload must have a graph. Of a search that was stopped nothing may be told.
 NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
-                               const NetworkGoal& goal, const SearchOptions& options, Count inferences = 1);
+                               const NetworkGoal& goal, const SearchOptions& options, const ResidencyRequest& request);
 
 }  // namespace pliant

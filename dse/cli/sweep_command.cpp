@@ -60,6 +60,7 @@ class SweepCommand {
     overrides.gap = arguments_.share("gap");
     overrides.seed = arguments_.whole("seed");
     overrides.settings = arguments_.settings();
+    if (arguments_.has("layers")) overrides.network = false;
     const Sweep sweep = load_sweep(library_, find_sweep(library_, *file), overrides);
     run_.dataset = fs::path(arguments_.text("output").value_or((fs::path("results") / sweep.name).string()));
     if (std::error_code error; fs::exists(run_.dataset, error) && !fs::is_directory(run_.dataset, error))
@@ -107,7 +108,7 @@ class SweepCommand {
       out_ << estimate_json(e).dump(2) << "\n";
       return 0;
     }
-    out_ << fmt::format("{}: {} designs", sweep.name, e.designs);
+    out_ << mapped_as_words(sweep) << fmt::format("{}: {} designs", sweep.name, e.designs);
     if (e.designs != e.designs_raw) out_ << fmt::format(" (of {}, the others break a constraint)", e.designs_raw);
     out_ << fmt::format(" x {} layers = {} tasks, {}{} distinct, {} already solved\n", e.layers, e.tasks,
                         e.counted_all ? "" : "about ", e.distinct_tasks, e.known_tasks);
@@ -196,6 +197,7 @@ class SweepCommand {
       out_ << "interrupted while the designs were counted; nothing was written\n";
     if (outcome.interrupted && p.total > 0) out_ << "interrupted; the same command continues\n";
     tell_best(p);
+    out_ << mapped_as_words(sweep);
     if (outcome.dataset_complete)
       out_ << fmt::format("next: pliant pareto {} --minimize area_um2,edp_pj_cycles\n", run_.dataset.string());
   }

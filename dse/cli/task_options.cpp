@@ -121,6 +121,8 @@ Layer read_layer(const Arguments& arguments) {
   return resolve_layer(*text, workload ? &*workload : nullptr);
 }
 
+Workload read_workload(const std::string& name) { return open_workload(shipped_library(), name); }
+
 TaskWords task_words(const Arguments& arguments) {
   TaskWords words;
   words.command = arguments.command();

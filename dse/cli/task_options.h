@@ -48,6 +48,9 @@ Layer read_layer(const Arguments& arguments);
 
 TaskWords task_words(const Arguments& arguments);
 
+/// A shipped name or a file.
+Workload read_workload(const std::string& name);
+
 /// InputError for everything that is wrong with the words.
 std::vector<ReadTask> read_tasks(const TaskWords& words);
 

@@ -14,6 +14,7 @@ namespace pliant {
 struct BoundSearch {
   double gap = 0;                           ///< close enough to the best, as in SearchOptions
   std::shared_ptr<const TaskResult> start;  ///< its mapping is legal there; null: none is known
+  double slope = 0;                         ///< of a workload that is asked as a whole: the line
 };
 
 /// The exact mapper; where a bound is enough, as sharp as that takes. The start is used where factors are perfect.

@@ -41,7 +41,8 @@ HardwareFacts facts_of(const IdealDesign& ideal) {
           [&ideal](const std::string& name) -> std::optional<Constraint::Interval> {
             const auto found = ideal.numbers.find(name);
             return found == ideal.numbers.end() ? std::nullopt : std::optional(found->second);
-          }};
+          },
+          &ideal.deadlines};
 }
 
 namespace {
@@ -62,7 +63,7 @@ DistinctLayers::DistinctLayers(const Sweep& sweep, Ask ask) {
   std::map<std::string, std::size_t> known;
   for (const Workload& workload : sweep.workloads) {
     std::vector<Use>& uses = workloads.emplace_back();
-    if (sweep.residency && ask == Ask::kAsTheSweep) {
+    if (Sweep::asked_whole(workload) && ask == Ask::kAsTheSweep) {
       uses.push_back({layers.size(), 1});
       layers.push_back(whole_network(workload));
       networks.push_back(&workload);
@@ -83,6 +84,12 @@ DistinctLayers::DistinctLayers(const Sweep& sweep, Ask ask) {
       work[use.layer] += static_cast<double>(use.count) * static_cast<double>(layers[use.layer]->macs());
   for (std::size_t i = 0; i < work.size(); ++i) by_work.push_back(i);
   std::ranges::stable_sort(by_work, std::greater{}, [&](std::size_t i) { return work[i]; });
+}
+
+double DistinctLayers::deadline(std::size_t layer, const std::vector<double>& deadlines) const {
+  for (std::size_t w = 0; w < workloads.size() && !deadlines.empty(); ++w)
+    if (workloads[w].front().layer == layer && networks[layer] != nullptr) return deadlines[w];
+  return kInfinity;
 }
 
 std::vector<double> DistinctLayers::gains(const std::vector<double>& from, const std::vector<double>& to) const {
@@ -110,9 +117,14 @@ GoalBounds::GoalBounds(const Sweep& sweep, const DistinctLayers& layers)
   }
 }
 
-GoalBounds::ByWorkload GoalBounds::networks(const LayerBounds& bounds) const {
+GoalBounds::ByWorkload GoalBounds::networks(const HardwareFacts& facts, const LayerBounds& bounds) const {
   ByWorkload all;
   for (const auto& uses : layers_.workloads) {
+    if (layers_.networks[uses.front().layer] != nullptr) {
+      const bool limited = facts.deadlines != nullptr && !facts.deadlines->empty();
+      all.push_back(bound_whole(bounds[uses.front().layer], limited ? (*facts.deadlines)[all.size()] : kInfinity));
+      continue;
+    }
     std::vector<RepeatedBound> repeated;
     for (const DistinctLayers::Use& use : uses) repeated.push_back({bounds[use.layer], use.count});
     all.push_back(bound_network(repeated));
@@ -137,11 +149,11 @@ Point GoalBounds::combine(const HardwareFacts& facts, const ByWorkload& networks
 }
 
 Point GoalBounds::least(const HardwareFacts& facts, const LayerBounds& bounds) const {
-  return combine(facts, networks(bounds));
+  return combine(facts, networks(facts, bounds));
 }
 
 Point GoalBounds::hoped(const HardwareFacts& facts, const LayerBounds& bounds, const LayerBounds& found) const {
-  ByWorkload all = networks(bounds);
+  ByWorkload all = networks(facts, bounds);
   for (std::size_t w = 0; w < all.size(); ++w) {
     double energy = 0, cycles = 0;
     for (const DistinctLayers::Use& use : layers_.workloads[w]) {
@@ -173,7 +185,7 @@ std::optional<Constraint::Interval> GoalBounds::result_range(std::string_view na
 
 bool GoalBounds::beyond_limits(const HardwareFacts& facts, const LayerBounds& bounds) const {
   if (sweep_.result_limits.empty()) return false;
-  const ByWorkload all = networks(bounds);
+  const ByWorkload all = networks(facts, bounds);
   for (std::size_t w = 0; w < all.size(); ++w) {
     const auto range = [&](const std::string& name) {
       const bool result = std::ranges::find(result_names(), name) != result_names().end();

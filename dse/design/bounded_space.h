@@ -25,7 +25,9 @@ struct DistinctLayers {
     Count count = 1;
   };
   std::vector<std::vector<Use>> workloads;  ///< by workload and layer of it
-  std::vector<std::size_t> by_work;         ///< of `layers`, those with the most MACs first
+  /// Of a layer that stands for a whole workload, from those of all workloads; infinity without any.
+  double deadline(std::size_t layer, const std::vector<double>& deadlines) const;
+  std::vector<std::size_t> by_work;  ///< of `layers`, those with the most MACs first
 
   /// By layer: by how large a share a network's bound would rise, at most, with the second values instead of the first.
   std::vector<double> gains(const std::vector<double>& from, const std::vector<double>& to) const;
@@ -39,7 +41,8 @@ struct HardwareFacts {
   double least_area_um2 = 0;
   std::optional<double> clock_hz;
   double least_leak_pj_per_cycle = 0;
-  Constraint::Ranges numbers;  ///< what a limit may name besides results; may be null
+  Constraint::Ranges numbers;                      ///< what a limit may name besides results; may be null
+  const std::vector<double>* deadlines = nullptr;  ///< by workload: no design that keeps the limits takes more cycles
 };
 HardwareFacts facts_of(const IdealDesign& ideal);
 
@@ -62,7 +65,7 @@ class GoalBounds {
 
  private:
   using ByWorkload = std::vector<NetworkBound>;
-  ByWorkload networks(const LayerBounds& bounds) const;
+  ByWorkload networks(const HardwareFacts& facts, const LayerBounds& bounds) const;
   Point combine(const HardwareFacts& facts, const ByWorkload& networks) const;
   std::optional<Constraint::Interval> result_range(std::string_view name, const HardwareFacts& facts,
                                                    std::size_t workload, const NetworkBound& network) const;
@@ -77,7 +80,7 @@ class GoalBounds {
 /// What needs no search: every multiply-accumulate takes its energy and its share of the units' time.
 LayerBound compute_bound(const Layer& layer, const Accelerator& ideal);
 
-/// What a search proves about every mapping of its question.
+/// What a search proves about every mapping of its question; within a deadline, about those that keep it.
 LayerBound proven_bound(Objective objective, const TaskResult& result);
 
 }  // namespace pliant

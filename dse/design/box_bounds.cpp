@@ -8,6 +8,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/design/floor_bound.h"
+#include "dse/sweep/deadline.h"
 
 namespace pliant {
 
@@ -16,11 +17,19 @@ namespace {
 /// Searches asked at once: often a box is decided, or shown to stay open, by the layers with the most to gain.
 constexpr std::size_t kQuestionsAtOnce = 3;
 
+/// Of the search's gap: what searches of layers may leave open below a line.
+constexpr double kLinesShareOfGap = 0.25;
+
 }  // namespace
 
 BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
-                     bool guide)
-    : sweep_(sweep), layers_(layers), goals_(goals), mappings_(mappings), guide_(guide) {
+                     bool guide, double gap)
+    : sweep_(sweep),
+      layers_(layers),
+      goals_(goals),
+      mappings_(mappings),
+      guide_(guide),
+      line_gap_(gap * kLinesShareOfGap) {
   // What the goals and limits need; then, where a product is asked for, what else sharpens it.
   std::array<bool, kBoundObjectives.size()> needed{};
   const auto need = [&](std::string_view column) {
@@ -31,6 +40,10 @@ BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const Goa
       needed[2] = true;
   };
   for (const DesignGoals::Goal& goal : sweep.goals->minimize) need(column_of(goal.measure));
+  for (const Constraint& limit : sweep.result_limits)
+    if (!sweep.deadlines || !limits_time(limit))
+      for (const std::string& name : limit.names()) need(name);
+  needs_ = {needed[1], needed[2], needed[0]};
   for (const Constraint& limit : sweep.result_limits)
     for (const std::string& name : limit.names()) need(name);
   Stage& first = stages_.emplace_back();
@@ -45,8 +58,10 @@ void BoxBounds::begin(SearchNode& node) const {
     rule.asked.assign(layers_.layers.size(), {});
     rule.reached.reset();
     rule.at_floor = false;
-    for (std::size_t i = 0; i < rule.bounds.size(); ++i)
+    for (std::size_t i = 0; i < rule.bounds.size(); ++i) {
       rule.bounds[i].raise(compute_bound(*layers_.layers[i], *node.ideal->accelerator));
+      for (LineBound& line : rule.bounds[i].lines) line.here = false;
+    }
   }
 }
 
@@ -56,9 +71,12 @@ bool BoxBounds::raise_to_floors(SearchNode& node) const {
     RuleBounds& rule = node.rules[f];
     if (std::exchange(rule.at_floor, true) || rule.nothing_fits) continue;
     for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
-      if (layers_.networks[i] != nullptr) continue;
       const LayerBound before = rule.bounds[i];
-      rule.bounds[i].raise(floor_bound(*layers_.layers[i], *node.ideal->accelerator, sweep_.factorizations[f]));
+      const Accelerator& ideal = *node.ideal->accelerator;
+      rule.bounds[i].raise(
+          layers_.networks[i] != nullptr
+              ? whole_floor(*layers_.networks[i], ideal, sweep_.factorizations[f], sweep_.inferences > 1)
+              : floor_bound(*layers_.layers[i], ideal, sweep_.factorizations[f]));
       risen |= rule.bounds[i] != before;
     }
   }
@@ -70,6 +88,12 @@ const ReachedBounds& BoxBounds::reached(SearchNode& node, std::size_t rule) cons
   if (all) return *all;
   all.emplace(layers_.layers.size());
   for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
+    if (layers_.networks[i] != nullptr) {
+      const WholeReached whole = reached_by(node.rules[rule].bounds[i], layers_.deadline(i, node.ideal->deadlines));
+      all->least[i] = whole.least;
+      all->at_least_product[i] = whole.at_least_product;
+      continue;
+    }
     for (const auto& known : node.rules[rule].known[i]) mappings_.reach(*all, *node.ideal->accelerator, rule, i, known);
     mappings_.reach(*all, *node.ideal->accelerator, rule, i);
   }
@@ -129,6 +153,7 @@ std::vector<BoxBounds::Asked> BoxBounds::of_stage(SearchNode& node, const Stage&
       const std::vector<double> gains = possible_gains(layers_, node.rules[f].bounds, at_best.least, k);
       for (const std::size_t i : layers_.by_work) {
         const AskedFor before = node.rules[f].asked[i][k];
+        if (layers_.networks[i] != nullptr) continue;
         if (before == AskedFor::kBest || !worth_asking(node, f, i, k)) continue;
         const double wanted = before == AskedFor::kNothing ? gap : 0;
         // Where a mapping reaches the bound there is nothing left to prove.
@@ -148,10 +173,26 @@ std::vector<BoxBounds::Asked> BoxBounds::of_stage(SearchNode& node, const Stage&
   return asked;
 }
 
+/// The next line below every workload that is asked as a whole.
+std::vector<BoxBounds::Asked> BoxBounds::of_wholes(SearchNode& node) const {
+  std::vector<Asked> asked;
+  for (std::size_t f = 0; f < node.rules.size(); ++f) {
+    if (node.rules[f].nothing_fits) continue;
+    for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
+      if (layers_.networks[i] == nullptr || node.rules[f].asked[i][0] == AskedFor::kBest) continue;
+      const auto slope = next_slope(node.rules[f].bounds[i], needs_, layers_.deadline(i, node.ideal->deadlines));
+      if (slope) asked.push_back({f, i, 0, {line_gap_, nullptr, *slope}});
+    }
+  }
+  return asked;
+}
+
 std::vector<BoxBounds::Asked> BoxBounds::next(SearchNode& node, const FoundDesigns& found) const {
   // The designs of a point bound each other, and their answers are needed where one of them is opened.
   if (node.box.is_point() && !guide_) return {};
   const bool closes = may_close(node, found);
+  if (closes || guide_)
+    if (std::vector<Asked> lines = of_wholes(node); !lines.empty()) return lines;
   for (const Stage& stage : stages_) {
     // Without a box to close, the first stage may be a guide; what only sharpens a bound is none.
     if (!closes && (!guide_ || &stage != &stages_.front())) break;
@@ -172,6 +213,15 @@ std::shared_ptr<const DesignPoint> BoxBounds::design(const SearchNode& node, con
 void BoxBounds::note(SearchNode& node, const Asked& asked, std::shared_ptr<const TaskResult> result) const {
   RuleBounds& rule = node.rules[asked.rule];
   rule.nothing_fits |= result->status == TaskStatus::kNoLegalMapping;
+  if (layers_.networks[asked.layer] != nullptr) {
+    if (result->status != TaskStatus::kSolved)
+      rule.asked[asked.layer][asked.objective] = AskedFor::kBest;  // to no avail
+    else
+      rule.bounds[asked.layer].raise(
+          LineBound{asked.bound.slope, result->lower_bound, result->energy_pj, result->runtime_cycles, true});
+    rule.reached.reset();
+    return;
+  }
   rule.bounds[asked.layer].raise(proven_bound(kBoundObjectives[asked.objective], *result));
   if (rule.reached) mappings_.reach(*rule.reached, *node.ideal->accelerator, asked.rule, asked.layer, result);
   mappings_.remember(asked.rule, asked.layer, result);

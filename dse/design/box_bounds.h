@@ -8,6 +8,7 @@
 #include "dse/design/found_designs.h"
 #include "dse/design/known_mappings.h"
 #include "dse/design/search_node.h"
+#include "dse/design/whole_lines.h"
 
 namespace pliant {
 
@@ -15,8 +16,14 @@ class BoxBounds {
  public:
   /// The sweep has goals.
   /// `guide`: searches are worth their time even where they close nothing, because the best box comes next.
+  /// `gap`: of the search.
   BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
-            bool guide);
+            bool guide, double gap);
+
+  /// What goals and limits need of a workload that is asked as a whole.
+  const WholeNeeds& needs() const { return needs_; }
+  /// Close enough for lines below such a workload.
+  double line_gap() const { return line_gap_; }
 
   /// A search of one layer on the ideal design of a box.
   struct Asked {
@@ -46,12 +53,15 @@ class BoxBounds {
   bool worth_asking(const SearchNode& node, std::size_t rule, std::size_t layer, std::size_t objective) const;
   double gap_for(SearchNode& node, const FoundDesigns& found, const Stage& stage) const;
   std::vector<Asked> of_stage(SearchNode& node, const Stage& stage, double gap) const;
+  std::vector<Asked> of_wholes(SearchNode& node) const;
 
   const Sweep& sweep_;
   const DistinctLayers& layers_;
   const GoalBounds& goals_;
   KnownMappings& mappings_;
   bool guide_;
+  WholeNeeds needs_;
+  double line_gap_;
   std::vector<Stage> stages_;  ///< one after the other
 };
 

@@ -9,6 +9,7 @@ namespace pliant {
 DesignRows::DesignRows(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals)
     : sweep_(sweep), layers_(layers), alone_(sweep, DistinctLayers::Ask::kLayersAlone), goals_(goals) {
   for (const Workload& workload : sweep.workloads) {
+    has_networks_ |= Sweep::asked_whole(workload);
     auto& own = names_.emplace_back();
     for (const Workload::Entry& entry : workload.layers) own.push_back(std::make_shared<const Layer>(entry.layer));
   }
@@ -23,7 +24,7 @@ OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, 
   invalid.status = TaskStatus::kInvalidDesign;
   invalid.reason = design->problem;
   const auto nothing = std::make_shared<const TaskResult>(std::move(invalid));
-  const std::vector<Answer> of_layers = sweep_.residency ? pool.answer(*design, alone_) : answers;
+  const std::vector<Answer> of_layers = has_networks_ ? pool.answer(*design, alone_) : answers;
   bool complete = true, within_limits = true;
   for (std::size_t w = 0; w < sweep_.workloads.size(); ++w) {
     const Workload& workload = sweep_.workloads[w];
@@ -33,7 +34,7 @@ OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, 
       opened.layers.push_back({design->key, workload.name, static_cast<std::int32_t>(l), workload.layers[l].count,
                                names_[w][l], design->accelerator, answer.result ? answer.result : nothing, answer.key});
     }
-    const auto network = sweep_.residency ? answers[layers_.workloads[w].front().layer].result : nullptr;
+    const auto network = Sweep::asked_whole(workload) ? answers[layers_.workloads[w].front().layer].result : nullptr;
     opened.rows.push_back(summarize(*design, workload, opened.layers.data() + first, workload.layers.size(), network));
     apply_limits(sweep_.result_limits, lookup, opened.rows.back());
     complete = complete && opened.rows.back().cost.has_value();

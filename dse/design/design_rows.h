@@ -33,6 +33,7 @@ class DesignRows {
   const DistinctLayers& layers_;
   DistinctLayers alone_;  ///< what the rows of layers are about
   const GoalBounds& goals_;
+  bool has_networks_ = false;
   std::vector<std::vector<std::shared_ptr<const Layer>>> names_;  ///< by workload: layers as it names them
 };
 

@@ -15,6 +15,7 @@
 #include "dse/design/point_designs.h"
 #include "dse/design/search_pace.h"
 #include "dse/design/task_pool.h"
+#include "dse/sweep/deadline.h"
 
 namespace pliant {
 
@@ -47,8 +48,8 @@ class DesignSearch {
         space_(library, sweep_),
         pool_(*sweep_, store, options.threads > 0 ? options.threads : usable_cores(), options.stop),
         mappings_(*sweep_, layers_),
-        boxes_(*sweep_, layers_, goals_, mappings_, ideals_.has_choices()),
-        points_(layers_, goals_, mappings_, space_),
+        boxes_(*sweep_, layers_, goals_, mappings_, ideals_.has_choices(), options.gap),
+        points_(layers_, goals_, mappings_, space_, boxes_.needs(), boxes_.line_gap()),
         found_(options.gap),
         inner_(space_.size() / space_.hardware_points()) {
     outcome_.progress.designs = space_.size();
@@ -112,11 +113,18 @@ class DesignSearch {
     if (node->ideal) {
       if (node->ideal->contradicts) return close(*node, ClosedBy::kNothingFits);
       if (breaks_constraints(*node)) return close(*node, ClosedBy::kConstraints);
+      if (sweep_->deadlines) set_deadlines(*node->ideal);
       boxes_.begin(*node);
       if (node->box.points() >= kLargeBox) boxes_.raise_to_floors(*node);
     }
     bound(*node);
     if (!close_if_possible(*node)) queue(std::move(node));
+  }
+
+  void set_deadlines(IdealDesign& ideal) const {
+    const HardwareFacts facts = facts_of(ideal);
+    for (const Workload& workload : sweep_->workloads)
+      ideal.deadlines.push_back(most_cycles(sweep_->result_limits, workload, facts.clock_hz, facts.numbers));
   }
 
   void queue(NodePtr node) {
@@ -223,6 +231,7 @@ class DesignSearch {
     const std::vector<Answer> answers = pool_.answer(questions);
     if (std::ranges::any_of(answers, [](const Answer& answer) { return !answer.result; })) {
       outcome_.interrupted = true;
+      for (NodePtr& node : batch) queue(std::move(node));  // they are open still
       return;
     }
     std::size_t next = 0, next_asked = 0;
@@ -304,21 +313,21 @@ class DesignSearch {
     }
   }
 
-  void report() {
+  void report(bool last = false) {
     DesignProgress& progress = outcome_.progress;
     progress.frontier = static_cast<std::int64_t>(found_.size());
     progress.solved = pool_.solved();
     progress.reused = pool_.reused();
     progress.seconds = real_clock().wall_seconds() - start_;
-    if (!options_.on_progress) return;
+    if (!options_.on_progress && !last) return;
     // Comparing everything that is open with everything found takes longer than many rounds.
-    if (progress.seconds >= next_look_) {
+    if (last || progress.seconds >= next_look_) {
       progress.gap = proven_gap();
       next_look_ = progress.seconds + kBetweenLooks;
     }
     pace_.note(progress.seconds, static_cast<double>(progress.decided) / static_cast<double>(progress.designs));
     progress.seconds_left = pace_.seconds_left();
-    options_.on_progress(progress);
+    if (options_.on_progress) options_.on_progress(progress);
   }
 
   std::optional<double> proven_gap() const {
@@ -346,8 +355,7 @@ class DesignSearch {
     if (!values.empty())
       for (const std::size_t k : non_dominated(values)) outcome_.frontier.push_back(of[k]);
     outcome_.search_seconds = pool_.search_seconds();
-    next_look_ = 0;
-    report();
+    report(true);
   }
 
   std::shared_ptr<const Sweep> sweep_;

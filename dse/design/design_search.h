@@ -69,7 +69,8 @@ struct DesignFrontier {
   std::vector<ClosedBox> boxes;       ///< they hold every design of the space once; in the order of their closing
   DesignProgress progress;
   double search_seconds = 0;  ///< of all searches, summed
-  bool interrupted = false;   ///< then the above says how far it came, and nothing is proven
+  /// Then the above says how far it came: what is still open is better by at most progress.gap in every goal.
+  bool interrupted = false;
 };
 
 /// InputError when the sweep has no goals or another mapper than exact.

@@ -157,6 +157,7 @@ std::optional<IdealDesign> IdealDesigns::of(const HardwareBox& box) {
   IdealDesign ideal;
   Accelerator best = tables.base();
   best.hints = {};
+  best.bits = tables.narrowest(box);
   std::vector<LevelRange> ranges;
   double leak = 0, instances = 1;
   ideal.least_area_um2 = best.base_area_um2;

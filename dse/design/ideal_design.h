@@ -24,6 +24,7 @@ struct IdealDesign {
   bool contradicts = false;   ///< every design of the box does: what is wired in fits no memory
   /// What constraints may name, from and to. A name that is missing may have any value.
   std::map<std::string, std::pair<double, double>, std::less<>> numbers;
+  std::vector<double> deadlines{};  ///< by workload: the most cycles with which a design may keep the limits on time
 };
 
 /// Not for several threads at once.

@@ -81,6 +81,52 @@ void LayerBound::raise(const LayerBound& other) {
   energy_pj = std::max(energy_pj, other.energy_pj);
   cycles = std::max(cycles, other.cycles);
   edp = std::max(edp, other.edp);
+  for (const LineBound& line : other.lines) raise(line);
+}
+
+void LayerBound::raise(const LineBound& line) {
+  const auto at = std::ranges::lower_bound(lines, line.slope, {}, &LineBound::slope);
+  if (at == lines.end() || at->slope != line.slope) {
+    lines.insert(at, line);
+    return;
+  }
+  const double least = std::max(at->least, line.least);
+  if (line.here || !at->here) *at = line;
+  at->least = least;
+}
+
+NetworkBound bound_whole(const LayerBound& workload, double most_cycles) {
+  // Sums in another order, and deadlines that are met but for rounding, are no less than this share below.
+  constexpr double kRounding = 1e-9;
+  const double latest = most_cycles * (1 + kRounding);
+  NetworkBound bound{workload.energy_pj, workload.cycles, 0};
+  for (const LineBound& line : workload.lines)
+    if (std::isinf(line.slope)) bound.cycles = std::max(bound.cycles, line.least);
+  const auto energy_at = [&](double cycles) {
+    double least = workload.energy_pj;
+    for (const LineBound& line : workload.lines)
+      if (!std::isinf(line.slope))
+        least = std::max(least, line.slope > 0 ? line.least - line.slope * cycles : line.least);
+    return least;
+  };
+  // The border of what the lines leave is convex and falls with the cycles: the least energy is at the end, the least
+  // product at a corner or at an end.
+  bound.energy_pj = energy_at(latest);
+  double product = bound.cycles <= latest ? energy_at(bound.cycles) * bound.cycles : bound.energy_pj * bound.cycles;
+  if (latest < kNever) product = std::min(product, bound.energy_pj * std::max(latest, bound.cycles));
+  const auto corner = [&](double cycles) {
+    if (cycles > bound.cycles && cycles < latest) product = std::min(product, energy_at(cycles) * cycles);
+  };
+  for (std::size_t i = 0; i < workload.lines.size(); ++i) {
+    const LineBound& one = workload.lines[i];
+    if (std::isinf(one.slope)) continue;
+    if (one.slope > 0) corner((one.least - workload.energy_pj) / one.slope);
+    for (std::size_t j = i + 1; j < workload.lines.size(); ++j)
+      if (const LineBound& other = workload.lines[j]; !std::isinf(other.slope))
+        corner((other.least - one.least) / (other.slope - one.slope));
+  }
+  bound.edp = std::max({workload.edp, product, bound.energy_pj * bound.cycles});
+  return bound;
 }
 
 void LayerBound::lower(const LayerBound& other) {

@@ -17,11 +17,13 @@ constexpr std::size_t kFewLayers = 3;
 }  // namespace
 
 PointDesigns::PointDesigns(const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
-                           DesignSpace& space)
+                           DesignSpace& space, const WholeNeeds& needs, double line_gap)
     : layers_(layers),
       goals_(goals),
       mappings_(mappings),
       space_(space),
+      needs_(needs),
+      line_gap_(line_gap),
       inner_(space.size() / space.hardware_points()),
       raised_(static_cast<std::size_t>(inner_)) {}
 
@@ -45,6 +47,8 @@ std::vector<PointDesign> PointDesigns::open(SearchNode& node) {
     one.rule = static_cast<std::size_t>(std::ranges::find(sweep.factorizations, one.design->factorization) -
                                         sweep.factorizations.begin());
     one.bounds = node.rules[one.rule].bounds;
+    for (LayerBound& bound : one.bounds)
+      for (LineBound& line : bound.lines) line.here = false;
     one.nothing_fits = node.rules[one.rule].nothing_fits;
     one.answers.resize(layers_.layers.size());
     one.above.resize(layers_.layers.size());
@@ -67,6 +71,7 @@ HardwareFacts PointDesigns::facts(const PointDesign& one) {
     const auto value = space_.value(id, name);
     return value ? std::optional(Constraint::Interval(*value, *value)) : std::nullopt;
   };
+  facts.deadlines = &one.design->deadlines;
   return facts;
 }
 
@@ -100,6 +105,12 @@ const ReachedBounds& PointDesigns::reached(PointDesign& one) const {
   if (one.reached) return *one.reached;
   one.reached.emplace(layers_.layers.size());
   for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
+    if (layers_.networks[i] != nullptr) {
+      const WholeReached whole = reached_by(one.bounds[i], layers_.deadline(i, one.design->deadlines));
+      one.reached->least[i] = whole.least;
+      one.reached->at_least_product[i] = whole.at_least_product;
+      continue;
+    }
     mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i, one.above[i]);
     mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i);
   }
@@ -115,7 +126,7 @@ double& PointDesigns::raised(const PointDesign& one, std::size_t layer) {
 
 void PointDesigns::plan(PointDesign& one, const FoundDesigns& found) {
   one.searches.clear();
-  if (!one.design->accelerator) return;
+  if (!one.design->accelerator || plan_lines(one, found)) return;
   const auto known = std::ranges::find(kBoundObjectives, one.design->objective);
   const bool all_reached =
       std::ranges::none_of(reached(one).least, [](const LayerBound& least) { return std::isinf(least.edp); });
@@ -128,6 +139,29 @@ void PointDesigns::plan(PointDesign& one, const FoundDesigns& found) {
     }
   }
   plan_few(one);
+}
+
+/// Lines below workloads that are asked as a whole, while they can close the design; false when there is none to ask.
+bool PointDesigns::plan_lines(PointDesign& one, const FoundDesigns& found) {
+  if (found.size() == 0 && one.design->deadlines.empty()) return false;  // nothing could close it
+  const ReachedBounds& reached_here = reached(one);
+  const LayerBounds rows = one.of_rows();
+  LayerBounds sharp = rows;
+  bool known = true;
+  for (std::size_t i = 0; i < sharp.size(); ++i) {
+    if (one.answers[i].result) continue;
+    if (layers_.networks[i] == nullptr) return false;  // layers and networks together are mapped
+    known = known && !std::isinf(reached_here.least[i].edp);
+    sharp[i] = reached_here.least[i];
+  }
+  const HardwareFacts here = facts(one);
+  if (known && !found.beating(goals_.least(here, sharp)) && !goals_.beyond_limits(here, sharp)) return false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (one.answers[i].result || one.asked[i] == AskedFor::kBest) continue;
+    const auto slope = next_slope(rows[i], needs_, layers_.deadline(i, one.design->deadlines));
+    if (slope) one.searches.push_back({i, BoundSearch{line_gap_, nullptr, *slope}});
+  }
+  return !one.searches.empty();
 }
 
 /// False when the design would not be beaten even if the mappings that it is known to run were its best.
@@ -144,7 +178,7 @@ bool PointDesigns::plan_bounds(PointDesign& one, std::size_t measure, const Foun
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return gains[i]; });
   const double gap = gap_within(room);
   for (const std::size_t i : order) {
-    if (one.answers[i].result || one.searches.size() == kFewLayers) continue;
+    if (one.answers[i].result || one.searches.size() == kFewLayers || layers_.networks[i] != nullptr) continue;
     const bool first = one.asked[i] == AskedFor::kNothing;
     if (sharp_enough(rows[i].*of, sharp[i].*of, first ? gap : 0)) continue;
     if (first && gap > 0)
@@ -188,6 +222,7 @@ void PointDesigns::plan_few(PointDesign& one) {
 void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
                         std::vector<PointDesign>& designs) {
   const std::size_t layer = search.layer;
+  if (layers_.networks[layer] != nullptr) return note_whole(one, search, answer, designs);
   const TaskResult& result = *answer.result;
   const LayerBound proven = proven_bound(one.design->objective, result);
   const bool nothing_fits = result.status == TaskStatus::kNoLegalMapping;
@@ -207,6 +242,31 @@ void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, con
     other.runs[layer].reset();
   }
   one.asked[layer] = search.bound ? AskedFor::kBound : AskedFor::kBest;
+  if (!search.bound) one.answers[layer] = answer;
+}
+
+void PointDesigns::note_whole(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+                              std::vector<PointDesign>& designs) {
+  const std::size_t layer = search.layer;
+  const TaskResult& result = *answer.result;
+  const double deadline = layers_.deadline(layer, one.design->deadlines);
+  for (PointDesign& other : designs) {
+    const bool itself = &other == &one;
+    if (!itself && (!one.flexibility || !other.flexibility || one.rule != other.rule ||
+                    !contains(*one.flexibility, *other.flexibility)))
+      continue;
+    other.nothing_fits |= result.status == TaskStatus::kNoLegalMapping;
+    other.stale = true;
+    other.reached.reset();
+    if (result.status != TaskStatus::kSolved) continue;
+    if (search.bound)
+      other.bounds[layer].raise(
+          LineBound{search.bound->slope, result.lower_bound, result.energy_pj, result.runtime_cycles, itself});
+    else if (layers_.deadline(layer, other.design->deadlines) <= deadline)
+      other.bounds[layer].raise(proven_bound(one.design->objective, result));
+  }
+  const bool to_no_avail = result.status != TaskStatus::kSolved;
+  one.asked[layer] = search.bound && !to_no_avail ? AskedFor::kBound : AskedFor::kBest;
   if (!search.bound) one.answers[layer] = answer;
 }
 

@@ -7,13 +7,16 @@
 
 #include "dse/design/found_designs.h"
 #include "dse/design/search_node.h"
+#include "dse/design/whole_lines.h"
 #include "dse/sweep/design_space.h"
 
 namespace pliant {
 
 class PointDesigns {
  public:
-  PointDesigns(const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings, DesignSpace& space);
+  /// `needs` and `line_gap` are about workloads that are asked as a whole (BoxBounds).
+  PointDesigns(const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings, DesignSpace& space,
+               const WholeNeeds& needs, double line_gap);
 
   /// The designs of the node's single hardware point; those that break constraints are given back instead.
   std::vector<PointDesign> open(SearchNode& node);
@@ -31,7 +34,10 @@ class PointDesigns {
  private:
   bool runs(PointDesign& one, std::size_t layer) const;
   const ReachedBounds& reached(PointDesign& one) const;
+  bool plan_lines(PointDesign& one, const FoundDesigns& found);
   bool plan_bounds(PointDesign& one, std::size_t measure, const FoundDesigns& found);
+  void note_whole(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+                  std::vector<PointDesign>& designs);
   bool will_be_opened(PointDesign& one, const FoundDesigns& found);
   void plan_few(PointDesign& one);
   double& raised(const PointDesign& one, std::size_t layer);
@@ -40,6 +46,8 @@ class PointDesigns {
   const GoalBounds& goals_;
   KnownMappings& mappings_;
   DesignSpace& space_;
+  WholeNeeds needs_;
+  double line_gap_;
   std::int64_t inner_;  ///< designs of a hardware point
   /// By design of a point and layer: by which factor its last answer raised the bound, elsewhere.
   std::vector<std::vector<double>> raised_;

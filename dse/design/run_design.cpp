@@ -22,6 +22,7 @@ namespace {
 constexpr const char* kGoalsOption = "minimize";
 constexpr const char* kGapOption = "design_gap";
 constexpr const char* kGuessesOption = "design_guesses";
+constexpr const char* kInterruptedOption = "design_interrupted";
 
 /// The rows of a part are written in a moment.
 constexpr std::int64_t kRowsInPart = 16'384, kDesignsInPart = 512;
@@ -71,7 +72,8 @@ void write_rows(const Sweep& sweep, const DesignRunOptions& options, Manifest ma
   manifest.designs = designs;
   manifest.designs_in_part =
       std::clamp<std::int64_t>(kRowsInPart / std::max<std::int64_t>(manifest.layers, 1), 1, kDesignsInPart);
-  manifest.parts = ceil_div(designs, manifest.designs_in_part);
+  manifest.parts =
+      std::max<std::int64_t>(1, ceil_div(designs, manifest.designs_in_part));  // without rows, an empty one
   for (std::int64_t part = 0; part < manifest.parts; ++part) {
     LayerRows layers;
     std::vector<DesignRow> rows;
@@ -84,7 +86,7 @@ void write_rows(const Sweep& sweep, const DesignRunOptions& options, Manifest ma
     write_part(options.dataset, {sweep.name, manifest.sweep_sha256, sweep.columns, part}, layers, rows);
   }
   write_table(boxes_table(sweep, found.boxes), boxes_path(options.dataset));
-  manifest.end = utc_now();
+  if (!found.interrupted) manifest.end = utc_now();
   write_manifest(options.dataset, manifest);
 }
 
@@ -122,7 +124,12 @@ DesignFrontier run_design(const Library& library, const Sweep& sweep, const Desi
   if (store.damaged() > 0)
     note(options, fmt::format("{} damaged records in the result cache are computed again", store.damaged()));
   DesignFrontier found = search_designs(library, sweep, options.search, &store);
-  if (!found.interrupted && manifest) {
+  if (found.interrupted && manifest && !found.frontier.empty()) {
+    // What was found so far can be looked at; the same command replaces it.
+    if (found.progress.gap)
+      manifest->options.emplace_back(kInterruptedOption, fmt::format("proven within {}", *found.progress.gap));
+    write_rows(sweep, options, std::move(*manifest), found);
+  } else if (!found.interrupted && manifest) {
     manifest->options.emplace_back(kGuessesOption, guesses_text(guess_designs(library, sweep, options.search, &store)));
     write_rows(sweep, options, std::move(*manifest), found);
   }

@@ -26,6 +26,23 @@ std::optional<double> wider(const std::optional<double>& a, const std::optional<
   return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
 }
 
+/// Narrower elements take fewer words everywhere.
+void narrow(ElementBits& best, const ElementBits& other) {
+  const auto least = [](std::optional<int>& to, const std::optional<int>& from) {
+    if (to && from) to = std::min(*to, *from);
+  };
+  for (std::size_t r = 0; r < kRoles; ++r) least(best.of[r], other.of[r]);
+  least(best.partial_sums, other.partial_sums);
+}
+
+/// Which widths are said, not how wide.
+ElementBits said(ElementBits bits) {
+  for (auto& of_role : bits.of)
+    if (of_role) of_role = 1;
+  if (bits.partial_sums) bits.partial_sums = 1;
+  return bits;
+}
+
 /// Takes the better end of everything but the bandwidth.
 void widen(Memory& best, const Memory& other, LevelRange& range) {
   if (best.capacity_words && other.capacity_words) {
@@ -35,6 +52,9 @@ void widen(Memory& best, const Memory& other, LevelRange& range) {
   best.read_pj = std::min(best.read_pj, other.read_pj);
   best.write_pj = std::min(best.write_pj, other.write_pj);
   best.update_pj = std::min(best.update_pj, other.update_pj);
+  for (std::size_t r = 0; r < kRoles; ++r)
+    best.reserved_words[r] = std::min(best.reserved_words[r], other.reserved_words[r]);
+  narrow(best.bits, other.bits);
   range.least_area_um2 = std::min(range.least_area_um2, other.area_um2);
   range.least_leak_pj_per_cycle = std::min(range.least_leak_pj_per_cycle, other.leak_pj_per_cycle);
 }
@@ -71,15 +91,18 @@ struct End {
 Accelerator without_sizes(const Accelerator& accelerator) {
   Accelerator plain = accelerator;
   plain.flexibility_area_um2 = {};
+  plain.bits = said(plain.bits);
   for (Level& level : plain.levels) {
     if (level.is_memory()) {
       Memory& memory = level.memory() = without_bandwidth(level.memory());
       if (memory.capacity_words) memory.capacity_words = 1;
       memory.read_pj = memory.write_pj = memory.update_pj = memory.leak_pj_per_cycle = memory.area_um2 = 0;
+      memory.reserved_words = {};
+      memory.bits = said(memory.bits);
     } else if (level.is_fanout()) {
       // More units are no worse, except of a systolic array, which takes longer to fill.
       if (!level.fanout().systolic) level.fanout().rows = level.fanout().cols = 1;
-      level.fanout().area_um2 = 0;
+      level.fanout().area_um2 = level.fanout().pj_per_bit = 0;
     } else {
       level.compute() = {};
     }
@@ -105,6 +128,7 @@ SizeTables::SizeTables(const Read& read, std::vector<std::int32_t> at, const std
 bool SizeTables::read_axis(const Read& read, std::size_t axis, std::int32_t size) {
   const Accelerator common = without_sizes(base_);
   std::vector<std::vector<Level>> levels(base_.levels.size());
+  std::vector<ElementBits> bits;
   for (std::int32_t position = 0; position < size; ++position) {
     std::vector<std::int32_t> positions = at_;
     positions[axis] = position;
@@ -114,7 +138,10 @@ bool SizeTables::read_axis(const Read& read, std::size_t axis, std::int32_t size
       return false;
     }
     for (std::size_t l = 0; l < levels.size(); ++l) levels[l].push_back(std::move(now.levels[l]));
+    bits.push_back(now.bits);
   }
+  if (std::ranges::any_of(bits, [&](const ElementBits& one) { return one != base_.bits; }))
+    bits_.push_back({axis, std::move(bits)});
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const bool changes = std::ranges::any_of(levels[l], [&](const Level& level) { return level != base_.levels[l]; });
     if (!changes) continue;
@@ -210,6 +237,7 @@ void SizeTables::range_of_fanout(const Table& table, const HardwareBox& box, Lev
     end.take(base, &Fanout::rows, smaller<Count>, range.least_rows);
     end.take(base, &Fanout::cols, smaller<Count>, range.least_cols);
     end.take(base, &Fanout::area_um2, smaller<double>, range.least_area_um2);
+    end.take(base, &Fanout::pj_per_bit, smaller<double>, best.pj_per_bit);
     if (!rows || !cols) continue;
     joint_units = 0;  // one axis sets both sides: the largest product of one position
     for (std::int32_t k = end.range.first; k <= end.range.last; ++k)
@@ -230,6 +258,24 @@ void SizeTables::range_of_compute(const Table& table, const HardwareBox& box, Le
     end.take(base, &Compute::area_um2, smaller<double>, range.least_area_um2);
     end.take(base, &Compute::leak_pj_per_cycle, smaller<double>, range.least_leak_pj_per_cycle);
   }
+}
+
+ElementBits SizeTables::narrowest(const HardwareBox& box) const {
+  ElementBits best = base_.bits;
+  for (const AxisBits& axis : bits_) {
+    const HardwareBox::Range& range = box.axes[axis.axis];
+    // What the axis sets is at one of its values; what it leaves as it is stays at the base's.
+    ElementBits own = axis.at[static_cast<std::size_t>(range.first)];
+    for (std::int32_t k = range.first; k <= range.last; ++k) narrow(own, axis.at[static_cast<std::size_t>(k)]);
+    const auto take = [&](std::optional<int>& to, auto get) {
+      const bool sets =
+          std::ranges::any_of(axis.at, [&](const ElementBits& one) { return get(one) != get(base_.bits); });
+      if (sets) to = get(own);
+    };
+    for (std::size_t r = 0; r < kRoles; ++r) take(best.of[r], [r](const ElementBits& one) { return one.of[r]; });
+    take(best.partial_sums, [](const ElementBits& one) { return one.partial_sums; });
+  }
+  return best;
 }
 
 LevelRange SizeTables::range(std::size_t level, const HardwareBox& box) const {

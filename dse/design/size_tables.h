@@ -41,11 +41,17 @@ class SizeTables {
   const std::string& problem() const { return problem_; }
   const Accelerator& base() const { return base_; }
   LevelRange range(std::size_t level, const HardwareBox& box) const;
+  /// The narrowest elements of the box, each role by itself, where the accelerator says how wide they are.
+  ElementBits narrowest(const HardwareBox& box) const;
 
  private:
   struct AxisLevels {
     std::size_t axis = 0;
     std::vector<Level> at;  ///< by position, the other axes at theirs of `at`
+  };
+  struct AxisBits {
+    std::size_t axis = 0;
+    std::vector<ElementBits> at;  ///< by position
   };
   struct Table {
     std::vector<AxisLevels> single;  ///< axes that change this level
@@ -60,7 +66,8 @@ class SizeTables {
 
   std::vector<std::int32_t> at_;
   Accelerator base_;
-  std::vector<Table> tables_;  ///< by level
+  std::vector<Table> tables_;   ///< by level
+  std::vector<AxisBits> bits_;  ///< axes that change the accelerator's own
   std::string problem_;
 };
 

@@ -42,7 +42,14 @@ TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_
 
 /// Who knows the best mapping needs no bound. Otherwise the answer depends on where the search begins and ends.
 TaskPool::Named TaskPool::name(const Question& question) {
-  if (question.network != nullptr) return {question, namer_.key(*question.design, *question.network), {}};
+  if (question.network != nullptr) {
+    Named whole{question, namer_.key(*question.design, *question.network), {}};
+    if (!question.bound) return whole;
+    whole.key = *TaskKey::parse(
+        sha256(fmt::format("{}\nline {} within {}\n", whole.key.text(), question.bound->slope, question.bound->gap)));
+    whole.only_bounds = true;
+    return whole;
+  }
   Named asked{question, namer_.key(*question.design, *question.layer), uses_.key(*question.design, *question.layer)};
   if (!question.bound || known_.contains(asked.key) || (asked.by_use && known_by_use_.contains(*asked.by_use)))
     return asked;
@@ -72,6 +79,14 @@ std::shared_ptr<const TaskResult> TaskPool::recall(const Named& asked) {
   return result;
 }
 
+TaskResult TaskPool::solve(const Question& asked, const std::stop_token& stop) const {
+  if (asked.network == nullptr)
+    return solve_task(BoundMapper(*mapper_, asked.bound), sweep_, *asked.design, *asked.layer, kThreadsOfCaller, stop);
+  if (!asked.bound) return solve_network(*mapper_, sweep_, *asked.design, *asked.network, kThreadsOfCaller, stop);
+  return solve_line(*mapper_, sweep_, *asked.design, *asked.network, asked.bound->slope, asked.bound->gap,
+                    kThreadsOfCaller, stop);
+}
+
 void TaskPool::search(std::vector<Named>& open) {
   const GraceTimer grace(stop_, 1);
   const std::stop_token mappers = grace.mappers();
@@ -80,10 +95,7 @@ void TaskPool::search(std::vector<Named>& open) {
       if (stop_.stop_requested()) return;
       Named& one = open[i];
       const Question& asked = one.question;
-      TaskResult result = asked.network != nullptr ? solve_network(*mapper_, sweep_, *asked.design, *asked.network,
-                                                                   kThreadsOfCaller, mappers)
-                                                   : solve_task(BoundMapper(*mapper_, asked.bound), sweep_,
-                                                                *asked.design, *asked.layer, kThreadsOfCaller, mappers);
+      TaskResult result = solve(asked, mappers);
       // A search that was stopped has only an accident to show, unless it had its proof already.
       if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
       one.result = std::make_shared<const TaskResult>(std::move(result));

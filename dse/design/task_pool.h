@@ -18,13 +18,13 @@
 
 namespace pliant {
 
-/// The best mapping of a layer on a design, or the best of a whole network whose tensors may stay on chip; all outlive
-/// the pool's work on it.
+/// The best mapping of a layer on a design, or the best of a workload that is asked as a whole, or a line below it; all
+/// outlive the pool's work on it.
 struct Question {
   const DesignPoint* design = nullptr;
   const Layer* layer = nullptr;
   const Workload* network = nullptr;   ///< null: the layer
-  std::optional<BoundSearch> bound{};  ///< of a layer, when a bound is enough
+  std::optional<BoundSearch> bound{};  ///< when a bound is enough
 };
 
 struct Answer {
@@ -57,6 +57,7 @@ class TaskPool {
   };
   Named name(const Question& question);
   std::shared_ptr<const TaskResult> recall(const Named& asked);
+  TaskResult solve(const Question& asked, const std::stop_token& stop) const;
   void search(std::vector<Named>& open);
   void keep(const Named& answered);
 

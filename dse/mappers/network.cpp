@@ -20,7 +20,8 @@ class NetworkSearch {
         layers_(layers),
         goal_(goal),
         options_(options),
-        hull_(goal, options.stop, [this](double slope) { return find_line(slope); }) {
+        hull_(
+            goal, options.stop, [this](double slope) { return find_line(slope); }, options.gap) {
     for (const NetworkLayer& layer : layers) lines_of_.emplace_back(mapper, layer, options);
   }
 
@@ -35,7 +36,8 @@ class NetworkSearch {
     if (hull_.best() != nullptr) take(*hull_.best());
     best_.lower_bound = hull_.lower_bound();
     best_.certified = hull_.proven();
-    if (hull_.has_deadline() && !best_.certified) combine();
+    // Between corners only the least energy is combined; of other objectives the gap to the lines is stated.
+    if (goal_.objective == Objective::kEnergy && hull_.has_deadline() && !hull_.close_enough()) combine();
     if (best_.certified) best_.lower_bound = best_.value;
     return std::move(best_);
   }

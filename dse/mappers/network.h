@@ -19,11 +19,22 @@ struct NetworkLayer {
 /// What is to be least of the network's energy E and runtime T, both summed over all layers as often as they occur.
 struct NetworkGoal {
   Objective objective = Objective::kEdp;  ///< runtime, energy, edp, ed2p or perf-per-watt
-  double most_cycles = kInfinity;         ///< of the network; only beside the objective energy
+  double most_cycles = kInfinity;         ///< of the network
 };
 
 /// objective_value of sums, which have no utilization.
 double network_value(Objective objective, double energy_pj, double cycles);
+
+/// What a network's energy and runtime are the sums of: the same parts wherever a network is told of.
+struct NetworkParts {
+  struct Part {
+    Count count = 0;
+    double energy_pj = 0, cycles = 0;
+  };
+  Part layers;     ///< with MACs, repetitions included
+  Part operators;  ///< without MACs: they move their operands. Activations that cost nothing are not counted
+  Part loads;      ///< of weights that stay across inferences: the share of one inference
+};
 
 /// Some repetitions of a layer with the same mapping.
 struct NetworkPart {

@@ -16,7 +16,8 @@ class NetworkHull {
   /// The line of a slope; nothing when some layer fits nowhere.
   using FindLine = std::function<std::optional<NetworkLine>(double slope)>;
 
-  NetworkHull(const NetworkGoal& goal, std::stop_token stop, FindLine find);
+  /// `gap`: a best point that is proven to be within this share of the optimum is good enough.
+  NetworkHull(const NetworkGoal& goal, std::stop_token stop, FindLine find, double gap = 0);
 
   /// False when a line was not found.
   bool close();
@@ -25,8 +26,11 @@ class NetworkHull {
   double value() const;           ///< of the best; infinity without one
   double lower_bound() const;     ///< of the goal's objective
   bool proven() const;            ///< the two meet
+  bool close_enough() const;      ///< the two meet but for the gap
   double fastest_cycles() const;  ///< no choice is faster
   bool too_slow() const;          ///< proven: the deadline is too short
+  /// No choice that keeps the deadline and is better than the best is faster.
+  double fastest_better() const;
   /// The line that bounds the energy at the deadline best.
   const NetworkLine& highest_at_deadline() const;
 
@@ -39,13 +43,17 @@ class NetworkHull {
   void consider(const NetworkLine& line);
   bool reaches(double bound) const { return bound >= value() * (1 - kNetworkRounding); }
   double corner_value(std::size_t k) const;
-  double energy_at_deadline() const;
+  double energy_at(double cycles) const;
+  double value_at_deadline() const;
+  bool asks_energy() const;
+  std::optional<double> next_slope() const;
   void add_lines_between();
   bool is_edge(std::size_t k, double slope) const;
 
   const NetworkGoal goal_;
   std::stop_token stop_;
   FindLine find_;
+  double gap_;
   std::vector<NetworkLine> lines_;  ///< by slope
   std::optional<NetworkLine> best_;
 };

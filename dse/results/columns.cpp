@@ -45,12 +45,12 @@ constexpr std::array<ColumnInfo, 30> kLayers = {{
     {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
 }};
 
-constexpr std::array<ColumnInfo, 54> kDesigns = {{
+constexpr std::array<ColumnInfo, 60> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
     {"factorization", "", "pfm, ruby-s, ruby-t, ruby or padding"},
-    {"objective", "", "what the mapper minimises, layer by layer; with residency, of the network"},
+    {"objective", "", "what is minimised: of the network, or of every layer by itself (mapped_as)"},
     {"mapper", "", "the mapper that searched"},
     {"workload", "", "network"},
     {"layers", "1", "layers of the workload in this sweep"},
@@ -60,8 +60,10 @@ constexpr std::array<ColumnInfo, 54> kDesigns = {{
      "solved; over_limit when the results break a constraint of the sweep; else the status of the first layer without "
      "a mapping"},
     {"reason", "", "the constraint, or that layer and why"},
-    {"energy_pj", "pJ", "sum over layers and repetitions; empty when a layer has no mapping, as all up to max_gap"},
-    {"runtime_cycles", "cycles", "sum over layers and repetitions"},
+    {"energy_pj", "pJ",
+     "sum over layers and repetitions, of a network with its operators (mapped_as); empty when a layer has no mapping, "
+     "as all up to max_gap"},
+    {"runtime_cycles", "cycles", "the same sum"},
     {"edp_pj_cycles", "pJ*cycles", "energy_pj * runtime_cycles of the whole workload"},
     {"sum_layer_edp_pj_cycles", "pJ*cycles", "sum over layers and repetitions of each layer's own product"},
     {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
@@ -72,7 +74,7 @@ constexpr std::array<ColumnInfo, 54> kDesigns = {{
     {"tops_per_w", "TOPS/W", "useful operations per pJ"},
     {"inferences_per_s", "1/s", "inferences of a pass (1 unless the workload says more, times the batch) / latency"},
     {"tokens_per_s", "1/s", "tokens of a pass / latency; empty where the workload does not say how many"},
-    {"certified", "", "every layer's mapping is proven optimal"},
+    {"certified", "", "proven optimal: the network, or every layer's mapping"},
     {"max_gap", "1", "largest gap of a layer between value and proven lower bound, as a share of the value"},
     {"area_um2", "um2", "area of the design, flexibility included"},
     {"flexibility_area_um2", "um2", "the part of area_um2 that flexibility adds"},
@@ -96,9 +98,16 @@ constexpr std::array<ColumnInfo, 54> kDesigns = {{
     {"w_f_s", "1", "workload flexion of array shapes"},
     {"w_f", "1", "workload flexion of the four axes together: mean of the layers' products"},
     {"flexion_sets", "1", "by axis T, O, P, S: mean sizes of the sets C, A, W, A and W, C and W"},
-    {"outside_energy_pj", "pJ",
-     "energy of the network's optimum with every tensor outside; empty unless the sweep says residency, as all that "
-     "follow"},
+    {"mapped_as", "",
+     "network: energy and cycles are of the whole network, operators without MACs included, its tensors on chip where "
+     "that is best; layers: of its layers with MACs, each by itself"},
+    {"operators_energy_pj", "pJ",
+     "the part of energy_pj that operators without MACs take; empty of layers, as all that follow"},
+    {"operators_runtime_cycles", "cycles", "the part of runtime_cycles that they take"},
+    {"loads_energy_pj", "pJ", "the part of energy_pj that loads weights which stay across inferences"},
+    {"loads_runtime_cycles", "cycles", "the part of runtime_cycles that does"},
+    {"weights_on_chip", "1", "layers whose weights stay across inferences, as often as they run"},
+    {"outside_energy_pj", "pJ", "energy of the network's optimum with every tensor outside"},
     {"outside_runtime_cycles", "cycles", "cycles of that optimum"},
     {"tensors", "1", "tensors that the network makes and reads again"},
     {"tensors_on_chip", "1", "those of them that stay on chip"},

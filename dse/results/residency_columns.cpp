@@ -69,13 +69,22 @@ void residency_columns(RowColumns<DesignRow>& all, const std::vector<DesignRow>&
     const bool known = row.residency && row.residency->result->network.outside_runtime_cycles > 0;
     return known ? &row.residency->result->network : nullptr;
   };
-  all.real_of("outside_energy_pj", outside, [](const Network& n) { return n.outside_energy_pj; });
-  all.real_of("outside_runtime_cycles", outside, [](const Network& n) { return n.outside_runtime_cycles; });
+  all.add<arrow::StringBuilder>("mapped_as", kText, rows, [](arrow::StringBuilder& b, const DesignRow& row) {
+    must(b.Append(row.residency ? "network" : "layers"));
+  });
+  all.real_of("operators_energy_pj", residency, [](const Residency& r) { return r.operators_energy_pj; });
+  all.real_of("operators_runtime_cycles", residency, [](const Residency& r) { return r.operators_runtime_cycles; });
+  const auto network = [](const DesignRow& row) { return row.residency ? &row.residency->result->network : nullptr; };
+  all.real_of("loads_energy_pj", network, [](const Network& n) { return n.loads_energy_pj; });
+  all.real_of("loads_runtime_cycles", network, [](const Network& n) { return n.loads_runtime_cycles; });
   const auto whole = [&](const char* name, std::int64_t Residency::*member) {
     all.add<arrow::Int64Builder>(name, arrow::int64(), rows, [&](arrow::Int64Builder& b, const DesignRow& row) {
       must(row.residency ? b.Append((*row.residency).*member) : b.AppendNull());
     });
   };
+  whole("weights_on_chip", &Residency::weights_on_chip);
+  all.real_of("outside_energy_pj", outside, [](const Network& n) { return n.outside_energy_pj; });
+  all.real_of("outside_runtime_cycles", outside, [](const Network& n) { return n.outside_runtime_cycles; });
   whole("tensors", &Residency::tensors);
   whole("tensors_on_chip", &Residency::tensors_on_chip);
   all.real_of("most_on_chip_bits", residency, [](const Residency& r) { return r.most_on_chip_bits; });

@@ -95,13 +95,15 @@ struct DesignRow {
     std::array<Sets, 4> sets;  ///< mean sizes
   };
   std::optional<Flexion> flexion;
-  /// Only when the sweep lets tensors stay on chip.
+  /// Only of a whole network, whose tensors may stay on chip.
   struct Residency {
-    std::int64_t tensors = 0, tensors_on_chip = 0;  ///< that the network makes and reads again
-    double most_on_chip_bits = 0;                   ///< that they take at once
-    std::shared_ptr<const TaskResult> result;       ///< its `network`
-    std::vector<std::string> nodes;                 ///< by step
-    std::vector<std::int64_t> counts;               ///< by step
+    std::int64_t tensors = 0, tensors_on_chip = 0;                 ///< that the network makes and reads again
+    double most_on_chip_bits = 0;                                  ///< that they take at once
+    std::int64_t weights_on_chip = 0;                              ///< layers whose weights stay across inferences
+    double operators_energy_pj = 0, operators_runtime_cycles = 0;  ///< the part of operators without MACs
+    std::shared_ptr<const TaskResult> result;                      ///< its `network`
+    std::vector<std::string> nodes;                                ///< by step
+    std::vector<std::int64_t> counts;                              ///< by step
     std::shared_ptr<const Accelerator> accelerator;
   };
   std::optional<Residency> residency;

@@ -143,6 +143,8 @@ void pack(Pack& all, Result& r) {
   all.list(r.network.tensors, [](auto& out, auto& tensor) {
     out(tensor.level), out(tensor.made_by), out(tensor.last_read), out(tensor.elements);
   });
+  all.list(r.network.weights, [](auto& out, auto& weights) { out(weights.level), out(weights.step); });
+  all(r.network.loads_energy_pj), all(r.network.loads_runtime_cycles);
   all(r.network.outside_energy_pj), all(r.network.outside_runtime_cycles);
 }
 

@@ -81,8 +81,15 @@ struct TaskResult {
       std::int64_t elements = 0;
       bool operator==(const Tensor&) const = default;
     };
+    struct Weights {
+      int level = 0;          ///< where they stay across inferences
+      std::int64_t step = 0;  ///< whose they are
+      bool operator==(const Weights&) const = default;
+    };
     std::vector<Step> steps;
     std::vector<Tensor> tensors;
+    std::vector<Weights> weights;                              ///< those that stay
+    double loads_energy_pj = 0, loads_runtime_cycles = 0;      ///< the share of one inference in loading them
     double outside_energy_pj = 0, outside_runtime_cycles = 0;  ///< the optimum with every tensor outside; 0 = none
     bool operator==(const Network&) const = default;
   };

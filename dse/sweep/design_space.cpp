@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <numeric>
 
+#include "core/arithmetic.h"
 #include "core/flexibility_class.h"
 #include "core/input/units.h"
 #include "costmodel/area.h"
 #include "dse/import/open.h"
+#include "dse/sweep/deadline.h"
 
 namespace pliant {
 namespace {
@@ -210,6 +212,23 @@ std::optional<double> DesignSpace::value(std::int64_t i, const std::string& name
   return number(name, accelerator.get());
 }
 
+std::vector<double> DesignSpace::deadlines(const Accelerator& accelerator) const {
+  std::vector<double> all;
+  const auto numbers = [&](const std::string& name) -> std::optional<Constraint::Interval> {
+    const auto value = number(name, &accelerator);
+    return value ? std::optional(Constraint::Interval(*value, *value)) : std::nullopt;
+  };
+  for (const Workload& workload : sweep_->workloads)
+    all.push_back(most_cycles(sweep_->result_limits, workload, accelerator.clock_hz, numbers));
+  return all;
+}
+
+double DesignPoint::deadline_of(const Sweep& sweep, const Workload& workload) const {
+  if (deadlines.empty()) return kInfinity;
+  const auto at = std::ranges::find(sweep.workloads, workload.name, &Workload::name) - sweep.workloads.begin();
+  return deadlines[static_cast<std::size_t>(at)];
+}
+
 DesignPoint DesignSpace::design(std::int64_t i) {
   seek(i / inner_);
   const auto rest = static_cast<std::size_t>(i % inner_);
@@ -219,6 +238,7 @@ DesignPoint DesignSpace::design(std::int64_t i) {
   design.factorization = sweep_->factorizations[variant / sweep_->objectives.size()];
   design.objective = sweep_->objectives[variant % sweep_->objectives.size()];
   design.accelerator = flexible(flexibility, design.problem);
+  if (design.accelerator && sweep_->deadlines) design.deadlines = deadlines(*design.accelerator);
   DesignKey key;
   key.design_id = i;
   key.axes = current_.cells;

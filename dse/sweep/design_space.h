@@ -22,6 +22,8 @@ struct DesignPoint {
   std::string problem;                             ///< why
   Factorization factorization = Factorization::kPerfect;
   Objective objective = Objective::kEdp;
+  std::vector<double> deadlines;  ///< by workload of the sweep: the most cycles it may take; empty = no limits
+  double deadline_of(const Sweep& sweep, const Workload& workload) const;
 };
 
 /// Hardware outermost, then flexibility, factorization and objective. Remembers the last hardware point it read, so it
@@ -66,6 +68,7 @@ class DesignSpace {
   const Accelerator* sizes();
   std::optional<bool> allowed_hardware();
   std::optional<double> number(const std::string& name, const Accelerator* accelerator) const;
+  std::vector<double> deadlines(const Accelerator& accelerator) const;
   std::shared_ptr<const Accelerator> flexible(std::size_t flexibility, std::string& problem);
 
   const Library& library_;

@@ -9,9 +9,12 @@
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "core/input/yaml_text.h"
+#include "core/workload_graph.h"
 #include "dse/import/open.h"
+#include "dse/mappers/residency/residency.h"
 #include "dse/results/content_hash.h"
 #include "dse/sweep/axis_values.h"
+#include "dse/sweep/deadline.h"
 #include "dse/sweep/sweep_keys.h"
 #include "dse/sweep/sweep_reading.h"
 
@@ -76,17 +79,60 @@ void read_accelerators(SweepReading& reading, const Cursor& c, const std::option
   if (items.size() > 1 && reading.bases.size() == items.size()) add_axis(reading, axis);
 }
 
-/// After workloads and objectives.
-void read_residency(SweepReading& reading, const Cursor& c) {
+/// After workloads, objectives and the mapper. `residency` is the older word for `network`.
+void read_network(SweepReading& reading, const Cursor& root, const SweepOverrides& overrides) {
   Sweep& sweep = reading.sweep;
-  sweep.residency = c.flag().value_or(false);
-  if (!sweep.residency) return;
+  const bool no_value_of_its_own =
+      std::ranges::find(sweep.objectives, Objective::kEdpOverUtilization) != sweep.objectives.end();
+  sweep.network = sweep.mapper == "exact" && !no_value_of_its_own;
+  const auto network = root.find("network"), residency = root.find("residency");
+  if (network && residency) residency->problem("the older word for `network`", "one of them");
+  if (const auto& said = network ? network : residency) {
+    sweep.network = said->flag().value_or(true);
+    for (const Workload& workload : sweep.workloads)
+      if (sweep.network && !workload.graph)
+        said->problem(fmt::format("{} does not say which layers read what", workload.name),
+                      "workloads with a `graph`, or with `chain: true`, and all their layers");
+    if (sweep.network && no_value_of_its_own)
+      said->problem("a network has no utilization of its own to minimise by", "no objective edp-over-utilization");
+  }
+  if (overrides.network) sweep.network = *overrides.network;
+  const auto inferences = root.find("inferences");
+  if (!inferences) return;
+  sweep.inferences = inferences->count(1).value_or(1);
+  if (sweep.inferences > residency::kMostInferences)
+    inferences->problem(fmt::format("{}", sweep.inferences), fmt::format("1 to {}", residency::kMostInferences));
   for (const Workload& workload : sweep.workloads)
-    if (!workload.graph)
-      c.problem(fmt::format("{} does not say which layers read what", workload.name),
-                "workloads with a `graph`, or with `chain: true`, and all their layers");
-  if (std::ranges::find(sweep.objectives, Objective::kEdpOverUtilization) != sweep.objectives.end())
-    c.problem("a network has no utilization of its own to minimise by", "no objective edp-over-utilization");
+    if (sweep.inferences > 1 && (!sweep.network || !workload.graph))
+      inferences->problem(fmt::format("{} is mapped layer by layer", workload.name),
+                          "networks: workloads with a `graph`, or with `chain: true`, and no `network: false`");
+}
+
+/// What mappings are chosen by where the file does not say: what the goals of a design search ask of them.
+Objective objective_of(const DesignGoals& goals) {
+  bool energy = false, time = false, product = false;
+  for (const DesignGoals::Goal& goal : goals.minimize) {
+    energy |= goal.measure == DesignMeasure::kEnergy || goal.measure == DesignMeasure::kPower;
+    time |= goal.measure == DesignMeasure::kRuntime || goal.measure == DesignMeasure::kLatency;
+    product |= goal.measure == DesignMeasure::kEdp;
+  }
+  if (energy && !time && !product) return Objective::kEnergy;
+  if (time && !energy && !product) return Objective::kRuntime;
+  return Objective::kEdp;
+}
+
+/// After the limits: what is asked as a whole.
+void choose_runs(Sweep& sweep) {
+  sweep.deadlines = sweep.mapper == "exact" &&
+                    std::ranges::find(sweep.objectives, Objective::kEdpOverUtilization) == sweep.objectives.end() &&
+                    std::ranges::any_of(sweep.result_limits, limits_time);
+  for (Workload& workload : sweep.workloads) {
+    if (workload.graph && !sweep.network) {
+      sweep.unused_graphs.push_back(workload.name);
+      workload.graph.reset();
+    }
+    if (sweep.deadlines && !workload.graph) workload.graph = unrelated_layers(workload);
+  }
 }
 
 /// Design numbers and counts of rows stay far from what 64 bits hold.
@@ -148,8 +194,52 @@ std::vector<std::pair<std::string, std::string>> Sweep::options() const {
                                                        {"seed", fmt::format("{}", seed)},
                                                        {"flexion", flexion ? "true" : "false"}};
   if (gap > 0) all.emplace_back("gap", yaml_number(gap));
-  if (residency) all.emplace_back("residency", "true");
+  const bool has_networks = std::ranges::any_of(
+      workloads, [](const Workload& workload) { return workload.graph && has_edges(*workload.graph); });
+  if (has_networks || !unused_graphs.empty()) all.emplace_back("network", network ? "true" : "false");
+  if (inferences > 1) all.emplace_back("inferences", fmt::format("{}", inferences));
   return all;
+}
+
+std::string objective_words(const Sweep& sweep) {
+  if (!sweep.goals) return {};
+  const Objective wanted = objective_of(*sweep.goals);
+  std::string text;
+  for (const Objective objective : sweep.objectives)
+    if (objective != wanted && wanted != Objective::kEdp)
+      text += fmt::format(
+          "objective {}: designs count with mappings of least {}, which need not have the least {} that is minimized "
+          "(`objective: {}`, or no objective, has)\n",
+          to_string(objective), to_string(objective), to_string(wanted), to_string(wanted));
+  return text;
+}
+
+std::string mapped_as_words(const Sweep& sweep) {
+  std::vector<std::string> networks, layers, unrelated;
+  for (const Workload& workload : sweep.workloads) {
+    const bool unused = std::ranges::find(sweep.unused_graphs, workload.name) != sweep.unused_graphs.end();
+    const bool related = workload.graph && has_edges(*workload.graph);
+    (unused ? layers : related ? networks : unrelated).push_back(workload.name);
+  }
+  std::string text;
+  if (!networks.empty())
+    text += fmt::format(
+        "{}: mapped as {}, tensors stay on chip where that is best (`network: false`, --layers: every layer by "
+        "itself)\n",
+        join(networks), networks.size() == 1 ? "a network" : "networks");
+  if (!layers.empty())
+    text += fmt::format(
+        "{}: mapped layer by layer, every tensor goes outside between layers; as networks (`network: true`) they gain "
+        "more from larger buffers\n",
+        join(layers));
+  if (!unrelated.empty())
+    text +=
+        fmt::format("{}: mapped layer by layer; no `graph` says which tensors could stay on chip\n", join(unrelated));
+  if (sweep.inferences > 1)
+    text +=
+        fmt::format("weights may stay on chip across {} inferences; figures are of one of them\n", sweep.inferences);
+  if (sweep.deadlines) text += "limits on time are deadlines: every design has the best mappings that keep them\n";
+  return text;
 }
 
 Sweep load_sweep(const Library& library, const fs::path& file, const SweepOverrides& overrides) {
@@ -184,9 +274,11 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   if (const auto c = root.find("seed")) sweep.seed = static_cast<std::uint64_t>(c->count(0).value_or(1));
   if (overrides.seed) sweep.seed = *overrides.seed;
   if (const auto c = root.find("flexion")) sweep.flexion = c->flag().value_or(true);
-  if (const auto c = root.find("residency")) read_residency(reading, *c);
+  read_network(reading, root, overrides);
   if (const auto c = root.find("constraints")) read_constraints(reading, *c);
   read_goals(reading, root);
+  if (sweep.goals && !root.find("objective")) sweep.objectives = {objective_of(*sweep.goals)};
+  choose_runs(sweep);
   check_number_of_designs(sweep, root, overrides.most_designs);
   reading.problems.throw_if_any();
   note_technologies(reading);

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 
 #include "core/input/diagnostics.h"
 #include "core/workload_graph.h"
+#include "costmodel/report.h"
 #include "dse/mappers/residency/residency.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -34,12 +36,75 @@ void note_steps(const residency::LiveTensors& live, const Optimum& best, const O
     const residency::LiveTensor& tensor = live.tensors[t];
     network.tensors.push_back({best.homes[t], tensor.made_by, tensor.last_read, tensor.elements});
   }
+  for (std::size_t w = 0; w < best.weights.size(); ++w)
+    if (best.weights[w] != residency::kOutside) network.weights.push_back({best.weights[w], live.weights[w].step});
+  network.loads_energy_pj = best.parts.loads.energy_pj;
+  network.loads_runtime_cycles = best.parts.loads.cycles;
   if (!outside.found()) return;
   network.outside_energy_pj = outside.energy_pj;
   network.outside_runtime_cycles = outside.cycles;
 }
 
+std::vector<Task> rows_of(const DesignPoint& design, const Accelerator& accelerator, const Workload& workload) {
+  std::vector<Task> rows;
+  for (const Workload::Entry& entry : workload.layers)
+    rows.push_back(
+        {entry.layer, accelerator, accelerator.flexibility_of(entry.layer), design.factorization, design.objective});
+  return rows;
+}
+
+/// What a choice of mappings and places takes on an accelerator.
+NetworkPrices::Price price_of(const residency::Search& search, const Optimum& best, const std::vector<Task>& rows) {
+  NetworkPrices::Price all;
+  const residency::LiveTensors& live = search.live();
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const residency::Step& step = live.steps[s];
+    double energy = 0, cycles = 0;
+    if (step.row < 0) {
+      std::vector<residency::Home> reads;
+      for (const residency::Read& read : step.reads) reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
+      const residency::Home made =
+          step.makes < 0 ? residency::kOutside : best.homes[static_cast<std::size_t>(step.makes)];
+      const residency::OperatorCost cost = residency::operator_cost(rows, step, live, reads, made);
+      energy = cost.energy_pj;
+      cycles = cost.cycles;
+    } else {
+      const Task task =
+          residency::variant_task(rows[static_cast<std::size_t>(step.row)], search.variant(best.steps[s].variant));
+      for (const residency::StepPart& part : best.steps[s].parts) {
+        const Totals totals = price(task.layer, task.accelerator, part.mapping).totals;
+        energy += static_cast<double>(part.count) * totals.energy_pj;
+        cycles += static_cast<double>(part.count) * totals.cycles;
+      }
+    }
+    for (std::size_t w = 0; w < best.weights.size(); ++w) {
+      if (best.weights[w] == residency::kOutside || live.weights[w].step != static_cast<int>(s)) continue;
+      const residency::OperatorCost load = residency::loading_cost(rows, live, live.weights[w], best.weights[w]);
+      energy += load.energy_pj / static_cast<double>(search.inferences());
+      cycles += load.cycles / static_cast<double>(search.inferences());
+    }
+    all.energy_pj += energy;
+    all.cycles += cycles;
+    all.sum_layer_edp_pj_cycles += energy * cycles / static_cast<double>(step.count);
+  }
+  return all;
+}
+
 }  // namespace
+
+NetworkPrices price_network_choice(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design,
+                                   const Workload& workload, const std::vector<Accelerator>& others) {
+  const std::vector<Task> rows = rows_of(design, *design.accelerator, workload);
+  const SearchOptions options = search_options(sweep, kThreadsOfCaller, {});
+  residency::Search search(mapper, workload, rows, options, sweep.inferences);
+  const Optimum best = search.run({design.objective, design.deadline_of(sweep, workload)}, true);
+  NetworkPrices prices;
+  if (!best.found()) return prices;
+  prices.base = price_of(search, best, rows);
+  for (const Accelerator& other : others)
+    prices.others.push_back(price_of(search, best, rows_of(design, other, workload)));
+  return prices;
+}
 
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
                          int threads, const std::stop_token& stop, const Clock& clock) {
@@ -47,13 +112,19 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
   const double started = clock.wall_seconds();
   TaskResult result;
   try {
-    std::vector<Task> rows;
-    for (const Workload::Entry& entry : workload.layers)
-      rows.push_back({entry.layer, *design.accelerator, design.accelerator->flexibility_of(entry.layer),
-                      design.factorization, design.objective});
-    residency::Search search(mapper, workload, rows, options);
-    const NetworkGoal goal{design.objective};
-    const Optimum best = search.run(goal, true);
+    const std::vector<Task> rows = rows_of(design, *design.accelerator, workload);
+    residency::Search search(mapper, workload, rows, options, sweep.inferences);
+    NetworkGoal goal{design.objective, design.deadline_of(sweep, workload)};
+    Optimum best = search.run(goal, true);
+    // Where no mappings keep the deadline the row says how fast they could be, and which limit that breaks. That bounds
+    // nothing that was asked for.
+    const bool late = !best.found() && best.fastest_cycles > 0 && !stop.stop_requested();
+    if (late) {
+      const bool proven = best.infeasible;
+      goal = {Objective::kRuntime};
+      best = search.run(goal, true);
+      best.certified = best.certified && proven;
+    }
     if (!best.found()) {
       result.status = best.infeasible ? TaskStatus::kNoLegalMapping : TaskStatus::kNothingFound;
       result.reason = best.without_mapping
@@ -67,11 +138,13 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
     result.energy_pj = best.energy_pj;
     result.runtime_cycles = best.cycles;
     result.value = best.value;
-    result.lower_bound = best.lower_bound;
+    result.lower_bound = late ? 0 : best.lower_bound;
     result.gap = best.gap();
     result.certified = best.certified;
     result.evaluations = search.searches();
-    result.ended_by = best.certified ? EndedBy::kProof : EndedBy::kNothing;
+    result.ended_by = best.certified                             ? EndedBy::kProof
+                      : sweep.gap > 0 && best.gap() <= sweep.gap ? EndedBy::kProofWithinGap
+                                                                 : EndedBy::kNothing;
     note_steps(search.live(), best, outside, result.network);
   } catch (const InputError&) {
     throw;  // a mapper's option: the same for every task
@@ -84,12 +157,37 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
   return result;
 }
 
+TaskResult solve_line(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
+                      double slope, double gap, int threads, const std::stop_token& stop) {
+  const double started = real_clock().wall_seconds();
+  TaskResult result;
+  const std::vector<Task> rows = rows_of(design, *design.accelerator, workload);
+  SearchOptions options = search_options(sweep, threads, stop);
+  options.gap = std::max(options.gap, gap);
+  residency::Search search(mapper, workload, rows, options, sweep.inferences);
+  const auto line = search.line(slope);
+  result.status = line                ? TaskStatus::kSolved
+                  : search.complete() ? TaskStatus::kNoLegalMapping
+                                      : TaskStatus::kNothingFound;
+  if (line) {
+    result.energy_pj = line->energy_pj;
+    result.runtime_cycles = line->cycles;
+    result.value = std::isinf(slope) ? line->cycles : line->energy_pj + slope * line->cycles;
+    result.lower_bound = line->least;
+    result.ended_by = EndedBy::kProof;
+  }
+  result.evaluations = search.searches();
+  result.solve_seconds = real_clock().wall_seconds() - started;
+  return result;
+}
+
 std::optional<DesignRow::Residency> residency_of(const DesignPoint& design, const Workload& workload,
                                                  const std::shared_ptr<const TaskResult>& network) {
-  if (!network || network->status != TaskStatus::kSolved) return std::nullopt;
+  if (!network || network->status != TaskStatus::kSolved || !has_edges(*workload.graph)) return std::nullopt;
   DesignRow::Residency residency;
   residency.result = network;
   residency.accelerator = design.accelerator;
+  residency.weights_on_chip = static_cast<std::int64_t>(network->network.weights.size());
   for (const TaskResult::Network::Tensor& tensor : network->network.tensors) {
     if (tensor.last_read == tensor.made_by) continue;
     ++residency.tensors;
@@ -104,8 +202,12 @@ std::optional<DesignRow::Residency> residency_of(const DesignPoint& design, cons
   }
   for (const GraphStep& step : run_of(*workload.graph)) {
     const WorkloadGraph::Node& node = workload.graph->nodes[static_cast<std::size_t>(step.node)];
+    const TaskResult::Network::Step& cost = network->network.steps[residency.nodes.size()];
     residency.nodes.push_back(node.name);
     residency.counts.push_back(node.count);
+    if (node.is_layer()) continue;
+    residency.operators_energy_pj += cost.energy_pj;
+    residency.operators_runtime_cycles += cost.runtime_cycles;
   }
   return residency;
 }

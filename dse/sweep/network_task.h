@@ -13,11 +13,28 @@
 
 namespace pliant {
 
-/// The workload has a graph. `threads` as in SearchOptions. Without proof after a stop.
+/// Of a workload that is asked as a whole, within its deadline on the design; where no mappings keep it, the fastest.
+/// `threads` as in SearchOptions. Without proof after a stop.
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
                          int threads, const std::stop_token& stop, const Clock& clock = real_clock());
 
-/// What a row says of the network's tensors; nullopt when the network is not solved.
+/// The least energy + slope * cycles of such a workload, whatever the design's objective and deadline: `lower_bound` is
+/// proven, energy and cycles are of what was found, within `gap` for each layer. With an infinite slope, its cycles.
+TaskResult solve_line(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
+                      double slope, double gap, int threads, const std::stop_token& stop);
+
+/// The network's optimum, and what the same mappings and places take on accelerators that differ in figures alone.
+struct NetworkPrices {
+  struct Price {
+    double energy_pj = 0, cycles = 0, sum_layer_edp_pj_cycles = 0;
+  };
+  std::optional<Price> base;  ///< empty when no mappings were found
+  std::vector<Price> others;
+};
+NetworkPrices price_network_choice(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design,
+                                   const Workload& workload, const std::vector<Accelerator>& others);
+
+/// What a row says of the network's tensors; nullopt when it is not solved, or its layers are unrelated.
 std::optional<DesignRow::Residency> residency_of(const DesignPoint& design, const Workload& workload,
                                                  const std::shared_ptr<const TaskResult>& network);
 

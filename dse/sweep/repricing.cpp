@@ -13,6 +13,7 @@
 #include "dse/results/part_file.h"
 #include "dse/results/stored_layers.h"
 #include "dse/sweep/design_space.h"
+#include "dse/sweep/network_task.h"
 #include "dse/sweep/sweep_task.h"
 
 namespace pliant {
@@ -64,10 +65,6 @@ std::vector<Corner> corners_of(std::size_t groups) {
 Repricing::Repricing(const Library& library, const Sweep& sweep, const std::filesystem::path& dataset,
                      const std::vector<UncertainFigures>& figures)
     : library_(library), sweep_(std::make_shared<const Sweep>(sweep)), figures_(figures) {
-  if (sweep.residency)
-    throw InputError(Diagnostic{dataset.string(), 0, 0, "",
-                                "its tensors may stay on chip, and where depends on the figures",
-                                "a sweep without `residency`", ""});
   DesignSpace space(library, sweep_);
   std::vector<int> matched(figures.size(), 0);
   const std::size_t groups = figures.size();
@@ -87,6 +84,10 @@ Repricing::Repricing(const Library& library, const Sweep& sweep, const std::file
         }
       }
       const Workload* of = workload(stored.workload);
+      if (of != nullptr && design.accelerator && Sweep::asked_whole(*of)) {
+        if (!rows_.contains({current, stored.workload})) price_network(design, *of, moved);
+        continue;
+      }
       if (of == nullptr || !design.accelerator || stored.layer_index >= static_cast<std::int64_t>(of->layers.size()))
         continue;
       const Layer& layer = of->layers[static_cast<std::size_t>(stored.layer_index)].layer;
@@ -94,12 +95,7 @@ Repricing::Repricing(const Library& library, const Sweep& sweep, const std::file
       if (!mapping) continue;
       const auto count = static_cast<double>(stored.count);
       Priced& row = rows_[{current, stored.workload}];
-      if (row.change.empty()) {
-        row.change.resize(groups);
-        row.base.area_um2 = area_um2(*design.accelerator).total();
-        for (std::size_t g = 0; g < groups; ++g)
-          row.change[g].area_um2 = area_um2(moved[g]).total() - row.base.area_um2;
-      }
+      if (row.change.empty()) row = with_areas(design, moved);
       const double cycles = *stored.runtime_cycles, energy = *stored.energy_pj;
       if (std::abs(price(layer, *design.accelerator, *mapping).totals.energy_pj - energy) > 1e-9 * energy)
         throw other_sweep(dataset);
@@ -113,6 +109,35 @@ Repricing::Repricing(const Library& library, const Sweep& sweep, const std::file
     throw InputError(Diagnostic{"--uncertain", 0, 0, "", fmt::format("`{}` matches no figure", figures[g].text),
                                 "LEVEL.key, where key is * or one of " + join(uncertain_keys()), ""});
   }
+}
+
+Repricing::Priced Repricing::with_areas(const DesignPoint& design, const std::vector<Accelerator>& moved) {
+  Priced row;
+  row.base.area_um2 = area_um2(*design.accelerator).total();
+  for (const Accelerator& one : moved) row.change.emplace_back().area_um2 = area_um2(one).total() - row.base.area_um2;
+  return row;
+}
+
+/// The mappings of a network are not in the dataset: it is solved again, and its choice priced for each group.
+void Repricing::price_network(const DesignPoint& design, const Workload& workload,
+                              const std::vector<Accelerator>& moved) {
+  const std::unique_ptr<Mapper> mapper = make_mapper(sweep_->mapper);
+  const NetworkPrices found = price_network_choice(*mapper, *sweep_, design, workload, moved);
+  if (!found.base) return;
+  Priced row = with_areas(design, moved);
+  const auto take = [](FigureCosts& costs, const NetworkPrices::Price& price) {
+    costs.energy_pj = price.energy_pj;
+    costs.runtime_cycles = price.cycles;
+    costs.sum_layer_edp_pj_cycles = price.sum_layer_edp_pj_cycles;
+  };
+  take(row.base, *found.base);
+  for (std::size_t g = 0; g < moved.size(); ++g) {
+    take(row.change[g], found.others[g]);
+    row.change[g].energy_pj -= row.base.energy_pj;
+    row.change[g].runtime_cycles -= row.base.runtime_cycles;
+    row.change[g].sum_layer_edp_pj_cycles -= row.base.sum_layer_edp_pj_cycles;
+  }
+  rows_.emplace(Row{design.key->design_id, workload.name}, std::move(row));
 }
 
 const Workload* Repricing::workload(const std::string& name) const {
@@ -146,6 +171,14 @@ FigureCosts Repricing::searched_at(const Row& row, const Corner& corner) const {
   DesignPoint design = space.design(row.first);
   design.accelerator = std::make_shared<const Accelerator>(at_corner(*design.accelerator, figures_, corner));
   const std::unique_ptr<Mapper> mapper = make_mapper(sweep_->mapper);
+  if (const Workload& network = *workload(row.second); Sweep::asked_whole(network)) {
+    const NetworkPrices found = price_network_choice(*mapper, *sweep_, design, network, {});
+    if (!found.base) return at(row, corner);
+    costs.energy_pj = found.base->energy_pj;
+    costs.runtime_cycles = found.base->cycles;
+    costs.sum_layer_edp_pj_cycles = found.base->sum_layer_edp_pj_cycles;
+    return costs;
+  }
   for (const Workload::Entry& entry : workload(row.second)->layers) {
     const TaskResult found = solve_task(*mapper, *sweep_, design, entry.layer, kThreadsOfCaller, {});
     if (found.status != TaskStatus::kSolved) return at(row, corner);

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dse/sweep/sweep.h"
+#include "dse/sweep/design_space.h"
 #include "dse/sweep/uncertain_figures.h"
 
 namespace pliant {
@@ -37,7 +37,8 @@ class Repricing {
             const std::vector<UncertainFigures>& figures);
 
   bool has(const Row& row) const { return rows_.contains(row); }
-  /// With the stored mappings: costs are linear in energies and areas.
+  /// With the stored mappings, of a network with those that are best for the sweep's figures: costs are linear in
+  /// energies and areas.
   FigureCosts at(const Row& row, const Corner& corner) const;
   /// With mappings that the sweep's mapper finds for the figures of the corner, all threads; a row for which it finds
   /// none keeps its own.
@@ -48,6 +49,8 @@ class Repricing {
     FigureCosts base;
     std::vector<FigureCosts> change;  ///< by group, at its upper end
   };
+  static Priced with_areas(const DesignPoint& design, const std::vector<Accelerator>& moved);
+  void price_network(const DesignPoint& design, const Workload& workload, const std::vector<Accelerator>& moved);
   FigureCosts searched_at(const Row& row, const Corner& corner) const;
   const Workload* workload(const std::string& name) const;
 

@@ -225,7 +225,7 @@ class SweepRun {
 
   void name(const TokenPtr& token) {
     const bool is_layer = token->kind == Token::Kind::kLayer;
-    if (!is_layer && (!sweep_->residency || !token->design->accelerator)) return;
+    if (!is_layer && (!Sweep::asked_whole(*token->workload) || !token->design->accelerator)) return;
     if (!token->design->accelerator) {
       TaskResult invalid;
       invalid.status = TaskStatus::kInvalidDesign;

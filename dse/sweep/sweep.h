@@ -33,7 +33,7 @@ struct Sweep {
   std::string name, description;
   std::vector<std::string> accelerators;  ///< shipped names or paths; several are the values of the first axis
   std::vector<Setting> settings;
-  std::vector<Workload> workloads;  ///< with only the layers asked for
+  std::vector<Workload> workloads;  ///< with only the layers asked for; with a graph only where it is used
   std::vector<SweepAxis> axes;      ///< the last varies fastest
   std::vector<AxisColumn> columns;  ///< one for each key of the axes, in order
   /// Every value of every key as its column holds it: cells[axis][position][key].
@@ -47,21 +47,39 @@ struct Sweep {
   double gap = 0;             ///< how close to proven optimal is close enough, as a share of the value
   std::uint64_t seed = 1;
   bool flexion = true;
-  bool residency = false;  ///< tensors may stay on chip between layers; every workload has a graph then
+  /// Workloads that know their graph are mapped as networks: tensors may stay on chip between layers, and operators
+  /// without MACs count. False: layer by layer, as all others.
+  bool network = true;
+  Count inferences = 1;                    ///< weights of networks may stay on chip across so many
+  std::vector<std::string> unused_graphs;  ///< workloads whose graph is not used, because layers are asked for
+  /// Limits on time hold for the choice of mappings: each design has the best that keep them.
+  bool deadlines = false;
   std::vector<Constraint> constraints;
   std::vector<Constraint> result_limits;  ///< those that name a result: rows that break one are marked, not left out
-  std::optional<DesignGoals> goals;       ///< of a design search; no row depends on them
+  /// Of a design search. Rows depend on them only where no objective is written: it is then what they ask for.
+  std::optional<DesignGoals> goals;
   std::vector<std::map<std::string, std::string>> parameters;  ///< of each accelerator, with the values of `set:`
+
+  /// The workload is one question, because its tensors may stay on chip or because it has a deadline; else each of its
+  /// layers is one. Its graph is then what is asked, without edges where the layers are unrelated.
+  static bool asked_whole(const Workload& workload) { return workload.graph.has_value(); }
 
   std::vector<Manifest::Input> inputs;
   std::vector<std::pair<std::string, std::string>> options() const;  ///< for the manifest
 };
+
+/// In words: what is mapped as a network, what layer by layer, and how to ask for the other.
+std::string mapped_as_words(const Sweep& sweep);
+
+/// In words: what it means that the goals ask for one thing and the objective for another; empty when they agree.
+std::string objective_words(const Sweep& sweep);
 
 /// What the command line may say instead of the file.
 struct SweepOverrides {
   std::optional<std::string> mapper;
   std::optional<double> budget_seconds, gap;
   std::optional<std::uint64_t> seed;
+  std::optional<bool> network;
   std::vector<Setting> settings;
   Count most_designs = 100'000'000;  ///< a bit for each fits into memory; who lists none may allow more
 };

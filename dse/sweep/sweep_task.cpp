@@ -7,8 +7,10 @@
 #include <exception>
 #include <set>
 
+#include "core/arithmetic.h"
 #include "core/input/source_text.h"
 #include "core/version.h"
+#include "core/workload_graph.h"
 #include "costmodel/area.h"
 #include "costmodel/report.h"
 #include "dse/mappers/infeasible.h"
@@ -75,11 +77,12 @@ std::string conflict_of(const Task& task) {
 ///   7: elements have widths of their own; a record has the words that pass each memory.
 ///   8: a record may be of a whole network.
 ///   9: a wrong certificate of sums that stay at units under Ruby-S was repaired.
-constexpr int kTaskVersion = 9;
+///   10: a record of a network has the weights that stay.
+constexpr int kTaskVersion = 10;
 
 }  // namespace
 
-TaskNamer::TaskNamer(const Sweep& sweep) {
+TaskNamer::TaskNamer(const Sweep& sweep) : sweep_(sweep) {
   mapper_ = fmt::format("task {}\npliant {}\nmapper {}\nseed {}\nbudget {}\n", kTaskVersion, version(), sweep.mapper,
                         sweep.seed, sweep.budget_seconds);
   if (sweep.gap > 0) mapper_ += fmt::format("gap {}\n", sweep.gap);
@@ -116,6 +119,9 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Layer& layer) {
 TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
   std::string text = fmt::format("{}network\nfactorization {}\nobjective {}\n", mapper_,
                                  to_string(design.factorization), to_string(design.objective));
+  if (const double most = design.deadline_of(sweep_, workload); most < kInfinity)
+    text += fmt::format("within {}\n", most);
+  if (sweep_.inferences > 1) text += fmt::format("inferences {}\n", sweep_.inferences);
   std::set<Operation> written;
   for (const Workload::Entry& entry : workload.layers) {
     if (written.insert(entry.layer.operation).second)
@@ -291,22 +297,23 @@ void add_layers(const LayerRow* rows, std::size_t count, DesignRow& all) {
   all.cost = cost;
 }
 
-/// The network's own sums instead, with operators and with tensors that stay on chip.
+/// The sums of the workload as a whole instead: of a network with operators and with tensors that stay on chip.
 void take_network(const DesignPoint& design, const Workload& workload, const std::shared_ptr<const TaskResult>& network,
                   DesignRow& all) {
   all.status = to_string(network->status);
   all.reason = network->reason;
   all.cost.reset();
+  if (network->status != TaskStatus::kSolved) return;
   all.residency = residency_of(design, workload, network);
-  if (!all.residency) return;
   DesignRow::Cost& cost = all.cost.emplace();
   cost.energy_pj = network->energy_pj;
   cost.runtime_cycles = network->runtime_cycles;
   cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;
+  const std::vector<GraphStep> run = run_of(*workload.graph);
   for (std::size_t s = 0; s < network->network.steps.size(); ++s) {
     const TaskResult::Network::Step& step = network->network.steps[s];
-    cost.sum_layer_edp_pj_cycles +=
-        step.energy_pj * step.runtime_cycles / static_cast<double>(all.residency->counts[s]);
+    const Count count = workload.graph->nodes[static_cast<std::size_t>(run[s].node)].count;
+    cost.sum_layer_edp_pj_cycles += step.energy_pj * step.runtime_cycles / static_cast<double>(count);
   }
   const auto units = static_cast<double>(design.accelerator->macs_units());
   cost.utilization = static_cast<double>(all.macs) * design.accelerator->levels.back().compute().cycles_per_mac /

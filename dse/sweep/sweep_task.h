@@ -16,16 +16,18 @@ namespace pliant {
 /// equal questions, in one sweep and across sweeps.
 class TaskNamer {
  public:
+  /// The sweep lives as long as the namer.
   explicit TaskNamer(const Sweep& sweep);
   /// The layer lives as long as the namer.
   TaskKey key(const DesignPoint& design, const Layer& layer);
-  /// Of a whole network whose tensors may stay on chip.
+  /// Of a workload that is asked as a whole.
   TaskKey key(const DesignPoint& design, const Workload& workload);
 
  private:
   const std::string& accelerator_text(const DesignPoint& design, const Layer& layer);
   const std::string& layer_text(const Layer& layer);
 
+  const Sweep& sweep_;
   std::string mapper_;
   const Accelerator* last_ = nullptr;
   std::shared_ptr<const Accelerator> held_;  ///< keeps `last_` from being another one at the same place

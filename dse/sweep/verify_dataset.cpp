@@ -155,7 +155,8 @@ class Verification {
       const DesignPoint design = space.design(i);
       for (const Workload& workload : sweep_->workloads) {
         std::vector<LayerRow> rows;
-        const bool solve_again = sweep_->residency && design.accelerator && sampled_any(row, workload.layers.size());
+        const bool solve_again =
+            Sweep::asked_whole(workload) && design.accelerator && sampled_any(row, workload.layers.size());
         for (std::size_t l = 0; l < workload.layers.size(); ++l, ++at, ++row) {
           if (proofs_.options.stop.stop_requested()) return verdict;
           const std::string where =
@@ -262,7 +263,7 @@ class Verification {
     compare("area_um2", of(now.hardware, [](const auto& h) { return h.area_um2; }));
     compare("compute_units", of(now.hardware, [](const auto& h) { return h.compute_units; }));
     compare("buffer_bits", of(now.hardware, [](const auto& h) { return h.buffer_bits; }));
-    if (sweep_->residency && design.accelerator && !network) return;  // not in the sample
+    if (Sweep::asked_whole(workload) && design.accelerator && !network) return;  // not in the sample
     compare("energy_pj", of(now.cost, [](const auto& c) { return c.energy_pj; }));
     compare("runtime_cycles", of(now.cost, [](const auto& c) { return c.runtime_cycles; }));
     compare("edp_pj_cycles", of(now.cost, [](const auto& c) { return c.edp_pj_cycles; }));
@@ -271,6 +272,8 @@ class Verification {
     compare("power_w", of(now.in_time, [](const auto& t) { return t.physical.power_w; }));
     compare("tops_per_w", of(now.in_time, [](const auto& t) { return t.physical.tops_per_w; }));
     compare("inferences_per_s", of(now.in_time, [](const auto& t) { return t.inferences_per_s; }));
+    compare("operators_energy_pj", of(now.residency, [](const auto& r) { return r.operators_energy_pj; }));
+    compare("operators_runtime_cycles", of(now.residency, [](const auto& r) { return r.operators_runtime_cycles; }));
     compare("tensors_on_chip", of(now.residency, [](const auto& r) { return r.tensors_on_chip; }));
   }
 

@@ -66,6 +66,12 @@ class NetworkResult:
         return self._number("edp_pj_cycles")
 
     @property
+    def total(self) -> dict[str, Any]:
+        """The sums as :class:`WorkloadResult` has them: ``parts`` (layers with MACs, operators without MACs, loads of
+        weights that stay), where the energy goes and what bounds the time."""
+        return dict(self._form.get("total") or {})
+
+    @property
     def tensors(self) -> list[dict[str, Any]]:
         """Of a workload with a graph: every tensor between layers, where it lives, and from which step to which."""
         return list(self._network.get("tensors", []))
@@ -146,4 +152,5 @@ def map_network(
     told: dict[str, Any] = json.loads(form)
     if not found:
         told.pop("network", None)
+        told.pop("total", None)
     return NetworkResult(network.name, told, text)

@@ -287,7 +287,7 @@ class WorkloadResult:
         return bool(self.total["certified"])
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``pliant map --workload --json`` prints it."""
+        """As ``pliant map --workload --layers --json`` prints it."""
         layers = []
         task: dict[str, Any] = {}
         for count, layer in zip(self.counts, self.layers):
@@ -300,7 +300,7 @@ class WorkloadResult:
             "schema": _core.json_schema,
             **({"task": task, "workload": task.get("workload")} if task else {}),
         }
-        return {**head, "layers": layers, "total": self.total}
+        return {**head, "mapped_as": "layers", "layers": layers, "total": self.total}
 
     @cached_property
     def table(self) -> Table:

@@ -53,7 +53,9 @@ nlohmann::ordered_json told(const LoadedWorkload& workload, const LoadedAccelera
     json["task"] = words.json();
     json["workload"] = workload.source;
   }
+  json["mapped_as"] = "network";
   json["network"] = answer.json;
+  json["total"] = answer.total;
   return json;
 }
 
@@ -67,8 +69,8 @@ std::tuple<bool, std::string, std::string> map_network(const LoadedWorkload& wor
   const std::unique_ptr<Mapper> mapper = mapper_of(request);
   const InterruptibleCall call(interruptible);
   const SearchOptions options = options_of(request, call.token());
-  const NetworkAnswer answer = residency && workload.workload.graph
-                                   ? residency_answer(*mapper, workload.workload, tasks, goal, options)
+  const NetworkAnswer answer = workload.workload.graph
+                                   ? residency_answer(*mapper, workload.workload, tasks, goal, options, {residency})
                                    : network_answer(*mapper, tasks, goal, options);
   if (call.asked()) return {false, "{}", "interrupted"};
   return {answer.found, told(workload, accelerator, request, answer).dump(), answer.text};

@@ -108,7 +108,10 @@ std::string totals(const std::vector<const FoundMapping*>& found, const std::vec
     layers.push_back(found[i]->searched());
     layers.back().count = counts.at(i);
   }
-  return layers.empty() ? "{}" : totals_json(layers, workload.workload.pass).dump();
+  if (layers.empty()) return "{}";
+  return totals_json(layers.front().task->accelerator, network_totals(layers, &workload.workload),
+                     workload.workload.pass)
+      .dump();
 }
 
 std::string workload_table(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts,
@@ -124,7 +127,7 @@ std::string workload_table(const std::vector<const FoundMapping*>& found, const 
   const WorkloadTable table(longest, layers.front().task->accelerator.clock_hz.has_value());
   std::string text = table.header();
   for (const SearchedLayer& layer : layers) text += table.row(layer);
-  return text + "\n" + totals_text(layers, workload.workload.pass, found.front()->mapper(), false);
+  return text + "\n" + totals_text(layers, &workload.workload, workload.workload.pass, found.front()->mapper(), false);
 }
 
 std::string frontier_table(const std::vector<const FoundMapping*>& found, bool certified) {

@@ -21,6 +21,7 @@ def listings(text):
 
 def run(pliant, page, folder):
     ran = written = 0
+    said = {}
     environment = {**os.environ, "PATH": f"{pathlib.Path(pliant).resolve().parent}:{os.environ['PATH']}"}
     for kind, name, body in listings(page.read_text(encoding="utf-8")):
         if name:
@@ -34,8 +35,16 @@ def run(pliant, page, folder):
                 print(f"$ {command}\n{done.stdout}{done.stderr}")
                 assert done.returncode == 0, f"exit code {done.returncode}: {command}"
                 assert done.stdout.strip(), f"nothing printed: {command}"
+                said[command] = done.stdout
                 ran += 1
-    return written, ran
+    return written, ran, said
+
+
+def knee(said, dataset):
+    """The line of the frontier that is the knee."""
+    (answer,) = [text for command, text in said.items() if command.startswith(f"pliant pareto {dataset} ")]
+    (line,) = [line for line in answer.splitlines() if line.endswith("knee")]
+    return line
 
 
 if __name__ == "__main__":
@@ -44,8 +53,11 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="pliant-tutorial-") as name:
         folder = pathlib.Path(sys.argv[3] if len(sys.argv) > 3 else name).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        written, ran = run(pliant, page, folder)
+        written, ran, said = run(pliant, page, folder)
         assert written == 3 and ran >= 8, (written, ran)
+        # What the page says: the network decides for the buffer that holds its tensors, its layers one by one do not.
+        assert " 256 KiB " in knee(said, "data"), knee(said, "data")
+        assert " 64 KiB " in knee(said, "layers"), knee(said, "layers")
         assert (folder / "report.html").stat().st_size > 100_000
     for picture in re.findall(r"\]\((img/\S+)\)", page.read_text(encoding="utf-8")):
         assert (source / "docs" / picture).exists(), picture

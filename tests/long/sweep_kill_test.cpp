@@ -24,6 +24,7 @@ constexpr const char* kSweep = R"(pliant: sweep
 name: killed
 accelerator: flexref
 workloads: [mobilenet_v2]
+network: false
 vary:
   rows: [8, 16]
   Buffer.capacity: [50KiB, 100KiB]

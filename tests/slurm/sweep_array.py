@@ -25,6 +25,7 @@ SWEEP = """
 name: array
 accelerator: flexref
 workloads: [mobilenet_v2]
+network: false
 vary:
   rows: [8, 16, 32]
   cols: [8, 16, 32, 64]

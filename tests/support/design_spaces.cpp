@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 
+#include "core/workload_graph.h"
 #include "dse/design/design_search.h"
 #include "dse/results/data_table.h"
 #include "dse/sweep/run_sweep.h"
@@ -131,6 +133,7 @@ Axes draw_axes(Draw& draw, Draw& more, std::int64_t most_points, bool wired) {
   if (more.chance(0.1)) add("PEs.pj_per_bit: [0.05, 0.4]", 2);
   if (more.chance(0.1)) add("bits: [8, 4]", 2);
   if (more.chance(0.05)) add("PEs.systolic: [weights, outputs]", 2);
+  if (more.chance(0.1)) add("Buffer.reserved: [1 words, 7 words, 20 words]", 3);
   if (axes.text.empty()) add("cols: [1, 2, 3]", 3);
   return axes;
 }
@@ -232,7 +235,36 @@ void let_tensors_stay(RandomSpace& space, std::uint64_t seed) {
     workload.pass = pass;
     space.text += text;
   }
-  space.sweep.residency = true;
+}
+
+void set_deadline(const Library& library, RandomSpace& space, const fs::path& folder, double share) {
+  Sweep& sweep = space.sweep;
+  sweep.objectives = {Objective::kEnergy};
+  sweep.result_limits.clear();
+  sweep.constraints.clear();
+  sweep.deadlines = false;
+  sweep.goals->minimize = {{DesignMeasure::kArea, {}}, {DesignMeasure::kEnergy, {}}};
+  SweepRunOptions options;
+  options.dataset = folder / "free";
+  options.threads = 1;
+  fs::remove_all(options.dataset);
+  run_sweep(library, sweep, options);
+  std::vector<std::string> damaged;
+  const DataTable table = read_table(options.dataset, TableKind::kDesigns, damaged);
+  double fastest = std::numeric_limits<double>::infinity(), slowest = 0;
+  for (const Cell& cell : table.find("runtime_cycles")->cells) {
+    const auto* cycles = std::get_if<double>(&cell);
+    if (cycles == nullptr) continue;
+    fastest = std::min(fastest, *cycles);
+    slowest = std::max(slowest, *cycles);
+  }
+  if (slowest == 0) return;  // nothing fits anywhere
+  const std::string limit = fmt::format("runtime_cycles <= {}", std::floor(fastest + share * (slowest - fastest)));
+  sweep.result_limits = {std::get<Constraint>(Constraint::parse(limit))};
+  sweep.deadlines = true;
+  for (Workload& workload : sweep.workloads)
+    if (!workload.graph) workload.graph = unrelated_layers(workload);
+  space.text += limit + "\n";
 }
 
 std::vector<Point> swept_frontier(const Library& library, const Sweep& sweep, const fs::path& folder) {

@@ -107,6 +107,13 @@ void compare_with_enumeration(std::uint64_t seed, ResidencyCounts& counts) {
   for (const double share : {0.0, 0.4, 0.8}) {
     const double deadline = fastest + share * (slowest - fastest);
     SCOPED_TRACE("deadline " + std::to_string(deadline));
+    for (const Objective objective : {Objective::kEdp, Objective::kEd2p}) {
+      const residency::Optimum product = search.run({objective, deadline}, true);
+      ASSERT_TRUE(product.certified);
+      EXPECT_NEAR(product.value / best_of(all, objective, deadline), 1, 1e-9);
+      EXPECT_LE(product.cycles, deadline * (1 + 1e-11));
+      ++counts.comparisons;
+    }
     const residency::Optimum found = search.run({Objective::kEnergy, deadline}, true);
     ASSERT_TRUE(found.certified);
     EXPECT_NEAR(found.value / best_of(all, Objective::kEnergy, deadline), 1, 1e-9);

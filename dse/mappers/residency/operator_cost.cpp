@@ -2,15 +2,10 @@
 #include "dse/mappers/residency/operator_cost.h"
 
 #include <algorithm>
-#include <map>
 
 namespace pliant::residency {
 
 namespace {
-
-struct Words {
-  double read = 0, written = 0;
-};
 
 /// The outermost memory that keeps the role.
 int outermost(const Accelerator& accelerator, Role role) {
@@ -21,7 +16,7 @@ int outermost(const Accelerator& accelerator, Role role) {
   return 0;
 }
 
-double cycles_at(const Memory& memory, const Words& words, Role read, Role written) {
+double cycles_at(const Memory& memory, const MovedWords& words, Role read, Role written) {
   double most = 0;
   const auto port = [&most](const std::optional<double>& per_cycle, double moved) {
     if (per_cycle) most = std::max(most, moved / *per_cycle);
@@ -56,11 +51,11 @@ bool works_in_place(WorkloadGraph::Operator work) {
   return work == kAdd || work == kActivation || work == kSoftmax || work == kNorm;
 }
 
-OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
-                           const std::vector<Home>& homes, Home made) {
-  if (step.makes < 0) return {};
+WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
+                            const std::vector<Home>& homes, Home made) {
+  WordsByLevel at;
+  if (step.makes < 0) return at;
   const Accelerator& accelerator = rows.front().accelerator;
-  std::map<int, Words> at;  // by level
   const auto level_of = [&](Home home, Role role) { return home == kOutside ? outermost(accelerator, role) : home; };
   const auto words = [&](Count elements, int bits, int level) {
     return static_cast<double>(elements) * bits /
@@ -75,18 +70,11 @@ OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, cons
   at[outside].read += words(step.elements_from_outside, accelerator.element_bits(outside, Role::kInput), outside);
   at[result].written += words(live.tensors[static_cast<std::size_t>(step.makes)].elements,
                               accelerator.element_bits(result, Role::kOutput), result);
-  OperatorCost cost;
-  for (const auto& [level, moved] : at) {
-    const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
-    cost.energy_pj += moved.read * memory.read_pj + moved.written * memory.write_pj;
-    cost.cycles = std::max(cost.cycles, cycles_at(memory, moved, Role::kInput, Role::kOutput));
-  }
-  cost.energy_pj += cost.cycles * leak_pj_per_cycle(accelerator);
-  return cost;
+  return at;
 }
 
-OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
-                          Home home) {
+WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
+                           Home home) {
   const Accelerator& accelerator = rows.front().accelerator;
   const int row = live.steps[static_cast<std::size_t>(weights.step)].row, from = outermost(accelerator, Role::kWeight);
   const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
@@ -94,14 +82,47 @@ OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live
     return static_cast<double>(weights.elements) * accelerator.element_bits(level, layer, weights.operand) /
            accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
   };
-  const Memory& outside = accelerator.levels[static_cast<std::size_t>(from)].memory();
-  const Memory& inside = accelerator.levels[static_cast<std::size_t>(home)].memory();
+  WordsByLevel at;
+  at[from].read = words(from);
+  at[home].written = words(home);
+  return at;
+}
+
+namespace {
+
+OperatorCost cost_of(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written) {
   OperatorCost cost;
-  cost.energy_pj = words(from) * outside.read_pj + words(home) * inside.write_pj;
-  cost.cycles = std::max(cycles_at(outside, {words(from), 0}, Role::kWeight, Role::kWeight),
-                         cycles_at(inside, {0, words(home)}, Role::kWeight, Role::kWeight));
+  for (const auto& [level, moved] : at) {
+    const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
+    cost.energy_pj += moved.read * memory.read_pj + moved.written * memory.write_pj;
+    cost.cycles = std::max(cost.cycles, cycles_at(memory, moved, read, written));
+  }
   cost.energy_pj += cost.cycles * leak_pj_per_cycle(accelerator);
   return cost;
+}
+
+}  // namespace
+
+OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
+                           const std::vector<Home>& homes, Home made) {
+  return cost_of(rows.front().accelerator, operator_words(rows, step, live, homes, made), Role::kInput, Role::kOutput);
+}
+
+OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
+                          Home home) {
+  return cost_of(rows.front().accelerator, loading_words(rows, live, weights, home), Role::kWeight, Role::kWeight);
+}
+
+NetworkParts::Part operators_outside(const LiveTensors& live, const std::vector<Task>& rows) {
+  NetworkParts::Part all;
+  for (const Step& step : live.steps) {
+    if (step.row >= 0 || step.makes < 0) continue;
+    const OperatorCost cost = operator_cost(rows, step, live, std::vector<Home>(step.reads.size(), kOutside), kOutside);
+    all.count += step.count;
+    all.energy_pj += cost.energy_pj;
+    all.cycles += cost.cycles;
+  }
+  return all;
 }
 
 }  // namespace pliant::residency

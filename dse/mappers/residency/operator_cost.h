@@ -3,8 +3,10 @@
 // live. docs/networks.md says what is left out.
 #pragma once
 
+#include <map>
 #include <vector>
 
+#include "dse/mappers/network.h"
 #include "dse/mappers/residency/live_tensors.h"
 
 namespace pliant::residency {
@@ -13,13 +15,29 @@ struct OperatorCost {
   double energy_pj = 0, cycles = 0;
 };
 
-/// `homes` are those of step.reads, in their order.
+/// Words that pass a memory's ports.
+struct MovedWords {
+  double read = 0, written = 0;
+};
+using WordsByLevel = std::map<int, MovedWords>;
+
+/// What an operator moves; `homes` are those of step.reads, in their order. Nothing when it is done where its operand
+/// is.
+WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
+                            const std::vector<Home>& homes, Home made);
+/// What brings weights from outside to where they stay.
+WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
+                           Home home);
+
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made);
 
 /// What it costs to bring weights from outside to where they stay.
 OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
                           Home home);
+
+/// All operators of the network when every tensor lives outside: what layers that are mapped one by one leave out.
+NetworkParts::Part operators_outside(const LiveTensors& live, const std::vector<Task>& rows);
 
 /// Does its result take the place of the operand, element by element?
 bool works_in_place(WorkloadGraph::Operator work);

@@ -12,7 +12,9 @@ namespace pliant::residency {
 Search::Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows,
                const SearchOptions& options, Count inferences)
     : mapper_(mapper),
+      rows_(rows),
       options_(options),
+      inferences_(inferences),
       variants_(mapper, rows, options),
       staying_(workload, rows, true, variants_),
       outside_(workload, rows, false, variants_) {
@@ -57,6 +59,36 @@ void Search::note_rooms(const ResidencyLines& lines, Optimum& best) {
   }
 }
 
+void Search::note_parts(const ResidencyLines& lines, Optimum& best) const {
+  const LiveTensors& live = lines.live();
+  NetworkParts& parts = best.parts;
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const Step& step = live.steps[s];
+    NetworkParts::Part& part = step.row >= 0 ? parts.layers : parts.operators;
+    if (step.row >= 0 || step.makes >= 0) part.count += step.count;
+    part.energy_pj += best.steps[s].energy_pj;
+    part.cycles += best.steps[s].cycles;
+  }
+  for (std::size_t w = 0; w < best.weights.size(); ++w) {
+    if (best.weights[w] == kOutside) continue;
+    const OperatorCost once = loading_cost(rows_, live, live.weights[w], best.weights[w]);
+    const double energy = once.energy_pj / static_cast<double>(inferences_);
+    const double cycles = once.cycles / static_cast<double>(inferences_);
+    ++parts.loads.count;
+    parts.loads.energy_pj += energy;
+    parts.loads.cycles += cycles;
+    parts.layers.energy_pj -= energy;
+    parts.layers.cycles -= cycles;
+  }
+}
+
+std::optional<Search::Line> Search::line(double slope) {
+  const Path* path = path_at(slope, true);
+  if (path == nullptr) return std::nullopt;
+  const bool complete = variants_.complete() && !staying_.live().limited;
+  return Line{complete ? path->least : 0, path->energy_pj, path->cycles};
+}
+
 Optimum Search::run(const NetworkGoal& asked, bool stay) {
   if (asked.objective == Objective::kEdpOverUtilization)
     throw std::invalid_argument("a network has no utilization of its own");
@@ -64,16 +96,19 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   NetworkGoal goal = asked;
   goal.most_cycles *= 1 + kNetworkRounding;
   ResidencyLines& lines = stay ? staying_ : outside_;
-  NetworkHull hull(goal, options_.stop, [&](double slope) -> std::optional<NetworkLine> {
-    const Path* path = path_at(slope, stay);
-    if (path == nullptr) return std::nullopt;
-    NetworkLine line;
-    line.slope = slope;
-    line.least = path->least;
-    line.energy_pj = path->energy_pj;
-    line.cycles = path->cycles;
-    return line;
-  });
+  NetworkHull hull(
+      goal, options_.stop,
+      [&](double slope) -> std::optional<NetworkLine> {
+        const Path* path = path_at(slope, stay);
+        if (path == nullptr) return std::nullopt;
+        NetworkLine line;
+        line.slope = slope;
+        line.least = path->least;
+        line.energy_pj = path->energy_pj;
+        line.cycles = path->cycles;
+        return line;
+      },
+      options_.gap);
   Optimum best;
   if (!hull.close()) {
     best.without_mapping = stay && standing_ ? standing_->stuck_row() : lines.stuck_row();
@@ -94,10 +129,9 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   }
   best.value = hull.value();
   // Between corners weights that stay are not combined: the gap to the line is stated.
-  if (hull.has_deadline() && !proven && !(stay && standing_)) {
-    DeadlineCombination combination(mapper_, lines, variants_, options_, goal.most_cycles,
-                                    hull.highest_at_deadline().slope);
-    proven = combination.improve(best);
+  if (hull.has_deadline() && !hull.close_enough() && !(stay && standing_)) {
+    DeadlineCombination combination(mapper_, lines, variants_, options_, goal, hull.highest_at_deadline().slope);
+    proven = combination.improve(best, hull.fastest_better());
     more_searches_ += combination.searches();
   }
   const bool complete = variants_.complete() && !(stay && lines.live().limited);
@@ -105,6 +139,7 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   best.lower_bound = best.certified ? best.value : (complete ? hull.lower_bound() : 0);
   best.fastest_cycles = hull.fastest_cycles();
   note_rooms(*of, best);
+  note_parts(*of, best);
   return best;
 }
 

@@ -12,6 +12,9 @@
 
 namespace pliant::residency {
 
+/// Of standing weights; more make no difference that a figure shows.
+inline constexpr Count kMostInferences = 1'000'000'000;
+
 /// Some of the layers of a step with the same mapping.
 struct StepPart {
   Count count = 1;
@@ -31,6 +34,7 @@ struct Optimum {
   std::vector<Home> weights;      ///< by LiveTensors::weights: where they stay across inferences
   std::vector<StepChoice> steps;  ///< by step; empty when nothing was found
   double energy_pj = 0, cycles = 0;
+  NetworkParts parts;  ///< of the two
   double value = 0, lower_bound = 0;
   bool certified = false;              ///< value and lower bound meet
   bool infeasible = false;             ///< proven: a layer fits nowhere, or the deadline is too short
@@ -50,18 +54,31 @@ class Search {
   /// With `stay` false every tensor and all weights live outside.
   Optimum run(const NetworkGoal& asked, bool stay);
 
+  /// The least energy + slope * cycles over all choices: proven, and what was found. A slope of infinity asks for the
+  /// fewest cycles. Nullopt when some layer fits nowhere.
+  struct Line {
+    double least = 0, energy_pj = 0, cycles = 0;
+  };
+  std::optional<Line> line(double slope);
+  /// Every search came to its end: what was not found does not exist.
+  bool complete() const { return variants_.complete(); }
+
   const LiveTensors& live() const { return staying_.live(); }
   const Task& task(int variant) const { return variants_.task(variant); }
   const Variant& variant(int id) const { return variants_.variant(id); }
+  Count inferences() const { return inferences_; }
   std::uint64_t searches() const { return variants_.searches() + more_searches_; }
 
  private:
   const Path* path_at(double slope, bool stay);
   static Optimum taken(const Path& path);
   static void note_rooms(const ResidencyLines& lines, Optimum& best);
+  void note_parts(const ResidencyLines& lines, Optimum& best) const;
 
   const Mapper& mapper_;
+  const std::vector<Task>& rows_;
   const SearchOptions& options_;
+  Count inferences_;
   VariantLines variants_;
   ResidencyLines staying_, outside_;
   std::optional<StandingLines> standing_;  ///< when there are several inferences

@@ -2,6 +2,7 @@
 #include "dse/mappers/residency/residency_deadline.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "dse/mappers/frontier.h"
 #include "dse/mappers/residency/residency.h"
@@ -13,16 +14,18 @@ namespace {
 constexpr std::size_t kMostLabels = 200'000;  ///< of one step
 constexpr double kSlack = 1 + 1e-9;
 
+/// With this energy the objective has this value.
+double energy_of(Objective objective, double value, double cycles) {
+  if (objective == Objective::kEdp) return value / cycles;
+  if (objective == Objective::kEd2p) return value / (cycles * cycles);
+  return value;
+}
+
 }  // namespace
 
 DeadlineCombination::DeadlineCombination(const Mapper& mapper, ResidencyLines& lines, VariantLines& variants,
-                                         const SearchOptions& options, double most_cycles, double slope)
-    : mapper_(mapper),
-      lines_(lines),
-      variants_(variants),
-      options_(options),
-      most_cycles_(most_cycles),
-      slope_(slope) {}
+                                         const SearchOptions& options, const NetworkGoal& goal, double slope)
+    : mapper_(mapper), lines_(lines), variants_(variants), options_(options), goal_(goal), slope_(slope) {}
 
 double DeadlineCombination::weight(const Transition& transition, std::size_t step) {
   const auto count = static_cast<double>(lines_.live().steps[step].count);
@@ -108,7 +111,7 @@ bool DeadlineCombination::extend(std::size_t s, const std::vector<Labels>& befor
       for (std::size_t k = 0; k < sums->size(); ++k) {
         const Label label{before[from][b].energy_pj + (*sums)[k].energy_pj, before[from][b].cycles + (*sums)[k].cycles,
                           static_cast<int>(b), &one, static_cast<int>(k)};
-        if (label.cycles > most_cycles_ ||
+        if (label.cycles > goal_.most_cycles ||
             label.energy_pj + slope_ * label.cycles + after_[s + 1][to] - least_ > slack_)
           continue;
         after[to].push_back(label);
@@ -125,11 +128,14 @@ bool DeadlineCombination::extend(std::size_t s, const std::vector<Labels>& befor
   return kept <= kMostLabels;
 }
 
-bool DeadlineCombination::improve(Optimum& best) {
+bool DeadlineCombination::improve(Optimum& best, double fastest) {
   find_bounds();
-  // Any choice has energy = line + what it is above the line - slope * cycles, and cycles within the deadline: it beats
-  // the best only if it is above the line by less than the best is above the line at the deadline.
-  slack_ = (best.value - (least_ - slope_ * most_cycles_)) * kSlack;
+  // A choice of t cycles beats the best only with less energy than would give the best's value at t. So it is above the
+  // line by less than that energy + slope * t is, which is convex in t: most at one of the ends that t can have.
+  const auto above = [&](double cycles) {
+    return energy_of(goal_.objective, best.value, cycles) + slope_ * cycles - least_;
+  };
+  slack_ = std::max(above(goal_.most_cycles), fastest > 0 ? above(fastest) : kInfinity) * kSlack;
   labels_.assign(1, {Labels{Label{}}});
   for (std::size_t s = 0; s < lines_.transitions().size(); ++s) {
     std::vector<Labels> next(lines_.states()[s + 1]);
@@ -137,17 +143,19 @@ bool DeadlineCombination::improve(Optimum& best) {
     labels_.push_back(std::move(next));
   }
   const Labels& all = labels_.back().front();
-  std::size_t least = all.size();
+  std::optional<std::size_t> least;
+  const auto value = [&](std::size_t k) { return network_value(goal_.objective, all[k].energy_pj, all[k].cycles); };
   for (std::size_t k = 0; k < all.size(); ++k)
-    if (all[k].cycles <= most_cycles_ && (least == all.size() || all[k].energy_pj < all[least].energy_pj)) least = k;
-  if (least < all.size() && all[least].energy_pj < best.value) take(least, best);
+    if (all[k].cycles <= goal_.most_cycles && (!least || value(k) < value(*least))) least = k;
+  if (least && value(*least) < best.value) take(*least, best);
   return true;
 }
 
 void DeadlineCombination::take(std::size_t label, Optimum& best) const {
   const LiveTensors& live = lines_.live();
-  best.energy_pj = best.value = labels_.back().front()[label].energy_pj;
+  best.energy_pj = labels_.back().front()[label].energy_pj;
   best.cycles = labels_.back().front()[label].cycles;
+  best.value = network_value(goal_.objective, best.energy_pj, best.cycles);
   best.homes.assign(live.tensors.size(), kOutside);
   best.steps.assign(live.steps.size(), StepChoice{});
   std::size_t state = 0;

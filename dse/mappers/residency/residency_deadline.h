@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least energy within a deadline that lies between two corners of the hull: labels of energy and cycles over the
+// The best within a deadline that lies between two corners of the hull: labels of energy and cycles over the
 // states of the dynamic programme, without what the line at the deadline rules out.
 #pragma once
 
@@ -16,11 +16,12 @@ class DeadlineCombination {
  public:
   /// `slope`: of the line that bounds the energy at the deadline best.
   DeadlineCombination(const Mapper& mapper, ResidencyLines& lines, VariantLines& variants, const SearchOptions& options,
-                      double most_cycles, double slope);
+                      const NetworkGoal& goal, double slope);
 
   /// Replaces `best` (which meets the deadline) when there is something better. True when what `best` then holds is
-  /// proven to be the optimum; false when a frontier is not proven or there are too many labels.
-  bool improve(Optimum& best);
+  /// proven to be the optimum; false when a frontier is not proven or there are too many labels. No better choice
+  /// is faster than `fastest`.
+  bool improve(Optimum& best, double fastest);
   std::uint64_t searches() const { return searches_; }
 
  private:
@@ -48,7 +49,8 @@ class DeadlineCombination {
   ResidencyLines& lines_;
   VariantLines& variants_;
   const SearchOptions& options_;
-  double most_cycles_, slope_, slack_ = 0, least_ = 0;
+  NetworkGoal goal_;
+  double slope_, slack_ = 0, least_ = 0;
   std::vector<std::vector<double>> before_, after_;     ///< by step and state: least up to there, least from there
   std::map<int, std::vector<SearchResult>> frontiers_;  ///< by variant
   std::map<std::pair<int, Count>, std::vector<Sum>> sums_;

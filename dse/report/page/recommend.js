@@ -249,6 +249,7 @@ function drawRecommendation() {
       `: ${words}; ${shown("area_um2", designs.get("area_um2", row))}.`,
     ),
     element("ul", {}, ...figureLines(row)),
+    element("p", { id: "mapped-as" }, mappedAsWords(isTogether(row) ? together.parts.get(row) : [row])),
     element("p", {}, kneeWords(found)),
     element("ul", { id: "steps" }, ...steps),
     ...(flexibilityTable(row) ?? []),

@@ -177,3 +177,29 @@ function drawStayingTensors(found, stay) {
     })),
   );
 }
+
+/** In words: are the figures of a network or of its layers one by one, and what would the other say? */
+function mappedAsWords(rows) {
+  const networks = rows.filter((r) => designs.get("mapped_as", r) === "network"),
+    layers = rows.filter((r) => designs.get("mapped_as", r) === "layers");
+  const named = (all) => listed([...new Set(all.map((r) => workloadName(designs.get("workload", r))))]);
+  const gains = networks
+    .filter((r) => designs.get("outside_runtime_cycles", r))
+    .map((r) => {
+      const here = designs.get("energy_pj", r) * designs.get("runtime_cycles", r),
+        outside = designs.get("outside_energy_pj", r) * designs.get("outside_runtime_cycles", r);
+      return `${workloadName(designs.get("workload", r))} ${(outside / here).toPrecision(3)}`;
+    });
+  const words = [];
+  if (networks.length)
+    words.push(
+      `${named(networks)}: mapped as a network, tensors stay on chip where that is best and operators without MACs ` +
+        `count. With every tensor outside the EDP would be larger by the factor: ${listed(gains)}.`,
+    );
+  if (layers.length)
+    words.push(
+      `${named(layers)}: mapped layer by layer, every tensor goes outside between layers. As a network (a workload ` +
+        "with a graph, and no `network: false` in the sweep) larger buffers would gain more.",
+    );
+  return words.join(" ");
+}

@@ -44,7 +44,7 @@ TEST(Chips, Eyeriss) {
 }
 
 TEST(Chips, Simba) {
-  const json all = map({"--accelerator", "chip_simba", "--workload", "resnet50"});
+  const json all = map({"--accelerator", "chip_simba", "--workload", "resnet50", "--layers"});
   const json& total = all["total"];
   EXPECT_NEAR(total["peak_tops"].get<double>() / 4.01, 1, 0.03);
   const double chip_mj =

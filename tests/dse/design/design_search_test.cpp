@@ -54,6 +54,37 @@ TEST(DesignSearch, WithTensorsThatStayTheFrontierIsThatOfTheFullSweep) {
   EXPECT_LT(opened, designs / 2) << "boxes are closed by their bounds";
 }
 
+// A design counts with its least energy within the deadline, in the sweep and in the search: layers that are unrelated,
+// and networks whose tensors may stay.
+TEST(DesignSearch, WithADeadlineTheFrontierIsThatOfTheFullSweep) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_deadline");
+  int found = 0, changed = 0;
+  std::int64_t opened = 0, designs = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 60);
+    if (seed % 2 == 0) tests::let_tensors_stay(space, seed);
+    tests::set_deadline(library, space, folder.path(), seed % 3 == 0 ? 0.05 : 0.3);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
+    const std::vector<Point> truth = tests::swept_frontier(library, space.sweep, folder.path());
+    DesignSearchOptions options;
+    options.threads = 1;
+    const DesignFrontier frontier = search_designs(library, space.sweep, options, nullptr);
+    std::vector<Point> points;
+    for (const std::size_t k : frontier.frontier) points.push_back(frontier.opened[k].values);
+    tests::expect_same_points(points, truth);
+    found += truth.empty() ? 0 : 1;
+    opened += frontier.progress.opened;
+    designs += frontier.progress.designs;
+    Sweep filtered = space.sweep;
+    filtered.deadlines = false;
+    changed += tests::swept_frontier(library, filtered, folder.path()) != truth ? 1 : 0;
+  }
+  EXPECT_GE(found, 6);
+  EXPECT_GE(changed, 2) << "some designs keep the limit only because their mappings know of it";
+  EXPECT_LT(opened, designs / 2) << "boxes are closed by their bounds";
+}
+
 TEST(DesignSearch, ThreadsChangeNothing) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const tests::ScratchFolder folder("design_threads");

@@ -44,7 +44,7 @@ TEST(SweepEstimate, IntervalsHoldTheSweepsThemselves) {
   const std::vector<std::string> sweeps{
       "accelerator: flexref\nworkloads: [alexnet]\nvary: {rows: [8, 16], cols: [16, 64]}\nflexibility: [\"1000\", "
       "\"1010\", \"1111\"]\nbudget_seconds: 1e9\n",
-      "accelerator: npu\nworkloads: [mobilenet_v2]\nvary: {rows: [8, 32]}\nbudget_seconds: 1e9\n",
+      "accelerator: npu\nworkloads: [mobilenet_v2]\nnetwork: false\nvary: {rows: [8, 32]}\nbudget_seconds: 1e9\n",
       "accelerator: eyeriss\nworkloads: [{name: products, layers: [\"gemm:M=64,N=96,K=128\", "
       "\"gemm:M=1,N=1000,K=512\"]}]\nvary: {GlobalBuffer.capacity: [16Ki, 32Ki, 64Ki, 128Ki]}\nmapper: local\n"
       "budget_seconds: 1e9\n"};
@@ -67,7 +67,7 @@ TEST(SweepEstimate, IntervalsHoldTheSweepsThemselves) {
 TEST(SweepEstimate, TheSampleTakesTheTimeItIsGiven) {
   const TemporaryFolder folder;
   const Sweep sweep = parse_sweep_text(
-      library(), "accelerator: npu\nworkloads: [mobilenet_v2]\nvary: {rows: [8, 32]}\nbudget_seconds: 1e9\n",
+      library(), "accelerator: npu\nworkloads: [mobilenet_v2]\nnetwork: false\nvary: {rows: [8, 32]}\nbudget_seconds: 1e9\n",
       "toy.yaml");
   SweepRunOptions options;
   options.dataset = folder.path() / "data";

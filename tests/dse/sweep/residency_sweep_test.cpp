@@ -74,7 +74,7 @@ double value_of(const DataTable& table, std::size_t row, const char* energy, con
 
 TEST(ResidencySweep, RowsAreOfTheNetworkAndNeverWorseThanWithEverythingOutside) {
   const TemporaryFolder folder;
-  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  const Sweep sweep = staying(folder.path(), "network: true\n");
   ASSERT_TRUE(run(sweep, folder.path() / "on").dataset_complete);
   const DataTable on = designs_of(folder.path() / "on");
   ASSERT_EQ(on.rows(), 3U * 2 * 2);
@@ -99,10 +99,48 @@ TEST(ResidencySweep, RowsAreOfTheNetworkAndNeverWorseThanWithEverythingOutside) 
   EXPECT_GT(none_stays, 0) << "1 KiB holds no tensor of this network";
 }
 
+// What decides a buffer: layer by layer a larger one only costs, of a network it keeps tensors.
+TEST(ResidencySweep, TheDefaultIsTheNetworkAndTurnsTheBufferRound) {
+  const TemporaryFolder folder;
+  const auto least = [&](const std::string& more, const char* dataset) {
+    const Sweep sweep = staying(folder.path(), more);
+    run(sweep, folder.path() / dataset);
+    const DataTable table = designs_of(folder.path() / dataset);
+    std::size_t best = 0;  // of the EDPs
+    for (std::size_t i = 0; i < table.rows(); i += 2)
+      if (number(table, "edp_pj_cycles", i).value() < number(table, "edp_pj_cycles", best).value()) best = i;
+    return best / 4;
+  };
+  EXPECT_EQ(least("", "default"), 2U) << "64 KiB hold every tensor";
+  EXPECT_EQ(least("network: true\n", "network"), 2U);
+  EXPECT_LT(least("network: false\n", "layers"), 2U);
+  const Sweep sweep = staying(folder.path(), "");
+  EXPECT_NE(mapped_as_words(sweep).find("net: mapped as a network"), std::string::npos);
+  SweepOverrides layers;
+  layers.network = false;
+  EXPECT_NE(
+      mapped_as_words(load_sweep(library(), folder.path() / "staying.yaml", layers)).find("mapped layer by layer"),
+      std::string::npos);
+}
+
+// Workloads with and without a graph in one sweep: each as it can be mapped.
+TEST(ResidencySweep, WorkloadsWithoutAGraphAreMappedLayerByLayer) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "net.yaml") << kNetwork;
+  std::ofstream(folder.path() / "mixed.yaml") << "accelerator: npu\nset: {rows: 4, cols: 4}\nworkloads: [net.yaml, "
+                                                 "{name: toy, layers: [\"gemm:M=64,N=64,K=64\"]}]\n";
+  run(load_sweep(library(), folder.path() / "mixed.yaml"), folder.path() / "mixed");
+  const DataTable table = designs_of(folder.path() / "mixed");
+  ASSERT_EQ(table.rows(), 2U);
+  EXPECT_EQ(to_text(table.find("mapped_as")->cells[0]), "network");
+  EXPECT_EQ(to_text(table.find("mapped_as")->cells[1]), "layers");
+  EXPECT_GT(number(table, "operators_runtime_cycles", 0).value(), 0);
+}
+
 // A class that allows more is never worse, tensors that stay included; nor is a larger memory of the same costs.
 TEST(ResidencySweep, MoreFlexibilityIsNeverWorse) {
   const TemporaryFolder folder;
-  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  const Sweep sweep = staying(folder.path(), "network: true\n");
   run(sweep, folder.path() / "on");
   const DataTable on = designs_of(folder.path() / "on");
   for (std::size_t i = 0; i < on.rows(); i += 4)  // by capacity: 1000 and 1111, each for two objectives
@@ -113,10 +151,13 @@ TEST(ResidencySweep, MoreFlexibilityIsNeverWorse) {
 
 TEST(ResidencySweep, LayersStayWhatTheyAreAlone) {
   const TemporaryFolder folder;
-  run(staying(folder.path(), "residency: true\n"), folder.path() / "on");
-  run(staying(folder.path(), ""), folder.path() / "off");
+  run(staying(folder.path(), ""), folder.path() / "on");
+  run(staying(folder.path(), "network: false\n"), folder.path() / "off");
   const DataTable off = designs_of(folder.path() / "off");
-  for (std::size_t i = 0; i < off.rows(); ++i) EXPECT_EQ(number(off, "tensors", i), std::nullopt);
+  for (std::size_t i = 0; i < off.rows(); ++i) {
+    EXPECT_EQ(number(off, "tensors", i), std::nullopt);
+    EXPECT_EQ(to_text(off.find("mapped_as")->cells[i]), "layers");
+  }
   std::vector<std::string> damaged;
   const DataTable alone = read_table(folder.path() / "off", TableKind::kLayers, damaged),
                   among = read_table(folder.path() / "on", TableKind::kLayers, damaged);
@@ -129,7 +170,7 @@ TEST(ResidencySweep, LayersStayWhatTheyAreAlone) {
 
 TEST(ResidencySweep, NeitherThreadsNorShardsNorTheCacheShow) {
   const TemporaryFolder folder;
-  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  const Sweep sweep = staying(folder.path(), "network: true\n");
   const fs::path one = folder.path() / "one", two = folder.path() / "two", shards = folder.path() / "shards";
   run(sweep, one);
   run(sweep, two, 2);
@@ -146,7 +187,7 @@ TEST(ResidencySweep, NeitherThreadsNorShardsNorTheCacheShow) {
 
 TEST(ResidencySweep, VerifySolvesTheNetworksOfItsSampleAgain) {
   const TemporaryFolder folder;
-  const Sweep sweep = staying(folder.path(), "residency: true\n");
+  const Sweep sweep = staying(folder.path(), "network: true\n");
   run(sweep, folder.path() / "on");
   DatasetProofs proofs;
   proofs.rows = std::nullopt;
@@ -172,6 +213,10 @@ TEST(ResidencySweep, AWorkloadMustKnowItsGraph) {
                 .find("no utilization of its own"),
             std::string::npos);
   EXPECT_EQ(problem("accelerator: npu\nworkloads: [resnet50]\nresidency: true\n"), "");
+  EXPECT_NE(problem("accelerator: npu\nworkloads: [resnet50]\nresidency: true\nnetwork: true\n")
+                .find("s.yaml:3:12: residency: the older word for `network`"),
+            std::string::npos);
+  EXPECT_EQ(problem("accelerator: npu\nworkloads: [alexnet]\n"), "");
 }
 
 }  // namespace
