@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -11,7 +12,10 @@
 
 #include "core/input/cursor.h"
 #include "core/input/load.h"
+#include "core/input/source_text.h"
+#include "core/workload_graph.h"
 #include "dse/cli/command_line.h"
+#include "dse/cli/dataset_options.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/import/formats.h"
 #include "dse/import/write_import.h"
@@ -30,6 +34,7 @@ one of the list below. What has no counterpart here is an error with its place; 
 
 examples:
   pliant import scalesim topology.csv array.cfg -o out
+  pliant import onnx model.onnx --dims h=224,w=224 -o out
   pliant import llm config.json --decode 32768 --batch 8 -o out
   pliant import accelforge arch.yaml workload.yaml --set BATCH_SIZE=1 -o out
   pliant map --accelerator array.cfg --workload topology.csv      # other commands take the files as they are
@@ -52,7 +57,30 @@ std::map<std::string, std::string> read_variables(const Arguments& arguments) {
     }
     variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
+  for (const std::string& text : split_names(arguments.text("dims").value_or(""))) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw arguments.bad("--dims", fmt::format("`{}`", text), "DIM=SIZE, such as h=224,w=224");
+    variables[text.substr(0, equals)] = text.substr(equals + 1);
+  }
   return variables;
+}
+
+/// "53 layers and 11 operators without MACs (10 add, 1 pool)".
+std::string graph_text(const WorkloadGraph& graph) {
+  std::array<Count, kOperatorNames.size()> operators{};
+  Count layers = 0, others = 0;
+  for (const GraphStep& step : run_of(graph)) {
+    const WorkloadGraph::Node& node = graph.nodes[static_cast<std::size_t>(step.node)];
+    layers += node.is_layer() ? node.count : 0;
+    others += node.is_layer() ? 0 : 1;
+    if (!node.is_layer()) ++operators[static_cast<std::size_t>(node.work)];
+  }
+  std::vector<std::string> kinds;
+  for (std::size_t k = 0; k < operators.size(); ++k)
+    if (operators[k] > 0) kinds.push_back(fmt::format("{} {}", operators[k], kOperatorNames[k]));
+  return fmt::format("{} layers and {} operators without MACs{}", layers, others,
+                     kinds.empty() ? "" : " (" + join(kinds) + ")");
 }
 
 int run_import(const Arguments& arguments, std::ostream& out) {
@@ -64,7 +92,12 @@ int run_import(const Arguments& arguments, std::ostream& out) {
     constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
     return static_cast<Count>(std::min(arguments.whole(option).value_or(0), kLargest));
   };
+  const std::string name = arguments.text("name").value_or("");
+  if (!name.empty() && (!is_name(name) || words.size() != 2))
+    throw arguments.bad("--name", is_name(name) ? "a name for several files" : fmt::format("`{}`", name),
+                        is_name(name) ? "one file" : "letters, digits, _ and -, starting with a letter");
   const ImportOptions wishes{.lenient = arguments.has("lenient"),
+                             .name = name,
                              .prefill = whole("prefill"),
                              .decode = whole("decode"),
                              .batch = whole("batch"),
@@ -90,8 +123,16 @@ int run_import(const Arguments& arguments, std::ostream& out) {
     }
     out << fmt::format("workload {}: {} shapes, {} layers, {} MACs\n", workload.name, workload.layers.size(), layers,
                        macs);
+    if (workload.graph) out << fmt::format("graph {}: {}\n", workload.name, graph_text(*workload.graph));
   }
-  for (const ImportNote& note : imported.choices) out << fmt::format("choice: {}\n", note.text());
+  std::size_t small = 0;
+  for (const ImportNote& note : imported.choices) {
+    small += note.is_small ? 1 : 0;
+    if (!note.is_small || arguments.has("verbose")) out << fmt::format("choice: {}\n", note.text());
+  }
+  if (small > 0 && !arguments.has("verbose"))
+    out << fmt::format("{} choices of little weight are not shown (--verbose lists them; the files written do)\n",
+                       small);
   for (const ImportNote& note : imported.left_out) out << fmt::format("left out: {}\n", note.text());
   for (const WrittenFile& file : files) {
     out << (output ? fmt::format("wrote {}/{}\n", *output, file.name) : fmt::format("read {}\n", file.name));

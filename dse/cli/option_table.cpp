@@ -158,7 +158,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"lenient", kFlag, "", "import", "leave out what has no counterpart here, and list it"},
     {"prefill", kWhole, "0", "import", "llm: process a prompt of so many tokens"},
     {"decode", kWhole, "0", "import", "llm: one token with so many in the cache"},
-    {"batch", kWhole, "1", "import", "llm: sequences at once"},
+    {"batch", kWhole, "1", "import", "llm: sequences at once; onnx: the first dim of an input that leaves it open"},
+    {"name", kText, "", "import", "onnx, llm: name of the workload, instead of the model's or the file's"},
+    {"dims", kText, "", "import", "onnx: sizes of dims that the model leaves open, such as h=224,w=224"},
+    {"verbose", kFlag, "", "import", "list every choice, also those of little weight"},
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
     {"json", kFlag, "", "show map eval flexion count validate sweep design study pareto query audit verify",

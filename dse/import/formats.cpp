@@ -44,7 +44,8 @@ const std::vector<ImportFormat>& import_formats() {
   static const std::vector<ImportFormat> all{
       {"timeloop", "Timeloop v4 YAML: architecture, problem, mapping, constraints, ERT, ART", is_timeloop,
        import_timeloop, true},
-      {"onnx", "ONNX model: convolutions, matrix products, attention; weights are not loaded", is_onnx, import_onnx},
+      {"onnx", "ONNX model: convolutions, matrix products, attention; weights are not loaded", is_onnx, import_onnx,
+       true},
       {"zigzag", "ZigZag hardware, workload and mapping YAML", is_zigzag, import_zigzag},
       {"accelforge", "AccelForge architecture and workload YAML", is_accelforge, import_accelforge, true},
       {"scalesim", "SCALE-Sim topology CSV (convolutions, GEMMs) and .cfg", is_scalesim, import_scalesim},

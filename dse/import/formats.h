@@ -19,7 +19,7 @@ struct ImportFormat {
   bool (*recognises)(const SourceFile& file);
   /// Notes what is wrong in the log; the caller throws.
   void (*read)(const std::vector<SourceFile>& files, const ImportOptions& options, ImportLog& log, Imported& imported);
-  bool has_variables = false;  ///< its files are templates
+  bool has_variables = false;  ///< its files have names that stand for values
 };
 
 const std::vector<ImportFormat>& import_formats();

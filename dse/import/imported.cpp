@@ -18,7 +18,7 @@ void add_note(std::vector<ImportNote>& notes, ImportNote note) {
   if (notes.size() < kMaxNotes) {
     notes.push_back(std::move(note));
   } else if (notes.size() == kMaxNotes) {
-    notes.push_back({note.at, "", "and more of the same kind from here on"});
+    notes.push_back({note.at, "", "and more of the same kind from here on", false});
   }
 }
 
@@ -33,6 +33,14 @@ std::string ImportNote::text() const {
 
 void ImportLog::choice(const Position& at, std::string key, std::string what) {
   add_note(choices_, {at, std::move(key), std::move(what)});
+}
+
+void ImportLog::small_choice(const Position& at, std::string key, std::string what) {
+  add_note(choices_, {at, std::move(key), std::move(what), true});
+}
+
+void ImportLog::first(const Position& at, std::string key, std::string what) {
+  choices_.insert(choices_.begin(), {at, std::move(key), std::move(what)});
 }
 
 void ImportLog::unsupported(const Position& at, std::string key, std::string what, std::string expected) {

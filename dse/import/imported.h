@@ -25,6 +25,7 @@ struct ImportNote {
   Position at;
   std::string key;
   std::string what;
+  bool is_small = false;     ///< one of many that change little: counted, and listed on request
   std::string text() const;  ///< "file:line: key: what"
 };
 
@@ -36,6 +37,10 @@ class ImportLog {
   Diagnostics& problems() { return problems_; }
   /// The file left it open, or says it in another way: this is what was taken.
   void choice(const Position& at, std::string key, std::string what);
+  /// The same for one of many that change little.
+  void small_choice(const Position& at, std::string key, std::string what);
+  /// The same for what matters more than all others: it stands first.
+  void first(const Position& at, std::string key, std::string what);
   /// Has no counterpart here: an error, or with --lenient left out and listed.
   void unsupported(const Position& at, std::string key, std::string what, std::string expected = "");
   const std::vector<ImportNote>& choices() const { return choices_; }
@@ -64,10 +69,12 @@ struct Imported {
 /// What the user asks for beyond the files.
 struct ImportOptions {
   bool lenient = false;
-  Count prefill = 0;                               ///< models: process so many tokens of a prompt; 0 = not asked
-  Count decode = 0;                                ///< models: one token after so many in the cache; 0 = not asked
-  Count batch = 1;                                 ///< models: sequences at once
-  std::map<std::string, std::string> variables{};  ///< templates: values of names that the files leave open
+  std::string name{};  ///< of the workload, instead of the file's
+  Count prefill = 0;   ///< models: process so many tokens of a prompt; 0 = not asked
+  Count decode = 0;    ///< models: one token after so many in the cache; 0 = not asked
+  Count batch = 1;     ///< models: sequences at once
+  /// Values of names that the files leave open: of templates; of ONNX models the sizes of dims.
+  std::map<std::string, std::string> variables{};
 };
 
 /// Letters, digits, `_` and `-`, starting with a letter or `_`: other characters become `_`.

@@ -42,7 +42,11 @@ std::optional<NamedFile> named_file(std::string_view name) {
                    : key == "batch"  ? &named.options.batch
                                      : nullptr;
     const std::string_view text = equals == std::string_view::npos ? "" : item.substr(equals + 1);
-    if (value == nullptr && is_name(key) && !text.empty()) {
+    if (key == "name" && is_name(text)) {
+      named.options.name = text;
+      continue;
+    }
+    if (value == nullptr && !key.empty() && !text.empty()) {
       named.options.variables[std::string(key)] = text;
       continue;
     }
@@ -50,7 +54,7 @@ std::optional<NamedFile> named_file(std::string_view name) {
     const Count* count = std::get_if<Count>(&parsed);
     if (value == nullptr || count == nullptr || *count < 1) {
       throw wrong(name, fmt::format("`{}` after the file's name", shorten(item, 40)),
-                  "prefill=N, decode=N or batch=N; of a template NAME=VALUE");
+                  "prefill=N, decode=N, batch=N or name=NAME; of a template NAME=VALUE, of an ONNX model DIM=SIZE");
     }
     *value = *count;
   }

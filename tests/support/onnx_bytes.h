@@ -54,12 +54,14 @@ inline Bytes numbers(const std::string& name, const std::vector<std::int64_t>& v
   for (const std::int64_t value : values) inside += number(7, value);
   return block(5, inside);
 }
-/// A graph input; -1 stands for a dim with a name instead of a size.
-inline Bytes input(const std::string& name, const std::vector<std::int64_t>& dims) {
+/// A graph input; -1 stands for a dim with a name instead of a size, here `axis`.
+inline Bytes input(const std::string& name, const std::vector<std::int64_t>& dims, const std::string& axis = "batch") {
   Bytes shape;
-  for (const std::int64_t dim : dims) shape += block(1, dim < 0 ? block(2, "batch") : number(1, dim));
+  for (const std::int64_t dim : dims) shape += block(1, dim < 0 ? block(2, axis) : number(1, dim));
   return block(11, block(1, name) + block(2, block(1, number(1, 1) + block(2, shape))));
 }
+/// What the graph gives to its user.
+inline Bytes output(const std::string& name) { return block(12, block(1, name)); }
 inline Bytes model(const Bytes& graph) { return number(1, 8) + block(7, graph + block(2, "g")); }
 
 }  // namespace pliant::onnx_bytes

@@ -1,110 +1,265 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "core/workload_graph.h"
 #include "dse/import/llm/model.h"
 
 namespace pliant {
 namespace {
 
-/// Adds the products of a model one after the other.
-class Products {
- public:
-  Products(const LanguageModel& model, std::string name) : model_(model) { workload_.name = std::move(name); }
+using Operator = WorkloadGraph::Operator;
 
-  void add(std::string name, Count M, Count N, Count K, Count count) {
-    if (M > 0 && count > 0) workload_.layers.push_back({make_gemm(std::move(name), {.M = M, .N = N, .K = K}), count});
-  }
+/// Layers of a model that are alike.
+struct LayerKind {
+  bool windowed = false, experts = false;
+  bool operator==(const LayerKind&) const = default;
+};
 
-  /// What stands around the attention scores; `tokens` of all sequences together.
-  void query_key_value(Count tokens) {
-    const LanguageModel& m = model_;
-    if (!m.latent) {
-      add("attn_q_proj", tokens, m.heads * m.head_dim, m.hidden, m.layers);
-      add("attn_kv_proj", tokens, m.kv_heads * m.head_dim, m.hidden, 2 * m.layers);
-      return;
+/// The layers [first, first + layers) follow one another `rounds` times.
+struct Rounds {
+  std::size_t first = 0, layers = 1;
+  Count rounds = 1;
+};
+
+/// Writes a list of layers as repeated patterns; of those that reach equally far the shortest.
+std::vector<Rounds> repeated(const std::vector<LayerKind>& kinds) {
+  constexpr std::size_t kLongest = 16;
+  std::vector<Rounds> all;
+  for (std::size_t at = 0; at < kinds.size();) {
+    Rounds best{at, 1, 1};
+    for (std::size_t period = 1; period <= kLongest && at + period <= kinds.size(); ++period) {
+      std::size_t end = at + period;
+      while (end < kinds.size() && kinds[end] == kinds[end - period]) ++end;
+      const auto rounds = static_cast<Count>((end - at) / period);
+      if (rounds > 1 && static_cast<std::size_t>(rounds) * period > best.layers * static_cast<std::size_t>(best.rounds))
+        best = {at, period, rounds};
     }
-    const LatentAttention& a = *m.latent;
-    if (a.query_rank > 0) add("attn_q_down", tokens, a.query_rank, m.hidden, m.layers);
-    add("attn_q_up", tokens, m.heads * a.key_dim(), a.query_rank > 0 ? a.query_rank : m.hidden, m.layers);
-    add("attn_kv_down", tokens, a.key_value_rank + a.rope_dim, m.hidden, m.layers);
+    all.push_back(best);
+    at += best.layers * static_cast<std::size_t>(best.rounds);
+  }
+  return all;
+}
+
+/// The largest number of at most `most` that divides `value`.
+Count largest_divisor(Count value, Count most) {
+  for (Count d = std::min(value, most); d > 1; --d)
+    if (value % d == 0) return d;
+  return 1;
+}
+
+/// Builds rows and graph of a pass, layer by layer.
+class Decoder {
+ public:
+  Decoder(const LanguageModel& model, std::string name, const ModelPass& pass)
+      : m_(model), pass_(pass), tokens_(pass.is_prefill ? pass.length * pass.batch : pass.batch) {
+    workload_.name = std::move(name);
+    workload_.pass = {pass.batch, tokens_};
   }
 
-  void output(Count tokens) {
-    const LanguageModel& m = model_;
-    add("attn_output", tokens, m.hidden, m.heads * (m.latent ? m.latent->value_dim : m.head_dim), m.layers);
-  }
-
-  void feed_forward(Count tokens) {
-    const LanguageModel& m = model_;
-    two_or_three("mlp", tokens, m.width, m.dense_layers());
-    if (!m.experts) return;
-    const Experts& e = *m.experts;
-    add("moe_router", tokens, e.routed, m.hidden, e.layers);
-    // Tokens are spread evenly: some experts get one more than the others.
-    const Count sent = tokens * e.per_token, less = sent / e.routed, with_more = sent % e.routed;
-    two_or_three("expert", less + 1, e.width, with_more * e.layers);
-    two_or_three(with_more > 0 ? "expert_less" : "expert", less, e.width, (e.routed - with_more) * e.layers);
-    if (e.shared_width > 0) two_or_three("expert_shared", tokens, e.shared_width, e.layers);
-  }
-
-  /// Only the last token of each sequence is projected to the vocabulary.
-  void vocabulary(Count sequences) { add("lm_head", sequences, model_.vocabulary, model_.hidden, 1); }
-
-  Workload take(const Workload::Pass& pass) {
-    workload_.pass = pass;
+  Workload build() {
+    std::vector<LayerKind> kinds;
+    for (std::size_t l = 0; l < static_cast<std::size_t>(m_.layers); ++l)
+      kinds.push_back({m_.window > 0 && m_.window < pass_.length && m_.windowed[l], m_.experts && m_.experts->in[l]});
+    int last = WorkloadGraph::kNetworkInput;
+    for (const Rounds& block : repeated(kinds)) {
+      const auto first = static_cast<int>(graph_.nodes.size());
+      rounds_ = block.rounds;
+      int input = block.rounds > 1 ? WorkloadGraph::kRoundBefore : last;
+      for (std::size_t l = 0; l < block.layers; ++l) input = layer(kinds[block.first + l], input);
+      if (block.rounds > 1)
+        graph_.blocks.push_back({first, static_cast<int>(graph_.nodes.size()) - first, block.rounds, last});
+      last = input;
+    }
+    rounds_ = 1;
+    // Only the last token of each sequence is projected to the vocabulary.
+    const int norm = op(Operator::kNorm, "last_norm", {last}, pass_.batch * m_.hidden);
+    product("lm_head", "lm_head", pass_.batch, m_.vocabulary, m_.hidden, 1, {norm});
+    workload_.graph = std::move(graph_);
     return std::move(workload_);
   }
 
  private:
-  void two_or_three(const std::string& name, Count tokens, Count width, Count count) {
-    add(name + (model_.gated ? "_gate_up" : "_up"), tokens, width, model_.hidden, (model_.gated ? 2 : 1) * count);
-    add(name + "_down", tokens, model_.hidden, width, count);
+  /// A node; the number of the node that it became.
+  int take(WorkloadGraph::Node node, const std::string& name) {
+    node.name = names_(name);
+    extents_.push_back(extents_made(workload_, node, extents_));
+    node.words = extents_.back().words;
+    graph_.nodes.push_back(std::move(node));
+    return static_cast<int>(graph_.nodes.size()) - 1;
   }
 
-  const LanguageModel& model_;
+  /// `count` products of one shape that make something together; rows of one name are one entry of the table.
+  int product(const std::string& row, const std::string& name, Count M, Count N, Count K, Count count,
+              const std::vector<int>& from) {
+    const auto known = std::ranges::find(workload_.layers, row, [](const Workload::Entry& e) { return e.layer.name; });
+    WorkloadGraph::Node node;
+    node.layer = static_cast<int>(known - workload_.layers.begin());
+    if (known == workload_.layers.end()) {
+      workload_.layers.push_back({make_gemm(row, {.M = M, .N = N, .K = K}), count * rounds_});
+    } else {
+      known->count += count * rounds_;
+    }
+    node.count = count;
+    const Layer& layer = workload_.layers[static_cast<std::size_t>(node.layer)].layer;
+    std::vector<int> operands;
+    for (std::size_t x = 0; x < layer.tensors.size(); ++x)
+      if (!layer.tensors[x].is_output()) operands.push_back(static_cast<int>(x));
+    for (std::size_t i = 0; i < from.size(); ++i) node.from.push_back({from[i], operands[i]});
+    return take(std::move(node), name);
+  }
+
+  int op(Operator work, const std::string& name, const std::vector<int>& from, Count words) {
+    WorkloadGraph::Node node;
+    node.work = work;
+    node.words = words;
+    for (std::size_t i = 0; i < from.size(); ++i) node.from.push_back({from[i], static_cast<int>(i)});
+    return take(std::move(node), name);
+  }
+
+  int layer(const LayerKind& kind, int input) {
+    const Count words = tokens_ * m_.hidden;
+    const int norm = op(Operator::kNorm, "attn_norm", {input}, words);
+    int attended = m_.latent ? latent_attention(norm) : attention(norm, kind.windowed);
+    attended = product("attn_output", "attn_output", tokens_, m_.hidden,
+                       m_.heads * (m_.latent ? m_.latent->value_dim : m_.head_dim), 1, {attended});
+    if (m_.norms_after) attended = op(Operator::kNorm, "attn_norm_after", {attended}, words);
+    const int sum = op(Operator::kAdd, "attn_add", {input, attended}, words);
+    const int mlp_norm = op(Operator::kNorm, "mlp_norm", {sum}, words);
+    int fed = kind.experts ? experts(mlp_norm) : feed_forward("mlp", mlp_norm, tokens_, m_.width, 1);
+    if (m_.norms_after) fed = op(Operator::kNorm, "mlp_norm_after", {fed}, words);
+    return op(Operator::kAdd, "mlp_add", {sum, fed}, words);
+  }
+
+  int attention(int norm, bool windowed) {
+    const Count queries = m_.heads * m_.head_dim, keys = m_.kv_heads * m_.head_dim;
+    int q = product("attn_q_proj", "attn_q_proj", tokens_, queries, m_.hidden, 1, {norm});
+    int k = product("attn_kv_proj", "attn_k_proj", tokens_, keys, m_.hidden, 1, {norm});
+    const int v = product("attn_kv_proj", "attn_v_proj", tokens_, keys, m_.hidden, 1, {norm});
+    if (m_.query_key_norm) {
+      q = op(Operator::kNorm, "attn_q_norm", {q}, tokens_ * queries);
+      k = op(Operator::kNorm, "attn_k_norm", {k}, tokens_ * keys);
+    }
+    if (pass_.is_prefill)
+      return attend(rows_in_view(windowed), m_.heads * pass_.batch, m_.head_dim, m_.head_dim, q, k, v);
+    // The cache comes from outside. Query heads that share a key/value head read the same part of it: they are the rows
+    // of one product.
+    return attend({.queries = m_.heads / m_.kv_heads,
+                   .keys = windowed ? m_.window : pass_.length,
+                   .suffix = windowed ? "_window" : ""},
+                  m_.kv_heads * pass_.batch, m_.head_dim, m_.head_dim, q);
+  }
+
+  /// The scores of one head: `blocks` of so many queries, each with so many keys.
+  struct View {
+    Count queries = 0, keys = 0, blocks = 1;
+    std::string suffix{};
+  };
+
+  /// Under a window a block of queries sees its own keys and as many before them as the window is long. Blocks are at
+  /// most a quarter of it, so at most that much more is counted than the window asks for.
+  View rows_in_view(bool windowed) const {
+    const Count length = pass_.length;
+    if (!windowed) return {length, length, 1, ""};
+    const Count block = largest_divisor(length, std::max<Count>(1, m_.window / 4));
+    return {block, std::min(length, m_.window + block), length / block, "_window"};
+  }
+
+  int attend(const View& view, Count products, Count key_dim, Count value_dim, int q,
+             int k = WorkloadGraph::kNetworkInput, int v = WorkloadGraph::kNetworkInput) {
+    const Count count = products * view.blocks;
+    const auto operands = [](int first, int second) {
+      return second >= 0 ? std::vector<int>{first, second} : std::vector<int>{first};
+    };
+    const int score =
+        product("attn_score" + view.suffix, "attn_score", view.queries, view.keys, key_dim, count, operands(q, k));
+    const int weights = op(Operator::kSoftmax, "attn_weights", {score}, count * view.queries * view.keys);
+    return product("attn_context" + view.suffix, "attn_context", view.queries, value_dim, view.keys, count,
+                   operands(weights, v));
+  }
+
+  int latent_attention(int norm) {
+    const LatentAttention& a = *m_.latent;
+    int q = norm;
+    if (a.query_rank > 0) {
+      q = product("attn_q_down", "attn_q_down", tokens_, a.query_rank, m_.hidden, 1, {norm});
+      q = op(Operator::kNorm, "attn_q_norm", {q}, tokens_ * a.query_rank);
+    }
+    q = product("attn_q_up", "attn_q_up", tokens_, m_.heads * a.key_dim(), a.query_rank > 0 ? a.query_rank : m_.hidden,
+                1, {q});
+    const int down =
+        product("attn_kv_down", "attn_kv_down", tokens_, a.key_value_rank + a.rope_dim, m_.hidden, 1, {norm});
+    const int latent = op(Operator::kNorm, "attn_kv_norm", {down}, tokens_ * a.key_value_rank);
+    if (!pass_.is_prefill) return absorbed_attention(q);
+    const int up = product("attn_kv_up", "attn_kv_up", tokens_, m_.heads * (a.nope_dim + a.value_dim), a.key_value_rank,
+                           1, {latent});
+    const int keys = op(Operator::kConcat, "attn_keys", {up, down}, tokens_ * m_.heads * a.key_dim());
+    const int values = op(Operator::kPool, "attn_values", {up}, tokens_ * m_.heads * a.value_dim);
+    return attend(rows_in_view(false), m_.heads * pass_.batch, a.key_dim(), a.value_dim, q, keys, values);
+  }
+
+  /// The cache holds the latent vectors; their up-projections are absorbed into queries and outputs, head by head.
+  int absorbed_attention(int q) {
+    const LatentAttention& a = *m_.latent;
+    const Count batch = pass_.batch;
+    const int nope = op(Operator::kPool, "attn_q_nope", {q}, batch * m_.heads * a.nope_dim);
+    const int absorbed =
+        product("attn_q_absorb", "attn_q_absorb", batch, a.key_value_rank, a.nope_dim, m_.heads, {nope});
+    const int queries =
+        op(Operator::kConcat, "attn_queries", {absorbed, q}, batch * m_.heads * (a.key_value_rank + a.rope_dim));
+    const int context = attend({.queries = m_.heads, .keys = pass_.length}, batch, a.key_value_rank + a.rope_dim,
+                               a.key_value_rank, queries);
+    return product("attn_v_absorb", "attn_v_absorb", batch, a.value_dim, a.key_value_rank, m_.heads, {context});
+  }
+
+  /// `count` such parts, each of so many tokens.
+  int feed_forward(const std::string& name, int input, Count tokens, Count width, Count count) {
+    const Count words = tokens * width * count;
+    int inside = 0;
+    if (m_.gated) {
+      const int gate = product(name + "_gate_up", name + "_gate", tokens, width, m_.hidden, count, {input});
+      const int up = product(name + "_gate_up", name + "_up", tokens, width, m_.hidden, count, {input});
+      inside = op(Operator::kAdd, name + "_product", {gate, up}, words);
+    } else {
+      inside = product(name + "_up", name + "_up", tokens, width, m_.hidden, count, {input});
+      inside = op(Operator::kActivation, name + "_activation", {inside}, words);
+    }
+    return product(name + "_down", name + "_down", tokens, m_.hidden, width, count, {inside});
+  }
+
+  /// Tokens are spread evenly: some experts get one more than the others. Each is sent its own copies.
+  int experts(int norm) {
+    const Experts& e = *m_.experts;
+    const int router = product("moe_router", "moe_router", tokens_, e.routed, m_.hidden, 1, {norm});
+    const Count sent = tokens_ * e.per_token, less = sent / e.routed, with_more = sent % e.routed;
+    std::vector<int> parts{router};
+    const auto group = [&](const std::string& name, Count tokens, Count count) {
+      if (tokens == 0 || count == 0) return;
+      const int input = op(Operator::kPool, name + "_input", {norm}, tokens * count * m_.hidden);
+      parts.push_back(feed_forward(name, input, tokens, e.width, count));
+    };
+    group("expert", less + 1, with_more);
+    group(with_more > 0 ? "expert_less" : "expert", less, e.routed - with_more);
+    if (e.shared_width > 0) parts.push_back(feed_forward("expert_shared", norm, tokens_, e.shared_width, 1));
+    return op(Operator::kAdd, "expert_sum", parts, tokens_ * m_.hidden);
+  }
+
+  const LanguageModel& m_;
+  ModelPass pass_;
+  Count tokens_ = 0;  ///< of all sequences together
+  Count rounds_ = 1;  ///< of the block at hand
   Workload workload_;
+  WorkloadGraph graph_;
+  std::vector<TensorExtents> extents_;  ///< by node
+  UniqueNames names_;
 };
 
 }  // namespace
 
-Workload prefill_workload(const LanguageModel& m, std::string name, Count tokens, Count batch) {
-  Products products(m, std::move(name));
-  const Count all = tokens * batch, heads = m.heads * m.layers * batch;
-  products.query_key_value(all);
-  if (m.latent) {
-    products.add("attn_kv_up", all, m.heads * (m.latent->nope_dim + m.latent->value_dim), m.latent->key_value_rank,
-                 m.layers);
-  }
-  products.add("attn_score", tokens, tokens, m.latent ? m.latent->key_dim() : m.head_dim, heads);
-  products.add("attn_context", tokens, m.latent ? m.latent->value_dim : m.head_dim, tokens, heads);
-  products.output(all);
-  products.feed_forward(all);
-  products.vocabulary(batch);
-  return products.take({batch, all});
-}
-
-Workload decode_workload(const LanguageModel& m, std::string name, Count cached, Count batch) {
-  Products products(m, std::move(name));
-  products.query_key_value(batch);
-  if (m.latent) {
-    // The cache holds the latent vectors; their up-projections are absorbed into queries and outputs, head by head.
-    const LatentAttention& a = *m.latent;
-    products.add("attn_q_absorb", batch, a.key_value_rank, a.nope_dim, m.heads * m.layers);
-    products.add("attn_score", m.heads, cached, a.key_value_rank + a.rope_dim, batch * m.layers);
-    products.add("attn_context", m.heads, a.key_value_rank, cached, batch * m.layers);
-    products.add("attn_v_absorb", batch, a.value_dim, a.key_value_rank, m.heads * m.layers);
-  } else {
-    // Query heads that share a key/value head read the same cache: they are the rows of one product.
-    const Count group = m.heads / m.kv_heads, products_of_all = m.kv_heads * m.layers * batch;
-    products.add("attn_score", group, cached, m.head_dim, products_of_all);
-    products.add("attn_context", group, m.head_dim, cached, products_of_all);
-  }
-  products.output(batch);
-  products.feed_forward(batch);
-  products.vocabulary(batch);
-  return products.take({batch, batch});
+Workload pass_workload(const LanguageModel& model, std::string name, const ModelPass& pass) {
+  return Decoder(model, std::move(name), pass).build();
 }
 
 }  // namespace pliant

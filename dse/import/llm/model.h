@@ -2,8 +2,10 @@
 // A decoder-only language model as far as its matrix products and its parameters are concerned.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/layer.h"
 #include "dse/import/imported.h"
@@ -21,7 +23,7 @@ struct LatentAttention {
 
 /// Layers whose feed-forward part is a choice of experts.
 struct Experts {
-  Count layers = 0;  ///< so many of the model's layers
+  std::vector<bool> in;  ///< by layer of the model
   Count routed = 0, per_token = 0;
   Count width = 0;         ///< of one routed expert
   Count shared_width = 0;  ///< of all shared experts together; 0 = none
@@ -31,6 +33,7 @@ struct Experts {
 
 struct LanguageModel {
   std::string type;  ///< "llama"
+  std::string name;  ///< as its publisher calls it; "" = the file does not say
   Count layers = 0, hidden = 0, vocabulary = 0;
   Count heads = 0, kv_heads = 0, head_dim = 0;
   std::optional<LatentAttention> latent;
@@ -40,11 +43,15 @@ struct LanguageModel {
   bool tied = false;  ///< the vocabulary projection shares the embedding's weights
   bool query_key_norm = false;
   bool qkv_bias = false, output_bias = false, mlp_bias = false;
-  Count positions = 0;  ///< learned position embeddings
-  int norms_per_layer = 2;
-  bool norm_bias = false;  ///< a layer norm has weight and bias, an RMS norm a weight
+  Count positions = 0;           ///< learned position embeddings
+  bool norms_after = false;      ///< what attention and feed-forward part give is normalised once more
+  Count window = 0;              ///< tokens that a layer with a window attends to; 0 = none has one
+  std::vector<bool> windowed{};  ///< by layer
+  bool norm_bias = false;        ///< a layer norm has weight and bias, an RMS norm a weight
 
-  Count dense_layers() const { return layers - (experts ? experts->layers : 0); }
+  Count expert_layers() const { return experts ? std::ranges::count(experts->in, true) : 0; }
+  Count dense_layers() const { return layers - expert_layers(); }
+  int norms_per_layer() const { return norms_after ? 4 : 2; }
 };
 
 /// Reads a configuration; nothing after noting problems.
@@ -57,9 +64,12 @@ struct ParameterCounts {
 };
 ParameterCounts count_parameters(const LanguageModel& model);
 
-/// The matrix products of `tokens` prompt tokens of each of `batch` sequences.
-Workload prefill_workload(const LanguageModel& model, std::string name, Count tokens, Count batch);
-/// The matrix products of one more token of each of `batch` sequences, with `cached` tokens to attend to.
-Workload decode_workload(const LanguageModel& model, std::string name, Count cached, Count batch);
+/// One pass of `batch` sequences: a prompt of so many tokens, or one more token with so many in the cache.
+struct ModelPass {
+  bool is_prefill = true;
+  Count length = 0, batch = 1;
+};
+/// The matrix products of a pass, and what they and the operators between them read from each other.
+Workload pass_workload(const LanguageModel& model, std::string name, const ModelPass& pass);
 
 }  // namespace pliant

@@ -44,12 +44,12 @@ ParameterCounts count_parameters(const LanguageModel& m) {
   const Count norm = m.norm_bias ? 2 * m.hidden : m.hidden;
   ParameterCounts counts;
   counts.embeddings = m.vocabulary * m.hidden * (m.tied ? 1 : 2) + m.positions * m.hidden;
-  const Count common = counts.embeddings + norm + m.layers * (m.norms_per_layer * norm + attention_parameters(m)) +
+  const Count common = counts.embeddings + norm + m.layers * (m.norms_per_layer() * norm + attention_parameters(m)) +
                        m.dense_layers() * feed_forward_parameters(m, m.width);
   counts.total = counts.active = common;
   if (m.experts) {
-    counts.total += m.experts->layers * expert_parameters(m, m.experts->routed);
-    counts.active += m.experts->layers * expert_parameters(m, m.experts->per_token);
+    counts.total += m.expert_layers() * expert_parameters(m, m.experts->routed);
+    counts.active += m.expert_layers() * expert_parameters(m, m.experts->per_token);
   }
   return counts;
 }

@@ -23,19 +23,25 @@ constexpr Count kMostTokens = Count{1} << 24;   ///< vocabulary, positions
 struct Family {
   std::string_view type;
   bool gated, query_key_norm, qkv_bias, gpt_names;
+  bool norms_after = false;
+  Count window_every = 0;  ///< every so many-th layer has none of the window; 1 = every layer has it; 0 = none
+  Count heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;  ///< 0 = always said
 };
-constexpr std::array<Family, 15> kFamilies{{
+constexpr std::array<Family, 18> kFamilies{{
     {"llama", true, false, false, false},
-    {"mistral", true, false, false, false},
-    {"mixtral", true, false, false, false},
+    {"mistral", true, false, false, false, false, 1},
+    {"mixtral", true, false, false, false, false, 1},
     {"qwen2", true, false, true, false},
     {"qwen2_moe", true, false, true, false},
     {"qwen3", true, true, false, false},
     {"qwen3_moe", true, true, false, false},
     {"deepseek_v2", true, false, false, false},
     {"deepseek_v3", true, false, false, false},
-    {"phi3", true, false, false, false},
+    {"phi3", true, false, false, false, false, 1},
     {"gemma", true, false, false, false},
+    {"gemma2", true, false, false, false, true, 2},
+    {"gemma3", true, true, false, false, true, 6, 8, 4, 256, 262208},
+    {"gemma3_text", true, true, false, false, true, 6, 8, 4, 256, 262208},
     {"olmoe", true, true, false, false},
     {"gpt2", false, false, true, true},
     {"gpt_bigcode", false, false, true, true},
@@ -48,16 +54,18 @@ class ModelReader {
 
   std::optional<LanguageModel> read() {
     if (!root_.expect_map("a model configuration: hidden_size, num_hidden_layers, ...")) return std::nullopt;
+    enter_decoder();
     read_family();
     model_.hidden = required({"hidden_size", "n_embd", "d_model"}, kWidest);
     model_.layers = required({"num_hidden_layers", "n_layer", "num_layers"}, kMostRepeats);
-    model_.heads = required({"num_attention_heads", "n_head"}, kMostHeads);
-    model_.vocabulary = required({"vocab_size"}, kMostTokens);
-    model_.kv_heads = optional({"num_key_value_heads"}, kMostHeads).value_or(model_.heads);
+    model_.heads = required({"num_attention_heads", "n_head"}, kMostHeads, family_.heads);
+    model_.vocabulary = required({"vocab_size"}, kMostTokens, family_.vocabulary);
+    model_.kv_heads =
+        optional({"num_key_value_heads"}, kMostHeads).value_or(family_.kv_heads > 0 ? family_.kv_heads : model_.heads);
     model_.width =
         optional({"intermediate_size", "n_inner", "ffn_dim"}, kWidest).value_or(model_.gated ? 0 : 4 * model_.hidden);
     if (model_.width == 0) required({"intermediate_size"}, kWidest);
-    model_.tied = flag("tie_word_embeddings").value_or(family_.gpt_names || model_.type == "gemma");
+    model_.tied = flag("tie_word_embeddings").value_or(family_.gpt_names || model_.type.starts_with("gemma"));
     model_.qkv_bias = flag("attention_bias").value_or(family_.qkv_bias);
     // Llama puts a bias on the output projection as well; Qwen2 has one on queries, keys and values only.
     model_.output_bias = flag("attention_bias").value_or(!model_.gated);
@@ -67,12 +75,26 @@ class ModelReader {
     read_heads();
     read_latent_attention();
     read_experts();
+    read_windows();
     refuse_what_has_no_counterpart();
     if (!log_.problems().empty()) return std::nullopt;
     return model_;
   }
 
  private:
+  /// Models that also see or hear keep their decoder in a part of the file.
+  void enter_decoder() {
+    if (const auto name = root_.find("_name_or_path"); name && name->node().is_scalar())
+      model_.name = name->node().text;
+    const auto text = root_.find("text_config");
+    if (!text || !text->node().is_map()) return;
+    for (const char* key : {"vision_config", "audio_config"})
+      if (const auto other = root_.find(key); other && !other->node().is_null())
+        log_.choice(other->node().at, key,
+                    "left out: text_config is the decoder, and the workload is of the decoder alone");
+    root_ = *text;
+  }
+
   void read_family() {
     const auto type = root_.find("model_type");
     model_.type = type && type->node().is_scalar() ? type->node().text : "";
@@ -96,10 +118,53 @@ class ModelReader {
     }
     model_.gated = family_.gated;
     model_.query_key_norm = family_.query_key_norm;
+    model_.norms_after = family_.norms_after;
+  }
+
+  /// Which layers attend to a window only.
+  void read_windows() {
+    const auto window = optional({"sliding_window"}, kMostTokens);
+    if (!window || !flag("use_sliding_window").value_or(true)) return;
+    model_.window = *window;
+    model_.windowed.assign(static_cast<std::size_t>(model_.layers), false);
+    const auto layers = [&](auto has_window) {
+      for (Count l = 0; l < model_.layers; ++l) model_.windowed[static_cast<std::size_t>(l)] = has_window(l);
+    };
+    if (const auto types = root_.find("layer_types"); types && types->node().is_sequence())
+      return read_layer_types(*types);
+    const Count every =
+        optional({"sliding_window_pattern", "_sliding_window_pattern"}, kMostRepeats).value_or(family_.window_every);
+    if (every > 1) {
+      layers([&](Count l) { return (l + 1) % every != 0; });
+    } else if (every == 1) {
+      layers([](Count) { return true; });
+    } else if (const auto full = optional({"max_window_layers"}, kMostRepeats, 0)) {
+      layers([&](Count l) { return l >= *full; });
+    } else if (flag("use_sliding_window").value_or(false)) {
+      layers([](Count) { return true; });
+    } else {
+      log_.choice(root_.find("sliding_window")->node().at, "sliding_window",
+                  "not used: neither the file nor its family says which layers have it");
+    }
+  }
+
+  void read_layer_types(const Cursor& types) {
+    const std::vector<Cursor> items = types.items();
+    if (items.size() != model_.windowed.size())
+      return types.problem(fmt::format("{} types for {} layers", items.size(), model_.layers), "one for each layer");
+    for (std::size_t l = 0; l < items.size(); ++l) {
+      const auto type = items[l].text("the type of a layer's attention");
+      if (!type) return;
+      model_.windowed[l] = *type == "sliding_attention";
+      if (!model_.windowed[l] && *type != "full_attention")
+        return log_.unsupported(items[l].node().at, "layer_types", fmt::format("`{}`", shorten(*type, 40)),
+                                "full_attention or sliding_attention");
+    }
   }
 
   void read_heads() {
-    const auto head = optional({"head_dim"}, kMostHeads);
+    auto head = optional({"head_dim"}, kMostHeads);
+    if (!head && family_.head_dim > 0) head = family_.head_dim;
     if (!head && model_.heads > 0 && model_.hidden % model_.heads != 0) {
       root_.problem(fmt::format("{} heads do not divide hidden_size {}", model_.heads, model_.hidden), "head_dim");
     }
@@ -139,12 +204,12 @@ class ModelReader {
       experts.shared_gate = true;
     }
     experts.routing_bias = model_.type == "deepseek_v3";
-    experts.layers = model_.layers - dense_layers();
+    experts.in = expert_layers();
     model_.experts = experts;
   }
 
-  /// Layers that keep one feed-forward part although the model has experts.
-  Count dense_layers() {
+  /// Some layers keep one feed-forward part although the model has experts.
+  std::vector<bool> expert_layers() {
     const Count first = optional({"first_k_dense_replace"}, kMostRepeats, 0).value_or(0);
     const Count step = optional({"decoder_sparse_step", "moe_layer_freq"}, kMostRepeats).value_or(1);
     std::vector<bool> dense(static_cast<std::size_t>(model_.layers));
@@ -159,21 +224,14 @@ class ModelReader {
         if (layer) dense[static_cast<std::size_t>(*layer)] = true;
       }
     }
-    return std::ranges::count(dense, true);
+    dense.flip();
+    return dense;
   }
 
   void refuse_what_has_no_counterpart() {
-    for (const char* key : {"encoder_layers", "vision_config", "audio_config", "text_config"}) {
-      if (const auto found = root_.find(key); found && !found->node().is_null()) {
+    for (const char* key : {"encoder_layers", "vision_config", "audio_config"})
+      if (const auto found = root_.find(key); found && !found->node().is_null())
         log_.unsupported(found->node().at, key, "a part beside the decoder");
-      }
-    }
-    const auto sliding = optional({"sliding_window"}, kMostTokens);
-    const auto use = flag("use_sliding_window");
-    if (sliding && use.value_or(model_.type == "mistral")) {
-      log_.unsupported(root_.find("sliding_window")->node().at, "sliding_window",
-                       fmt::format("attention over a window of {} tokens", *sliding));
-    }
   }
 
   /// The first of the keys that is given; null counts as not given.
@@ -184,8 +242,14 @@ class ModelReader {
     }
     return std::nullopt;
   }
-  Count required(std::initializer_list<const char*> keys, Count most) {
+  /// `otherwise` is what the family means when it says nothing; 0 = it must say it.
+  Count required(std::initializer_list<const char*> keys, Count most, Count otherwise = 0) {
     const auto value = optional(keys, most);
+    if (!value && otherwise > 0) {
+      log_.choice(root_.node().at, *keys.begin(),
+                  fmt::format("{}, as {} has it when it says nothing", otherwise, model_.type));
+      return otherwise;
+    }
     if (!value) root_.require(*keys.begin(), "a size");
     return value.value_or(1);
   }

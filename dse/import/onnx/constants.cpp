@@ -82,6 +82,8 @@ std::optional<Count> apply(const std::string& type, Count a, Count b) {
   if (type == "Add") return checked_add(a, b);
   if (type == "Sub") return b == INT64_MIN ? std::nullopt : checked_add(a, -b);
   if (type == "Mul") return checked_multiply(a, b);
+  if (type == "Max") return std::max(a, b);
+  if (type == "Min") return std::min(a, b);
   if (type == "Equal") return a == b ? 1 : 0;
   if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
   return type == "Div" ? a / b : a % b;
@@ -114,9 +116,36 @@ std::optional<Value> reshaped(const Node& node, const Input& input) {
   if (!elements) return std::nullopt;
   if (node.type == "Unsqueeze" && elements->size() == 1) return known(*elements);
   if (node.type == "Squeeze" && elements->size() == 1) return known(*elements, Shape{});
-  if (node.type == "Reshape" && input(1).elements == Elements{-1}) return known(*elements);
+  if (node.type == "Reshape" && input(1).elements) {
+    Shape shape = *input(1).elements;
+    const auto open = std::ranges::find(shape, -1);
+    if (open != shape.end()) *open = 1;
+    const auto rest = elements_of(shape);
+    const auto size = static_cast<Count>(elements->size());
+    if (!rest || *rest < 1 || size % *rest != 0 || (open == shape.end() && size != *rest)) return std::nullopt;
+    if (open != shape.end()) *open = size / *rest;
+    return known(*elements, std::move(shape));
+  }
   if (node.type == "Cast" || node.type == "Identity") return known(*elements, input(0).shape);
   return std::nullopt;
+}
+
+/// Floor and Ceil of what is whole, Neg, and the product of all elements.
+std::optional<Value> of_one(const Node& node, const Input& input) {
+  const auto& elements = input(0).elements;
+  if (!elements) return std::nullopt;
+  if (node.type == "ReduceProd") {
+    const auto all = elements_of(*elements);
+    if (!all || node.attributes.contains("axes") || node.inputs.size() > 1) return std::nullopt;
+    return known({*all},
+                 node.number("keepdims", 1) != 0 ? Shape(input(0).shape ? input(0).shape->size() : 0, 1) : Shape{});
+  }
+  Elements all = *elements;
+  for (Count& value : all) {
+    if (value == INT64_MIN) return std::nullopt;
+    if (node.type == "Neg") value = -value;
+  }
+  return known(std::move(all), input(0).shape);
 }
 
 std::optional<Value> filled(const Node& node, const Input& input) {
@@ -175,6 +204,8 @@ std::optional<Value> fold_constant(const Node& node, const Input& input) {
   if (type == "Where") return chosen(input);
   if (type == "Add" || type == "Sub" || type == "Mul" || type == "Div" || type == "Mod" || type == "Equal")
     return arithmetic(node, input);
+  if ((type == "Max" || type == "Min") && node.inputs.size() == 2) return arithmetic(node, input);
+  if (type == "Neg" || type == "Floor" || type == "Ceil" || type == "ReduceProd") return of_one(node, input);
   return reshaped(node, input);
 }
 

@@ -20,6 +20,7 @@ using Shape = std::vector<Count>;  ///< -1 = not known
 /// A value of the graph: its shape if known, and its elements if it is a small tensor of whole numbers.
 struct Value {
   std::optional<Shape> shape;
+  std::vector<std::string> axes{};  ///< of a declared value: the names of dims without a size; "" = none
   std::optional<std::vector<Count>> elements;
 };
 
@@ -47,14 +48,16 @@ struct Graph {
   std::vector<Node> nodes;
   std::map<std::string, Value> initializers;  ///< shapes; elements where they are few whole numbers
   std::map<std::string, Value> declared;      ///< inputs, outputs and annotated values
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, outputs;
 };
 
 /// Reads the file (or the bytes given instead of it); InputError with the byte where it is broken.
 Graph read_graph(const SourceFile& file);
 
-/// Shapes of all values. Notes nodes whose inputs no node before them makes.
-std::map<std::string, Value> infer_shapes(const Graph& graph, const SourceFile& file, ImportLog& log);
+/// Shapes of all values; `options` say the sizes of dims that the file leaves open. Notes dims without a size, and
+/// nodes whose inputs no node before them makes.
+std::map<std::string, Value> infer_shapes(const Graph& graph, const SourceFile& file, const ImportOptions& options,
+                                          ImportLog& log);
 
 /// The graph's convolutions and matrix products, equal ones counted, and what they read from each other.
 Workload collect_layers(const Graph& graph, const std::map<std::string, Value>& values, const SourceFile& file,

@@ -72,9 +72,32 @@ class LayerCollector {
     return good ? std::optional(known) : std::nullopt;
   }
 
+  /// Of a network whose inputs have dims without a size one answer serves all nodes.
   void no_shape(const Node& node) {
-    log_.unsupported(node_position(file_), node_key(node), "its shape cannot be inferred",
-                     "sizes for every dim of the model's inputs");
+    const std::vector<std::string> open = open_dims();
+    if (open.empty())
+      return log_.unsupported(node_position(file_), node_key(node), "its shape cannot be inferred",
+                              "operators whose shapes are known, or annotated shapes");
+    if (told_open_dims_) return;
+    told_open_dims_ = true;
+    log_.problems().add(node_position(file_), "inputs",
+                        fmt::format("dims without a size: {}; {} needs them", join(open), node_key(node)),
+                        fmt::format("--dims {0}=N, or {1}:{0}=N after the name", join(open, "=N,"), file_.name));
+  }
+
+  std::vector<std::string> open_dims() const {
+    std::vector<std::string> open;
+    for (const std::string& name : graph_.inputs) {
+      const auto value = values_.find(name);
+      if (value == values_.end() || !value->second.shape) continue;
+      for (std::size_t i = 0; i < value->second.shape->size(); ++i) {
+        if ((*value->second.shape)[i] >= 0) continue;
+        const std::string& axis = value->second.axes[i];
+        const std::string own = axis.empty() ? fmt::format("{}.{}", name, i) : axis;
+        if (std::ranges::find(open, own) == open.end()) open.push_back(own);
+      }
+    }
+    return open;
   }
 
   /// Counts equal layers; the first one gives the name.
@@ -299,7 +322,7 @@ class LayerCollector {
     for (const auto& [type, own] : others_) all += own.words;
     for (const auto& [type, own] : others_) {
       const double share = all + products > 0 ? 100 * own.words / (all + products) : 0;
-      log_.choice(
+      log_.small_choice(
           node_position(file_), shorten(type, 40),
           fmt::format("{} node{} without matrix products, 0 % of the MACs, {:.1f} % of the words written{}", own.nodes,
                       own.nodes == 1 ? "" : "s", share, own.unknown ? " (some shapes unknown)" : ""));
@@ -315,6 +338,7 @@ class LayerCollector {
   std::map<std::string, Others> others_;
   UniqueNames names_;
   Count macs_ = 0;
+  bool told_open_dims_ = false;
   std::size_t at_ = 0;               ///< the node at hand
   std::vector<PlacedLayer> placed_;  ///< in the order of the nodes
 };

@@ -173,6 +173,7 @@ class WireReader {
           message([&] {
             auto [name, value] = value_info();
             if (kind == 11) graph.inputs.push_back(name);
+            if (kind == 12) graph.outputs.push_back(name);
             graph.declared[name] = std::move(value);
           });
           return true;
@@ -307,15 +308,17 @@ class WireReader {
         fields([&](int dim) {
           if (dim != 1) return false;
           Count size = -1;
+          std::string axis;
           message([&] {
             fields([&](int kind) {
-              if (kind != 1) return false;
-              size = number();
-              return true;
+              if (kind == 1) size = number();
+              if (kind == 2) axis = text();
+              return kind == 1 || kind == 2;
             });
           });
-          keep(sizeof(Count));
+          keep(sizeof(Count) + axis.size());
           value.shape->push_back(size >= 0 ? size : -1);
+          value.axes.push_back(std::move(axis));
           return true;
         });
       });
