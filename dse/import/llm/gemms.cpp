@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/workload_graph.h"
@@ -159,12 +160,13 @@ class Decoder {
   };
 
   /// Under a window a block of queries sees its own keys and as many before them as the window is long. Blocks are at
-  /// most a quarter of it, so at most that much more is counted than the window asks for.
+  /// most a quarter of it, so at most that much more is counted than the window asks for; they divide both lengths, so
+  /// all blocks together read every key equally often.
   View rows_in_view(bool windowed) const {
     const Count length = pass_.length;
     if (!windowed) return {length, length, 1, ""};
-    const Count block = largest_divisor(length, std::max<Count>(1, m_.window / 4));
-    return {block, std::min(length, m_.window + block), length / block, "_window"};
+    const Count block = largest_divisor(std::gcd(length, m_.window), std::max<Count>(1, m_.window / 4));
+    return {block, m_.window + block, length / block, "_window"};
   }
 
   int attend(const View& view, Count products, Count key_dim, Count value_dim, int q,

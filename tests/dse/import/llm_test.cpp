@@ -194,7 +194,7 @@ TEST(LanguageModel, TheGraphIsTheShippedOne) {
 TEST(LanguageModel, EveryGraphIsOneOfOurFormat) {
   for (const std::string_view model :
        {kLlama8B, kQwen06B, kMixtral, kDeepSeekV3, kGpt2, kMistral7B, kGemma2, kGemma3}) {
-    for (const ImportOptions& pass : {ImportOptions{.prefill = 96}, {.decode = 5000, .batch = 3}, {.prefill = 8192}}) {
+    for (const ImportOptions& pass : {ImportOptions{.prefill = 96}, {.decode = 5000, .batch = 3}, {.prefill = 10000}}) {
       const Workload made = import_text("llm", "c.json", model, pass).workloads.at(0);
       ASSERT_TRUE(made.graph.has_value());
       // The reader checks every edge: shapes fit, and rows stand as often as the table says.
