@@ -66,9 +66,10 @@ class ShapeInference {
 
   /// By the dim's name, or by the input's name and the number of the dim: `h=224`, `image.2=224`.
   std::optional<Count> size_given(const std::string& input, std::size_t dim, const std::string& axis) {
-    for (const std::string& name : {axis, fmt::format("{}.{}", input, dim)}) {
-      if (name.empty()) continue;
-      open_.insert(name);
+    const std::string place = fmt::format("{}.{}", input, dim);
+    open_.insert(place);
+    if (!axis.empty()) open_.insert(axis);
+    for (const std::string& name : {axis, place}) {
       const auto given = options_.variables.find(name);
       if (given == options_.variables.end()) continue;
       const auto parsed = parse_count(given->second);

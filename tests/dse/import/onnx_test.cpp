@@ -85,10 +85,10 @@ TEST(Onnx, OperatorsBeforeTheFirstAndAfterTheLastProductAreKept) {
 }
 
 TEST(Onnx, OperatorsThatNobodyReadsAreNamed) {
-  const Imported imported =
-      import_text("auto", "net.onnx",
-                  model(input("x", {4, 8}) + weight("w", {8, 8}) + node("MatMul", {"x", "w"}, "y") +
-                        node("ReduceMax", {"y"}, "most", attribute("axes", {1})) + output("y")));
+  const Imported imported = import_text(
+      "auto", "net.onnx",
+      model(input("x", {4, 8}) + weight("w", {8, 8}) + node("MatMul", {"x", "w"}, "y") +
+            node("ReduceMax", {"y"}, "most", attribute("axes", std::vector<std::int64_t>{1})) + output("y")));
   EXPECT_EQ(graph_of(imported.workloads.at(0)), (std::vector<std::string>{"layer 32"}));
   ASSERT_EQ(imported.choices.size(), 2u);
   const std::string told = imported.choices[1].text();
@@ -107,7 +107,7 @@ TEST(Onnx, ElementaryOperatorsOnOneTensorAreOneOperator) {
       graph_of(import_text("auto", "net.onnx", gelu).workloads.at(0)),
       (std::vector<std::string>{"layer 32", "activation 32 0", "activation 32 1", "activation 32 2", "layer 32 3"}));
   const auto mean = [](const std::string& of, const std::string& name) {
-    return node("ReduceMean", {of}, name, attribute("axes", {1}));
+    return node("ReduceMean", {of}, name, attribute("axes", std::vector<std::int64_t>{1}));
   };
   const Bytes norm = model(input("x", {4, 8}) + weight("w", {8, 8}) + weight("c", {8}) +
                            node("MatMul", {"x", "w"}, "m") + mean("m", "a") + node("Sub", {"m", "a"}, "s") +
