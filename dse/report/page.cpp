@@ -26,9 +26,9 @@ constexpr const char* kScripts[] = {"data.js",     "format.js",  "theme.js",    
                                     "together.js", "filters.js", "frontier.js", "recommend.js",  "flexibility.js",
                                     "hardware.js", "space.js",   "design.js",   "inside.js",     "residency.js",
                                     "mapping.js",  "compare.js", "venn.js",     "provenance.js", "main.js"};
-constexpr const char* kSpecs[] = {"frontier", "classes", "isolation", "overhead",    "flexion",
-                                  "array",    "scaling", "stacked",   "utilization", "roofline",
-                                  "timeline", "bars",    "layerbars", "space",       "residency"};
+constexpr const char* kSpecs[] = {"frontier", "knee",      "classes", "isolation",   "overhead", "flexion",
+                                  "array",    "scaling",   "stacked", "utilization", "roofline", "timeline",
+                                  "bars",     "layerbars", "space",   "residency"};
 
 std::string dump(const ordered_json& json) { return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 

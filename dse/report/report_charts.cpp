@@ -232,15 +232,29 @@ class Charts {
                                  {"value_title", "relative " + word},
                                  {"format", ".2f"}}),
         std::move(means));
+    const double area_end = bar_end(overhead.columns[1]), gain_end = bar_end(overhead.columns[2]);
     add("overhead_" + word, fmt::format("Area that flexibility adds, {} that it gains", word),
-        shipped_spec("overhead", {{"half", 260}, {"ink", kInk}, {"gain_title", word + " divided by (×)"}}),
+        shipped_spec("overhead", {{"half", 260},
+                                  {"ink", kInk},
+                                  {"gain_title", word + " divided by (×)"},
+                                  {"area_start", 0},
+                                  {"area_end", area_end},
+                                  {"gain_end", gain_end}}),
         std::move(overhead));
     add("isolation_" + word, fmt::format("Relative {}, one flexible axis at a time", word),
         shipped_spec("isolation", {{"width", std::max<std::size_t>(320, 150 * workloads_.size())},
                                    {"ink", kInk},
+                                   {"paper", kPaper},
                                    {"x_angle", angle},
                                    {"y_title", word + ", inflexible = 1"}}),
         isolated);
+  }
+
+  /// Bars begin at 0 and leave room for their numbers.
+  static double bar_end(const DataColumn& column) {
+    double most = 1e-9;
+    for (const Cell& cell : column.cells) most = std::max(most, 1.17 * std::get<double>(cell));
+    return most;
   }
 
   static DataTable isolation(const DataTable& means) {

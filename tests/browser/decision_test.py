@@ -116,6 +116,15 @@ class Decision(reported.ReportedSweep):
         words = self.page.text("#recommendation-body")
         self.assertRegex(words, rf"^Build design {best[2]}: \d{{4}}: ")
         self.assertIn(f"Of {len(points)} designs, {len(kept)} are beaten by no other", words)
+        # The picture beside it marks the same design.
+        marked = {d["label"] for d in self.page.marks("chart-knee", "symbol") if d["knee"]}
+        self.assertEqual(marked, {f"design {best[2]}"})
+        # A value at the end of an axis asks for a wider one.
+        row = self.by_design()[best[2]]["text"]
+        for column, name in (("set_rows", "rows"), ("set_cols", "cols"), ("set_sram", "sram")):
+            values = [r[column] for r in self.designs]
+            at_end = min(values) < max(values) and row[column] in (min(values), max(values))
+            self.assertEqual(f"{name} (" in (self.page.text(".ends") or ""), at_end, column)
         way = [abs(best[i] - kept[0][i]) / abs(kept[-1][i] - kept[0][i]) for i in (0, 1)]
         shares = [float(s) for s in re.search(r"it has ([\d.]+) %.* for ([\d.]+) %", words).groups()]
         self.assertAlmostEqual(shares[0], 100 * way[1], delta=1)
@@ -233,6 +242,12 @@ class Decision(reported.ReportedSweep):
                 self.assertTrue(math.isclose(drawn[name], value * factor, rel_tol=1e-4), (chart, name))
         nests = self.page.js("return document.querySelectorAll('#compare-mappings .nest').length")
         self.assertEqual(nests, len(ids))
+
+    def test_compare_shows_every_network_of_the_recommendation(self):
+        lines = [cells[0] for cells in self.page.rows("#compare-figures")]
+        for network in ("text", "vision"):
+            self.assertIn(f"EDP, {network}", lines)
+            self.assertIn(f"latency, {network}", lines)
 
     def test_links_show_their_headings(self):
         """The bar of filters stays on top; a heading must not end up under it."""

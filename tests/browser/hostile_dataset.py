@@ -61,5 +61,9 @@ def make(pliant, folder):
     for file in (folder / "data").glob("*/*.parquet"):
         table = pyarrow.parquet.read_table(file)
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(renamed(table.to_pylist()), schema=table.schema), file)
+    for file in (folder / "data/checksums").iterdir():
+        file.unlink()
     manifest = folder / "data/manifest.json"
-    manifest.write_text(json.dumps(renamed(json.loads(manifest.read_text(encoding="utf-8")))), encoding="utf-8")
+    said = renamed(json.loads(manifest.read_text(encoding="utf-8")))
+    said.pop("manifest_sha256", None)
+    manifest.write_text(json.dumps(said), encoding="utf-8")

@@ -260,6 +260,10 @@ class Report(reported.ReportedSweep):
                 r["runtime_cycles"] / base[hardware(r)]["runtime_cycles"]
             )
         expected = {key: math.exp(sum(map(math.log, values)) / len(values)) for key, values in ratios.items()}
+        goal = self.page.js("return document.getElementById('flexibility-metric').value")
+        self.assertEqual(goal, "rel_edp", "it opens on what the recommendation looks for")
+        self.page.choose("#flexibility-metric", "rel_runtime")
+        self.page.settle()
         cells = {(d["label"], d["workload"]): d["value"] for d in self.page.marks("chart-classes", "rect")}
         self.assertEqual(set(cells), set(expected))
         for key, value in expected.items():
@@ -279,6 +283,10 @@ class Report(reported.ReportedSweep):
             areas, bases = [r["area_um2"] for r in flexible], [base[hardware(r)]["area_um2"] for r in flexible]
             ratio = math.exp(sum(math.log(a / b) for a, b in zip(areas, bases)) / len(areas))
         gains = {d["label"]: d for d in self.page.marks("chart-overhead", "rect")}
+        ticks = self.page.js(
+            "return [...document.querySelectorAll('#chart-overhead .role-axis-label text')].map(t => t.textContent)"
+        )
+        self.assertFalse([t for t in ticks if t.startswith(("-", "−"))], "bars begin at 0")
         self.assert_close(gains["1111"]["area_percent"], 100 * (ratio - 1), "area of flexibility")
         self.show(HOSTILE)
         chosen = self.chosen_design()
@@ -304,6 +312,10 @@ class Report(reported.ReportedSweep):
 
     def test_hardware(self):
         self.show_gemms()
+        goal = self.page.js("return document.getElementById('hardware-metric').value")
+        self.assertEqual(goal, "edp_pj_cycles", "it opens on what the recommendation looks for")
+        self.page.choose("#hardware-metric", "runtime_cycles")
+        self.page.settle()
         cells = {(d["rows"], d["cols"]): d["value"] for d in self.page.marks("chart-array", "rect")}
         for (rows, cols), value in cells.items():
             self.assertEqual(value, min(r["runtime_cycles"] for r in self.of("gemms", set_rows=rows, set_cols=cols)))
@@ -395,12 +407,19 @@ class Report(reported.ReportedSweep):
         self.page.settle()
         self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"), 800)
         self.page.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
         )
         # The page waits until the width has come to rest.
         self.page.until("return document.documentElement.scrollWidth <= 400")
         self.page.settle()
-        self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"), 400)
+        self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"), 390)
+        # Nothing is cut off: no table and no chart is wider than what can be seen of it.
+        cut = self.page.js(
+            "return [...document.querySelectorAll('.scroll, .chart, td, th, p, li')].filter(e => e.clientWidth > 0 && "
+            "e.scrollWidth > e.clientWidth + 2 && !e.closest('.pairs')).map(e => `${e.tagName} ${e.id} ${e.className} "
+            "${e.scrollWidth} of ${e.clientWidth}`)"
+        )
+        self.assertEqual(cut, [])
 
 
 if __name__ == "__main__":

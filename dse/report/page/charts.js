@@ -22,6 +22,13 @@ function widthOf(id) {
   return document.getElementById(id).clientWidth;
 }
 
+/** On a phone legends stand below the charts. */
+const isNarrow = () => document.documentElement.clientWidth <= 560;
+/** Room for the points of a chart: what labels (`beside`) and a legend leave. */
+function plotWidth(id, beside, legend, least = 120) {
+  return Math.max(least, widthOf(id) - beside - (isNarrow() ? 12 : legend));
+}
+
 /**
  * `tip(datum)` gives lines [what, value] of what the pointer is on; `click(datum)` is called when it is pressed there.
  * A second call while the first is still drawing wins.
@@ -39,7 +46,7 @@ async function draw(id, name, values, rows, { tip, click, description } = {}) {
   const spec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     description: description ?? place.closest("figure").querySelector("h3")?.textContent ?? name,
-    ...fillIn(report.specs[name], { ink, paper, accent, ...values }),
+    ...fillIn(report.specs[name], { ink, paper, accent, legend_side: isNarrow() ? "bottom" : "right", ...values }),
     autosize: { type: "pad", contains: "padding" },
     data: { values: rows },
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two to four designs side by side: figures, area, energy, time, layers, mappings.
 
-const compare = { ids: null, layer: 0, measure: "time" };
+const compare = { ids: null, layer: 0, measure: "time", workload: null };
 const mostCompared = 4;
 
 /** Begins with the recommended design and its neighbours on the frontier. */
@@ -20,9 +20,21 @@ function addToCompare(row) {
   document.getElementById("compare").scrollIntoView();
 }
 
-/** On the workload that the design section shows. */
+/** Of several networks the one on which the designs differ most in what the recommendation looks for. */
+function comparedWorkload() {
+  if (!isTogether()) return filters.workload;
+  if (compare.workload) return compare.workload;
+  const spread = (workload) => {
+    const values = comparedIds()
+      .map((id) => rowOn(id, workload))
+      .map((row) => (row === undefined ? null : designs.get(goalName(), row)))
+      .filter((v) => v > 0);
+    return values.length > 1 ? Math.max(...values) / Math.min(...values) : 0;
+  };
+  return workloadNames().reduce((most, w) => (spread(w) > spread(most) ? w : most), workloadNames()[0]);
+}
 function comparedRows() {
-  const workload = isTogether() ? (chosen.workload ?? workloadNames()[0]) : filters.workload;
+  const workload = comparedWorkload();
   return comparedIds()
     .map((id) => rowOn(id, workload))
     .filter((row) => row !== undefined);
@@ -61,6 +73,18 @@ function drawCompareControls(rows) {
   document.getElementById("compare-controls").replaceChildren(
     element("span", { class: "quiet" }, "Designs "),
     ...rows.map(remove),
+    isTogether()
+      ? choice(
+          "layers, energy and time on",
+          "compare-workload",
+          workloadNames().map((w) => [w, workloadName(w)]),
+          comparedWorkload(),
+          (value) => {
+            compare.workload = value;
+            drawCompare();
+          },
+        )
+      : null,
     element(
       "label",
       { for: "compare-id" },
@@ -96,17 +120,42 @@ function comparedFigures(rows) {
       "flexibility_area_um2",
     ]),
   ].filter((name) => rows.some((row) => designs.get(name, row) !== null && designs.get(name, row) !== undefined));
-  const numbers = names.map((name) => {
-    const m = rawMetric(name);
-    const values = rows.map((row) => designs.get(name, row));
-    const best = values
-      .filter((v) => v !== null)
-      .reduce((a, b) => (m.more_is_better ? Math.max(a, b) : Math.min(a, b)));
-    return {
-      "data-measure": name,
-      cells: [m.title, ...values.map((v) => element(v === best ? "b" : "span", {}, shown(name, v, m)))],
-    };
-  });
+  const line = (name, m, title, of) => {
+    const values = of.map((row) => (row === undefined ? null : designs.get(name, row)));
+    const there = values.filter((v) => v !== null && v !== undefined);
+    if (!there.length) return [];
+    const best = there.reduce((a, b) => (m.more_is_better ? Math.max(a, b) : Math.min(a, b)));
+    return [
+      {
+        "data-measure": name,
+        cells: [title, ...values.map((v) => element(v === best ? "b" : "span", {}, shown(name, v, m)))],
+      },
+    ];
+  };
+  const on = (row, workload) => rowOn(designs.get("design_id", row), workload);
+  const numbers = isTogether()
+    ? [
+        ...names.filter(describesHardware).flatMap((name) => line(name, rawMetric(name), titleOf(name), rows)),
+        ...line(
+          goalName(),
+          metric(goalName()),
+          metric(goalName()).title,
+          rows.map((row) => on(row, together.workload)),
+        ),
+        ...workloadNames().flatMap((w) =>
+          names
+            .filter((name) => !describesHardware(name) && (name !== "runtime_cycles" || !inSeconds().length))
+            .flatMap((name) =>
+              line(
+                name,
+                rawMetric(name),
+                `${titleOf(name)}, ${workloadName(w)}`,
+                rows.map((row) => on(row, w)),
+              ),
+            ),
+        ),
+      ]
+    : names.flatMap((name) => line(name, rawMetric(name), titleOf(name), rows));
   const header = [{ title: "" }, ...rows.map((row) => ({ title: designName(row), number: true }))];
   return table(header, [...words, ...numbers]);
 }
@@ -120,7 +169,7 @@ async function comparedStack(id, parts, title, unit, scale) {
     id,
     "stacked",
     {
-      width: Math.max(120, widthOf(id) - 250),
+      width: plotWidth(id, 100, 150),
       x_title: axis.title,
       x_format: axis.format,
       tensors: names,
@@ -147,7 +196,10 @@ async function drawCompare() {
   place.hidden = !rows.length;
   if (!rows.length) return;
   document.getElementById("compare-note").textContent =
-    `On ${workloadName(designs.get("workload", rows[0]))}. Bold is the best of a line.`;
+    (isTogether()
+      ? `Figures of all networks; charts of ${workloadName(designs.get("workload", rows[0]))}` +
+        `${compare.workload ? "" : `, on which these designs differ most in ${titleOf(goalName())}`}. `
+      : `On ${workloadName(designs.get("workload", rows[0]))}. `) + `Bold is the best of a line.`;
   document.getElementById("compare-figures").replaceChildren(comparedFigures(rows));
   await comparedStack(
     "chart-compare-area",
@@ -237,7 +289,7 @@ async function drawCompareLayers(rows, timeOf, clocked) {
     "chart-compare-layers",
     "layerbars",
     {
-      width: Math.max(140, widthOf("chart-compare-layers") - 300),
+      width: plotWidth("chart-compare-layers", 160, 140),
       x_title: axis.title,
       x_format: axis.format,
       step: 7 * rows.length + 5,

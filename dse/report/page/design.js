@@ -124,7 +124,7 @@ async function drawStacked(id, layers, valueOf, title, unit, scale, withCompute)
     id,
     "stacked",
     {
-      width: Math.max(120, widthOf(id) - 210),
+      width: plotWidth(id, 104, 130),
       x_title: axis.title,
       x_format: axis.format,
       tensors,
@@ -317,7 +317,7 @@ async function drawBounds(all, layers, row) {
   await draw(
     "chart-utilization",
     "utilization",
-    { width: Math.max(120, widthOf("chart-utilization") - 250), step: layers.length > 40 ? 11 : 15, ...bound },
+    { width: plotWidth("chart-utilization", 150, 120), step: layers.length > 40 ? 11 : 15, ...bound },
     layers.map((l) => ({
       layer: `${l.index + 1} ${l.name}`,
       utilization: l.utilization,
@@ -337,7 +337,7 @@ async function drawBounds(all, layers, row) {
   await draw(
     "chart-roofline",
     "roofline",
-    { width: Math.max(160, widthOf("chart-roofline") - 180), memory, moved, y_domain: domain, ...bound },
+    { width: plotWidth("chart-roofline", 60, 120, 160), memory, moved, y_domain: domain, ...bound },
     rows,
     {
       tip: (d) =>

@@ -220,8 +220,9 @@ function figures() {
   const utilization = isTogether() ? [] : ["utilization"];
   return ["area_um2", ...(isTogether() ? times.slice(0, 1) : times), "energy_pj", edpName(), ...utilization];
 }
+/** As the commands write it; in seconds only where designs have different clocks, since cycles would mislead there. */
 function edpName() {
-  return designs.distinct("edp_js").length > 0 ? "edp_js" : "edp_pj_cycles";
+  return designs.distinct("clock_hz").length > 1 && designs.distinct("edp_js").length > 0 ? "edp_js" : "edp_pj_cycles";
 }
 
 function designTip(row) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What flexibility buys and costs, against the inflexible design that is equal in everything else.
 
-const flexibility = { metric: "rel_runtime", flexion: "w_f" };
+const flexibility = { metric: null, flexion: "w_f" };
 const relatives = [
   ["rel_runtime", "runtime"],
   ["rel_energy", "energy"],
@@ -23,7 +23,7 @@ const flexionChoices = [
 /** "1010 tiles, dims": room for a few letters only. */
 function shortClass(label) {
   const bits = /(\d{4})/.exec(label)?.[1];
-  if (!bits) return label;
+  if (!bits || isNarrow()) return label;
   const names = ["tiles", "orders", "dims", "shape"].filter((_, i) => bits[i] === "1");
   return `${label} ${names.length === 0 ? "nothing free" : names.length === 4 ? "all free" : names.join(", ")}`;
 }
@@ -85,7 +85,7 @@ function isolationRows(means, wide) {
     })
     .sort((a, b) => (a.bar < b.bar ? -1 : a.bar > b.bar ? 1 : 0));
   const bars = new Set(rows.map((r) => r.bar)).size * new Set(rows.map((r) => r.workload)).size;
-  return rows.map((r) => ({ ...r, text: wide / bars > 26 ? r.value.toFixed(2) : "" }));
+  return rows.map((r) => ({ ...r, text: wide / bars > 32 ? r.value.toFixed(2) : "" }));
 }
 
 function overheadRows(rows, means) {
@@ -106,7 +106,19 @@ function overheadRows(rows, means) {
     .sort((a, b) => labelOrder(a.label, b.label));
 }
 
+/** Bars begin at 0 and leave room for their numbers. */
+function barEnds(rows, half) {
+  const end = (key) => Math.max(...rows.map((r) => r[key]), 0) * (1 + 44 / half) || 1;
+  return {
+    area_start: Math.min(...rows.map((r) => r.area_percent), 0),
+    area_end: end("area_percent"),
+    gain_end: end("gain"),
+  };
+}
+
 function drawFlexibilityControls() {
+  const relativeTo = { energy_pj: "rel_energy", runtime_cycles: "rel_runtime", latency_s: "rel_runtime" };
+  flexibility.metric ??= relativeTo[goalName()] ?? "rel_edp";
   const set = (key) => (value) => {
     flexibility[key] = value;
     drawFlexibility();
@@ -148,7 +160,7 @@ async function drawFlexibility() {
   if (!objectives.has(goal) || objectives.size > 1)
     note.textContent += ` Mappings were chosen for ${[...objectives].join(", ")}, so ${word} alone may also rise.`;
   const workloads = new Set(means.map((m) => m.workload)).size;
-  const angle = workloads > 4 ? -40 : 0;
+  const angle = workloads > 4 || (isNarrow() && workloads > 1) ? -40 : 0;
   document.getElementById("classes-title").textContent =
     `${word[0].toUpperCase()}${word.slice(1)} of every class on every workload, inflexible = 1`;
   const wide = widthOf("chart-classes");
@@ -156,7 +168,7 @@ async function drawFlexibility() {
     "chart-classes",
     "classes",
     {
-      width: Math.max(90, Math.min(wide - 270, 130 * workloads)),
+      width: Math.max(90, Math.min(wide - (isNarrow() ? 80 : 270), 130 * workloads)),
       x_angle: angle,
       y_title: "class T O P S",
       value_title: ["relative", word],
@@ -174,11 +186,13 @@ async function drawFlexibility() {
             ],
     },
   );
+  const half = Math.max(56, (widthOf("chart-overhead") - (isNarrow() ? 76 : 210)) / 2),
+    overhead = overheadRows(rows, means);
   await draw(
     "chart-overhead",
     "overhead",
-    { half: Math.max(60, (widthOf("chart-overhead") - 210) / 2), gain_title: `${word} divided by (×)` },
-    overheadRows(rows, means),
+    { half, gain_title: `${word} divided by (×)`, ...barEnds(overhead, half) },
+    overhead,
     {
       tip: (d) =>
         d.label === undefined
@@ -190,7 +204,7 @@ async function drawFlexibility() {
             ],
     },
   );
-  const isolationWide = Math.max(200, widthOf("chart-isolation") - 190),
+  const isolationWide = plotWidth("chart-isolation", 60, 130, 200),
     isolation = isolationRows(means, isolationWide);
   document.getElementById("isolation-caption").textContent = isolation.some((r) => r.partial)
     ? "Paler bars: partial flexibility."
@@ -228,7 +242,7 @@ async function drawFlexibility() {
     "chart-flexion",
     "flexion",
     {
-      width: Math.max(200, widthOf("chart-flexion") - 190),
+      width: plotWidth("chart-flexion", 60, 130, 200),
       x_title: flexionName,
       y_title: `${word}, inflexible = 1`,
       ...colourValues(colour),

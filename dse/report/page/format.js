@@ -68,7 +68,7 @@ const takesPrefix = (unit) => ["J", "s", "W", "J × s", "J × cycles"].includes(
 /** A value of a metric for people, with its unit. */
 function shown(name, value, m = metric(name)) {
   if (value === null || value === undefined) return "–";
-  if (m.factor) return `${plain(value, 4)} ×`;
+  if (m.factor) return `${plain(value, 4)} × best`;
   if (takesPrefix(m.unit)) return si(value * m.scale, m.unit, 4);
   if (name === "utilization") return percent(value, 4);
   if (m.unit === "KiB") return bytes(value * 1024);
@@ -118,14 +118,19 @@ function table(header, rows, attributes = {}) {
       "tr",
       rest,
       ...cells.map((cell, i) =>
-        element("td", { class: header[i].number ? "number" : header[i].mono ? "mono" : "" }, cell),
+        element(
+          "td",
+          { class: header[i].number ? "number" : header[i].mono ? "mono" : "", "data-title": header[i].title || null },
+          cell,
+        ),
       ),
     ),
   );
   return element("table", attributes, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
 }
 
-const mostRows = 40; // a longer table begins with these and a button for the rest
+/** A longer table begins with so many rows and a button for the rest; on a phone a row is a card. */
+const mostRows = () => (isNarrow() ? 6 : 40);
 
 /** A table that shows all of its rows, or says how many more there are. */
 function wholeTable(place, header, rows) {
@@ -141,7 +146,7 @@ function wholeTable(place, header, rows) {
         ),
       );
   };
-  all(mostRows);
+  all(mostRows());
 }
 
 /** A labelled choice. `options`: [value, words]. */

@@ -32,7 +32,7 @@ function kneeOf(points) {
 }
 
 /** Frontier points with room for a label, from the best y on; those left out would lie on others. */
-function labelledPoints(points, kept, xLog, yLog, wide, high) {
+function labelledPoints(points, kept, xLog, yLog, wide, high, textOf) {
   const place = (key, log, size) => {
     const value = (p) => (log ? Math.log(p[key]) : p[key]);
     const low = points.reduce((a, p) => Math.min(a, value(p)), Infinity),
@@ -41,9 +41,14 @@ function labelledPoints(points, kept, xLog, yLog, wide, high) {
   };
   const x = place("x", xLog, wide),
     y = place("y", yLog, high);
+  // A label stands to the right of its point; none may reach into another, nor out of the chart.
   const placed = [];
   for (const p of [...kept].reverse()) {
-    if (placed.every((q) => Math.abs(x(p) - x(q)) > 46 || Math.abs(y(p) - y(q)) > 13)) placed.push(p);
+    const long = 6.4 * textOf(p).length + 12;
+    const clear = placed.every(
+      (q) => x(p) + long < x(q) || x(q) + 6.4 * textOf(q).length + 12 < x(p) || Math.abs(y(p) - y(q)) > 13,
+    );
+    if (clear && x(p) + long < wide + 60) placed.push(p);
   }
   return new Set(placed.map((p) => p.row));
 }
@@ -58,6 +63,9 @@ function frontierPoints() {
   const sign = (name) => (metric(name).more_is_better ? -1 : 1);
   return { points, kept: nonDominated(points, sign(frontier.x), sign(frontier.y)) };
 }
+
+/** What the recommendation looks for besides less of what stands across. */
+const goalName = () => frontier.y ?? edpName();
 
 function drawFrontierControls() {
   const there = report.measures.metrics
@@ -90,9 +98,8 @@ async function drawFrontier() {
   const positive = (key) => points.every((p) => p[key] > 0);
   const xLog = frontier.xLog && positive("x"),
     yLog = frontier.yLog && positive("y");
-  const wide = Math.max(260, widthOf("chart-frontier") - 190),
+  const wide = plotWidth("chart-frontier", 70, 120, 230),
     high = Math.min(460, Math.max(320, wide * 0.62));
-  const labelled = labelledPoints(points, kept, xLog, yLog, wide, high);
   const xAxis = axisOf(
       mx,
       points.map((p) => p.x),
@@ -103,6 +110,12 @@ async function drawFrontier() {
     );
   const twins = groupBy(points, (p) => `${p.x} ${p.y}`);
   const same = (row) => twins.get(`${designs.get(frontier.x, row)} ${designs.get(frontier.y, row)}`) ?? [];
+  const labelOf = (p) => {
+    const labels = [...new Set(same(p.row).map((twin) => pointLabel(twin.row)))];
+    return labels.length > 1 ? `${labels[0]} +${labels.length - 1}` : (labels[0] ?? pointLabel(p.row));
+  };
+  const labelled = labelledPoints(points, kept, xLog, yLog, wide, high, labelOf);
+  const equal = kept.some((p) => labelled.has(p.row) && labelOf(p).includes(" +"));
   const rows = points.map(({ row, x, y }) => ({
     row,
     x: x * xAxis.scale,
@@ -110,7 +123,7 @@ async function drawFrontier() {
     group: colour.of(row),
     frontier: on.has(row),
     chosen: row === chosen.row,
-    label: labelled.has(row) ? [...new Set(same(row).map((p) => pointLabel(p.row)))].slice(0, 3).join(" = ") : "",
+    label: labelled.has(row) ? labelOf({ row }) : "",
   }));
   const shownRows = thinned(rows, (r) => r.frontier || r.chosen);
   const left =
@@ -118,7 +131,8 @@ async function drawFrontier() {
   document.getElementById("frontier-caption").textContent = points.length
     ? `${points.length} designs on ${workloadName(filters.workload)}; ${kept.length} ` +
       `that no other beats on both axes ` +
-      `are drawn in full, the others dimmed. Point at a design to read it, click to open it.${left}`
+      `are drawn in full, the others dimmed. Point at a design to read it, click to open it.` +
+      `${equal ? " “+1” after a class: one more class lies at the same place." : ""}${left}`
     : "";
   drawFrontierList(kept);
   await draw(

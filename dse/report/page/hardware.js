@@ -93,7 +93,7 @@ function drawHardwareControls() {
   const clocked = designs.distinct("latency_s").length > 0;
   const times = clocked ? ["latency_s", "power_w", "tops_per_w"] : ["runtime_cycles"];
   const names = [...times, "energy_pj", edpName(), "utilization", "area_um2"].map((name) => [name, titleOf(name)]);
-  hardware.metric ??= names[0][0];
+  hardware.metric ??= names.some(([name]) => name === goalName()) ? goalName() : names[0][0];
   const sizes = sizeColumns();
   hardware.against ??= sizes[0] ?? null;
   const set = (key) => (value) => {
@@ -162,7 +162,7 @@ async function drawHardware() {
       "chart-array",
       "array",
       {
-        width: Math.max(120, Math.min(widthOf("chart-array") - 170, 150 * widest)),
+        width: Math.min(plotWidth("chart-array", 60, 110), 150 * widest),
         height: Math.min(420, Math.max(130, 62 * tallest)),
         value_title: axis.title,
         scale: {
@@ -217,7 +217,7 @@ async function drawScaling(chart, title, column, x, m, all) {
     chart,
     "scaling",
     {
-      width: Math.max(140, widthOf(chart) - 190),
+      width: plotWidth(chart, 70, 120, 140),
       x_title: x.title,
       x_values: [...new Set(points.map((p) => p.x))],
       y_title: axis.title,

@@ -33,7 +33,7 @@ async function drawTimeline(layers, row) {
     "chart-timeline",
     "timeline",
     {
-      width: Math.max(160, widthOf("chart-timeline") - 200),
+      width: plotWidth("chart-timeline", 60, 140, 160),
       end: from * time.scale,
       x_title: clock ? time.title : "time (cycles)",
       x_format: time.format,
@@ -85,15 +85,16 @@ function areaText(um2, digits = 3) {
 
 async function drawAreas(row) {
   const total = designs.get("area_um2", row),
-    largest = areaParts(row).reduce((most, [, area]) => Math.max(most, area), 0);
+    largest = areaParts(row).reduce((most, [, area]) => Math.max(most, area), 0),
+    wide = plotWidth("chart-area", 172, 50);
   await draw(
     "chart-area",
     "bars",
     {
-      width: Math.max(120, widthOf("chart-area") - 220),
+      width: wide,
       x_title: "area (mm²)",
       x_format: ".3~g",
-      x_end: largest * 1.4e-6,
+      x_end: largest * 1e-6 * (1 + 130 / wide),
     },
     areaParts(row).map(([name, area]) => ({
       name: componentName(name),
@@ -143,10 +144,10 @@ function flowNodes(layers, flows, width, height) {
     return { name, own, most, x: there.length > 1 ? (i * (width - 120)) / (there.length - 1) : 0, out: 0, in: 0 };
   });
   const tallest = nodes.reduce((most, node) => Math.max(most, node.most), 0);
-  const scale = (height - 60) / (tallest || 1);
+  const scale = (height - 74) / (tallest || 1);
   for (const node of nodes) {
     node.high = Math.max(2, node.most * scale);
-    node.y = 36 + (height - 60 - node.high) / 2;
+    node.y = 62 + (height - 74 - node.high) / 2;
   }
   return { nodes, scale };
 }
@@ -155,7 +156,7 @@ function flowNodes(layers, flows, width, height) {
 function drawFlow(layers) {
   const place = document.getElementById("flow"),
     key = document.getElementById("flow-key");
-  const width = Math.max(320, Math.min(1000, widthOf("flow"))),
+  const width = Math.max(300, Math.min(1000, widthOf("flow"))),
     height = 300;
   const flows = layers.length ? energyFlows(layers).filter((f) => f.value > 0) : [];
   if (!flows.length) {
@@ -163,6 +164,7 @@ function drawFlow(layers) {
     return place.replaceChildren(element("p", { class: "empty" }, "No energy is known by memory."));
   }
   const { nodes, scale } = flowNodes(layers, flows, width, height);
+  const crowded = nodes.length > 1 && (width - 120) / (nodes.length - 1) < 118;
   const total = layers.reduce((sum, l) => sum + l.count * l.energy, 0);
   const tensors = [...new Set(flows.map((f) => f.tensor))],
     colours = tensorColours(tensors).map(onThisPage);
@@ -193,13 +195,14 @@ function drawFlow(layers) {
       title,
     );
   });
-  const boxes = nodes.flatMap((n) => [
+  const boxes = nodes.flatMap((n, i) => [
     shape("rect", { x: n.x + 50, y: n.y, width: 14, height: n.high.toFixed(2), rx: 2, class: "node" }),
-    shape("text", { x: n.x + 57, y: 14, class: "node-name" }, n.name),
+    // Names that would touch stand on two lines, by turns.
+    shape("text", { x: n.x + 57, y: crowded && i % 2 ? 42 : 14, class: "node-name" }, n.name),
     shape(
       "text",
-      { x: n.x + 57, y: 29, class: "node-value" },
-      `${si(n.own * 1e-12, "J", 3)}, ${percent(n.own / total, 2)}`,
+      { x: n.x + 57, y: crowded && i % 2 ? 56 : 28, class: "node-value" },
+      crowded ? percent(n.own / total, 2) : `${si(n.own * 1e-12, "J", 3)}, ${percent(n.own / total, 2)}`,
     ),
   ]);
   const words = nodes.map((n) => `${n.name} ${percent(n.own / total, 2)}`).join(", ");

@@ -25,7 +25,7 @@ function drawHeader() {
     ["largest gap", percent(c.max_gap)],
   ];
   const gain = best("rel_runtime");
-  if (gain !== null) tiles.push(["most that flexibility gains", `${plain(1 / gain, 3)} × shorter`]);
+  if (gain !== null) tiles.push(["most that flexibility gains against class 0000", `runtime ÷ ${plain(1 / gain, 3)}`]);
   if (c.layers > c.solved) tiles.push(["layers without a mapping", plain(c.layers - c.solved)]);
   document
     .getElementById("tiles")
@@ -44,7 +44,7 @@ function chooseFirst() {
 
 /** A link to a section must not put its heading under the bar of filters, which stays on top. */
 function keepHeadingsVisible() {
-  const bar = document.getElementById("filters");
+  const bar = document.getElementById("filter-box");
   const measure = () => {
     const covers = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
     document.documentElement.style.scrollPaddingTop = `${covers + 12}px`;
@@ -65,7 +65,7 @@ async function redraw() {
   drawTogetherControls(redraw);
   drawFrontierControls();
   if (chosen.row === null) chooseFirst();
-  drawRecommendation();
+  await drawRecommendation();
   drawCard();
   await drawFrontier();
   ready("frontier");
@@ -90,6 +90,7 @@ async function start() {
   applyTheme();
   drawHeader();
   drawFilters(redraw);
+  document.getElementById("filter-box").open = !isNarrow();
   keepHeadingsVisible();
   drawFlexibilityControls();
   drawHardwareControls();
@@ -121,7 +122,7 @@ async function start() {
   });
   await redraw();
   details = new Details(await unpack("data-details"));
-  drawRecommendation();
+  await drawRecommendation();
   await drawDesign();
   await drawCompare();
   ready("details");

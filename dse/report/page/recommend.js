@@ -97,15 +97,23 @@ function nearItem(near) {
   );
 }
 
+/** "192 designs"; of a design search all of its space, most of which was never mapped. */
+function amongWords(points) {
+  const all = report.space ? report.provenance.designs_raw : null;
+  return all > points.length
+    ? `${plain(all)} designs (${plain(points.length)} mapped, the others proven worse by their bounds)`
+    : `${plain(points.length)} designs`;
+}
+
 function kneeWords({ points, kept, knee }) {
   const x = titleOf(frontier.x),
     y = titleOf(frontier.y);
   if (kept.length === 1)
-    return `Of ${plain(points.length)} designs it is the best in ${x} and in ${y} at once; there is nothing to weigh.`;
+    return `Of ${amongWords(points)} it is the best in ${x} and in ${y} at once; there is nothing to weigh.`;
   const first = kept[0],
     last = kept[kept.length - 1];
   const ends =
-    `Of ${plain(points.length)} designs, ${kept.length} are beaten by no other in both ${x} and ${y}: from design ` +
+    `Of ${amongWords(points)}, ${kept.length} are beaten by no other in both ${x} and ${y}: from design ` +
     `${designs.get("design_id", first.row)} (${shown(frontier.x, first.x)}, ${shown(frontier.y, first.y)}) to design ` +
     `${designs.get("design_id", last.row)} (${shown(frontier.x, last.x)}, ${shown(frontier.y, last.y)}). `;
   if (kept.length === 2) return `${ends}Between two there is no knee; this is the one with less ${x}.`;
@@ -189,17 +197,28 @@ function limitsOf(row) {
     (e) => e.level,
     (e) => e.value,
   );
-  const most = bounds[0];
-  const remedy =
-    most[0] === "compute"
-      ? "More MAC units, or a better use of them, would shorten those layers; more bandwidth would not."
-      : `More bandwidth there would shorten those layers; more MAC units would not.`;
+  // What helps one part of the time does nothing for the others, so every part has its own remedy.
+  const remedyOf = ([bound, v]) =>
+    bound === "compute"
+      ? `more MAC units, or a better use of them, shorten at most the ${percent(v / time, 2)} that compute bounds`
+      : `a faster ${bound} shortens at most the ${percent(v / time, 2)} that it bounds`;
+  const worthIt = bounds.filter(([, v]) => v / time >= 0.05).slice(0, 3);
+  const remedies = listed(worthIt.map(remedyOf)).replace(/^./, (c) => c.toUpperCase());
+  const remedy = `${remedies}${worthIt.length === 1 ? "; little else is left to gain" : ""}.`;
+  // Power by where it is spent: the outermost memory stands beside the chip.
+  const outermost = layers[0]?.mapping[0]?.level,
+    watts = designs.get("power_w", row),
+    outside = (levels.find(([level]) => level === outermost)?.[1] ?? 0) / energy;
+  const power =
+    watts > 0 && outside > 0
+      ? ` Power: ${si(watts * outside, "W", 3)} in ${outermost}, ${si(watts * (1 - outside), "W", 3)} in all inside it.`
+      : "";
   const inTime = bounds.slice(0, 3).map(([bound, v]) => `${percent(v / time, 2)} of the time is bound by ${bound}`),
     layerWords = longest.map(([name, v]) => `${shortName(name)} (${percent(v / time, 2)})`);
   return (
     `On ${workloadName(designs.get("workload", row))}, ${listed(inTime)}. ` +
     `${remedy} Longest: ${listed(layerWords)} of the time. ` +
-    `Energy: ${listed(levels.slice(0, 3).map(([level, v]) => `${level} ${percent(v / energy, 2)}`))}.`
+    `Energy: ${listed(levels.slice(0, 3).map(([level, v]) => `${level} ${percent(v / energy, 2)}`))}.${power}`
   );
 }
 
@@ -216,7 +235,90 @@ function figureLines(row) {
   });
 }
 
-function drawRecommendation() {
+/** Numbers of the sweep whose least or largest value the design has: [title, value, "least" or "most"]. */
+function endsOfAxes(row) {
+  return (report.provenance.axes ?? []).flatMap(([, column, , first, last]) => {
+    const value = designs.get(column, row);
+    if (typeof value !== "number") return [];
+    // A sweep has a row for every value; of a design search only the dataset's manifest may know the ends.
+    const tried = first === undefined && !report.space ? designs.distinct(column) : [first, last];
+    const least = Math.min(...tried),
+      most = Math.max(...tried);
+    if (!(least < most)) return [];
+    if (value !== least && value !== most) return [];
+    return [[columnTitle(column), columnValue(column, value), value === least ? "least" : "most"]];
+  });
+}
+
+/** A recommendation at the end of an axis says that the sweep is too narrow there. */
+function endsItem(row) {
+  const ends = endsOfAxes(row);
+  if (!ends.length) return null;
+  const words = ends.map(([title, value, end]) => `${title} (${value}, the ${end} that was tried)`);
+  return element(
+    "p",
+    { class: "ends" },
+    element("b", {}, "Widen "),
+    `${listed(words)}: the design stands at the end of ${ends.length > 1 ? "these axes" : "this axis"}, ` +
+      `so a better one may lie beyond.`,
+  );
+}
+
+/** What tells the design from others, and the axes that the mapped designs have in common. */
+function wholeDesignWords(row) {
+  const common = (report.provenance.axes ?? [])
+    .map(([, column]) => column)
+    .filter((column) => designs.has(column) && designs.distinct(column).length === 1)
+    .map((column) => [columnTitle(column), columnValue(column, designs.get(column, row))]);
+  return [...designWords(row), ...common];
+}
+
+/** The picture beside the sentence: the frontier, and where on it the design stands. */
+async function drawKnee({ points, kept, knee }) {
+  const mx = metric(frontier.x),
+    my = metric(frontier.y);
+  const xAxis = axisOf(
+      mx,
+      points.map((p) => p.x),
+    ),
+    yAxis = axisOf(
+      my,
+      points.map((p) => p.y),
+    );
+  const on = new Set(kept.map((p) => p.row));
+  const rows = thinned(points, (p) => on.has(p.row)).map((p) => ({
+    row: p.row,
+    x: p.x * xAxis.scale,
+    y: p.y * yAxis.scale,
+    frontier: on.has(p.row),
+    knee: p.row === knee.row,
+    label: p.row === knee.row ? `design ${designs.get("design_id", p.row)}` : "",
+  }));
+  const positive = (key) => points.every((p) => p[key] > 0);
+  const wide = plotWidth("chart-knee", 70, 16, 180);
+  await draw(
+    "chart-knee",
+    "knee",
+    {
+      width: wide,
+      height: Math.min(250, Math.max(180, wide * 0.6)),
+      x_title: xAxis.title,
+      y_title: yAxis.title,
+      x_format: xAxis.format,
+      y_format: yAxis.format,
+      x_scale: tightScale(positive("x")),
+      y_scale: tightScale(positive("y")),
+    },
+    rows,
+    {
+      tip: (d) => (d.row === undefined ? null : designTip(d.row)),
+      click: (d) => d.row !== undefined && choose(d.row),
+      description: `${my.title} against ${mx.title}; the recommended design is marked on the frontier`,
+    },
+  );
+}
+
+async function drawRecommendation() {
   const place = document.getElementById("recommendation-body");
   const found = recommended();
   if (!found) {
@@ -231,7 +333,7 @@ function drawRecommendation() {
   }
   const { knee, down, up, near } = found,
     row = knee.row;
-  const words = designWords(row)
+  const words = wholeDesignWords(row)
     .map(([what, value]) => (what === "class" ? `${value}` : `${what} ${value}`))
     .join(", ");
   const steps = [
@@ -240,7 +342,9 @@ function drawRecommendation() {
     near.length ? nearItem(near) : null,
   ].filter((item) => item !== null);
   const limits = isTogether(row) ? together.parts.get(row).slice(0, 4) : [row];
-  place.replaceChildren(
+  const verdict = element(
+    "div",
+    {},
     element(
       "p",
       { class: "verdict" },
@@ -251,9 +355,15 @@ function drawRecommendation() {
     element("ul", {}, ...figureLines(row)),
     element("p", { id: "mapped-as" }, mappedAsWords(isTogether(row) ? together.parts.get(row) : [row])),
     element("p", {}, kneeWords(found)),
+    endsItem(row),
     element("ul", { id: "steps" }, ...steps),
+  );
+  const picture = element("figure", {}, element("div", { id: "chart-knee", class: "chart" }));
+  place.replaceChildren(
+    element("div", { class: "verdict-and-picture" }, verdict, picture),
     ...(flexibilityTable(row) ?? []),
     element("h3", {}, "What limits it"),
     ...limits.map((r) => element("p", { class: "limits" }, limitsOf(r))),
   );
+  await drawKnee(found);
 }

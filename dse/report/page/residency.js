@@ -90,7 +90,7 @@ async function drawResidency(row, layers) {
     "chart-residency",
     "residency",
     {
-      width: Math.max(160, widthOf("chart-residency") - 190),
+      width: plotWidth("chart-residency", 70, 120, 160),
       end: found.steps.length,
       lanes: Math.max(1, ...lanes.map((t) => t.lane + 1)),
       lanes_height: 14 * Math.max(1, ...lanes.map((t) => t.lane + 1)),

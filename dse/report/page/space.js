@@ -190,7 +190,7 @@ async function drawSpace() {
     "chart-space",
     "space",
     {
-      width: Math.max(260, widthOf("chart-space") - 260),
+      width: plotWidth("chart-space", 80, 180, 230),
       x_title: xAxis.title,
       y_title: yAxis.title,
       x_format: xAxis.format,

@@ -27,7 +27,7 @@ function asFactor(m) {
   return {
     ...m,
     factor: true,
-    title: `${m.title}, best = 1`,
+    title: `${m.title} ÷ each network's best`,
     long: `${m.title} as a factor of each network's best, ${how} over the networks`,
     unit: "",
     scale: 1,
