@@ -250,7 +250,6 @@ class Charts {
         isolated);
   }
 
-  /// Bars begin at 0 and leave room for their numbers.
   static double bar_end(const DataColumn& column) {
     double most = 1e-9;
     for (const Cell& cell : column.cells) most = std::max(most, 1.17 * std::get<double>(cell));
