@@ -68,7 +68,7 @@ DataTable rows_of(const Sweep& sweep, const fs::path& dataset) {
   return read_table(dataset, TableKind::kDesigns, damaged);
 }
 
-double number(const DataTable& table, const char* column, std::size_t row) {
+double real_in(const DataTable& table, const char* column, std::size_t row) {
   return std::get<double>(table.find(column)->cells[row]);
 }
 
@@ -77,7 +77,7 @@ TEST(Deadline, ARowHasTheLeastEnergyWithinIt) {
   const TemporaryFolder folder;
   const Sweep free = space(folder.path(), "");
   const DataTable open = rows_of(free, folder.path() / "open");
-  const double slow = number(open, "runtime_cycles", 0);
+  const double slow = real_in(open, "runtime_cycles", 0);
   std::vector<Frontier> frontiers;
   DesignSpace designs(library(), std::make_shared<const Sweep>(free));
   const DesignPoint design = designs.design(0);
@@ -103,15 +103,15 @@ TEST(Deadline, ARowHasTheLeastEnergyWithinIt) {
     EXPECT_EQ(to_text(table.find("status")->cells[0]), "solved");
     EXPECT_EQ(to_text(table.find("certified")->cells[0]), "true");
     EXPECT_EQ(to_text(table.find("mapped_as")->cells[0]), "layers");
-    EXPECT_LE(number(table, "runtime_cycles", 0), deadline);
-    EXPECT_NEAR(number(table, "energy_pj", 0) / least, 1, 1e-9) << deadline;
-    between += number(table, "energy_pj", 0) > number(open, "energy_pj", 0) * (1 + 1e-9) ? 1 : 0;
+    EXPECT_LE(real_in(table, "runtime_cycles", 0), deadline);
+    EXPECT_NEAR(real_in(table, "energy_pj", 0) / least, 1, 1e-9) << deadline;
+    between += real_in(table, "energy_pj", 0) > real_in(open, "energy_pj", 0) * (1 + 1e-9) ? 1 : 0;
   }
   EXPECT_GE(between, 2);
   const DataTable late = rows_of(
       space(folder.path(), fmt::format("constraints: [runtime_cycles <= {}]\n", fastest - 1)), folder.path() / "late");
   EXPECT_EQ(to_text(late.find("status")->cells[0]), "over_limit");
-  EXPECT_EQ(number(late, "runtime_cycles", 0), fastest) << "the row says how fast it could be";
+  EXPECT_EQ(real_in(late, "runtime_cycles", 0), fastest) << "the row says how fast it could be";
 }
 
 // Where the file does not say what mappings are chosen by, the goals do.
