@@ -2,6 +2,7 @@
 // Limits on time as deadlines of the mappings.
 #include "dse/sweep/deadline.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +10,9 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/frontier.h"
+#include "dse/mappers/mapper.h"
 #include "dse/results/data_table.h"
+#include "dse/sweep/design_space.h"
 #include "dse/sweep/run_sweep.h"
 #include "support/shipped_library.h"
 #include "support/temporary_folder.h"
