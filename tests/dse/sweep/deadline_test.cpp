@@ -54,8 +54,8 @@ TEST(Deadline, IsTheMostCyclesThatBreakNoLimit) {
 constexpr const char* kLayers[] = {"gemm:M=24,N=36,K=48", "gemm:M=60,N=16,K=90"};
 
 Sweep space(const fs::path& folder, const std::string& more) {
-  std::ofstream(folder / "s.yaml") << "accelerator: eyeriss\nobjective: energy\nflexion: false\nset: {rows: 4, cols: "
-                                      "4, DRAM.bandwidth: 2}\nworkloads: "
+  std::ofstream(folder / "s.yaml") << "accelerator: eyeriss\nobjective: energy\nflexion: false\nset: "
+                                      "{GlobalBuffer.capacity: 2KiB}\nworkloads: "
                                       "[{name: two, layers: [\""
                                    << kLayers[0] << "\", \"" << kLayers[1] << "\"]}]\n"
                                    << more;
