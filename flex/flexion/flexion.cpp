@@ -11,6 +11,7 @@
 
 #include "core/big_count.h"
 #include "flex/flexion/axis_sets.h"
+#include "flex/mapspace/chain_count.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
 

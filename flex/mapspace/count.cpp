@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "flex/mapspace/count.h"
 
+#include "flex/mapspace/chain_count.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
 

@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "core/arithmetic.h"
-#include "core/big_count.h"
 #include "core/layer.h"
 #include "core/mapping.h"
 
@@ -42,6 +41,9 @@ struct Slot {
   Count limit = 0;          ///< largest bound; 0 = no limit
   int level = 0;            ///< of the accelerator
   Side side = Side::kRows;  ///< of a fanout
+
+  /// The largest bound where `left` is left to iterate.
+  Count largest(Count left) const { return limit == 0 ? left : std::min(limit, left); }
   bool operator==(const Slot&) const = default;
 };
 
@@ -64,15 +66,5 @@ inline Count grown_tile(Count tile, Count bound, Count size) {
 /// to stop, and so does the function then.
 bool for_each_chain(Count size, std::span<const Slot> slots, Factorization rule,
                     const std::function<bool(std::span<const Count>)>& visit);
-
-/// The number of those chains, without visiting them: a sum over the values that can be left, of which there are at
-/// most 2 sqrt(size).
-BigCount count_chains(Count size, std::span<const Slot> slots, Factorization rule);
-
-/// Perfect chains over unlimited slots: the product over primes of binomial(exponent + slots - 1, slots - 1).
-BigCount count_perfect_chains(Count size, int slots);
-
-BigCount binomial(int n, int k);
-BigCount factorial(int n);
 
 }  // namespace pliant

@@ -8,6 +8,7 @@
 
 #include "core/arithmetic.h"
 #include "core/wide.h"
+#include "flex/mapspace/chain_count.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "flex/mapspace/chain_count.h"
 #include "flex/mapspace/random_draws.h"
 
 namespace pliant {
