@@ -9,6 +9,7 @@
 #include "core/version.h"
 #include "dse/mappers/library_versions.h"
 #include "dse/results/library_versions.h"
+#include "dse/sweep/source_hash.h"
 
 namespace pliant {
 
@@ -19,7 +20,8 @@ std::string version_text() {
   }
   std::ranges::sort(libraries, {}, &LibraryVersion::name);
 
-  std::string text = fmt::format("pliant {}\n  {:<14} {}\n", version(), "compiler", compiler_version());
+  std::string text = fmt::format("pliant {}\n  {:<14} {}\n  {:<14} {}\n", version(), "sources", source_hash(),
+                                 "compiler", compiler_version());
   for (const auto& library : libraries) text += fmt::format("  {:<14} {}\n", library.name, library.version);
   return text;
 }

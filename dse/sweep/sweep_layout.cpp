@@ -16,6 +16,7 @@
 #include "dse/results/library_versions.h"
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/run_sweep.h"
+#include "dse/sweep/source_hash.h"
 
 namespace pliant {
 
@@ -47,12 +48,12 @@ Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64
   m.designs_in_part = layout.designs_in_part;
   m.parts = layout.parts;
   m.layers = layout.layers;
-  m.pliant_version = version();
+  m.pliant_version = fmt::format("{}+{}", version(), source_hash());
   m.compiler = compiler_version();
   for (const auto& versions : {core_library_versions(), task_library_versions(), table_library_versions()})
     for (const LibraryVersion& library : versions) m.libraries.push_back({library.name, library.version});
   std::string all =
-      fmt::format("dataset {}\npliant {}\nparts of {}\n", kTableSchema, version(), layout.designs_in_part);
+      fmt::format("dataset {}\npliant {}\nparts of {}\n", kTableSchema, m.pliant_version, layout.designs_in_part);
   for (const Manifest::Input& input : m.inputs) all += fmt::format("{} {} {}\n", input.what, input.name, input.sha256);
   m.sweep_sha256 = sha256(all);
   return m;

@@ -16,6 +16,7 @@
 #include "dse/mappers/infeasible.h"
 #include "dse/results/content_hash.h"
 #include "dse/sweep/network_task.h"
+#include "dse/sweep/source_hash.h"
 #include "flex/flexion/flexion.h"
 
 namespace pliant {
@@ -68,22 +69,10 @@ std::string conflict_of(const Task& task) {
   return text;
 }
 
-/// Part of every task's key. Raise it when a record's bytes change, or when a repair lets a mapper or the cost model
-/// answer otherwise: results that older versions cached are not read then.
-///   4: wrong certificates of einsums with coefficients, of stationarities of several tensors, of fractional
-///      cycles_per_mac and of bandwidth limits met within a cycle were repaired.
-///   5: wrong prices of drains, peak copies and partial multicast were repaired.
-///   6: `bandwidth` is one bus for reads and writes; a record has bus_cycles.
-///   7: elements have widths of their own; a record has the words that pass each memory.
-///   8: a record may be of a whole network.
-///   9: a wrong certificate of sums that stay at units under Ruby-S was repaired.
-///   10: a record of a network has the weights that stay.
-constexpr int kTaskVersion = 10;
-
 }  // namespace
 
 TaskNamer::TaskNamer(const Sweep& sweep) : sweep_(sweep) {
-  mapper_ = fmt::format("task {}\npliant {}\nmapper {}\nseed {}\nbudget {}\n", kTaskVersion, version(), sweep.mapper,
+  mapper_ = fmt::format("pliant {} {}\nmapper {}\nseed {}\nbudget {}\n", version(), source_hash(), sweep.mapper,
                         sweep.seed, sweep.budget_seconds);
   if (sweep.gap > 0) mapper_ += fmt::format("gap {}\n", sweep.gap);
   for (const auto& [key, value] : sweep.mapper_options) mapper_ += fmt::format("option {}={}\n", key, value);
