@@ -113,6 +113,7 @@ class RuleReader {
   /// Calls `read` for every level named in a block such as `tiles:`.
   template <class Read>
   void by_level(const Cursor& block, bool memories, std::vector<LevelFlexibility>& rules, Read read) const {
+    if (block.node().is_scalar()) return by_word(block, memories, rules, read);
     if (!block.expect_map(memories ? "a map from memories to rules" : "a map from fanouts to rules")) return;
     const std::vector<Cursor> values = block.entries();
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -135,6 +136,16 @@ class RuleReader {
   }
 
  private:
+  /// One word instead of a map: the rule of all memories, or of all fanouts.
+  template <class Read>
+  void by_word(const Cursor& word, bool memories, std::vector<LevelFlexibility>& rules, Read read) const {
+    const std::size_t before = word.problems().size();
+    for (std::size_t l = 0; l < accelerator_.levels.size() && word.problems().size() == before; ++l) {
+      const Level& one = accelerator_.levels[l];
+      if (memories ? one.is_memory() : one.is_fanout()) (this->*read)(word, one, rules[l]);
+    }
+  }
+
   const Level& level(int index) const { return accelerator_.levels[static_cast<std::size_t>(index)]; }
 
   std::vector<std::string> names(bool memories) const {

@@ -7,6 +7,7 @@
 #include "core/legality.h"
 #include "dse/cli/arguments.h"
 #include "dse/cli/json_schema.h"
+#include "dse/combinations/combinations.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/enumerate.h"
 #include "flex/mapspace/legal_count.h"
@@ -54,11 +55,11 @@ ordered_json map_space_json(const CountedMapSpace& space) {
 }
 
 ordered_json legal_json(const CountedMapSpace& space) {
+  check_works(space.command,
+              Traits{Trait::kCount, Trait::kLegal}.add(TraitGroup::kFactorizations, to_string(space.rule)));
   const auto count = count_legal_mappings(space.layer, space.accelerator, flexibility_of(space), space.rule);
   if (!count)
-    throw bad_option(space.command, "--legal",
-                     space.rule == Factorization::kPadding ? "padded map-spaces are not counted this way"
-                                                           : "this map-space has too many different tiles to walk",
+    throw bad_option(space.command, "--legal", "this map-space has too many different tiles to walk",
                      "a smaller layer, a stricter factorization rule, or no --legal");
   return head(space, "legal", *count);
 }

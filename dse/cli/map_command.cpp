@@ -19,6 +19,7 @@
 #include "dse/cli/network_totals.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
+#include "dse/combinations/combinations.h"
 #include "dse/mappers/frontier.h"
 #include "dse/results/pareto.h"
 
@@ -65,8 +66,8 @@ class MapCommand {
     const std::vector<ReadTask> tasks = read_tasks(words);
     if (choice.network) return map_network(arguments_, words, *choice.workload, *mapper, tasks, search, out_, err_);
     const bool one = words.layer.has_value();
-    if (!one && arguments_.has("save")) throw arguments_.bad("--save", "of a whole workload", "a single --layer");
-    if (arguments_.has("certificate")) check_certificate_option(one && objectives.empty(), tasks.front().task);
+    if (arguments_.has("certificate") && tasks.front().task.accelerator.hints.min_utilization > 0)
+      check_works(arguments_.command(), {Trait::kCertificate, Trait::kHints});
     search.record_parts = arguments_.has("certificate");
 
     if (!objectives.empty()) return frontier(words, *mapper, tasks, search, objectives);
@@ -126,14 +127,8 @@ class MapCommand {
       if (!objective)
         throw arguments_.bad("--objective", fmt::format("unknown objective `{}`", name),
                              "names of `pliant map --help` with commas between them", nearest(name, objective_names()));
-      if (*objective == Objective::kEdpOverUtilization)
-        throw arguments_.bad("--objective", "edp-over-utilization beside others",
-                             "runtime, energy, edp, ed2p, perf-per-watt");
       all.push_back(*objective);
     }
-    if (!words.layer) throw arguments_.bad("--objective", "several, for a whole workload", "a single --layer");
-    if (arguments_.has("save")) throw arguments_.bad("--save", "of a frontier", "a single --objective");
-    if (arguments_.share("gap").value_or(0) > 0) throw arguments_.bad("--gap", "of a frontier", "a single --objective");
     words.objective = to_string(all.front());
     return all;
   }
@@ -194,16 +189,6 @@ class MapCommand {
     out << write_mapping(task.layer, task.accelerator, *searched.result.mapping, task.factorization);
     if (!out.flush())
       throw arguments_.bad("--save", fmt::format("cannot write `{}`", file), "a file that can be written");
-  }
-
-  void check_certificate_option(bool one_proof, const Task& task) const {
-    if (!one_proof) throw arguments_.bad("--certificate", "of several proofs", "a single --layer and objective");
-    if (mapper_name_ != "exact")
-      throw arguments_.bad("--certificate", fmt::format("the mapper {} proves nothing part by part", mapper_name_),
-                           "--mapper exact");
-    if (task.accelerator.hints.min_utilization > 0)
-      throw arguments_.bad("--certificate", "the accelerator's hints leave mappings out of the proof",
-                           "an accelerator without `hints`");
   }
 
   void write_proof(const SearchedLayer& searched) const {

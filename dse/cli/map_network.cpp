@@ -4,43 +4,47 @@
 #include <fmt/format.h>
 
 #include <ostream>
+#include <sstream>
 
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
 #include "dse/cli/network_answer.h"
 #include "dse/cli/residency_answer.h"
+#include "dse/combinations/combinations.h"
 #include "dse/mappers/residency/residency.h"
 
 namespace pliant {
 
 namespace {
 
+/// What the options say of the question.
+Traits asked(const Arguments& arguments, const TaskWords& words, bool network) {
+  Traits question{Trait::kCommandLine, network ? Trait::kNetwork : words.layer ? Trait::kMap : Trait::kWorkload};
+  question.add_if(words.layer.has_value(), Trait::kMap);
+  std::istringstream objectives(words.objective);
+  for (std::string name; std::getline(objectives, name, ',');) question.add(TraitGroup::kObjectives, name);
+  question.add_if(words.objective.find(',') != std::string::npos, Trait::kFrontier);
+  question.add(TraitGroup::kMappers, *arguments.text("mapper"));
+  question.add(TraitGroup::kFactorizations, words.factorization);
+  if (words.conventions) question.add(TraitGroup::kConventions, *words.conventions);
+  question.add_if(*arguments.text("residency") == "off", Trait::kOutside);
+  question.add_if(*arguments.whole("inferences") != 1, Trait::kInferences);
+  question.add_if(arguments.share("gap").value_or(0) > 0, Trait::kGap);
+  for (const Trait option : {Trait::kDeadline, Trait::kSave, Trait::kCertificate})
+    question.add_if(arguments.has(info_of(option).option.substr(2)), option);
+  return question;
+}
+
 void check_network_options(const Arguments& arguments, const TaskWords& words, bool network) {
   if (arguments.has("network") && arguments.has("layers"))
     throw arguments.bad("--layers", "beside --network", "one of them");
-  if (!network) {
-    const char* instead = words.layer ? "a whole --workload" : "--network beside it";
-    if (*arguments.whole("inferences") != 1) throw arguments.bad("--inferences", "of single layers", instead);
-    if (arguments.has("deadline")) throw arguments.bad("--deadline", "of single layers", instead);
-    return;
-  }
-  if (words.layer) throw arguments.bad("--network", "of a single --layer", "a whole --workload");
-  if (words.objective.find(',') != std::string::npos)
-    throw arguments.bad("--objective", "several, for a network", "one of runtime, energy, edp, ed2p, perf-per-watt");
-  if (words.objective == to_string(Objective::kEdpOverUtilization))
-    throw arguments.bad("--objective", "edp-over-utilization of a network",
-                        "runtime, energy, edp, ed2p or perf-per-watt");
-  if (arguments.has("deadline") && words.objective != to_string(Objective::kEnergy))
-    throw arguments.bad("--deadline", fmt::format("beside --objective {}", words.objective), "--objective energy");
+  check_works(arguments.command(), asked(arguments, words, network));
+  if (!network) return;
   if (const std::string residency = *arguments.text("residency"); residency != "on" && residency != "off")
     throw arguments.bad("--residency", fmt::format("`{}`", residency), "on or off");
   constexpr auto kMost = static_cast<std::uint64_t>(residency::kMostInferences);
   if (const auto inferences = *arguments.whole("inferences"); inferences < 1 || inferences > kMost)
     throw arguments.bad("--inferences", fmt::format("{}", inferences), fmt::format("1 to {}", kMost));
-  if (*arguments.whole("inferences") > 1 && *arguments.text("residency") == "off")
-    throw arguments.bad("--inferences", "beside --residency off", "--residency on");
-  for (const char* option : {"save", "certificate"})
-    if (arguments.has(option)) throw arguments.bad(fmt::format("--{}", option), "of a network", "a single --layer");
 }
 
 }  // namespace
@@ -69,8 +73,7 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   request.inferences = static_cast<Count>(*arguments.whole("inferences"));
   request.ascii = arguments.has("ascii");
   if (request.inferences > 1 && !workload.graph)
-    throw arguments.bad("--inferences", fmt::format("{} does not say which layers read what", workload.name),
-                        "a workload with a `graph`, or with `chain: true`");
+    check_works(arguments.command(), {Trait::kUnrelated, Trait::kInferences});
   const NetworkAnswer answer = workload.graph ? residency_answer(mapper, workload, tasks, goal, search, request)
                                               : network_answer(mapper, tasks, goal, search, request.ascii);
   if (interrupt.asked()) return 130;

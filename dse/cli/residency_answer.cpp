@@ -7,6 +7,8 @@
 #include <set>
 
 #include "core/input/source_text.h"
+#include "costmodel/report.h"
+#include "dse/cli/render_cost.h"
 #include "dse/cli/text_table.h"
 #include "dse/mappers/residency/residency.h"
 
@@ -222,6 +224,11 @@ class ResidencyTelling {
                               edp / (best_.energy_pj * best_.cycles));
   }
 
+  static ordered_json mapping_of(const Task& task, const Mapping& mapping) {
+    const CostReport report = price(task.layer, task.accelerator, mapping);
+    return mapping_json({task.layer, task.accelerator, mapping, task.factorization, report});
+  }
+
   ordered_json step_json(std::size_t s) const {
     const residency::Step& step = live().steps[s];
     const residency::StepChoice& choice = best_.steps[s];
@@ -234,7 +241,16 @@ class ResidencyTelling {
     for (const residency::Read& read : step.reads) json["reads_from"].push_back(home_name(home_of(read.tensor)));
     json["makes_in"] = makes_in(s);
     json["reserved_words"] = reserved(s);
-    if (choice.variant >= 0) json["set"] = variant_settings(accelerator_, search_.task(choice.variant).accelerator);
+    if (choice.variant >= 0) {
+      const Task& task = search_.task(choice.variant);
+      json["set"] = variant_settings(accelerator_, task.accelerator);
+      json["parts"] = ordered_json::array();
+      for (const residency::StepPart& part : choice.parts)
+        json["parts"].push_back({{"count", part.count},
+                                 {"energy_pj", part.totals.energy_pj},
+                                 {"runtime_cycles", part.totals.cycles},
+                                 {"mapping", mapping_of(task, part.mapping)}});
+    }
     json["energy_pj"] = choice.energy_pj;
     json["runtime_cycles"] = choice.cycles;
     return json;

@@ -10,6 +10,7 @@
 
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/row_filter.h"
+#include "dse/combinations/combinations.h"
 #include "dse/results/data_table.h"
 #include "dse/sweep/row_certificates.h"
 #include "dse/sweep/run_sweep.h"
@@ -51,9 +52,8 @@ std::vector<LayerRowName> chosen_rows(const Arguments& arguments, const std::fil
 }  // namespace
 
 void check_certificates_option(const Arguments& arguments, const Sweep& sweep) {
-  if (sweep.mapper != "exact")
-    throw arguments.bad("--certificates", fmt::format("the mapper {} proves nothing part by part", sweep.mapper),
-                        "a sweep with the exact mapper");
+  check_works(arguments.command(), Traits{Trait::kSweep, Trait::kCertificate}.add(TraitGroup::kMappers, sweep.mapper),
+              "--certificates");
 }
 
 bool write_certificates(const Arguments& arguments, const Library& library, const Sweep& sweep,

@@ -15,6 +15,7 @@
 #include "dse/cli/json_schema.h"
 #include "dse/cli/task_options.h"
 #include "dse/cli/verify_dataset_command.h"
+#include "dse/cli/verify_network.h"
 #include "dse/mappers/claim.h"
 #include "dse/mappers/mapper.h"
 
@@ -28,7 +29,9 @@ constexpr const char* kVerifyUsage = R"(usage: pliant verify FILE [options]
 
 Checks a result that `pliant map --json` wrote, trusting nothing in it: the mapping is judged by the legality checker
 and priced again by the cost model; its claim is proven again by the auditor (see `pliant audit`), which enumerates a
-small map-space and bounds the choices of a larger one. Exit code 1 when anything differs.
+small map-space and bounds the choices of a larger one. Of a network (`map --network --json`) every mapping is judged
+and priced again, the sums are summed again, and the lower bound is proven by another search. Exit code 1 when anything
+differs.
 
 Given the folder of a sweep's dataset, it checks every row: that it is there, that its mapping is legal and costs what
 the row says, that the designs are the sums of their layers. A sample of the claims, or all, is proven again.
@@ -47,14 +50,6 @@ ProofOptions proof_options(const Arguments& arguments) {
   proof.seconds = arguments.seconds("budget").value_or(0);
   return proof;
 }
-
-/// One layer's claim and what became of it.
-struct Verdict {
-  std::string layer;
-  std::vector<std::string> wrong;  ///< every difference found
-  std::string proof;               ///< how the claim was proven again
-  double value = 0;
-};
 
 class VerifyCommand {
  public:
@@ -75,6 +70,13 @@ class VerifyCommand {
       throw bad_option(file_, "schema", fmt::format("is not {}", kJsonSchema), "what `pliant map --json` wrote");
     const TaskWords words = TaskWords::from_json(saved.value("task", json()), file_, file_);
     std::vector<ReadTask> tasks = read_tasks(words);
+    if (saved.contains("network")) {
+      const Interrupt interrupt;
+      ProofOptions options = proof_options(arguments_);
+      options.stop = interrupt.token();
+      const std::vector<Verdict> verdicts = verify_network(file_, words, tasks, saved["network"], options);
+      return tell(verdicts, verdicts.size() + (interrupt.asked() ? 1 : 0));
+    }
     std::vector<json> claims;
     if (saved.contains("frontier") && saved["frontier"].is_array() && tasks.size() == 1) {
       // Each point claims the least energy within its cycles.
@@ -124,6 +126,10 @@ class VerifyCommand {
         throw bad_option(file_, "mapping", "missing", "the mapping of layer " + task.layer.name);
       claim.mapping =
           parse_mapping_text(saved["mapping"].dump(), file_ + ": mapping", task.layer, task.accelerator).mapping;
+    }
+    if (!claim.mapping && saved.value("ended_by", "proof") != "proof") {
+      verdict.proof = "nothing was found, and nothing is claimed";
+      return verdict;
     }
     verdict.value = claim.value.value_or(0);
     // 1. Legal, and priced as claimed.

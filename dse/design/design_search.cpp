@@ -10,6 +10,7 @@
 
 #include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
+#include "dse/combinations/combinations.h"
 #include "dse/design/box_bounds.h"
 #include "dse/design/found_designs.h"
 #include "dse/design/point_designs.h"
@@ -392,13 +393,17 @@ void check_design_sweep(const Sweep& sweep) {
     return InputError(Diagnostic{sweep.name, 0, 0, std::move(key), std::move(what), std::move(expected), ""});
   };
   if (!sweep.goals) throw refuse("minimize", "missing", "one to three columns, such as [area_um2, edp_pj_cycles]");
-  if (sweep.mapper != "exact") throw refuse("mapper", "the mapper " + sweep.mapper + " proves no bounds", "exact");
+  check_works(sweep.name, Traits{Trait::kDesign}.add(TraitGroup::kMappers, sweep.mapper), "mapper");
 }
 
 DesignFrontier search_designs(const Library& library, const Sweep& sweep, const DesignSearchOptions& options,
                               TaskStore* store) {
   check_design_sweep(sweep);
-  return DesignSearch(library, sweep, options, store).run();
+  DesignFrontier found = DesignSearch(library, sweep, options, store).run();
+  const auto no_design = [](const ClosedBox& box) { return box.closed_by == ClosedBy::kConstraints; };
+  if (!found.interrupted && options.shard.count == 1 && std::ranges::all_of(found.boxes, no_design))
+    throw no_design_left(library, std::make_shared<const Sweep>(sweep));
+  return found;
 }
 
 }  // namespace pliant

@@ -76,7 +76,8 @@ struct DesignFrontier {
 /// InputError when the sweep has no goals or another mapper than exact.
 void check_design_sweep(const Sweep& sweep);
 
-/// `store` keeps the answers of searches and may be null. The sweep is as check_design_sweep() wants it.
+/// `store` keeps the answers of searches and may be null. The sweep is as check_design_sweep() wants it. InputError
+/// when its constraints leave no design.
 DesignFrontier search_designs(const Library& library, const Sweep& sweep, const DesignSearchOptions& options,
                               TaskStore* store);
 

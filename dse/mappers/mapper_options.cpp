@@ -7,14 +7,13 @@
 #include <fmt/format.h>
 
 #include "core/input/diagnostics.h"
+#include "dse/combinations/combinations.h"
 
 namespace pliant {
 
 void read_mapper_options(std::string_view mapper, const SearchOptions& options,
                          const std::vector<MapperOption>& known) {
-  if (options.gap != 0 && mapper != "exact")
-    throw InputError(
-        Diagnostic{"--gap", 0, 0, "", fmt::format("mapper {} proves no gap", mapper), "the mapper exact", ""});
+  if (options.gap != 0) check_works("pliant", Traits{Trait::kGap}.add(TraitGroup::kMappers, mapper));
   std::vector<std::string> names;
   for (const MapperOption& option : known) names.emplace_back(option.name);
   for (const auto& [name, text] : options.extra) {

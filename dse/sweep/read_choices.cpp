@@ -7,6 +7,7 @@
 
 #include "core/flexibility_class.h"
 #include "core/input/source_text.h"
+#include "dse/combinations/combinations.h"
 #include "dse/sweep/sweep_keys.h"
 #include "dse/sweep/sweep_reading.h"
 
@@ -136,9 +137,9 @@ void read_gap(SweepReading& reading, const std::optional<Cursor>& c, const Sweep
   if (c) sweep.gap = c->real().value_or(0);
   if (c && sweep.gap >= 1) c->problem("a gap of the whole value", "a share below 1, such as 0.01");
   if (overrides.gap) sweep.gap = *overrides.gap;
-  if (sweep.gap > 0 && sweep.mapper != "exact")
-    throw InputError(Diagnostic{overrides.gap ? "--gap" : reading.file, 0, 0, overrides.gap ? "" : "gap",
-                                fmt::format("mapper {} proves no gap", sweep.mapper), "the mapper exact", ""});
+  if (sweep.gap == 0) return;
+  const Traits question = Traits{Trait::kSweep, Trait::kGap}.add(TraitGroup::kMappers, sweep.mapper);
+  check_works(overrides.gap ? "pliant sweep" : reading.file, question, overrides.gap ? "--gap" : "gap");
 }
 
 }  // namespace pliant

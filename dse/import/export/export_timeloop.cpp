@@ -6,6 +6,7 @@
 #include "core/input/diagnostics.h"
 #include "core/input/source_text.h"
 #include "core/input/yaml_text.h"
+#include "dse/combinations/combinations.h"
 #include "dse/import/export/export.h"
 
 namespace pliant {
@@ -15,13 +16,18 @@ namespace {
   throw InputError(Diagnostic{"pliant export timeloop", 0, 0, key, what, "something Timeloop can say", ""});
 }
 
+/// What the table of combinations says of it.
+void refuse(Trait trait, const std::string& key) {
+  check_works("pliant export timeloop", {Trait::kTimeloop, trait}, key);
+}
+
 class TimeloopWriter {
  public:
   explicit TimeloopWriter(const MappedLayer& mapped)
       : layer_(mapped.layer), accelerator_(mapped.accelerator), mapping_(mapped.mapping) {}
 
   std::vector<WrittenFile> write() {
-    if (!mapping_.padded.empty()) cannot_say("mapping", "a padded layer");
+    if (!mapping_.padded.empty()) refuse(Trait::kPadded, "mapping");
     check_perfect();
     check_widths();
     const std::size_t inner = accelerator_.levels.size() - 2;
@@ -44,8 +50,7 @@ class TimeloopWriter {
         for (const Loop& loop : level.temporal) product *= loop.dim == static_cast<int>(d) ? loop.bound : 1;
         for (const SpatialLoop& loop : level.spatial) product *= loop.dim == static_cast<int>(d) ? loop.bound : 1;
       }
-      if (product != layer_.dims[d].size)
-        cannot_say(layer_.dims[d].name, "bounds that do not multiply to the dim's size");
+      if (product != layer_.dims[d].size) refuse(Trait::kRemainders, layer_.dims[d].name);
     }
   }
 
@@ -56,7 +61,7 @@ class TimeloopWriter {
       const int level = static_cast<int>(l), word = accelerator_.levels[l].memory().word_bits;
       for (int x = 0; x < static_cast<int>(layer_.tensors.size()); ++x)
         if (accelerator_.element_bits(level, layer_, x) != word || accelerator_.held_bits(level, layer_, x) != word)
-          cannot_say(accelerator_.levels[l].name, "elements that are not as wide as words");
+          refuse(Trait::kBits, accelerator_.levels[l].name);
     }
   }
 
@@ -68,7 +73,8 @@ class TimeloopWriter {
         const Fanout& f = level.fanout();
         if (!f.multicast || !f.reduction || f.partial_multicast)
           cannot_say(level.name, "a network without multicast or reduction, or with partial multicast");
-        if (f.pj_per_bit > 0 || f.systolic) cannot_say(level.name, "a network with energy, or a systolic array");
+        if (f.pj_per_bit > 0) refuse(Trait::kNetworkEnergy, level.name);
+        if (f.systolic) refuse(Trait::kSystolic, level.name);
         text += fmt::format("  - !Container\n    name: {}\n    spatial: {{meshX: {}, meshY: {}}}\n",
                             yaml_text(level.name), f.cols, f.rows);
         continue;
@@ -81,8 +87,7 @@ class TimeloopWriter {
 
   static std::string compute(const Level& level) {
     if (level.compute().cycles_per_mac != 1) cannot_say(level.name, "a MAC that takes other than one cycle");
-    if (level.compute().leak_pj_per_cycle != 0)
-      cannot_say(level.name, "leakage of compute units, which Timeloop ignores");
+    if (level.compute().leak_pj_per_cycle != 0) refuse(Trait::kLeakage, level.name);
     return "    class: intmac\n";
   }
 
@@ -92,7 +97,7 @@ class TimeloopWriter {
     if (m.capacity_words) attributes.push_back(fmt::format("depth: {}", *m.capacity_words));
     attributes.push_back(fmt::format("width: {0}, datawidth: {0}", m.word_bits));
     if (m.buffers != 1) attributes.push_back(fmt::format("multiple_buffering: {}", m.buffers));
-    if (m.bandwidth_of != decltype(m.bandwidth_of){}) cannot_say(level.name, "a port per tensor");
+    if (m.bandwidth_of != decltype(m.bandwidth_of){}) refuse(Trait::kPortsByRole, level.name);
     if (m.bus_words_per_cycle)
       attributes.push_back(fmt::format("shared_bandwidth: {}", yaml_number(*m.bus_words_per_cycle)));
     if (m.read_words_per_cycle)
@@ -135,7 +140,7 @@ class TimeloopWriter {
     std::vector<std::string> order, factors;
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
       const auto d = static_cast<std::size_t>(loop->first);
-      if (bounds[d] != 1) cannot_say(level, fmt::format("two loops over {}", layer_.dims[d].name));
+      if (bounds[d] != 1) refuse(Trait::kSplitDims, fmt::format("{}: {}", level, layer_.dims[d].name));
       bounds[d] = loop->second;
       order.push_back(yaml_text(layer_.dims[d].name));
     }

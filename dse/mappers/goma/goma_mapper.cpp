@@ -5,6 +5,7 @@
 #include "core/input/diagnostics.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/combinations/combinations.h"
 #include "dse/mappers/goma/solver.h"
 #include "dse/mappers/mapper_options.h"
 
@@ -27,7 +28,7 @@ GomaProblem problem_of(const Task& task) {
   const Layer& layer = task.layer;
   const std::array<int, 3> dims{layer.find_dim("M"), layer.find_dim("N"), layer.find_dim("K")};
   if (layer.dims.size() != 3 || dims[0] < 0 || dims[1] < 0 || dims[2] < 0)
-    refuse("layer `" + layer.name + "` is no GEMM", "dims M, N and K");
+    check_works("mapper goma", {Trait::kGoma, Trait::kEinsum}, layer.name);
   for (const Level& one : accelerator.levels)
     if (one.is_memory() && one.memory().resident != std::array<bool, kRoles>{})
       refuse("a tensor lives in " + one.name, "tensors that come from the outermost memory");
@@ -35,9 +36,10 @@ GomaProblem problem_of(const Task& task) {
     for (std::size_t x = 0; x < layer.tensors.size(); ++x)
       if (accelerator.held_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits ||
           accelerator.element_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits)
-        refuse("`" + accelerator.name + "` has elements that are not one word", "GOMA's template, which counts words");
-  if (level(2).fanout().pj_per_bit > 0 || level(2).fanout().systolic)
-    refuse("`" + accelerator.name + "` has a network with energy or a systolic array", "GOMA's template, without");
+        check_works("mapper goma", {Trait::kGoma, Trait::kBits}, accelerator.name);
+  if (level(2).fanout().pj_per_bit > 0)
+    check_works("mapper goma", {Trait::kGoma, Trait::kNetworkEnergy}, level(2).name);
+  if (level(2).fanout().systolic) check_works("mapper goma", {Trait::kGoma, Trait::kSystolic}, level(2).name);
   GomaProblem problem;
   for (std::size_t d = 0; d < 3; ++d) problem.size[d] = layer.dims[static_cast<std::size_t>(dims[d])].size;
   problem.units = level(2).fanout().rows * level(2).fanout().cols;

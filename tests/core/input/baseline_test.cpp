@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/flexibility_class.h"
+#include "core/input/load.h"
 #include "core/input/load_accelerator.h"
 
 namespace pliant {
@@ -40,6 +41,19 @@ TEST(Baseline, AStationarityIsItsCanonicalOrder) {
   EXPECT_EQ(order_of(outputs, Operation::kConv), (Dims{"B", "G", "M", "P", "Q", "C", "R", "S"}));
   EXPECT_EQ(order_of(outputs, Operation::kDepthwise), (Dims{"B", "C", "P", "Q", "R", "S"}));
   EXPECT_EQ(order_of(outputs, Operation::kGemm), (Dims{"B", "M", "N", "K"}));
+}
+
+TEST(Baseline, OneWordIsTheRuleOfAllMemories) {
+  const Accelerator word = with_orders("weight-stationary");
+  const Accelerator each = with_orders("{DRAM: weight-stationary, GLB: weight-stationary}");
+  EXPECT_EQ(order_of(word, Operation::kConv), order_of(each, Operation::kConv));
+  EXPECT_EQ(write_accelerator(word), write_accelerator(each));
+  try {
+    with_orders("still");
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.diagnostics().size(), 1U) << error.what();  // not one for every memory
+  }
 }
 
 TEST(Baseline, ListsStayAsTheyAre) {

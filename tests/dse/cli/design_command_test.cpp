@@ -45,6 +45,14 @@ class DesignCommand : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(DesignCommand, ConstraintsThatLeaveNoDesignAreBadInput) {
+  write(std::string(kSpace) + "constraints: rows*cols <= 4\n");
+  const Ran none = run({"design", file(), "-o", dataset()});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("no design meets `rows*cols <= 4`"), std::string::npos) << none.err;
+  EXPECT_EQ(none.err, run({"sweep", file(), "-o", dataset() + "-swept"}).err);
+}
+
 TEST_F(DesignCommand, ProvesAFrontierThatOtherCommandsRead) {
   const auto json = design();
   EXPECT_TRUE(json["certified"]);
