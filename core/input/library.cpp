@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/input/diagnostics.h"
+#include "core/input/one_of.h"
 #include "core/input/source_text.h"
 
 namespace pliant {
@@ -38,7 +39,7 @@ std::filesystem::path find(const std::filesystem::path& folder, std::string_view
   }
   const std::vector<std::string> known = stems(folder);
   std::string expected = "a file";
-  if (!known.empty()) expected += " or one of " + join(known);
+  if (!known.empty()) expected += " or " + one_of(name_or_path, known);
   throw InputError(Diagnostic{std::string(name_or_path), 0, 0, "",
                               fmt::format("no {} of this name and no such file", what), expected,
                               plain ? nearest(name_or_path, known) : ""});

@@ -29,6 +29,10 @@ std::optional<std::string> in_unit(double value, const std::string& unit) {
 
 }  // namespace
 
+std::string readable_in_unit(double value, const std::string& unit) {
+  return in_unit(value, unit).value_or(fmt::format("{:.6g}", value));
+}
+
 CellsInUnits::CellsInUnits(const Arguments& arguments, const std::vector<ColumnKind>& columns) {
   if (arguments.has("plain")) return;
   for (const ColumnKind& column : columns) units_.emplace(column.name, column.unit);

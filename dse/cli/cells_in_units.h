@@ -11,6 +11,9 @@
 
 namespace pliant {
 
+/// In a unit of columns.h: 0.382 mm2 for 382000 and um2; six digits where the unit is none of a quantity.
+std::string readable_in_unit(double value, const std::string& unit);
+
 class CellsInUnits {
  public:
   /// The columns say their units; with --plain none has one.

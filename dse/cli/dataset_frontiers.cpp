@@ -55,6 +55,20 @@ std::vector<Goal> choose_goals(const DatasetFrontiers& all, const FrontierQuesti
   return goals;
 }
 
+/// Tells of all columns that there are not, at once.
+void check_columns(const DataTable& table, const FrontierQuestion& question) {
+  std::vector<Diagnostic> wrong;
+  const auto check = [&](const std::vector<std::string>& names, const char* option) {
+    for (const std::string& name : names)
+      if (table.find(name) == nullptr)
+        wrong.push_back(unknown_column(question.command, option, name, table.names()).diagnostics().front());
+  };
+  check(question.minimize, "--minimize");
+  check(question.maximize, "--maximize");
+  check(question.group_by, "--group-by");
+  if (!wrong.empty()) throw InputError(wrong);
+}
+
 std::vector<Group> group_rows(const DatasetFrontiers& all, const FrontierQuestion& question) {
   std::vector<const DataColumn*> by, goals;
   for (const std::string& name : all.group_by) by.push_back(&all.column(name, question.command, "--group-by"));
@@ -125,7 +139,12 @@ CountingRows read_counting_rows(const std::filesystem::path& dataset, TableKind 
   CountingRows read;
   std::vector<RowFilter> filters;
   if (!where.empty()) {
-    const std::vector<ColumnKind> known = table_columns(dataset, kind);
+    std::vector<std::string> unreadable;
+    const std::vector<ColumnKind> known = table_columns(dataset, kind, unreadable);
+    if (known.empty()) {
+      damaged = std::move(unreadable);
+      return read;
+    }
     for (const std::string& text : where) filters.emplace_back(text, known);
   }
   TableChoice choice;
@@ -150,6 +169,7 @@ const DataColumn& DatasetFrontiers::column(const std::string& name, const std::s
 
 DatasetFrontiers find_frontiers(DataTable table, const FrontierQuestion& question) {
   DatasetFrontiers all{std::move(table), {}, question.group_by, {}};
+  check_columns(all.table, question);
   all.goals = choose_goals(all, question);
   all.groups = group_rows(all, question);
   for (Group& group : all.groups) analyse(all, question, group);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/input/one_of.h"
 #include "core/input/source_text.h"
 #include "dse/results/manifest.h"
 #include "dse/results/part_file.h"
@@ -57,6 +58,15 @@ bool tell_if_incomplete(const std::filesystem::path& dataset, TableKind table, c
   return false;
 }
 
+InputError no_table(const Arguments& arguments, const std::filesystem::path& dataset, TableKind table,
+                    const std::vector<std::string>& damaged) {
+  if (damaged.empty())
+    return arguments.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(table)),
+                         "the folder that `pliant sweep` wrote");
+  return arguments.bad("", join(damaged, "; "),
+                       "parts as they were written; `pliant sweep` computes damaged ones again");
+}
+
 int exit_code(const Arguments& arguments, bool complete) { return complete || arguments.has("partial") ? 0 : 1; }
 
 std::string ranges_text(const DataTable& rows) {
@@ -100,8 +110,8 @@ std::string nearest_column(const std::string& name, const std::vector<std::strin
 
 InputError unknown_column(std::string_view command, std::string option, const std::string& name,
                           const std::vector<std::string>& known) {
-  return bad_option(command, std::move(option), fmt::format("no column `{}`", shorten(name, 60)),
-                    "one of " + join(known), nearest_column(name, known));
+  return bad_option(command, std::move(option), fmt::format("no column `{}`", shorten(name, 60)), one_of(name, known),
+                    nearest_column(name, known));
 }
 
 std::filesystem::path find_sweep(const Library& library, const std::string& name) {
@@ -117,7 +127,7 @@ std::filesystem::path find_sweep(const Library& library, const std::string& name
     if (entry.path().extension() == ".yaml") known.push_back(entry.path().stem().string());
   std::ranges::sort(known);
   throw InputError(Diagnostic{name, 0, 0, "", "no sweep of this name and no such file",
-                              known.empty() ? "a file" : "a file or one of " + join(known), nearest(name, known)});
+                              known.empty() ? "a file" : "a file or " + one_of(name, known), nearest(name, known)});
 }
 
 std::string shown(const Cell& cell) {

@@ -23,6 +23,9 @@ std::filesystem::path dataset_of(const Arguments& arguments);
 /// Says on `err` which parts a dataset lacks, and which are `damaged`. True when nothing is wrong.
 bool tell_if_incomplete(const std::filesystem::path& dataset, TableKind table, const std::vector<std::string>& damaged,
                         std::ostream& err);
+/// When no part of a table can be read: what is wrong with each, or that there is none.
+InputError no_table(const Arguments& arguments, const std::filesystem::path& dataset, TableKind table,
+                    const std::vector<std::string>& damaged);
 /// Of a command that answered from a dataset: 0, or 1 when it is not complete and --partial was not given.
 int exit_code(const Arguments& arguments, bool complete);
 

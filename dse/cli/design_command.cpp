@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "dse/cli/cells_in_units.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/design_json.h"
@@ -98,6 +99,21 @@ class DesignCommand {
     return found.frontier.empty() && run.search.shard.count == 1 ? 2 : 0;
   }
 
+  /// As `pliant pareto` writes it.
+  static std::string axis_text(const AxisValue& value, const std::string& unit) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (unit.empty() || unit == "1") return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+    return readable_in_unit(whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value), unit);
+  }
+
+  static std::string unit_of(const DesignGoals::Goal& goal) {
+    const std::string name(column_of(goal.measure));
+    for (const ColumnInfo& column : column_infos(TableKind::kDesigns))
+      if (column.name == name) return std::string(column.unit);
+    return "";
+  }
+
   static std::string progress_text(const DesignProgress& p) {
     return fmt::format("{} of {} designs decided ({:.2f} %), {} mapped, {} boxes closed, {} on the frontier{}; {}{}",
                        p.decided, p.designs, 100 * static_cast<double>(p.decided) / static_cast<double>(p.designs),
@@ -124,11 +140,11 @@ class DesignCommand {
       const OpenedDesign& opened = found.opened[k];
       const DesignKey& key = *opened.design->key;
       std::vector<std::string> row = {std::to_string(opened.design_id)};
-      for (const AxisValue& value : key.axes)
-        row.push_back(std::visit([](const auto& v) { return fmt::format("{}", v); }, value));
+      for (std::size_t a = 0; a < key.axes.size(); ++a) row.push_back(axis_text(key.axes[a], sweep.columns[a].unit));
       row.push_back(key.flexibility);
       row.push_back(key.factorization);
-      for (const double value : opened.values) row.push_back(fmt::format("{:.6g}", value));
+      for (std::size_t g = 0; g < opened.values.size(); ++g)
+        row.push_back(readable_in_unit(opened.values[g], unit_of(sweep.goals->minimize[g])));
       table.add(std::move(row));
     }
     if (!found.frontier.empty()) out_ << table.text("") << "\n";

@@ -68,11 +68,9 @@ class ParetoCommand {
     over_limit_ = counting.over_limit;
     filtered_ = counting.filtered;
     DataTable table = std::move(counting.table);
+    if (table.columns.empty()) throw no_table(arguments_, dataset, kind, damaged);
     units_.emplace(arguments_, table_columns(dataset, kind));
     complete_ = tell_if_incomplete(dataset, kind, damaged, err_);
-    if (table.columns.empty())
-      throw arguments_.bad("", fmt::format("{} holds no {} table", dataset.string(), to_string(kind)),
-                           "the folder that `pliant sweep` wrote");
     if (table.rows() == 0 && over_limit_ + filtered_ > 0)
       throw arguments_.bad(filtered_ > 0 ? "--where" : "", "no design is left: " + left_out(),
                            "conditions that leave designs; `pliant query` shows what there is");

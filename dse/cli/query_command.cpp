@@ -16,7 +16,6 @@
 #include "dse/cli/row_filter.h"
 #include "dse/cli/text_table.h"
 #include "dse/results/aggregate.h"
-#include "dse/results/atomic_file.h"
 
 namespace pliant {
 namespace {
@@ -46,10 +45,9 @@ class QueryCommand {
   int run() {
     dataset_ = dataset_of(arguments_);
     kind_ = table_of(arguments_);
-    known_ = table_columns(dataset_, kind_);
-    if (known_.empty())
-      throw arguments_.bad("", fmt::format("{} holds no {} table", dataset_.string(), to_string(kind_)),
-                           "the folder that `pliant sweep` wrote");
+    std::vector<std::string> damaged;
+    known_ = table_columns(dataset_, kind_, damaged);
+    if (known_.empty()) throw no_table(arguments_, dataset_, kind_, damaged);
     understand();
     const DataTable found = read();
     const DataTable answer = aggregates_.empty() ? choose(found) : summarize(found);
@@ -60,12 +58,17 @@ class QueryCommand {
  private:
   std::string given(const char* option) const { return arguments_.text(option).value_or(""); }
 
-  const ColumnKind& column(const std::string& name, const char* option) const {
+  /// One that is not known is noted, so that all of them are told at once.
+  ColumnKind column(const std::string& name, const char* option) {
     const auto found = std::ranges::find(known_, name, &ColumnKind::name);
     if (found != known_.end()) return *found;
     std::vector<std::string> names;
     for (const ColumnKind& one : known_) names.push_back(one.name);
-    throw unknown_column(arguments_.command(), option, name, names);
+    note(unknown_column(arguments_.command(), option, name, names));
+    return {ColumnKind::Kind::kNumber, name};
+  }
+  void note(const InputError& error) {
+    wrong_.insert(wrong_.end(), error.diagnostics().begin(), error.diagnostics().end());
   }
 
   bool known(const std::string& name) const {
@@ -73,7 +76,13 @@ class QueryCommand {
   }
 
   void understand() {
-    for (const std::string& text : arguments_.texts("where")) filters_.emplace_back(text, known_);
+    for (const std::string& text : arguments_.texts("where")) {
+      try {
+        filters_.emplace_back(text, known_);
+      } catch (const InputError& error) {
+        note(error);
+      }
+    }
     for (const std::string& name : split_names(given("group-by"))) group_by_.push_back(column(name, "--group-by").name);
     for (const std::string& text : split_names(given("aggregate"))) {
       const auto one = Aggregate::parse(text);
@@ -98,6 +107,7 @@ class QueryCommand {
       sort_.emplace_back(name, down);
     }
     choose_columns();
+    if (!wrong_.empty()) throw InputError(wrong_);
   }
 
   void choose_columns() {
@@ -154,6 +164,7 @@ class QueryCommand {
     };
     std::vector<std::string> damaged;
     DataTable found = read_table(dataset_, kind_, damaged, choice);
+    if (found.columns.empty()) throw no_table(arguments_, dataset_, kind_, damaged);
     drop_empty_seconds(found);
     if (over_limit > 0)
       err_ << fmt::format(
@@ -282,6 +293,7 @@ class QueryCommand {
   TableKind kind_ = TableKind::kDesigns;
   bool complete_ = true;
   std::vector<ColumnKind> known_;
+  std::vector<Diagnostic> wrong_;  ///< in what was asked
   std::vector<RowFilter> filters_;
   std::vector<std::string> group_by_, selected_;
   std::vector<std::string> seconds_;  ///< of selected_, those that were only offered

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/input/diagnostics.h"
+#include "core/input/one_of.h"
 #include "dse/cli/dataset_options.h"
 #include "dse/sweep/name_pattern.h"
 
@@ -53,8 +54,7 @@ RowFilter::RowFilter(const std::string& text, const std::vector<ColumnKind>& col
   for (const std::string& name : names_) {
     const ColumnKind* column = find(columns, name);
     if (column == nullptr)
-      throw refuse(fmt::format("no column `{}`", name), fmt::format("one of {}", fmt::join(known, ", ")),
-                   nearest_column(name, known));
+      throw refuse(fmt::format("no column `{}`", name), one_of(name, known), nearest_column(name, known));
     if (column->kind != ColumnKind::Kind::kNumber)
       throw refuse(fmt::format("{} is not a number", name), "the column of texts on the left, as in class == 1011");
     if (numbers_.front().has_sizes() && column->unit != "B")

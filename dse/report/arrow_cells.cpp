@@ -49,6 +49,10 @@ std::shared_ptr<arrow::Table> combined(const std::shared_ptr<arrow::Table>& tabl
   return require_value(table->CombineChunks(), "reading a table");
 }
 
+const arrow::StructArray& struct_column(const arrow::Table& table, const std::string& column) {
+  return *as<arrow::StructArray>(column_of(table, column), arrow::Type::STRUCT, column);
+}
+
 // The fields of a struct in a slice are looked at as they are: parts are read whole.
 std::optional<double> real_of(const arrow::StructArray& all, const std::string& field, std::int64_t i) {
   const auto values = all.GetFieldByName(field);

@@ -16,6 +16,8 @@ namespace pliant {
 /// The same table with every column in one chunk.
 std::shared_ptr<arrow::Table> combined(const std::shared_ptr<arrow::Table>& table);
 
+/// StorageError when there is no such column of structs; as good as the table.
+const arrow::StructArray& struct_column(const arrow::Table& table, const std::string& column);
 std::optional<double> real_of(const arrow::StructArray& all, const std::string& field, std::int64_t i);
 std::string text_of(const arrow::StructArray& all, const std::string& field, std::int64_t i);  ///< "" when empty
 bool bool_of(const arrow::StructArray& all, const std::string& field, std::int64_t i);

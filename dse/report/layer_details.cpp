@@ -12,8 +12,8 @@
 #include "dse/report/compact_json.h"
 #include "dse/report/residency_details.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/checked_file.h"
 #include "dse/results/pareto.h"
-#include "dse/results/parquet_file.h"
 #include "dse/results/part_file.h"
 
 namespace pliant {
@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();  ///< written as null
 
 using DesignName = std::pair<std::int64_t, std::string>;  // design_id, workload
 
@@ -76,7 +78,7 @@ class Collector {
           cols(mapping, "cols"),
           padded(mapping, "padded"),
           keeps(mapping, "keeps"),
-          certificate(static_cast<const arrow::StructArray&>(*table.GetColumnByName("certificate")->chunk(0))) {}
+          certificate(struct_column(table, "certificate")) {}
     ListCells dims, memories, tensors, mapping, temporal, rows, cols, padded;
     TextListCells keeps;
     const arrow::StructArray& certificate;
@@ -108,9 +110,9 @@ class Collector {
   std::size_t task(const RowCells& row, const Columns& columns, std::int64_t i) {
     const auto [found, is_new] = known_tasks_.try_emplace(row.text("task_key", i), tasks_.size());
     if (!is_new) return found->second;
-    const auto number = [&](const char* name) { return compact_number(*row.real(name, i)); };
+    const auto number = [&](const char* name) { return compact_number(row.real(name, i).value_or(kNone)); };
     const auto proof = [&](const char* name) {
-      return compact_number(real_of(columns.certificate, name, i).value_or(std::numeric_limits<double>::infinity()));
+      return compact_number(real_of(columns.certificate, name, i).value_or(kNone));
     };
     tasks_.push_back({number("energy_pj"), number("runtime_cycles"), number("compute_cycles"), number("utilization"),
                       string(row.text("bound_by", i)), proof("lower_bound"), proof("value"), proof("gap"),
@@ -136,7 +138,7 @@ class Collector {
   ordered_json memories(const Columns& columns, std::int64_t i) {
     ordered_json all = ordered_json::array();
     const auto value = [](const ListCells& cells, const char* name, std::int64_t at) {
-      return compact_number(cells.real(name, at).value_or(std::numeric_limits<double>::infinity()));
+      return compact_number(cells.real(name, at).value_or(kNone));
     };
     const auto [from, to] = columns.memories.range(i);
     for (std::int64_t at = from; at < to; ++at) {
@@ -244,12 +246,10 @@ LayerDetails read_layer_details(const fs::path& dataset, const ReportData& data,
     const fs::path file = part_path(dataset, TableKind::kLayers, part);
     if (!fs::exists(file, error)) continue;
     try {
-      collector.add_part(
-          *combined(read_parquet(*open_parquet(file),
-                                 {"design_id", "workload", "layer_index", "layer", "count", "macs", "dims", "status",
+      collector.add_part(*combined(
+          CheckedFile(file).read({"design_id", "workload", "layer_index", "layer", "count", "macs", "dims", "status",
                                   "reason", "energy_pj", "runtime_cycles", "compute_cycles", "utilization", "bound_by",
-                                  "memories", "certificate", "mapping", "task_key"},
-                                 file)));
+                                  "memories", "certificate", "mapping", "task_key"})));
     } catch (const StorageError&) {
       // read_report_data has told that this part is damaged.
     }

@@ -100,7 +100,13 @@ ordered_json provenance_json(const ReportData& data) {
   json["options"] = ordered_json::array();
   for (const auto& [key, value] : m.options) json["options"].push_back(ordered_json::array({key, value}));
   json["axes"] = ordered_json::array();
-  for (const AxisColumn& axis : m.axes) json["axes"].push_back(ordered_json::array({axis.key, axis.column, axis.unit}));
+  for (std::size_t a = 0; a < m.axes.size(); ++a) {
+    const AxisColumn& axis = m.axes[a];
+    json["axes"].push_back(ordered_json::array({axis.key, axis.column, axis.unit}));
+    if (a < m.axis_ends.size() && m.axis_ends[a])
+      for (const double end : {m.axis_ends[a]->first, m.axis_ends[a]->second})
+        json["axes"].back().push_back(compact_number(end));
+  }
   json["inputs"] = ordered_json::array();
   for (const Manifest::Input& input : m.inputs)
     json["inputs"].push_back(ordered_json::array({input.what, input.name, input.sha256}));

@@ -13,8 +13,8 @@
 #include "dse/report/arrow_cells.h"
 #include "dse/report/closed_space.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/checked_file.h"
 #include "dse/results/pareto.h"
-#include "dse/results/parquet_file.h"
 #include "dse/results/part_file.h"
 
 namespace pliant {
@@ -198,7 +198,7 @@ class Reader {
     std::error_code error;
     if (!fs::exists(file, error)) return nullptr;
     try {
-      return combined(read_parquet(*open_parquet(file), columns, file));
+      return combined(CheckedFile(file).read(columns));
     } catch (const StorageError& problem) {
       if (kind == TableKind::kLayers) data_.damaged.emplace_back(problem.what());
       return nullptr;
@@ -212,8 +212,7 @@ class Reader {
       const auto table =
           part_table(TableKind::kLayers, part, {"design_id", "workload", "layer", "status", "reason", "certificate"});
       if (!table) continue;
-      const auto& certificate =
-          static_cast<const arrow::StructArray&>(*table->GetColumnByName("certificate")->chunk(0));
+      const arrow::StructArray& certificate = struct_column(*table, "certificate");
       const RowCells row(*table);
       for (std::int64_t i = 0; i < table->num_rows(); ++i) {
         ++all.layers;

@@ -7,7 +7,7 @@
 #include "dse/report/arrow_cells.h"
 #include "dse/report/compact_json.h"
 #include "dse/results/atomic_file.h"
-#include "dse/results/parquet_file.h"
+#include "dse/results/checked_file.h"
 #include "dse/results/part_file.h"
 
 namespace pliant {
@@ -64,8 +64,7 @@ ordered_json read_residency_details(const fs::path& dataset, const ReportData& d
     if (!fs::exists(file, error)) continue;
     std::shared_ptr<arrow::Table> table;
     try {
-      table = combined(
-          read_parquet(*open_parquet(file), {"design_id", "workload", "residency_steps", "residency_tensors"}, file));
+      table = combined(CheckedFile(file).read({"design_id", "workload", "residency_steps", "residency_tensors"}));
     } catch (const StorageError&) {
       continue;  // read_report_data has told that this part is damaged
     }

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "dse/results/arrow_status.h"
-#include "dse/results/parquet_file.h"
+#include "dse/results/checked_file.h"
 #include "dse/results/part_file.h"
 
 namespace pliant {
@@ -62,7 +62,7 @@ std::shared_ptr<arrow::Table> read_arrow_table(const fs::path& dataset, TableKin
   std::vector<std::shared_ptr<arrow::Table>> parts;
   for (const fs::path& file : table_files(dataset, table)) {
     try {
-      auto part = read_parquet(*open_parquet(file), {}, file);
+      auto part = CheckedFile(file).read({});
       // Parts say in their metadata which part they are; the columns are the same.
       parts.push_back(part->ReplaceSchemaMetadata(nullptr));
     } catch (const StorageError& problem) {

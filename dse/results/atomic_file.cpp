@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 
 namespace pliant {
@@ -52,6 +54,19 @@ void put_in_place(const fs::path& temporary, const fs::path& target) {
     ::unlink(temporary.c_str());
     throw;
   }
+}
+
+std::string file_bytes(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream bytes;
+  // A folder opens and has no bytes.
+  if (std::error_code error; !in || fs::is_directory(file, error)) {
+    if (in) errno = EISDIR;
+    fail(file, "read it");
+  }
+  if (in.peek() != std::ifstream::traits_type::eof()) bytes << in.rdbuf();
+  if (in.bad() || !bytes) fail(file, "read it");
+  return std::move(bytes).str();
 }
 
 void write_atomically(const fs::path& target, std::string_view text) {

@@ -22,6 +22,9 @@ std::filesystem::path temporary_name(const std::filesystem::path& target);
 /// any of it fails.
 void put_in_place(const std::filesystem::path& temporary, const std::filesystem::path& target);
 
+/// The whole file. StorageError when it cannot be read.
+std::string file_bytes(const std::filesystem::path& file);
+
 void write_atomically(const std::filesystem::path& target, std::string_view text);
 
 /// Creates a folder and those above it.

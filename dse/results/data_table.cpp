@@ -11,6 +11,7 @@
 
 #include "dse/results/arrow_status.h"
 #include "dse/results/arrow_table.h"
+#include "dse/results/checked_file.h"
 #include "dse/results/parquet_file.h"
 
 namespace pliant {
@@ -48,26 +49,24 @@ void add_columns(const arrow::Field& field, const std::string& above, std::vecto
   }
 }
 
-std::vector<ColumnKind> file_columns(parquet::arrow::FileReader& reader, const fs::path& file) {
-  std::shared_ptr<arrow::Schema> schema;
-  require_ok(reader.GetSchema(&schema), file.string());
+std::vector<ColumnKind> file_columns(const CheckedFile& file) {
   std::vector<ColumnKind> all;
-  for (const auto& field : schema->fields()) add_columns(*field, "", all);
+  for (const auto& field : file.schema().fields()) add_columns(*field, "", all);
   return all;
 }
 
 DataTable read_file(const fs::path& file, const std::vector<std::string>& wanted) {
-  const auto reader = open_parquet(file);
+  const CheckedFile checked(file);
   DataTable part;
   std::vector<std::string> roots;
-  for (const ColumnKind& column : file_columns(*reader, file)) {
+  for (const ColumnKind& column : file_columns(checked)) {
     if (!wanted.empty() && std::ranges::find(wanted, column.name) == wanted.end()) continue;
     part.columns.push_back({column.name, {}});
     roots.push_back(column.name.substr(0, column.name.find('.')));
   }
   if (part.columns.empty()) return part;
   // As deep as a certificate: one flattening opens all structs there are.
-  const auto table = require_value(read_parquet(*reader, roots, file)->Flatten(), file.string());
+  const auto table = require_value(checked.read(roots)->Flatten(), file.string());
   for (DataColumn& column : part.columns) {
     const auto chunks = table->GetColumnByName(column.name);
     if (chunks == nullptr) throw StorageError(fmt::format("{}: cannot read column {}", file.string(), column.name));
@@ -129,11 +128,16 @@ std::string to_text(const Cell& cell) {
 }
 
 std::vector<ColumnKind> table_columns(const fs::path& dataset, TableKind table) {
+  std::vector<std::string> damaged;
+  return table_columns(dataset, table, damaged);
+}
+
+std::vector<ColumnKind> table_columns(const fs::path& dataset, TableKind table, std::vector<std::string>& damaged) {
   for (const fs::path& file : table_files(dataset, table)) {
     try {
-      return file_columns(*open_parquet(file), file);
-    } catch (const StorageError&) {
-      continue;  // the next part has the same columns
+      return file_columns(CheckedFile(file));
+    } catch (const StorageError& problem) {
+      damaged.emplace_back(problem.what());  // the next part has the same columns
     }
   }
   return {};

@@ -42,6 +42,9 @@ struct ColumnKind {
 /// The flat columns of a table, those of a structured column by path (`certificate.gap`); lists are left out. Empty
 /// when the dataset holds no part that can be read.
 std::vector<ColumnKind> table_columns(const std::filesystem::path& dataset, TableKind table);
+/// The same, and what is wrong with the parts before the one that could be read.
+std::vector<ColumnKind> table_columns(const std::filesystem::path& dataset, TableKind table,
+                                      std::vector<std::string>& damaged);
 
 /// What is wanted of a table. Parts are read one after the other, so only what is kept takes memory.
 struct TableChoice {

@@ -17,6 +17,7 @@
 #include "core/enum_names.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/columns.h"
+#include "dse/results/content_hash.h"
 
 namespace pliant {
 
@@ -26,6 +27,9 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"integer", "real", "text"};
+
+/// The SHA-256 of the rest of the manifest, written without spaces.
+constexpr const char* kOwnSum = "manifest_sha256";
 
 AxisColumn::Kind parse_kind(const std::string& text) {
   return enum_of<AxisColumn::Kind>(kKinds, text).value_or(AxisColumn::Kind::kText);
@@ -54,6 +58,9 @@ void write_manifest(const fs::path& dataset, const Manifest& m) {
   for (const AxisColumn& axis : m.axes) {
     all["axes"].push_back({{"key", axis.key}, {"column", axis.column}, {"kind", kKinds[static_cast<int>(axis.kind)]}});
     if (!axis.unit.empty()) all["axes"].back()["unit"] = axis.unit;
+    const std::size_t a = all["axes"].size() - 1;
+    if (a < m.axis_ends.size() && m.axis_ends[a])
+      all["axes"].back().update({{"least", m.axis_ends[a]->first}, {"most", m.axis_ends[a]->second}});
   }
   all["inputs"] = ordered_json::array();
   for (const Manifest::Input& input : m.inputs)
@@ -62,6 +69,7 @@ void write_manifest(const fs::path& dataset, const Manifest& m) {
   all["versions"]["pliant"] = m.pliant_version;
   all["versions"]["compiler"] = m.compiler;
   for (const Manifest::Library& library : m.libraries) all["versions"][library.name] = library.version;
+  all[kOwnSum] = sha256(all.dump());
   write_atomically(manifest_path(dataset), all.dump(2) + "\n");
 }
 
@@ -73,7 +81,14 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
   std::ostringstream text;
   text << in.rdbuf();
   try {
-    const ordered_json all = ordered_json::parse(text.str());
+    ordered_json all = ordered_json::parse(text.str());
+    if (all.contains(kOwnSum)) {
+      const std::string sum = all.at(kOwnSum).get<std::string>();
+      all.erase(kOwnSum);
+      if (sha256(all.dump()) != sum)
+        throw StorageError(
+            fmt::format("{}: damaged: the rest of it has another SHA-256 than its {}", file.string(), kOwnSum));
+    }
     if (all.at("pliant") != "dataset" || all.at("schema") != kTableSchema)
       throw StorageError(fmt::format("{}: not of a dataset that this version of Pliant writes", file.string()));
     Manifest m;
@@ -89,9 +104,13 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
     m.seed = all.at("seed").get<std::uint64_t>();
     if (all.contains("options"))
       for (const auto& [key, value] : all.at("options").items()) m.options.emplace_back(key, value.get<std::string>());
-    for (const auto& axis : all.at("axes"))
+    for (const auto& axis : all.at("axes")) {
       m.axes.push_back({axis.at("key").get<std::string>(), axis.at("column").get<std::string>(),
                         parse_kind(axis.at("kind").get<std::string>()), axis.value("unit", "")});
+      m.axis_ends.emplace_back();
+      if (axis.contains("least") && axis.contains("most"))
+        m.axis_ends.back() = {axis.at("least").get<double>(), axis.at("most").get<double>()};
+    }
     for (const auto& input : all.at("inputs"))
       m.inputs.push_back({input.at("what").get<std::string>(), input.at("name").get<std::string>(),
                           input.at("sha256").get<std::string>()});

@@ -31,6 +31,8 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> options;  ///< what decides the rows, as text
   std::uint64_t seed = 1;
   std::vector<AxisColumn> axes;
+  /// By axis, of those that are numbers: the least and the largest value of the sweep.
+  std::vector<std::optional<std::pair<double, double>>> axis_ends;
   std::int64_t designs = 0;          ///< that meet the constraints
   std::int64_t designs_raw = 0;      ///< in the full product of the axes
   std::int64_t designs_in_part = 0;  ///< of the full product

@@ -11,6 +11,8 @@
 #include <parquet/arrow/writer.h>
 #include <parquet/exception.h>
 
+#include <algorithm>
+
 #include "dse/results/arrow_status.h"
 
 namespace pliant {
@@ -68,26 +70,49 @@ std::string parquet_bytes(const arrow::Table& table) {
   }
 }
 
-std::unique_ptr<parquet::arrow::FileReader> open_parquet(const fs::path& file) {
+namespace {
+
+/// What Parquet finds wrong comes as a status, as one of its exceptions, or as one of the library's below it.
+template <class Read>
+auto reading(const fs::path& file, const Read& read) {
   const std::string doing = fmt::format("{}: cannot read it", file.string());
   try {
-    auto in = require_value(arrow::io::ReadableFile::Open(file.string()), doing);
-    parquet::ReaderProperties properties = parquet::default_reader_properties();
-    properties.set_page_checksum_verification(true);
-    parquet::arrow::FileReaderBuilder builder;
-    require_ok(builder.Open(std::move(in), properties), doing);
-    std::unique_ptr<parquet::arrow::FileReader> reader;
-    require_ok(builder.Build(&reader), doing);
-    return reader;
-  } catch (const parquet::ParquetException& error) {
+    return read(doing);
+  } catch (const StorageError&) {
+    throw;
+  } catch (const std::exception& error) {
     throw StorageError(fmt::format("{}: {}", doing, error.what()));
   }
 }
 
+std::unique_ptr<parquet::arrow::FileReader> open_source(std::shared_ptr<arrow::io::RandomAccessFile> in,
+                                                        const std::string& doing) {
+  parquet::ReaderProperties properties = parquet::default_reader_properties();
+  properties.set_page_checksum_verification(true);
+  parquet::arrow::FileReaderBuilder builder;
+  require_ok(builder.Open(std::move(in), properties), doing);
+  std::unique_ptr<parquet::arrow::FileReader> reader;
+  require_ok(builder.Build(&reader), doing);
+  return reader;
+}
+
+}  // namespace
+
+std::unique_ptr<parquet::arrow::FileReader> open_parquet(const fs::path& file) {
+  return reading(file, [&](const std::string& doing) {
+    return open_source(require_value(arrow::io::ReadableFile::Open(file.string()), doing), doing);
+  });
+}
+
+std::unique_ptr<parquet::arrow::FileReader> open_parquet(std::string bytes, const fs::path& file) {
+  return reading(file, [&](const std::string& doing) {
+    return open_source(std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(std::move(bytes))), doing);
+  });
+}
+
 std::shared_ptr<arrow::Table> read_parquet(parquet::arrow::FileReader& reader, const std::vector<std::string>& columns,
                                            const fs::path& file) {
-  const std::string doing = fmt::format("{}: cannot read it", file.string());
-  try {
+  return reading(file, [&](const std::string& doing) {
     std::shared_ptr<arrow::Table> table;
     if (columns.empty()) {
       require_ok(reader.ReadTable(&table), doing);
@@ -97,15 +122,12 @@ std::shared_ptr<arrow::Table> read_parquet(parquet::arrow::FileReader& reader, c
       const auto& schema = *reader.parquet_reader()->metadata()->schema();
       for (int i = 0; i < schema.num_columns(); ++i) {
         const std::string root = schema.GetColumnRoot(i)->name();
-        for (const std::string& name : columns)
-          if (root == name) leaves.push_back(i);
+        if (std::ranges::find(columns, root) != columns.end()) leaves.push_back(i);
       }
       require_ok(reader.ReadTable(leaves, &table), doing);
     }
     return table;
-  } catch (const parquet::ParquetException& error) {
-    throw StorageError(fmt::format("{}: {}", doing, error.what()));
-  }
+  });
 }
 
 }  // namespace pliant

@@ -10,10 +10,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <system_error>
 
 #include "dse/results/arrow_rows.h"
@@ -38,10 +36,12 @@ std::string checksum_line(TableKind table, std::int64_t part, std::string_view b
   return fmt::format("{}  {}\n", sha256(bytes), relative_name(table, part));
 }
 
-std::string file_bytes(const fs::path& file) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(file, std::ios::binary).rdbuf();
-  return std::move(bytes).str();
+/// The number in part-000012.parquet.
+std::optional<std::int64_t> part_number(const std::string& name) {
+  if (!name.starts_with("part-") || !name.ends_with(".parquet")) return std::nullopt;
+  std::int64_t part = 0;
+  const char* end = name.data() + name.size() - 8;
+  return std::from_chars(name.data() + 5, end, part).ptr == end ? std::optional(part) : std::nullopt;
 }
 
 /// Looks at one Parquet file; fills in what is wrong with it.
@@ -70,15 +70,14 @@ PartState check_file(const fs::path& file, const std::string& sweep_sha256, std:
 
 /// Every byte of both tables against the checksums; fills in what is wrong.
 PartState check_bytes(const fs::path& dataset, std::int64_t part, std::string& what) {
-  const std::string kept = file_bytes(checksum_path(dataset, part));
-  for (const TableKind table : kTables) {
-    const fs::path file = part_path(dataset, table, part);
-    if (kept.find(checksum_line(table, part, file_bytes(file))) != std::string::npos) continue;
-    what = fmt::format("{}: damaged: its SHA-256 is not the one in {}", file.string(),
-                       checksum_path(dataset, part).string());
+  try {
+    for (const TableKind table : kTables)
+      require_checksum({dataset, table, part}, file_bytes(part_path(dataset, table, part)));
+    return PartState::kDone;
+  } catch (const StorageError& problem) {
+    what = problem.what();
     return PartState::kDamaged;
   }
-  return PartState::kDone;
 }
 
 }  // namespace
@@ -89,6 +88,22 @@ fs::path part_path(const fs::path& dataset, TableKind table, std::int64_t part) 
 
 fs::path checksum_path(const fs::path& dataset, std::int64_t part) {
   return dataset / "checksums" / fmt::format("part-{:06}.sha256", part);
+}
+
+std::optional<PartPlace> place_of(const fs::path& file) {
+  const auto part = part_number(file.filename().string());
+  const fs::path folder = file.parent_path();
+  for (const TableKind table : kTables)
+    if (part && folder.filename() == to_string(table)) return PartPlace{folder.parent_path(), table, *part};
+  return std::nullopt;
+}
+
+void require_checksum(const PartPlace& place, std::string_view bytes) {
+  const fs::path checksums = checksum_path(place.dataset, place.part);
+  if (std::error_code error; !fs::exists(checksums, error)) return;
+  if (file_bytes(checksums).find(checksum_line(place.table, place.part, bytes)) != std::string::npos) return;
+  throw StorageError(fmt::format("{}: damaged: its SHA-256 is not the one in {}",
+                                 part_path(place.dataset, place.table, place.part).string(), checksums.string()));
 }
 
 std::vector<fs::path> part_folders(const fs::path& dataset) {
@@ -131,11 +146,7 @@ std::vector<std::int64_t> list_parts(const fs::path& dataset) {
   for (const TableKind table : kTables) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(dataset / std::string(to_string(table)), error)) {
-      const std::string name = entry.path().filename().string();
-      if (!name.starts_with("part-") || !name.ends_with(".parquet")) continue;
-      std::int64_t part = 0;
-      const char* end = name.data() + name.size() - 8;
-      if (std::from_chars(name.data() + 5, end, part).ptr == end) parts.insert(part);
+      if (const auto part = part_number(entry.path().filename().string())) parts.insert(*part);
     }
   }
   return {parts.begin(), parts.end()};

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dse/results/columns.h"
@@ -19,6 +21,16 @@ namespace pliant {
 
 std::filesystem::path part_path(const std::filesystem::path& dataset, TableKind table, std::int64_t part);
 std::filesystem::path checksum_path(const std::filesystem::path& dataset, std::int64_t part);
+/// Where a file stands when it is a part: DATASET/TABLE/part-NUMBER.parquet.
+struct PartPlace {
+  std::filesystem::path dataset;
+  TableKind table = TableKind::kDesigns;
+  std::int64_t part = 0;
+};
+std::optional<PartPlace> place_of(const std::filesystem::path& file);
+/// StorageError when the part has a checksum and these are not its bytes.
+void require_checksum(const PartPlace& place, std::string_view bytes);
+
 /// layers, designs and checksums.
 std::vector<std::filesystem::path> part_folders(const std::filesystem::path& dataset);
 

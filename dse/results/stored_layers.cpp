@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "dse/results/arrow_status.h"
-#include "dse/results/parquet_file.h"
+#include "dse/results/checked_file.h"
 
 namespace pliant {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : file_(file.string()) {
-    table_ = read_parquet(*open_parquet(file), {}, file);
+    table_ = CheckedFile(file).read({});
     table_ = require_value(table_->CombineChunks(), file_);
   }
 

@@ -7,8 +7,10 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "core/input/units.h"
+#include "dse/sweep/constraint_units.h"
 
 namespace pliant {
 
@@ -22,6 +24,7 @@ class ConstraintParser {
     all.text_ = std::string(text_);
     sum(all.left_);
     all.comparison_ = comparison();
+    on_left_ = false;
     sum(all.right_);
     skip_blanks();
     if (error_.empty() && at_ < text_.size()) fail(fmt::format("`{}` is left over", text_.substr(at_)));
@@ -34,12 +37,19 @@ class ConstraintParser {
       }
     }
     all.has_sizes_ = sizes_;
+    for (const WithUnit& one : with_unit_) settle(one, one.left ? all.left_ : all.right_, all.names_);
+    if (!error_.empty()) return error_;
     if (all.names_.empty()) return std::string("it names nothing that varies");
     return all;
   }
 
  private:
   using Kind = Constraint::Instruction::Kind;
+  struct WithUnit {
+    bool left;       ///< of the comparison
+    std::size_t at;  ///< of that side's program
+    std::string number, unit;
+  };
 
   void fail(std::string what) {
     if (error_.empty()) error_ = std::move(what);
@@ -106,11 +116,15 @@ class ConstraintParser {
     while (word() || (number && (current() == '-' || current() == '+') && at_ > start &&
                       (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')))
       ++at_;
-    const std::string token(text_.substr(start, at_ - start));
+    std::string token(text_.substr(start, at_ - start));
     if (token.empty())
       return fail(at_ < text_.size() ? fmt::format("`{}` where a name or a number belongs", current())
                                      : "it ends early");
     if (!number) return program.push_back({Kind::kName, 0, token});
+    if (const std::string unit = take_unit(token); !unit.empty()) {
+      with_unit_.push_back({on_left_, program.size(), token, unit});
+      return program.push_back({Kind::kNumber, 0, ""});
+    }
     if (const auto count = parse_count(token); std::holds_alternative<Count>(count))
       return program.push_back({Kind::kNumber, static_cast<double>(std::get<Count>(count)), ""});
     if (const auto real = parse_real(token); std::holds_alternative<double>(real))
@@ -122,8 +136,44 @@ class ConstraintParser {
     fail(fmt::format("`{}` is not a number", token));
   }
 
+  /// `5ms` loses its unit; after `5` the next word is taken if it is one. "" when there is none.
+  std::string take_unit(std::string& token) {
+    const std::size_t own = token.find_first_not_of("0123456789.eE+-");
+    if (own != std::string::npos && decimal_unit(token.substr(own)))
+      return std::exchange(token, token.substr(0, own)).substr(own);
+    const std::size_t before = at_;
+    skip_blanks();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && std::isalnum(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+    const std::string word(text_.substr(start, at_ - start));
+    if (own == std::string::npos && decimal_unit(word)) return word;
+    if (own == std::string::npos && !word.empty() && std::holds_alternative<Count>(parse_bytes(token + word))) {
+      token += word;  // a size in bytes
+      return "";
+    }
+    at_ = before;
+    return "";
+  }
+
+  /// A number with a unit counts in the unit of the columns beside it that measure the same.
+  void settle(const WithUnit& one, Constraint::Program& program, const std::vector<std::string>& names) {
+    const DecimalUnit unit = *decimal_unit(one.unit);
+    std::optional<DecimalUnit> wanted;
+    for (const std::string& name : names) {
+      const auto own = unit_of_column(name);
+      if (!own || own->measure != unit.measure) continue;
+      if (wanted && wanted->exponent != own->exponent)
+        return fail(fmt::format("`{} {}` beside columns in different units", one.number, one.unit));
+      wanted = own;
+    }
+    if (!wanted) return fail(fmt::format("`{} {}`: no name here is measured in {}", one.number, one.unit, one.unit));
+    program[one.at].number = in_unit(one.number, unit, *wanted);
+  }
+
   std::string_view text_;
   std::size_t at_ = 0;
+  bool on_left_ = true;  ///< of the comparison
+  std::vector<WithUnit> with_unit_;
   int depth_ = 0;
   bool sizes_ = false;
   std::string error_;

@@ -36,6 +36,28 @@ SweepLayout layout_of(const Sweep& sweep, std::int64_t designs_raw) {
   return layout;
 }
 
+namespace {
+
+/// The least and the largest value of every axis of numbers.
+std::vector<std::optional<std::pair<double, double>>> axis_ends(const Sweep& sweep) {
+  std::vector<std::optional<std::pair<double, double>>> ends;
+  for (const auto& axis : sweep.cells) {
+    for (std::size_t key = 0; !axis.empty() && key < axis.front().size(); ++key) {
+      auto& end = ends.emplace_back();
+      for (const auto& position : axis) {
+        const auto* whole = std::get_if<std::int64_t>(&position[key]);
+        const auto* real = std::get_if<double>(&position[key]);
+        if (whole == nullptr && real == nullptr) continue;
+        const double value = whole != nullptr ? static_cast<double>(*whole) : *real;
+        end = end ? std::pair{std::min(end->first, value), std::max(end->second, value)} : std::pair{value, value};
+      }
+    }
+  }
+  return ends;
+}
+
+}  // namespace
+
 Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64_t designs_allowed) {
   Manifest m;
   m.sweep_name = sweep.name;
@@ -43,6 +65,7 @@ Manifest make_manifest(const Sweep& sweep, const SweepLayout& layout, std::int64
   m.options = sweep.options();
   m.seed = sweep.seed;
   m.axes = sweep.columns;
+  m.axis_ends = axis_ends(sweep);
   m.designs = designs_allowed;
   m.designs_raw = layout.designs_raw;
   m.designs_in_part = layout.designs_in_part;

@@ -89,6 +89,30 @@ class Cost:
         """Of the MAC units over the whole runtime, 0 to 1."""
         return float(self._core.utilization)
 
+    def _at_the_clock(self, figure: str) -> float | None:
+        value = self._json.get(figure)
+        return None if value is None else float(value)
+
+    @property
+    def latency_s(self) -> float | None:
+        """Runtime in seconds; None when the accelerator has no clock, as the next three."""
+        return self._at_the_clock("latency_s")
+
+    @property
+    def power_w(self) -> float | None:
+        """Average power: energy / latency."""
+        return self._at_the_clock("power_w")
+
+    @property
+    def tops(self) -> float | None:
+        """Achieved, 1e12 operations per second; a MAC is two."""
+        return self._at_the_clock("tops")
+
+    @property
+    def tops_per_w(self) -> float | None:
+        """Useful operations per pJ."""
+        return self._at_the_clock("tops_per_w")
+
     @property
     def bound_by(self) -> str:
         """What limits the runtime: ``compute``, or a memory and its direction such as ``DRAM read``."""

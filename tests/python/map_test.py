@@ -32,6 +32,18 @@ def test_a_result_says_what_is_proven() -> None:
     assert "certified" in repr(result)
 
 
+def test_figures_at_the_clock() -> None:
+    result = pliant.map(GEMM, "npu")
+    clock = result.to_dict()["clock_hz"]
+    assert result.latency_s is not None and math.isclose(result.latency_s, result.runtime_cycles / clock)
+    assert result.power_w is not None and math.isclose(result.power_w, result.energy_pj * 1e-12 / result.latency_s)
+    assert result.tops is not None and math.isclose(result.tops, 2 * 64**3 / result.latency_s * 1e-12)
+    assert result.tops_per_w is not None and math.isclose(result.tops_per_w, result.tops / result.power_w)
+    timeless = pliant.map(GEMM, "flexref")
+    assert timeless.to_dict()["clock_hz"] is None
+    assert timeless.latency_s is timeless.power_w is timeless.tops is timeless.tops_per_w is None
+
+
 def test_a_search_that_proves_nothing_is_never_better() -> None:
     best = pliant.map(GEMM, "eyeriss", objective="energy")
     drawn = pliant.map(GEMM, "eyeriss", objective="energy", mapper="random", evaluations=200, seed=7)

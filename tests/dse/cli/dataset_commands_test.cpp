@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -242,6 +243,7 @@ TEST_F(DatasetCommands, SaysWhenADatasetIsNotComplete) {
   text << std::ifstream(copy / "manifest.json").rdbuf();
   json manifest = json::parse(text.str());
   manifest["parts"] = manifest["parts"].get<int>() + 1;
+  manifest.erase("manifest_sha256");
   std::ofstream(copy / "manifest.json") << manifest.dump();
   for (const char* command : {"query", "pareto"}) {
     const Ran ran = answer({command});
@@ -256,6 +258,18 @@ TEST_F(DatasetCommands, SaysWhenADatasetIsNotComplete) {
   const fs::path file = part_path(copy, TableKind::kDesigns, 0);
   fs::resize_file(file, fs::file_size(file) - 60);
   EXPECT_NE(answer({"query"}).code, 0);
+}
+
+TEST_F(DatasetCommands, AllWrongColumnsAreToldAtOnce) {
+  const Ran query = run({"query", data(), "--select", "enrgy_pj,area_um2", "--sort", "edp", "--where", "latenz <= 5"});
+  EXPECT_EQ(query.code, 2);
+  for (const char* words : {"no column `enrgy_pj`", "did you mean energy_pj?", "no column `edp`", "no column `latenz`"})
+    EXPECT_NE(query.err.find(words), std::string::npos) << words << "\n" << query.err;
+  const Ran pareto = run({"pareto", data(), "--minimize", "are_um2,engy_pj", "--group-by", "net"});
+  EXPECT_EQ(pareto.code, 2);
+  EXPECT_EQ(std::ranges::count(pareto.err, '\n'), 3) << pareto.err;
+  // Not the whole list of columns on every line.
+  for (const std::string& err : {query.err, pareto.err}) EXPECT_LT(err.size(), 1200U) << err;
 }
 
 TEST_F(DatasetCommands, SizesFilterAndSort) {
