@@ -18,6 +18,7 @@
 #include "dse/cli/text_table.h"
 #include "dse/design/run_design.h"
 #include "dse/results/atomic_file.h"
+#include "dse/sweep/room_warnings.h"
 
 namespace pliant {
 namespace {
@@ -64,6 +65,7 @@ class DesignCommand {
     run.search.threads = arguments_.threads();
     run.search.gap = arguments_.share("gap").value_or(0);
     run.search.shard = shard_of(arguments_);
+    for (const std::string& warning : room_warnings(library_, sweep)) err_ << fmt::format("warning: {}\n", warning);
     return execute(sweep, run);
   }
 

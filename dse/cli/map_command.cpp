@@ -16,6 +16,7 @@
 #include "dse/cli/json_schema.h"
 #include "dse/cli/map_network.h"
 #include "dse/cli/map_progress.h"
+#include "dse/cli/model_room_json.h"
 #include "dse/cli/network_totals.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
@@ -64,6 +65,8 @@ class MapCommand {
     if (!mapper) throw arguments_.unknown("--mapper", "mapper", mapper_name_, mapper_names());
     SearchOptions search = search_options();
     const std::vector<ReadTask> tasks = read_tasks(words);
+    if (choice.workload) room_ = model_too_large(*choice.workload, tasks.front().task.accelerator);
+    if (room_) err_ << fmt::format("warning: {}\n", model_room_text(*room_));
     if (choice.network) return map_network(arguments_, words, *choice.workload, *mapper, tasks, search, out_, err_);
     const bool one = words.layer.has_value();
     if (arguments_.has("certificate") && tasks.front().task.accelerator.hints.min_utilization > 0)
@@ -212,6 +215,7 @@ class MapCommand {
     } else {
       json["workload"] = *words.workload;
       json["mapped_as"] = "layers";
+      if (room_) json["model_room"] = model_room_json(*room_);
       json["layers"] = nlohmann::ordered_json::array();
       for (const SearchedLayer& searched : layers) {
         nlohmann::ordered_json item{{"count", searched.count}};
@@ -246,6 +250,7 @@ class MapCommand {
   std::ostream& out_;
   std::ostream& err_;
   std::string mapper_name_;
+  std::optional<ModelRoom> room_;  ///< of a network that does not fit
 };
 
 }  // namespace

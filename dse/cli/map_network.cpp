@@ -8,6 +8,7 @@
 
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/model_room_json.h"
 #include "dse/cli/network_answer.h"
 #include "dse/cli/residency_answer.h"
 #include "dse/combinations/combinations.h"
@@ -84,6 +85,8 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   if (arguments.has("json")) {
     nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}, {"workload", *words.workload}};
     json["mapped_as"] = "network";
+    if (const auto room = model_too_large(workload, tasks.front().task.accelerator))
+      json["model_room"] = model_room_json(*room);
     json["network"] = answer.json;
     json["total"] = answer.total;
     out << json.dump(2) << "\n";

@@ -6,10 +6,12 @@
 #include <algorithm>
 
 #include "core/input/keys.h"
+#include "costmodel/power_parts.h"
 #include "costmodel/report.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/text_table.h"
+#include "dse/mappers/idle_units.h"
 
 namespace pliant {
 namespace {
@@ -122,6 +124,10 @@ NetworkTotals network_totals(const std::vector<SearchedLayer>& layers, const Wor
     if (!searched.result.mapping) continue;
     all.certified &= searched.result.certified;
     add_layer(all, *searched.task, *searched.result.mapping, searched.result.totals, searched.count);
+    const auto idle = idle_units(*searched.task, *searched.result.mapping, searched.result.totals);
+    if (!idle) continue;
+    all.idle_layers += searched.count;
+    all.saved_at_most += static_cast<double>(searched.count) * (idle->cycles - idle->least_cycles);
   }
   sort_bounds(all);
   if (workload != nullptr && workload->graph && rows.size() == workload->layers.size())
@@ -196,10 +202,35 @@ std::string parts_text(const NetworkTotals& totals) {
   return text;
 }
 
+namespace {
+
+double remainders_gain(const NetworkTotals& totals) {
+  return totals.cycles() / (totals.cycles() - totals.saved_at_most);
+}
+
+std::optional<PowerParts> power_of(const Accelerator& accelerator, const NetworkTotals& totals) {
+  EnergyParts energy;
+  for (const NetworkTotals::Level& level : totals.levels)
+    energy.add(accelerator.levels[static_cast<std::size_t>(level.level)], level.energy_pj() - level.leakage_pj,
+               level.leakage_pj);
+  const auto figures = totals_in_time(accelerator, totals);
+  return power_parts(energy, figures ? std::optional(figures->latency_s) : std::nullopt);
+}
+
+}  // namespace
+
 std::string shares_text(const Accelerator& accelerator, const NetworkTotals& totals, bool ascii) {
   if (totals.bounds.empty()) return {};
-  return "where the network's energy goes\n" + network_energy(totals, totals_in_time(accelerator, totals), ascii) +
-         "\nwhat bounds its time\n" + network_time(totals, ascii);
+  const std::string power = power_text(accelerator, power_of(accelerator, totals));
+  std::string text = power.empty() ? "" : "power: " + power + "\n";
+  if (totals.idle_layers > 0)
+    text += fmt::format(
+        "perfect factors leave units idle in {} layer{}; with `--factorization ruby-s` they all are at most {:.3g} "
+        "times as fast\n",
+        totals.idle_layers, totals.idle_layers == 1 ? "" : "s", remainders_gain(totals));
+  return (text.empty() ? "" : text + "\n") + "where the network's energy goes\n" +
+         network_energy(totals, totals_in_time(accelerator, totals), ascii) + "\nwhat bounds its time\n" +
+         network_time(totals, ascii);
 }
 
 std::string totals_text(const std::vector<SearchedLayer>& layers, const Workload* workload, const Workload::Pass& pass,
@@ -225,6 +256,9 @@ ordered_json totals_json(const Accelerator& accelerator, const NetworkTotals& to
                     {"complete", totals.complete}};
   if (totals.solve_seconds) json["solve_seconds"] = *totals.solve_seconds;
   json.update(physical_json(accelerator, figures, &pass));
+  json.update(power_json(power_of(accelerator, totals)));
+  if (totals.idle_layers > 0)
+    json["remainders"] = {{"idle_layers", totals.idle_layers}, {"gain_at_most", remainders_gain(totals)}};
   json["parts"] = {{"layers", part_json(totals.parts.layers)},
                    {"operators", part_json(totals.parts.operators)},
                    {"loads", part_json(totals.parts.loads)}};

@@ -39,6 +39,10 @@ struct NetworkTotals {
     Count layers = 0;  ///< repetitions included
     double cycles = 0;
   };
+  /// Of layers mapped one by one: those whose perfect factors leave units idle, and the cycles that remainders could
+  /// save. (In a network tensors may then live elsewhere: no such floor holds.)
+  Count idle_layers = 0;
+  double saved_at_most = 0;
   std::vector<Bound> bounds;  ///< longest first
 
   double energy_pj() const { return parts.layers.energy_pj + parts.operators.energy_pj + parts.loads.energy_pj; }

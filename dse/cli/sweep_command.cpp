@@ -19,6 +19,7 @@
 #include "dse/cli/sweep_json.h"
 #include "dse/cli/sweep_progress.h"
 #include "dse/results/atomic_file.h"
+#include "dse/sweep/room_warnings.h"
 #include "dse/sweep/run_sweep.h"
 
 namespace pliant {
@@ -70,6 +71,7 @@ class SweepCommand {
     run_.shard = shard_of(arguments_);
     run_.update = arguments_.has("update");
     if (!arguments_.texts("certificates").empty()) check_certificates_option(arguments_, sweep);
+    for (const std::string& warning : room_warnings(library_, sweep)) err_ << fmt::format("warning: {}\n", warning);
     return arguments_.has("dry-run") ? dry_run(sweep) : execute(sweep);
   }
 
