@@ -31,7 +31,7 @@ Lines here(const LayerBound& workload) {
 
 bool asked(const Lines& lines, double slope) {
   return std::ranges::any_of(lines, [&](const LineBound* line) {
-    return line->slope == slope || std::abs(line->slope - slope) <= kSameSlope * slope;
+    return line->slope == slope || (!std::isinf(slope) && std::abs(line->slope - slope) <= kSameSlope * slope);
   });
 }
 
@@ -82,8 +82,7 @@ std::optional<double> for_deadline(const LayerBound& workload, const Lines& line
 }
 
 std::optional<double> for_product(const LayerBound& workload, const Lines& lines) {
-  const auto guess = tangent(workload);
-  if (lines.empty() || !guess) return guess ? guess : std::optional(0.0);
+  if (lines.empty()) return tangent(workload).value_or(0);
   const LineBound* best = lines.front();
   for (const LineBound* line : lines)
     if (line->energy_pj * line->cycles < best->energy_pj * best->cycles) best = line;
