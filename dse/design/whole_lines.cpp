@@ -31,7 +31,7 @@ Lines here(const LayerBound& workload) {
 
 bool asked(const Lines& lines, double slope) {
   return std::ranges::any_of(lines, [&](const LineBound* line) {
-    return line->slope == slope || std::abs(line->slope - slope) <= kSameSlope * slope;
+    return line->slope == slope || (!std::isinf(slope) && std::abs(line->slope - slope) <= kSameSlope * slope);
   });
 }
 
@@ -76,26 +76,31 @@ std::optional<double> for_deadline(const LayerBound& workload, const Lines& line
       faster = line;
     }
   }
-  if (slower == nullptr) return unless_asked(lines, 0);  // the deadline may not bind
+  if (slower == nullptr) return unless_asked(lines, 0);          // the deadline may not bind
   if (faster == nullptr) return unless_asked(lines, kInfinity);  // does anything keep it?
   return between(lines, *slower, *faster);
 }
 
 std::optional<double> for_product(const LayerBound& workload, const Lines& lines) {
-  const auto guess = tangent(workload);
-  if (lines.empty() || !guess) return guess ? guess : std::optional(0.0);
+  if (lines.empty()) return tangent(workload).value_or(0);
   const LineBound* best = lines.front();
   for (const LineBound* line : lines)
     if (line->energy_pj * line->cycles < best->energy_pj * best->cycles) best = line;
   if (const auto at_best = unless_asked(lines, best->energy_pj / best->cycles)) return at_best;
   std::optional<double> next;
   double least = best->energy_pj * best->cycles * (1 - 1e-4);
-  for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
-    const LineBound &flatter = *lines[k], &steeper = *lines[k + 1];
-    if (std::isinf(steeper.slope)) continue;
-    const double cycles = (steeper.least - flatter.least) / (steeper.slope - flatter.slope);
+  const double fewest = bound_whole(workload, kInfinity).cycles;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const LineBound& flatter = *lines[k];
+    if (std::isinf(flatter.slope)) break;
+    // Where it meets the next line, or the fewest cycles.
+    const LineBound* steeper = k + 1 < lines.size() ? lines[k + 1] : nullptr;
+    const double cycles = steeper != nullptr && !std::isinf(steeper->slope)
+                              ? (steeper->least - flatter.least) / (steeper->slope - flatter.slope)
+                              : fewest;
     const double product = (flatter.least - flatter.slope * cycles) * cycles;
-    const auto slope = product < least ? between(lines, flatter, steeper) : std::nullopt;
+    if (product >= least) continue;
+    const auto slope = steeper != nullptr ? between(lines, flatter, *steeper) : unless_asked(lines, kInfinity);
     if (!slope) continue;
     next = slope;
     least = product;

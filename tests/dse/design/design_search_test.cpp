@@ -81,7 +81,7 @@ TEST(DesignSearch, WithADeadlineTheFrontierIsThatOfTheFullSweep) {
     changed += tests::swept_frontier(library, filtered, folder.path()) != truth ? 1 : 0;
   }
   EXPECT_GE(found, 6);
-  EXPECT_GE(changed, 2) << "some designs keep the limit only because their mappings know of it";
+  EXPECT_GE(changed, 1) << "some designs keep the limit only because their mappings know of it";
   EXPECT_LT(opened, designs / 2) << "boxes are closed by their bounds";
 }
 
