@@ -50,6 +50,8 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
   } else if (result.lower_bound > 0) {
     text = "best found: " + text +
            fmt::format(", proven lower bound {:.7g}, gap {:.3g} %", result.lower_bound, 100 * result.gap());
+  } else if (result.ended_by == EndedBy::kMixedConventions) {
+    text = "best found: " + text + ", not certified: mixed conventions (proofs hold for the presets)";
   } else {
     text = "best found: " + text + ", nothing proven about it";
   }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/arithmetic.h"
+#include "core/conventions.h"
 #include "core/input/diagnostics.h"
 #include "dse/combinations/combinations.h"
 #include "dse/design/box_bounds.h"
@@ -396,9 +397,23 @@ void check_design_sweep(const Sweep& sweep) {
   check_works(sweep.name, Traits{Trait::kDesign}.add(TraitGroup::kMappers, sweep.mapper), "mapper");
 }
 
+namespace {
+
+/// Boxes are closed by bounds that are proven for the presets only.
+void refuse_mixed_conventions(const Library& library, const Sweep& sweep) {
+  const DesignPoint first = DesignSpace(library, std::make_shared<const Sweep>(sweep)).design(0);
+  if (!first.accelerator || Conventions::preset(first.accelerator->conventions.name())) return;
+  throw InputError(Diagnostic{sweep.name, 0, 0, "conventions",
+                              "a design search proves, and mixed conventions have no proof",
+                              "a preset (physical, timeloop, quickflow), or `pliant sweep`", ""});
+}
+
+}  // namespace
+
 DesignFrontier search_designs(const Library& library, const Sweep& sweep, const DesignSearchOptions& options,
                               TaskStore* store) {
   check_design_sweep(sweep);
+  refuse_mixed_conventions(library, sweep);
   DesignFrontier found = DesignSearch(library, sweep, options, store).run();
   const auto no_design = [](const ClosedBox& box) { return box.closed_by == ClosedBy::kConstraints; };
   if (!found.interrupted && options.shard.count == 1 && std::ranges::all_of(found.boxes, no_design))

@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, kEndedByCount> kEnds = {"",
                                                                "local optimum",
                                                                "no legal start",
                                                                "no valid mapping drawn",
-                                                               "proof within the gap"};
+                                                               "proof within the gap",
+                                                               "mixed conventions"};
 
 struct Entry {
   std::string_view name;
@@ -69,6 +70,20 @@ const std::vector<std::string>& mapper_names() {
   return names;
 }
 
+namespace {
+
+/// The bounds of `exact` are proven for the presets of conventions. Of a mix it says what it found and claims nothing.
+void claim_nothing_of_a_mix(const Mapper& mapper, const Task& task, SearchResult& result) {
+  if (mapper.name() != kMappers[0].name || Conventions::preset(task.accelerator.conventions.name())) return;
+  result.parts.clear();
+  if (proven(result)) result.ended_by = EndedBy::kMixedConventions;
+  result.certified = result.infeasible = false;
+  result.lower_bound = 0;
+  result.mappings_covered.clear();
+}
+
+}  // namespace
+
 SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options, CostReport* priced) {
   const double started = options.clock->cpu_seconds();
   SearchResult result = mapper.search(task, options);
@@ -85,6 +100,7 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
     result.certified = false;
     result.lower_bound = 0;
   }
+  claim_nothing_of_a_mix(mapper, task, result);
   // A proof that did not count what it covers covers the whole map-space.
   if (proven(result) && result.mappings_covered.empty())
     result.mappings_covered =

@@ -69,10 +69,11 @@ enum class EndedBy : std::uint8_t {
   kLocalOptimum,
   kNoLegalStart,
   kNoValidMappingDrawn,
-  kProofWithinGap,  ///< that none is better by more than SearchOptions::gap
+  kProofWithinGap,    ///< that none is better by more than SearchOptions::gap
+  kMixedConventions,  ///< the search ended, but bounds are proven for the presets of conventions only
 };
 std::string_view to_string(EndedBy ended_by);  ///< "proof", "budget", ...; empty for kNothing
-inline constexpr std::size_t kEndedByCount = 14;
+inline constexpr std::size_t kEndedByCount = 15;
 
 /// What a search found. `mapping` is empty when nothing legal was found.
 struct SearchResult {

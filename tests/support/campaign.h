@@ -18,6 +18,9 @@ struct Judgement {
   std::string what;  ///< of a difference
 };
 
+/// Are the conventions no preset? Then `exact` claims nothing.
+bool mixes_conventions(const Task& task);
+
 /// The exact mapper against the exhaustive one. kOpen: no certificate, and a bound that holds.
 Judgement compare_with_enumeration(const Task& task);
 

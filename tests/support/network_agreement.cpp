@@ -10,6 +10,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "flex/mapspace/enumerate.h"
+#include "support/campaign.h"
 #include "support/campaign_cases.h"
 #include "support/draw.h"
 #include "support/shrink.h"
@@ -45,6 +46,7 @@ std::vector<NetworkLayer> network_of(std::uint64_t seed, Factorization factoriza
   for (std::uint64_t i = 0; i < 2; ++i) {
     Task task = campaign_task(2 * seed + i);
     task.factorization = factorization;
+    if (mixes_conventions(task)) task.accelerator.conventions = Conventions::physical();
     layers.push_back({std::move(task), static_cast<Count>(1 + (seed + i) % 3)});
   }
   return layers;

@@ -32,6 +32,19 @@ TEST(ShortCampaign, SeedsOnceWrong) {
   }
 }
 
+// At this seed a mix of conventions had a wrong certificate with a deadline. Bounds are proven for the presets.
+TEST(ShortCampaign, NothingIsClaimedUnderMixedConventions) {
+  Task task = tests::campaign_task(1'000'070'077'775);
+  ASSERT_TRUE(tests::mixes_conventions(task));
+  const SearchResult mixed = run_mapper(*make_mapper("exact"), task, {});
+  EXPECT_TRUE(mixed.mapping);
+  EXPECT_FALSE(proven(mixed));
+  EXPECT_EQ(mixed.lower_bound, 0);
+  EXPECT_EQ(mixed.ended_by, EndedBy::kMixedConventions);
+  task.accelerator.conventions = Conventions::timeloop();
+  EXPECT_TRUE(run_mapper(*make_mapper("exact"), task, {}).certified);
+}
+
 // A "failure" that needs a fanout, a dim of size 2 or more and a limited memory shrinks to little more than those.
 TEST(ShortCampaign, ShrinksToWhatAFailureNeeds) {
   const auto fails = [](const Task& task) {
