@@ -10,6 +10,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/audit/audit.h"
+#include "dse/audit/choices.h"
 
 namespace pliant {
 namespace {
@@ -54,6 +55,7 @@ Proof prove_claim(const Task& task, const Claim& claim, const ProofOptions& opti
   }
   certificate.parts.push_back(
       {audit::ClosedBy::kSearch, certificate.lower_bound, audit::Part::Scope::kRest, 0, {}, {}});
+  audit::state_sizes(task, certificate.parts);
   audit::AuditOptions wanted;
   wanted.enumerate = options.limit;
   wanted.seconds = options.seconds;

@@ -67,7 +67,8 @@ TEST(SweepEstimate, IntervalsHoldTheSweepsThemselves) {
 TEST(SweepEstimate, TheSampleTakesTheTimeItIsGiven) {
   const TemporaryFolder folder;
   const Sweep sweep = parse_sweep_text(
-      library(), "accelerator: npu\nworkloads: [mobilenet_v2]\nnetwork: false\nvary: {rows: [8, 32]}\nbudget_seconds: 1e9\n",
+      library(),
+      "accelerator: npu\nworkloads: [mobilenet_v2]\nnetwork: false\nvary: {rows: [8, 32]}\nbudget_seconds: 1e9\n",
       "toy.yaml");
   SweepRunOptions options;
   options.dataset = folder.path() / "data";

@@ -194,7 +194,8 @@ TEST(ResidencySweep, VerifySolvesTheNetworksOfItsSampleAgain) {
   const DatasetVerdict good = verify_dataset(library(), sweep, folder.path() / "on", proofs);
   EXPECT_TRUE(good.good()) << (good.wrong.empty() ? "" : good.wrong.front());
   EXPECT_EQ(good.proven, 3 * 12 + 12) << "every layer, and every network";
-  EXPECT_THROW(verify_dataset(library(), staying(folder.path(), ""), folder.path() / "on", proofs), InputError);
+  EXPECT_THROW(verify_dataset(library(), staying(folder.path(), "network: false\n"), folder.path() / "on", proofs),
+               InputError);
 }
 
 TEST(ResidencySweep, AWorkloadMustKnowItsGraph) {
