@@ -9,6 +9,7 @@
 #include "core/input/source_text.h"
 #include "dse/cli/text_table.h"
 #include "dse/mappers/residency/residency.h"
+#include "dse/mappers/shared_budget.h"
 
 namespace pliant {
 namespace {
@@ -254,7 +255,8 @@ NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, c
                                const NetworkGoal& goal, const SearchOptions& options, Count inferences) {
   std::vector<Task> rows;
   for (const ReadTask& read : tasks) rows.push_back(read.task);
-  residency::Search search(mapper, workload, rows, options, inferences);
+  const SharedBudget shared(mapper, options, kSearchesOfALayer * rows.size());
+  residency::Search search(shared, workload, rows, shared.options(), inferences);
   const Optimum best = search.run(goal, true);
   if (options.stop.stop_requested()) return {};
   if (!best.found())

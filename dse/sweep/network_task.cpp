@@ -9,6 +9,7 @@
 #include "core/input/diagnostics.h"
 #include "core/workload_graph.h"
 #include "dse/mappers/residency/residency.h"
+#include "dse/mappers/shared_budget.h"
 #include "dse/sweep/sweep_task.h"
 
 namespace pliant {
@@ -51,7 +52,10 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
     for (const Workload::Entry& entry : workload.layers)
       rows.push_back({entry.layer, *design.accelerator, design.accelerator->flexibility_of(entry.layer),
                       design.factorization, design.objective});
-    residency::Search search(mapper, workload, rows, options);
+    SearchOptions all = options;
+    all.budget.seconds *= static_cast<double>(rows.size());  // the sweep's budget is for a layer
+    const SharedBudget shared(mapper, all, kSearchesOfALayer * rows.size());
+    residency::Search search(shared, workload, rows, shared.options());
     const NetworkGoal goal{design.objective};
     const Optimum best = search.run(goal, true);
     if (!best.found()) {
