@@ -3,15 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dse/cli/render_cost.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/text_table.h"
+#include "dse/mappers/shared_budget.h"
 
 namespace pliant {
 namespace {
+
+/// Of the budget of a network.
+constexpr double kShareOfNetwork = 0.85;
 
 using nlohmann::ordered_json;
 
@@ -146,13 +151,22 @@ NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& 
                              const SearchOptions& options, bool ascii) {
   std::vector<NetworkLayer> layers;
   for (const ReadTask& read : tasks) layers.push_back({read.task, read.count});
-  const NetworkOptimum optimum = search_network(mapper, layers, goal, options);
+  // Most of the budget is the network's; what its layers have for themselves is for comparison.
+  SearchOptions most = options;
+  most.budget.seconds *= kShareOfNetwork;
+  const double started = options.clock->wall_seconds();
+  const SharedBudget shared(mapper, most, kSearchesOfALayer * layers.size());
+  const NetworkOptimum optimum = search_network(shared, layers, goal, shared.options());
   if (options.stop.stop_requested()) return {};
   if (optimum.parts.empty())
     return no_network(optimum.without_mapping ? &tasks[*optimum.without_mapping].task : nullptr, goal,
                       optimum.fastest_cycles);
+  SearchOptions rest = options;
+  if (rest.budget.seconds > 0)
+    rest.budget.seconds = std::max(1e-3, started + rest.budget.seconds - options.clock->wall_seconds());
+  const SharedBudget left(mapper, rest, tasks.size());
   std::vector<SearchResult> alone;
-  for (const ReadTask& read : tasks) alone.push_back(run_mapper(mapper, read.task, options));
+  for (const ReadTask& read : tasks) alone.push_back(run_mapper(left, read.task, left.options()));
   if (options.stop.stop_requested()) return {};
   const NetworkTotals totals = network_totals(layers, optimum);
   const NetworkTelling telling(tasks, goal, optimum, totals, std::move(alone));

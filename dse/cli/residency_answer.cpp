@@ -11,6 +11,7 @@
 #include "dse/cli/render_cost.h"
 #include "dse/cli/text_table.h"
 #include "dse/mappers/residency/residency.h"
+#include "dse/mappers/shared_budget.h"
 
 namespace pliant {
 namespace {
@@ -273,7 +274,8 @@ NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, c
                                const NetworkGoal& goal, const SearchOptions& options, const ResidencyRequest& request) {
   std::vector<Task> rows;
   for (const ReadTask& read : tasks) rows.push_back(read.task);
-  residency::Search search(mapper, workload, rows, options, request.inferences);
+  const SharedBudget shared(mapper, options, kSearchesOfALayer * rows.size());
+  residency::Search search(shared, workload, rows, shared.options(), request.inferences);
   const Optimum best = search.run(goal, request.stay);
   if (options.stop.stop_requested()) return {};
   if (!best.found())

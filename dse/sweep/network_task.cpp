@@ -11,6 +11,7 @@
 #include "core/workload_graph.h"
 #include "costmodel/report.h"
 #include "dse/mappers/residency/residency.h"
+#include "dse/mappers/shared_budget.h"
 #include "dse/sweep/sweep_task.h"
 
 namespace pliant {
@@ -113,7 +114,10 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
   TaskResult result;
   try {
     const std::vector<Task> rows = rows_of(design, *design.accelerator, workload);
-    residency::Search search(mapper, workload, rows, options, sweep.inferences);
+    SearchOptions all = options;
+    all.budget.seconds *= static_cast<double>(rows.size());  // the sweep's budget is for a layer
+    const SharedBudget shared(mapper, all, kSearchesOfALayer * rows.size());
+    residency::Search search(shared, workload, rows, shared.options(), sweep.inferences);
     NetworkGoal goal{design.objective, design.deadline_of(sweep, workload)};
     Optimum best = search.run(goal, true);
     // Where no mappings keep the deadline the row says how fast they could be, and which limit that breaks. That bounds

@@ -8,9 +8,9 @@
 #include "core/legality.h"
 #include "dse/audit/choices.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/prove.h"
 #include "dse/mappers/mapper_options.h"
-#include "dse/mappers/random/random_mapper.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant {
@@ -30,28 +30,25 @@ class ExactMapper final : public Mapper {
 
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
-    const double started = options.clock->wall_seconds();
     std::uint64_t used = 0;
     SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort, used);
-    if (!result.mapping && (result.ended_by == EndedBy::kMemory || result.ended_by == EndedBy::kEffort))
-      draw_mapping(task, left_of(options, started), result);
+    if (!result.mapping && !result.infeasible && result.ended_by != EndedBy::kStopped) take_any(task, options, result);
     if (options.record_parts) audit::state_sizes(task, result.parts);
     return result;
   }
 
  private:
   /// Where not even one choice could be looked through: what has been proven, and any mapping.
-  static void draw_mapping(const Task& task, SearchOptions options, SearchResult& result) {
-    options.on_progress = {};
-    options.extra.clear();
-    SearchResult drawn = make_random_mapper()->search(task, options);
-    result.evaluations += drawn.evaluations;
-    result.seconds += drawn.seconds;
-    if (!drawn.mapping) return;
-    result.mapping = std::move(drawn.mapping);
-    result.totals = drawn.totals;
-    result.value = drawn.value;
-    result.lower_bound = std::min(result.lower_bound, drawn.value);
+  static void take_any(const Task& task, const SearchOptions& options, SearchResult& result) {
+    exact::SearchLimits limits(options);
+    exact::Incumbent first = exact::first_mapping(task, exact::kMostOfFirstInHaste, limits);
+    result.evaluations += limits.priced;
+    result.seconds += limits.seconds();
+    if (!first.mapping) return;
+    result.mapping = std::move(first.mapping);
+    result.totals = first.totals;
+    result.value = first.value;
+    result.lower_bound = std::min(result.lower_bound, first.value);
   }
 
   static SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options,

@@ -167,6 +167,9 @@ class SpatialBounds {
   bool smallest_only_ = true;
 };
 
+/// Rounding must not make steps seem too many that are not.
+constexpr double kRoundingOfSteps = 1e-8;
+
 /// Combinations of unrollings of several fanouts that are looked at one by one; of more those of the fastest.
 constexpr double kMostCombinations = 2e8;
 
@@ -208,14 +211,17 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 class SpatialChoices::Combiner {
  public:
   Combiner(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits,
-           std::optional<Mirror> mirror)
+           std::optional<Mirror> mirror, const MapSpaceRules& rules)
       : choices_(choices),
         task_(task),
         problem_(problem),
         limits_(limits),
         mirror_(mirror),
         perfect_(task.factorization == Factorization::kPerfect),
-        at_(choices.fanouts_.size()) {
+        at_(choices.fanouts_.size()),
+        units_to_come_(choices.fanouts_.size(), 1) {
+    for (std::size_t f = at_.size(); f-- > 1;)
+      units_to_come_[f - 1] = units_to_come_[f] * static_cast<double>(rules.fanout(choices.fanouts_[f]).units());
     for (int d = 0; d < problem.dims; ++d) left_[d] = task.layer.dims[d].size;
     parallel_.fill(1);
     double combinations = 1;
@@ -255,6 +261,18 @@ class SpatialChoices::Combiner {
     all = std::move(sorted);
   }
 
+  /// Whatever units the fanouts to come have: each iteration that is left takes one of them for a step.
+  bool too_slow(std::size_t f, const Sizes& parallel, const Sizes& left) {
+    if (f + 1 == at_.size() || choices_.most_steps_ == kInfinity) return false;
+    double least = problem_.cycles_per_mac / units_to_come_[f];
+    for (int d = 0; d < problem_.dims; ++d)
+      least *=
+          perfect_ ? static_cast<double>(left[d]) : std::max(1.0, problem_.size[d] / static_cast<double>(parallel[d]));
+    if (least <= choices_.most_steps_ * (1 + kRoundingOfSteps)) return false;
+    if (complete_) choices_.slow_ = std::min(choices_.slow_, least);
+    return true;
+  }
+
   void extend(std::size_t f, const Sizes& left, const Sizes& parallel) {
     if (f == at_.size()) return add(parallel, left);
     const std::vector<Unrolling>& all = choices_.unrollings_[f];
@@ -281,7 +299,7 @@ class SpatialChoices::Combiner {
           after[d] = ceil_div(after[d], b);
         }
       }
-      if (!fits) continue;
+      if (!fits || too_slow(f, factors, after)) continue;
       at_[f] = static_cast<std::uint32_t>(i);
       extend(f + 1, after, factors);
     }
@@ -340,6 +358,7 @@ class SpatialChoices::Combiner {
   const std::optional<Mirror> mirror_;
   const bool perfect_;
   std::vector<std::uint32_t> at_;
+  std::vector<double> units_to_come_;  // by fanout: of those after it
   Sizes left_{}, parallel_{};
   std::size_t looked_ = 0;
   bool complete_ = true, over_ = false;
@@ -380,7 +399,7 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
     slow_ = std::min(slow_, unroller.slow() / others);
     unlisted_ = std::min(unlisted_, unroller.unlisted() / others);
   }
-  Combiner(*this, task, problem, limits, mirror).run();
+  Combiner(*this, task, problem, limits, mirror, rules).run();
 }
 
 void SpatialChoices::get(std::size_t i, Spatial& spatial) const {

@@ -2,15 +2,33 @@
 #include "dse/mappers/exact/search/prove.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/padded_sizes.h"
 #include "dse/mappers/exact/search/prover.h"
+#include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
+
+namespace {
+
+/// Unrollings of several fanouts are taken to be many from so many ways to split the dims on.
+constexpr double kManySplits = 1e6;
+
+bool may_be_many(const Task& task, const Problem& problem) {
+  if (std::popcount(problem.fanouts) < 2) return false;
+  double ways = 1;
+  for (const Dim& dim : task.layer.dims) ways *= static_cast<double>(divisors(dim.size).size());
+  return std::pow(ways, std::popcount(problem.fanouts)) > kManySplits;
+}
+
+}  // namespace
 
 SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
                    std::uint64_t effort, std::uint64_t* used) {
@@ -22,9 +40,15 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   // With remainders there may be millions of unrollings, most of them slow; an easier task has shown what is too slow.
   // With perfect factors those that keep all units busy show it, unless a certificate is to count them all.
   const bool perfect = task.factorization == Factorization::kPerfect, count_all = perfect && options.record_parts;
+  // Where listing them takes long, a first mapping comes before.
+  if (state.incumbent.value == kInfinity && may_be_many(task, problem)) {
+    state.incumbent = first_mapping(task, kMostOfFirst, limits);
+    state.rough = state.incumbent.mapping.has_value();
+  }
   std::optional<SpatialChoices> busy;
-  if (perfect && !count_all && state.incumbent.value == kInfinity) {
+  if (perfect && !count_all && (state.incumbent.value == kInfinity || state.rough)) {
     busy.emplace(task, problem, limits, problem.busy_cycles * (1 + kRounding));
+    if (busy->size() > 0) state.rough = false;
     prover.dive_into(*busy);
   }
   const SpatialChoices choices(task, problem, limits,

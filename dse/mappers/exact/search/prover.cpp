@@ -39,6 +39,9 @@ constexpr std::uint64_t kEffortOfKeeps = 300, kEffortOfTile = 40;
 /// Listing one of many unrollings and putting it in its place.
 constexpr std::uint64_t kEffortOfSorting = 200;
 
+/// So many are sorted between two looks at the clock.
+constexpr std::size_t kSortedAtOnce = 65'536;
+
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 128;
 
@@ -127,7 +130,7 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   if (dived_into != nullptr) renumber(*dived_into);
   turns_.begin(kShareOfTables);
   // 1. A first mapping.
-  if (state_.incumbent.value == kInfinity) dive();
+  if (state_.incumbent.value == kInfinity || std::exchange(state_.rough, false)) dive();
   // 2. All choices that could be better, by the bounds that need no lattice; and tables of one after the other until
   //    the bound says the rest cannot be better. Where effort is limited, in turns.
   if (mine_.size() > kFewUnrollings) look_at_all();
@@ -246,10 +249,24 @@ Prover::Looked Prover::least_of(std::uint32_t spatial) {
   return look_at(spatial, state_.incumbent.value);
 }
 
+bool Prover::sort_by_steps() {
+  const auto faster = [&](std::uint32_t a, std::uint32_t b) { return choices_->steps(a) < choices_->steps(b); };
+  const auto at = [&](std::size_t i) { return mine_.begin() + static_cast<std::ptrdiff_t>(std::min(i, mine_.size())); };
+  for (std::size_t first = 0; first < mine_.size(); first += kSortedAtOnce) {
+    if (limits_.expired()) return false;
+    std::stable_sort(at(first), at(first + kSortedAtOnce), faster);
+  }
+  for (std::size_t width = kSortedAtOnce; width < mine_.size(); width *= 2)
+    for (std::size_t first = 0; first + width < mine_.size(); first += 2 * width) {
+      if (limits_.expired()) return false;
+      std::inplace_merge(at(first), at(first + width), at(first + 2 * width), faster);
+    }
+  return true;
+}
+
 void Prover::look_at_all() {
   limits_.effort += kEffortOfSorting * mine_.size();
-  std::stable_sort(mine_.begin(), mine_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return choices_->steps(a) < choices_->steps(b); });
+  if (!sort_by_steps()) return leave_rest();
   std::vector<Candidate> all;
   double left = kInfinity;  // least of what there was no time for
   for (const std::uint32_t i : mine_) {
@@ -321,7 +338,15 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
   return next_ == mine_.size() && unrolled_.empty();
 }
 
+void Prover::leave_rest() {
+  double fewest = kInfinity;
+  for (; next_ < mine_.size(); ++next_) fewest = std::min(fewest, choices_->steps(mine_[next_]));
+  const double floor = bounds_.floor(fewest);
+  if (fewest < kInfinity && !closed_by(floor)) state_.leave_unseen(floor);
+}
+
 bool Prover::leave_unlisted() {
+  if (limits_.expired() && looked_.empty()) leave_rest();
   bool any = false;
   const auto leave_one = [&](double bound) {
     if (closed_by(bound)) return;

@@ -79,12 +79,16 @@ class Prover {
   /// Where there are many: all unrollings once, the fastest first, so that what a limit leaves is slow; then those that
   /// could be better, the least bound first.
   void look_at_all();
+  /// Fastest first. False: time is up.
+  bool sort_by_steps();
   /// Of an unrolling that was not listed yet, by its place in mine_.
   double known_of(std::size_t at) const;
   bool closed_by_floor(std::uint32_t spatial, double floor);
 
   /// Adds choices that could be better, by the bounds that need no lattice. True: there are no more.
   bool list_choices(std::vector<Candidate>& found);
+  /// Where time is up: all that was not listed, by the fewest steps of them, for looking at each takes time.
+  void leave_rest();
   /// True: there was something.
   bool leave_unlisted();
   /// What no bound has closed after all. True: there was something.

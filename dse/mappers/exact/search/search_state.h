@@ -14,6 +14,7 @@ namespace pliant::exact {
 struct SearchState {
   Incumbent incumbent;
   const SearchLimits& limits;
+  bool rough = false;            // the incumbent is a first mapping: a dive may find a far better one
   double undecided = kInfinity;  // least bound of what was left over
   double closed = kInfinity;     // least bound of what was closed: with a gap it may be below the value
   bool out_of_effort = false;
