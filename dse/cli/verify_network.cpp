@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "costmodel/report.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/import/open.h"
 #include "dse/mappers/residency/residency.h"
