@@ -12,7 +12,8 @@ using enum OptionKind;
 constexpr std::string_view kFactorizations = "pfm, ruby-s, ruby-t, ruby or padding";
 constexpr std::string_view kSet =
     "KEY=VALUE: a parameter (rows=8) or a level's key (GLB.capacity=64KiB) of the accelerator";
-constexpr std::string_view kBudget = "time for one layer, or with --network for all, such as 1s; the best found by then counts";
+constexpr std::string_view kBudget =
+    "time for one layer, or with --network for all, such as 1s; the best found by then counts";
 constexpr std::string_view kGap =
     "such as 1%: end when no mapping can be better by more than this share of the value; exact only";
 constexpr std::string_view kThreadsHelp = "threads; 0 = all cores; results do not depend on it";

@@ -72,9 +72,16 @@ const std::vector<std::string>& mapper_names() {
 
 namespace {
 
+/// A preset, or `timeloop` with runs, by which `exact` proves a part of it.
+bool has_proven_bounds(const Conventions& conventions) {
+  Conventions with_runs = Conventions::timeloop();
+  with_runs.halo = Conventions::Halo::kRun;
+  return conventions == with_runs || Conventions::preset(conventions.name());
+}
+
 /// The bounds of `exact` are proven for the presets of conventions. Of a mix it says what it found and claims nothing.
 void claim_nothing_of_a_mix(const Mapper& mapper, const Task& task, SearchResult& result) {
-  if (mapper.name() != kMappers[0].name || Conventions::preset(task.accelerator.conventions.name())) return;
+  if (mapper.name() != kMappers[0].name || has_proven_bounds(task.accelerator.conventions)) return;
   result.parts.clear();
   if (proven(result)) result.ended_by = EndedBy::kMixedConventions;
   result.certified = result.infeasible = false;

@@ -112,7 +112,8 @@ std::vector<double> time_designs(const Sweep& sweep, DesignSpace& space, const s
     for (const Workload& workload : sweep.workloads) {
       for (const Workload::Entry& entry : workload.layers) namer.key(design, entry.layer);
       if (sweep.flexion) design_flexion(workload, design);
-      if (Sweep::asked_whole(workload)) solve_network(*mapper, sweep, design, workload, 1, options.stop, *options.clock);
+      if (Sweep::asked_whole(workload))
+        solve_network(*mapper, sweep, design, workload, 1, options.stop, *options.clock);
     }
   };
   const auto nothing = [](std::size_t) {};

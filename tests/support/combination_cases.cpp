@@ -143,7 +143,7 @@ std::string draw_sweep(const CombinationCase& one) {
                            option.substr(option.find('=') + 1));
   text += fmt::format("mapper: {{name: {}, options: {{{}}}}}\n", one.word(TraitGroup::kMappers), options);
   if (one.has(kGap)) text += "gap: 0.05\n";
-  if (one.has(kBudget)) text += "budget_seconds: 3600\n";
+  if (one.has(kBudget)) text += "budget_seconds: 1000000\n";
   text += fmt::format("network: {}\n", one.has(kResidency) || one.has(kInferences));
   if (one.has(kInferences)) text += "inferences: 3\n";
   if (one.has(kDesign)) text += "minimize: [area_um2, edp_pj_cycles]\n";
@@ -196,7 +196,9 @@ std::vector<std::string> CombinationCase::map_words(bool whole_workload) const {
   if (!whole_workload) add({"--layer", "a"});
   if (whole_workload && question != kNetwork) add({"--layers"});
   add({"--conventions", word(TraitGroup::kConventions), "--factorization", word(TraitGroup::kFactorizations)});
-  add({"--objective", question == kFrontier ? "runtime,energy" : word(TraitGroup::kObjectives)});
+  add({"--objective", question != kFrontier             ? word(TraitGroup::kObjectives)
+                      : traits.has(kEdpOverUtilization) ? "runtime,edp-over-utilization"
+                                                        : "runtime,energy"});
   add({"--mapper", word(TraitGroup::kMappers)});
   for (const std::string& option : mapper_options(*this)) add({"--mapper-option", option});
   if (has(kGap)) add({"--gap", "5%"});

@@ -94,10 +94,10 @@ TEST_F(SpoiledDataset, AFlippedBitIsRefusedOrChangesNothing) {
   std::vector<Ran> before;
   for (const auto& question : questions()) before.push_back(run(question));
   std::mt19937 random(1);
-  int refused = 0, tried = 0;
   for (const fs::path& file : {layers(), designs(), checksum_path(data(), 0), manifest_path(data())}) {
     const std::string whole = file_bytes(file);
-    for (int k = 0; k < 100; ++k, ++tried) {
+    for (int k = 0; k < 100; ++k) {
+      bool refused = false;
       std::string flipped = whole;
       const std::size_t at = random() % whole.size();
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << random() % 8));
@@ -111,16 +111,16 @@ TEST_F(SpoiledDataset, AFlippedBitIsRefusedOrChangesNothing) {
           EXPECT_TRUE(answer.code == 1 || answer.code == 2) << where;
           EXPECT_NE(answer.err.find(file.extension() == ".json" ? "manifest.json" : "part-000000"), std::string::npos)
               << where << ": " << answer.err;
-          ++refused;
+          refused = true;
         }
       }
+      EXPECT_TRUE(refused || (file != layers() && file != designs())) << "a flipped bit of a part that nobody sees";
       if (k % 20 == 0) {
         EXPECT_LE(report().code, 2);
       }
     }
     put(file, whole);
   }
-  EXPECT_GT(refused, 2 * tried) << "a flipped bit of a part is seen by every question about that table";
   for (std::size_t q = 0; q < before.size(); ++q) EXPECT_EQ(run(questions()[q]).out, before[q].out);
 }
 

@@ -35,7 +35,8 @@ RandomNetwork random_network(std::uint64_t seed) {
         random() % 1'000'000,
         {.factorizations = {Factorization::kPerfect}, .most_mappings = 1'500, .infeasible_share = 0});
     // What a layer proves by Timeloop's halo may stay open; the networks are about sums.
-    one.task.accelerator.conventions.halo = Conventions::Halo::kRun;
+    Conventions& conventions = one.task.accelerator.conventions;
+    if (conventions == Conventions::timeloop()) conventions.halo = Conventions::Halo::kRun;
     network.text += one.text + "\n";
     network.layers.push_back({one.task, static_cast<Count>(1 + random() % 3)});
   }

@@ -72,6 +72,8 @@ class Descent {
 }  // namespace
 
 Incumbent first_mapping(const Task& task, std::uint64_t most_priced, SearchLimits& limits) {
+  // A hint rules mappings out that these moves do not ask about.
+  if (task.accelerator.hints.min_utilization > 0) return {};
   Task perfect = task;
   perfect.factorization = Factorization::kPerfect;
   const Space space(perfect);
