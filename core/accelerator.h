@@ -55,8 +55,8 @@ struct Fanout {
   bool partial_multicast = false;  ///< overlapping windows of neighbours are read once
   /// By Side: wires sum the outputs of all copies along it, whatever they are.
   std::array<bool, 2> wired_sums{};
-  double area_um2 = 0;             ///< of one instance of the network
-  double pj_per_bit = 0;           ///< of every bit that it brings to a copy inside, or takes from one
+  double area_um2 = 0;    ///< of one instance of the network
+  double pj_per_bit = 0;  ///< of every bit that it brings to a copy inside, or takes from one
   /// A systolic array: tensors of this role stay in the units, the others move through. Each new tile of it is shifted
   /// in (outputs: out) row by row, and the array runs full and empty. Fanouts of one role with no memory between them
   /// that may keep it are one array.

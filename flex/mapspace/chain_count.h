@@ -10,8 +10,8 @@
 
 namespace pliant {
 
-/// The number of chains that for_each_chain visits, without visiting them: a sum over the values that can be left, of which there are at
-/// most 2 sqrt(size).
+/// The number of chains that for_each_chain visits, without visiting them: a sum over the values that can be left, of
+/// which there are at most 2 sqrt(size).
 BigCount count_chains(Count size, std::span<const Slot> slots, Factorization rule);
 
 /// Perfect chains over unlimited slots: the product over primes of binomial(exponent + slots - 1, slots - 1).

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSweep = R"(name: small
+constexpr const char* kSpoiledSweep = R"(name: small
 accelerator: flexref
 workloads: [{name: one, layers: ["gemm:M=6,N=4,K=8"]}]
 vary: {rows: [2, 4]}
@@ -37,7 +37,7 @@ void put(const fs::path& file, const std::string& bytes) { std::ofstream(file, s
 class SpoiledDataset : public testing::Test {
  protected:
   void SetUp() override {
-    put(folder_.path() / "small.yaml", kSweep);
+    put(folder_.path() / "small.yaml", kSpoiledSweep);
     const Ran swept =
         run({"sweep", (folder_.path() / "small.yaml").string(), "-o", data().string(), "--progress", "none"});
     ASSERT_EQ(swept.code, 0) << swept.err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Factor chains: enumeration against the counts, and every chain against Ruby's recurrence, written a second time here.
-#include "flex/mapspace/chain_count.h"
 #include "flex/mapspace/factors.h"
+#include "flex/mapspace/chain_count.h"
 
 #include <gtest/gtest.h>
 

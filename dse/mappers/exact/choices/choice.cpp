@@ -168,7 +168,7 @@ class SpatialBounds {
 };
 
 /// Rounding must not make steps seem too many that are not.
-constexpr double kRoundingOfSteps = 1e-8;
+constexpr double kRoundingOfCombinedSteps = 1e-8;
 
 /// Combinations of unrollings of several fanouts that are looked at one by one; of more those of the fastest.
 constexpr double kMostCombinations = 2e8;
@@ -268,7 +268,7 @@ class SpatialChoices::Combiner {
     for (int d = 0; d < problem_.dims; ++d)
       least *=
           perfect_ ? static_cast<double>(left[d]) : std::max(1.0, problem_.size[d] / static_cast<double>(parallel[d]));
-    if (least <= choices_.most_steps_ * (1 + kRoundingOfSteps)) return false;
+    if (least <= choices_.most_steps_ * (1 + kRoundingOfCombinedSteps)) return false;
     if (complete_) choices_.slow_ = std::min(choices_.slow_, least);
     return true;
   }

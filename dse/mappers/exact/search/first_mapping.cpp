@@ -9,7 +9,7 @@ namespace pliant::exact {
 namespace {
 
 /// Values that differ by less may be one value, summed in another order.
-constexpr double kClearlyLess = 1 - 1e-12;
+constexpr double kMoveHelps = 1 - 1e-12;
 
 /// Of pricing one mapping and finding out that it is legal.
 constexpr std::uint64_t kEffortOfMove = 2'000;
@@ -42,7 +42,7 @@ class Descent {
       const Move back = now_.inverse(move);
       now_.apply(move);
       const double value = now_.legal() ? now_.price(kInfinity, 0, utilization) : kInfinity;
-      if (value < here * kClearlyLess) {
+      if (value < here * kMoveHelps) {
         here = value;
         helped = true;
       } else {
