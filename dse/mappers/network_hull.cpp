@@ -90,7 +90,8 @@ double NetworkHull::lower_bound() const {
   if (asks_energy()) return has_deadline() ? energy_at(goal_.most_cycles) : lines_.front().least;
   double least = value_at_deadline();
   for (std::size_t k = 0; k + 1 < lines_.size(); ++k) least = std::min(least, corner_value(k));
-  return least;
+  // Lines of searches without a proof may meet far below what the first and the last of them say by themselves.
+  return std::max(least, network_value(goal_.objective, lines_.front().least, fastest_cycles()));
 }
 
 /// Along each line a product rises and then falls with the cycles. So where the best reaches every corner before the

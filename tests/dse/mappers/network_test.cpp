@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/mappers/network_hull.h"
 #include "support/network_agreement.h"
 #include "support/random_cases.h"
 
@@ -113,6 +115,19 @@ TEST(Network, LeastEnergyWithinADeadline) {
     EXPECT_NEAR(never.fastest_cycles / fastest, 1, 1e-9);
   }
   EXPECT_GE(mixed, 3);  // repetitions of one layer with different mappings
+}
+
+// A line of a search that proved little meets its neighbours below zero: what the others say by themselves still holds.
+TEST(Network, NoBoundIsBelowTheLeastEnergyInTheFewestCycles) {
+  const auto find = [](double slope) -> std::optional<NetworkLine> {
+    if (std::isinf(slope)) return NetworkLine{slope, 10, 300, 10, {}};
+    if (slope == 0) return NetworkLine{0, 100, 100, 50, {}};
+    return NetworkLine{slope, 1, 150, 20, {}};
+  };
+  NetworkHull hull({Objective::kEdp}, {}, find);
+  ASSERT_TRUE(hull.close());
+  EXPECT_LE(hull.lower_bound(), 3000);
+  EXPECT_GE(hull.lower_bound(), 100 * 10);
 }
 
 }  // namespace
