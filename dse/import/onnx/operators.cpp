@@ -8,7 +8,7 @@
 namespace pliant::onnx {
 namespace {
 
-using Node = WorkloadGraph::Node;
+using GraphNode = WorkloadGraph::Node;
 using Edge = WorkloadGraph::Edge;
 using Operator = WorkloadGraph::Operator;
 
@@ -36,7 +36,7 @@ class Merging {
     int root = 0;
   };
 
-  Node& node(int n) { return nodes_[static_cast<std::size_t>(n)]; }
+  GraphNode& node(int n) { return nodes_[static_cast<std::size_t>(n)]; }
   const CollectedNode& collected(int n) const { return collected_[static_cast<std::size_t>(n)]; }
   bool is_elementary(int n) {
     return !node(n).is_layer() && !collected(n).is_input && !collected(n).is_whole && !node(n).from.empty() &&
@@ -98,7 +98,7 @@ class Merging {
     for (const Edge& edge : node(last).from) readers_[static_cast<std::size_t>(edge.node)].insert(last);
   }
 
-  std::vector<Node>& nodes_;
+  std::vector<GraphNode>& nodes_;
   const std::vector<CollectedNode>& collected_;
   std::vector<std::set<int>> readers_;
   std::vector<bool> merged_;
@@ -112,7 +112,7 @@ std::vector<bool> merge_elementary(WorkloadGraph& graph, const std::vector<Colle
 
 KeptNodes keep_read_nodes(WorkloadGraph graph, const std::vector<CollectedNode>& collected,
                           const std::vector<bool>& merged) {
-  std::vector<Node>& nodes = graph.nodes;
+  std::vector<GraphNode>& nodes = graph.nodes;
   std::vector<bool> needed(nodes.size(), false);
   for (std::size_t n = nodes.size(); n-- > 0;) {
     if (nodes[n].is_layer() || collected[n].is_output) needed[n] = true;
