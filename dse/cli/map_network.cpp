@@ -19,8 +19,8 @@ namespace pliant {
 namespace {
 
 /// What the options say of the question.
-Traits asked(const Arguments& arguments, const TaskWords& words, bool network) {
-  Traits question{Trait::kCommandLine, network ? Trait::kNetwork : words.layer ? Trait::kMap : Trait::kWorkload};
+Traits asked(const Arguments& arguments, const TaskWords& words, const NetworkChoice& choice) {
+  Traits question{Trait::kCommandLine, choice.network ? Trait::kNetwork : words.layer ? Trait::kMap : Trait::kWorkload};
   question.add_if(words.layer.has_value(), Trait::kMap);
   std::istringstream objectives(words.objective);
   for (std::string name; std::getline(objectives, name, ',');) question.add(TraitGroup::kObjectives, name);
@@ -28,7 +28,10 @@ Traits asked(const Arguments& arguments, const TaskWords& words, bool network) {
   question.add(TraitGroup::kMappers, *arguments.text("mapper"));
   question.add(TraitGroup::kFactorizations, words.factorization);
   if (words.conventions) question.add(TraitGroup::kConventions, *words.conventions);
-  question.add_if(*arguments.text("residency") == "off", Trait::kOutside);
+  const bool off = *arguments.text("residency") == "off";
+  question.add_if(off, Trait::kOutside);
+  question.add_if(choice.network && arguments.has("residency") && !off, Trait::kResidency);
+  question.add_if(choice.network && choice.workload && !choice.workload->graph, Trait::kUnrelated);
   question.add_if(*arguments.whole("inferences") != 1, Trait::kInferences);
   question.add_if(arguments.share("gap").value_or(0) > 0, Trait::kGap);
   for (const Trait option : {Trait::kDeadline, Trait::kSave, Trait::kCertificate})
@@ -36,19 +39,47 @@ Traits asked(const Arguments& arguments, const TaskWords& words, bool network) {
   return question;
 }
 
-void check_network_options(const Arguments& arguments, const TaskWords& words, bool network) {
+void check_network_options(const Arguments& arguments, const TaskWords& words, const NetworkChoice& choice) {
   if (arguments.has("network") && arguments.has("layers"))
     throw arguments.bad("--layers", "beside --network", "one of them");
-  check_works(arguments.command(), asked(arguments, words, network));
-  if (!network) return;
+  check_works(arguments.command(), asked(arguments, words, choice));
+  if (!choice.network) return;
   if (const std::string residency = *arguments.text("residency"); residency != "on" && residency != "off")
     throw arguments.bad("--residency", fmt::format("`{}`", residency), "on or off");
-  constexpr auto kMost = static_cast<std::uint64_t>(residency::kMostInferences);
-  if (const auto inferences = *arguments.whole("inferences"); inferences < 1 || inferences > kMost)
-    throw arguments.bad("--inferences", fmt::format("{}", inferences), fmt::format("1 to {}", kMost));
+  check_network_numbers(arguments.command(), arguments.real("deadline"),
+                        static_cast<Count>(*arguments.whole("inferences")));
 }
 
 }  // namespace
+
+void check_network_numbers(std::string_view command, std::optional<double> deadline_cycles, Count inferences) {
+  if (deadline_cycles && !(*deadline_cycles > 0))
+    throw bad_option(command, "--deadline", fmt::format("`{}`", *deadline_cycles), "cycles above 0");
+  if (inferences < 1 || inferences > residency::kMostInferences)
+    throw bad_option(command, "--inferences", fmt::format("{}", inferences),
+                     fmt::format("1 to {}", residency::kMostInferences));
+}
+
+NetworkAnswer ask_network(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
+                          const NetworkGoal& goal, const SearchOptions& options, const ResidencyRequest& request) {
+  return workload.graph ? residency_answer(mapper, workload, tasks, goal, options, request)
+                        : network_answer(mapper, tasks, goal, options, request.ascii);
+}
+
+nlohmann::ordered_json network_json(const std::optional<TaskWords>& words, const Workload& workload,
+                                    const std::vector<ReadTask>& tasks, const NetworkAnswer& answer) {
+  nlohmann::ordered_json json{{"schema", kJsonSchema}};
+  if (words) {
+    json["task"] = words->json();
+    json["workload"] = *words->workload;
+  }
+  json["mapped_as"] = "network";
+  if (const auto room = model_too_large(workload, tasks.front().task.accelerator))
+    json["model_room"] = model_room_json(*room);
+  json["network"] = answer.json;
+  json["total"] = answer.total;
+  return json;
+}
 
 NetworkChoice choose_network(const Arguments& arguments, const TaskWords& words) {
   NetworkChoice choice;
@@ -58,7 +89,7 @@ NetworkChoice choose_network(const Arguments& arguments, const TaskWords& words)
   const bool layers_only = arguments.has("layers") || *arguments.text("mapper") != "exact" ||
                            words.objective == to_string(Objective::kEdpOverUtilization);
   choice.network = choice.asked || (choice.workload && choice.workload->graph && !layers_only);
-  check_network_options(arguments, words, choice.network);
+  check_network_options(arguments, words, choice);
   return choice;
 }
 
@@ -73,23 +104,14 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   request.stay = *arguments.text("residency") == "on";
   request.inferences = static_cast<Count>(*arguments.whole("inferences"));
   request.ascii = arguments.has("ascii");
-  if (request.inferences > 1 && !workload.graph)
-    check_works(arguments.command(), {Trait::kUnrelated, Trait::kInferences});
-  const NetworkAnswer answer = workload.graph ? residency_answer(mapper, workload, tasks, goal, search, request)
-                                              : network_answer(mapper, tasks, goal, search, request.ascii);
+  const NetworkAnswer answer = ask_network(mapper, workload, tasks, goal, search, request);
   if (interrupt.asked()) return 130;
   if (!answer.found) {
     err << answer.text;
     return 3;
   }
   if (arguments.has("json")) {
-    nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}, {"workload", *words.workload}};
-    json["mapped_as"] = "network";
-    if (const auto room = model_too_large(workload, tasks.front().task.accelerator))
-      json["model_room"] = model_room_json(*room);
-    json["network"] = answer.json;
-    json["total"] = answer.total;
-    out << json.dump(2) << "\n";
+    out << network_json(words, workload, tasks, answer).dump(2) << "\n";
   } else {
     if (workload.graph)
       out << fmt::format("{} as a network: tensors {}; --layers maps every layer by itself\n\n", workload.name,

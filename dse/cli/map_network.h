@@ -3,10 +3,13 @@
 #pragma once
 
 #include <iosfwd>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "dse/cli/arguments.h"
+#include "dse/cli/residency_answer.h"
 #include "dse/cli/task_options.h"
 #include "dse/mappers/mapper.h"
 
@@ -20,6 +23,16 @@ struct NetworkChoice {
   bool asked = false;  ///< by --network
 };
 NetworkChoice choose_network(const Arguments& arguments, const TaskWords& words);
+
+/// Of what a whole network is asked for beside its mappings; InputError when a number is none that can be asked for.
+void check_network_numbers(std::string_view command, std::optional<double> deadline_cycles, Count inferences);
+
+/// With where the tensors live, if the workload says which layers read what.
+NetworkAnswer ask_network(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
+                          const NetworkGoal& goal, const SearchOptions& options, const ResidencyRequest& request);
+/// As `pliant map --json` prints it; without words nothing says what was asked.
+nlohmann::ordered_json network_json(const std::optional<TaskWords>& words, const Workload& workload,
+                                    const std::vector<ReadTask>& tasks, const NetworkAnswer& answer);
 
 /// Exit code as `map` has it.
 int map_network(const Arguments& arguments, const TaskWords& words, const Workload& workload, const Mapper& mapper,

@@ -43,7 +43,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"inferences", kWhole, "1", "map",
      "of a network that knows its graph: weights may stay on chip across so many inferences or decode "
      "steps; figures are of one of them"},
-    {"deadline", kReal, "", "map", "of a network, with --objective energy: cycles that it may take"},
+    {"inferences", kWhole, "", "sweep design",
+     "instead of the file's: weights of networks may stay on chip across so many inferences", "inferences"},
+    {"deadline", kReal, "", "map", "of a network: cycles that it may take"},
     {"factorization", kText, "pfm", "map count", kFactorizations, "factorization"},
     {"factorization", kText, "", "eval", "pfm, ruby-s, ruby-t, ruby or padding instead of the mapping's"},
     {"flexibility", kText, "", "map eval flexion count show",

@@ -70,6 +70,9 @@ bool write_certificates(const Arguments& arguments, const Library& library, cons
   if (!arguments.has("json")) {
     out << fmt::format("{} certificates of {} chosen rows in {}\n", written.files.size(), rows.size(),
                        options.folder.string());
+    if (std::ranges::any_of(sweep.workloads, &Sweep::asked_whole))
+      out << "they prove the rows of layers, each by itself; of what a network claims nothing is written, but `pliant "
+             "verify` solves it again\n";
     if (!written.files.empty()) out << fmt::format("next: pliant audit {}\n", options.folder.string());
   }
   return written.files.size() == rows.size();

@@ -86,6 +86,7 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
                                   {"design_rows", verdict.design_rows},
                                   {"proven_again", verdict.proven},
                                   {"not_proven_again", verdict.not_proven},
+                                  {"networks_solved_again", verdict.networks},
                                   {"differences", verdict.wrong_count},
                                   {"first_differences", verdict.wrong}};
     if (of_design)
@@ -96,6 +97,9 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
     out << fmt::format("{}: {} of {} layer rows and {} design rows checked, {} claims proven again", sweep.name,
                        verdict.layer_rows, verdict.expected_layer_rows, verdict.design_rows, verdict.proven);
     if (verdict.not_proven > 0) out << fmt::format(", {} not within the budget", verdict.not_proven);
+    if (verdict.networks > 0)
+      out << fmt::format("; {} of them networks, solved again as a whole, for certificates are of layers by themselves",
+                         verdict.networks);
     if (of_design)
       out << fmt::format("; {} boxes hold {} designs, {} of them mapped again", design.boxes, design.designs,
                          design.opened_again);

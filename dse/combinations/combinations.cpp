@@ -86,7 +86,7 @@ constexpr auto kTraits = std::to_array<TraitInfo>({
 
 constexpr std::string_view kNetworkObjectives = "runtime, energy, edp, ed2p or perf-per-watt";
 constexpr std::string_view kSayable = "something Timeloop can say";
-constexpr std::string_view kWithGraph = "a workload with a `graph`, or with `chain: true`";
+constexpr std::string_view kWithGraph = "a workload with a `graph`, or with `chain: true`, and all of its layers";
 
 const Traits kOtherMappers{kLocal, kGenetic, kRandom, kExhaustive, kGoma};
 
@@ -111,9 +111,11 @@ std::span<const Refusal> refusals() {
        {kEdpOverUtilization},
        "edp-over-utilization beside others",
        "runtime, energy, edp, ed2p, perf-per-watt"},
-      {{kRuntime, kEdp, kEd2p, kPerfPerWatt}, {kDeadline}, "beside --objective {}", "--objective energy"},
       // What stays on chip is a question of who reads what.
-      {{kOutside}, {kInferences}, "beside --residency off", "--residency on"},
+      {{kOutside},
+       {kInferences},
+       "beside tensors that all live outside",
+       "--residency on, and in a sweep file no `network: false`"},
       {{kUnrelated}, {kInferences}, "the workload does not say which layers read what", kWithGraph},
       {{kUnrelated}, {kResidency}, "the workload does not say which layers read what", kWithGraph},
       // One file for one mapping, one proof.
@@ -162,8 +164,8 @@ std::span<const Absence> absences() {
       {kMap, {kUnrelated, kResidency, kOutside, kLegal}},
       {kFrontier, {kUnrelated, kResidency, kOutside, kLegal}},
       {kWorkload, {kUnrelated, kResidency, kOutside, kLegal}},
-      {kSweep, {kDeadline, kSave, kLegal}},
-      {kDesign, {kDeadline, kSave, kCertificate, kBudget, kGoma, kLegal}},
+      {kSweep, {kSave, kLegal}},
+      {kDesign, {kSave, kCertificate, kBudget, kGoma, kLegal}},
       {kVerify, {kSave, kCertificate, kUnrelated, kResidency, kOutside, kInferences, kDeadline, kLegal}},
       {kTimeloop, {kUnrelated, kResidency, kOutside, kInferences, kDeadline, kCertificate, kGap, kLegal}},
       {kZigzag, {kUnrelated, kResidency, kOutside, kInferences, kDeadline, kCertificate, kGap, kLegal}},

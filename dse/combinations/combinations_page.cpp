@@ -18,9 +18,10 @@ triple) of what works.
 
 `layer` is `pliant map --layer`; `workload` is `pliant map` of all layers of a workload, `network` the same with
 `--network`, `frontier` `pliant map --layer` with several objectives; `timeloop`, `zigzag` and `c` are formats of
-`pliant export`, asked about a mapping that `map --save` wrote; `verify` is of what the others wrote. A dot works; a
-dash has nothing to do with the question; a number does not work, and the list says why and what to do instead. Python
-has functions for most, and `pliant.command` for all.
+`pliant export`, asked about a mapping that `map --save` wrote; `verify` is of what the others wrote. In a sweep file
+`network: true` is `residency`, `network: false` `residency off`, and a limit on time such as `latency_s <= 2 ms` is a
+`deadline`. A dot works; a dash has nothing to do with the question; a number does not work, and the list says why and
+what to do instead. Python has functions for most, and `pliant.command` for all.
 
 )";
 

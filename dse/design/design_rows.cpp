@@ -2,6 +2,7 @@
 #include "dse/design/design_rows.h"
 
 #include "dse/results/columns.h"
+#include "dse/sweep/network_task.h"
 #include "dse/sweep/result_limits.h"
 
 namespace pliant {
@@ -36,6 +37,10 @@ OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, 
     }
     const auto network = Sweep::asked_whole(workload) ? answers[layers_.workloads[w].front().layer].result : nullptr;
     opened.rows.push_back(summarize(*design, workload, opened.layers.data() + first, workload.layers.size(), network));
+    if (opened.rows.back().residency) {
+      std::vector<std::string> words = staying_tensors(*design->accelerator, workload, *network);
+      for (std::size_t l = 0; l < words.size(); ++l) opened.layers[first + l].on_chip = std::move(words[l]);
+    }
     apply_limits(sweep_.result_limits, lookup, opened.rows.back());
     complete = complete && opened.rows.back().cost.has_value();
     within_limits = within_limits && opened.rows.back().status != kOverLimit;

@@ -6,7 +6,7 @@
 namespace pliant {
 namespace {
 
-constexpr std::array<ColumnInfo, 30> kLayers = {{
+constexpr std::array<ColumnInfo, 31> kLayers = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -43,6 +43,10 @@ constexpr std::array<ColumnInfo, 30> kLayers = {{
     {"mapping", "",
      "by level, outermost first: temporal, rows and cols loops (dim, bound), kept tensors, padded sizes"},
     {"task_key", "", "content hash of the question; equal keys are the same task, solved once"},
+    {"on_chip", "",
+     "of a workload that is mapped as a network: tensors of the layer that stay on chip, and where (Inputs in SRAM, "
+     "Outputs in SRAM (1 of 2) where that is so for one of two repetitions), or none; empty of layers. All else in the "
+     "row, its certificate included, is of the layer by itself, with every tensor outside"},
 }};
 
 constexpr std::array<ColumnInfo, 60> kDesigns = {{

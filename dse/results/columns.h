@@ -9,7 +9,7 @@
 namespace pliant {
 
 /// Raised whenever a column changes its name, type or meaning.
-inline constexpr int kTableSchema = 6;
+inline constexpr int kTableSchema = 7;
 
 /// The status of a design whose results break a constraint of the sweep. Its numbers stay in the table; frontiers, best
 /// designs and the report pass it by.

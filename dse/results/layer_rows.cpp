@@ -386,6 +386,7 @@ std::string LayerRows::parquet(const Provenance& provenance) const {
   for (const LayerRow& row : rows) keys.push_back(row.key.text());
   file.set_levels(all.each());
   all.texts([&](const LayerRow& row) { return Text(keys[static_cast<std::size_t>(&row - rows.data())]); });
+  all.optional_texts([](const LayerRow& row) { return Text(row.on_chip); });
   return file.finish();
 }
 

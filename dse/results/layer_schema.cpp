@@ -69,6 +69,7 @@ std::shared_ptr<arrow::Schema> layers_schema(const Provenance& provenance) {
   all.add("certificate", certificate_type());
   all.add("mapping", mapping_type());
   all.add("task_key", kText);
+  all.add("on_chip", kText);
   return all.schema(provenance);
 }
 

@@ -52,6 +52,7 @@ struct LayerRow {
   std::shared_ptr<const Accelerator> accelerator;  ///< null when the design is invalid
   std::shared_ptr<const TaskResult> result;
   TaskKey key;
+  std::string on_chip = {};  ///< of a layer of a network: its tensors that stay there, in words
 };
 
 struct DesignRow {

@@ -119,6 +119,7 @@ std::vector<StoredLayer> read_stored_layers(const std::filesystem::path& file) {
   const auto& bound = reader.field<arrow::DoubleArray>(certificate, "lower_bound");
   const auto& gap = reader.field<arrow::DoubleArray>(certificate, "gap");
   const auto& certified = reader.field<arrow::BooleanArray>(certificate, "certified");
+  const auto& on_chip = reader.column<arrow::StringArray>("on_chip");
   const MappingReader mapping(reader);
   std::vector<StoredLayer> rows;
   rows.reserve(static_cast<std::size_t>(reader.rows()));
@@ -138,6 +139,7 @@ std::vector<StoredLayer> read_stored_layers(const std::filesystem::path& file) {
     row.lower_bound = real(bound, i);
     row.gap = real(gap, i);
     row.certified = !certified.IsNull(i) && certified.Value(i);
+    row.on_chip = on_chip.IsNull(i) ? std::string() : on_chip.GetString(i);
     row.mapping = mapping.at(i);
     rows.push_back(std::move(row));
   }

@@ -21,6 +21,7 @@ struct StoredLayer {
   std::optional<double> energy_pj, runtime_cycles, edp_pj_cycles, utilization;
   std::optional<double> value, lower_bound, gap;
   bool certified = false;
+  std::string on_chip;  ///< empty of layers that are mapped by themselves
 
   using Loops = std::vector<std::pair<std::string, Count>>;  ///< dim, bound
   struct Level {

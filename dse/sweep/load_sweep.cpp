@@ -10,6 +10,7 @@
 #include "core/input/units.h"
 #include "core/input/yaml_text.h"
 #include "core/workload_graph.h"
+#include "dse/combinations/combinations.h"
 #include "dse/import/open.h"
 #include "dse/mappers/residency/residency.h"
 #include "dse/results/content_hash.h"
@@ -79,33 +80,47 @@ void read_accelerators(SweepReading& reading, const Cursor& c, const std::option
   if (items.size() > 1 && reading.bases.size() == items.size()) add_axis(reading, axis);
 }
 
+/// What the table of combinations says against a question about networks, told where it was asked: a key of the file,
+/// or an option that stands instead of it.
+void refuse_networks(const SweepReading& reading, const std::optional<Cursor>& said, const char* option, Trait asked) {
+  const Sweep& sweep = reading.sweep;
+  for (const Workload& workload : sweep.workloads) {
+    Traits question{Trait::kSweep, asked};
+    question.add_if(!workload.graph, Trait::kUnrelated).add_if(!sweep.network, Trait::kOutside);
+    for (const Objective objective : sweep.objectives) question.add(TraitGroup::kObjectives, to_string(objective));
+    const std::optional<Refused> found = refused(question);
+    if (!found) continue;
+    const std::string what = fmt::format("{}: {}", workload.name, found->what);
+    if (!said) throw InputError(Diagnostic{"pliant sweep", 0, 0, option, what, found->instead, ""});
+    return said->problem(what, found->instead);
+  }
+}
+
 /// After workloads, objectives and the mapper. `residency` is the older word for `network`.
 void read_network(SweepReading& reading, const Cursor& root, const SweepOverrides& overrides) {
   Sweep& sweep = reading.sweep;
   const bool no_value_of_its_own =
       std::ranges::find(sweep.objectives, Objective::kEdpOverUtilization) != sweep.objectives.end();
-  sweep.network = sweep.mapper == "exact" && !no_value_of_its_own;
   const auto network = root.find("network"), residency = root.find("residency");
   if (network && residency) residency->problem("the older word for `network`", "one of them");
-  if (const auto& said = network ? network : residency) {
-    sweep.network = said->flag().value_or(true);
-    for (const Workload& workload : sweep.workloads)
-      if (sweep.network && !workload.graph)
-        said->problem(fmt::format("{} does not say which layers read what", workload.name),
-                      "workloads with a `graph`, or with `chain: true`, and all their layers");
-    if (sweep.network && no_value_of_its_own)
-      said->problem("a network has no utilization of its own to minimise by", "no objective edp-over-utilization");
+  std::optional<Cursor> said = network ? network : residency;
+  const std::optional<bool> asked = overrides.network ? overrides.network : said ? said->flag() : std::nullopt;
+  if (overrides.network) said.reset();
+  sweep.network = asked.value_or(sweep.mapper == "exact" && !no_value_of_its_own);
+  if (asked && *asked) refuse_networks(reading, said, "--network", Trait::kResidency);
+  auto inferences = root.find("inferences");
+  if (inferences) sweep.inferences = inferences->count(1).value_or(1);
+  if (overrides.inferences) {
+    sweep.inferences = *overrides.inferences;
+    inferences.reset();
   }
-  if (overrides.network) sweep.network = *overrides.network;
-  const auto inferences = root.find("inferences");
-  if (!inferences) return;
-  sweep.inferences = inferences->count(1).value_or(1);
-  if (sweep.inferences > residency::kMostInferences)
-    inferences->problem(fmt::format("{}", sweep.inferences), fmt::format("1 to {}", residency::kMostInferences));
-  for (const Workload& workload : sweep.workloads)
-    if (sweep.inferences > 1 && (!sweep.network || !workload.graph))
-      inferences->problem(fmt::format("{} is mapped layer by layer", workload.name),
-                          "networks: workloads with a `graph`, or with `chain: true`, and no `network: false`");
+  if (sweep.inferences < 1 || sweep.inferences > residency::kMostInferences) {
+    const std::string what = fmt::format("{}", sweep.inferences);
+    const std::string expected = fmt::format("1 to {}", residency::kMostInferences);
+    if (!inferences) throw InputError(Diagnostic{"pliant sweep", 0, 0, "--inferences", what, expected, ""});
+    inferences->problem(what, expected);
+  }
+  if (sweep.inferences > 1) refuse_networks(reading, inferences, "--inferences", Trait::kInferences);
 }
 
 /// What mappings are chosen by where the file does not say: what the goals of a design search ask of them.

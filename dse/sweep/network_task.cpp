@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <exception>
+#include <map>
+#include <utility>
 
 #include "core/input/diagnostics.h"
 #include "core/workload_graph.h"
@@ -214,6 +217,44 @@ std::optional<DesignRow::Residency> residency_of(const DesignPoint& design, cons
     residency.operators_runtime_cycles += cost.runtime_cycles;
   }
   return residency;
+}
+
+std::vector<std::string> staying_tensors(const Accelerator& accelerator, const Workload& workload,
+                                         const TaskResult& network) {
+  const std::vector<GraphStep> run = run_of(*workload.graph);
+  std::vector<const TaskResult::Network::Tensor*> made(run.size(), nullptr);
+  for (const TaskResult::Network::Tensor& tensor : network.network.tensors)
+    made[static_cast<std::size_t>(tensor.made_by)] = &tensor;
+  std::vector<std::map<std::pair<int, int>, Count>> rows(workload.layers.size());  // repetitions by tensor and level
+  const auto add = [&](const WorkloadGraph::Node& node, int tensor, int level) {
+    if (level >= 0) rows[static_cast<std::size_t>(node.layer)][{tensor, level}] += node.count;
+  };
+  for (std::size_t s = 0; s < run.size(); ++s) {
+    const WorkloadGraph::Node& node = workload.graph->nodes[static_cast<std::size_t>(run[s].node)];
+    if (made[s] == nullptr)  // an activation happens where its operand is
+      made[s] = made[static_cast<std::size_t>(run[s].from.front().node)];
+    if (!node.is_layer()) continue;
+    const Layer& layer = workload.layers[static_cast<std::size_t>(node.layer)].layer;
+    for (const WorkloadGraph::Edge& edge : run[s].from)
+      if (edge.node >= 0) add(node, edge.tensor, made[static_cast<std::size_t>(edge.node)]->level);
+    add(node, layer.output(), made[s]->level);
+    for (const TaskResult::Network::Weights& weights : network.network.weights)
+      if (weights.step == static_cast<std::int64_t>(s))
+        add(node, std::countr_zero(layer.tensors_with_role(Role::kWeight)), weights.level);
+  }
+  std::vector<std::string> words;
+  for (std::size_t l = 0; l < rows.size(); ++l) {
+    const Workload::Entry& entry = workload.layers[l];
+    std::string& text = words.emplace_back();
+    for (const auto& [where, count] : rows[l]) {
+      text += fmt::format("{}{} in {}", text.empty() ? "" : ", ",
+                          entry.layer.tensors[static_cast<std::size_t>(where.first)].name,
+                          accelerator.levels[static_cast<std::size_t>(where.second)].name);
+      if (count < entry.count) text += fmt::format(" ({} of {})", count, entry.count);
+    }
+    if (text.empty()) text = "none";
+  }
+  return words;
 }
 
 std::string write_run(const Workload& workload) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "core/clock.h"
 #include "dse/results/rows.h"
@@ -37,6 +39,11 @@ NetworkPrices price_network_choice(const Mapper& mapper, const Sweep& sweep, con
 /// What a row says of the network's tensors; nullopt when it is not solved, or its layers are unrelated.
 std::optional<DesignRow::Residency> residency_of(const DesignPoint& design, const Workload& workload,
                                                  const std::shared_ptr<const TaskResult>& network);
+
+/// By row of the workload, in words: its tensors that stay on chip, "none" where none does. Of a network for which
+/// residency_of gives something.
+std::vector<std::string> staying_tensors(const Accelerator& accelerator, const Workload& workload,
+                                         const TaskResult& network);
 
 /// The run without names: what a network is asked by, beside its layers and its design.
 std::string write_run(const Workload& workload);

@@ -10,6 +10,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/audit/certificate.h"
+#include "dse/combinations/combinations.h"
 #include "dse/mappers/mapper.h"
 #include "dse/results/atomic_file.h"
 #include "dse/sweep/design_space.h"
@@ -41,7 +42,7 @@ class Writer {
       return "the sweep has no such row";
     const DesignPoint design = space_.design(row.design_id);
     if (!design.accelerator) return "the design is not valid";
-    if (design.accelerator->hints.min_utilization > 0) return "the accelerator's hints leave mappings out of the proof";
+    if (design.accelerator->hints.min_utilization > 0) return refused({Trait::kHints, Trait::kCertificate})->what;
     const Layer& layer = workload->layers[static_cast<std::size_t>(row.layer_index)].layer;
     const Task task{layer, *design.accelerator, design.accelerator->flexibility_of(layer), design.factorization,
                     design.objective};

@@ -336,8 +336,14 @@ class SweepRun {
     const std::int64_t id = row.design->design_id;
     apply_limits(
         sweep_->result_limits, [&](const std::string& name) { return describer_.value(id, name); }, row);
+    if (row.residency) note_staying(token);
     best_.add(row);
     part_designs_.push_back(std::move(row));
+  }
+
+  void note_staying(const Token& token) {
+    std::vector<std::string> words = staying_tensors(*token.design->accelerator, *token.workload, *token.result);
+    for (std::size_t l = 0; l < words.size(); ++l) workload_rows_[l].on_chip = std::move(words[l]);
   }
 
   void collect_part(std::int64_t part) {

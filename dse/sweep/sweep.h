@@ -80,6 +80,7 @@ struct SweepOverrides {
   std::optional<double> budget_seconds, gap;
   std::optional<std::uint64_t> seed;
   std::optional<bool> network;
+  std::optional<Count> inferences;
   std::vector<Setting> settings;
   Count most_designs = 100'000'000;  ///< a bit for each fits into memory; who lists none may allow more
 };

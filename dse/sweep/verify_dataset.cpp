@@ -24,7 +24,7 @@ constexpr std::size_t kMostTold = 100;
 
 /// What became of one part.
 struct PartVerdict {
-  std::int64_t layer_rows = 0, design_rows = 0, proven = 0, not_proven = 0, wrong_count = 0;
+  std::int64_t layer_rows = 0, design_rows = 0, proven = 0, not_proven = 0, networks = 0, wrong_count = 0;
   std::vector<std::string> wrong;
   void tell(std::string what) {
     ++wrong_count;
@@ -82,6 +82,7 @@ class Verification {
       verdict.design_rows += part.design_rows;
       verdict.proven += part.proven;
       verdict.not_proven += part.not_proven;
+      verdict.networks += part.networks;
       verdict.wrong_count += part.wrong_count;
       for (std::string& what : part.wrong)
         if (verdict.wrong.size() < kMostTold) verdict.wrong.push_back(std::move(what));
@@ -125,6 +126,7 @@ class Verification {
   TaskResult solved_again(const DesignPoint& design, const Workload& workload, PartVerdict& verdict) const {
     TaskResult network =
         solve_network(*make_mapper(sweep_->mapper), *sweep_, design, workload, 1, proofs_.options.stop);
+    ++verdict.networks;
     ++(network.certified || network.status == TaskStatus::kNoLegalMapping ? verdict.proven : verdict.not_proven);
     return network;
   }
@@ -174,6 +176,7 @@ class Verification {
         if (solve_again) network = std::make_shared<const TaskResult>(solved_again(design, workload, verdict));
         if (proofs_.options.stop.stop_requested()) return verdict;
         check_sums(design, workload, rows, network, sums, sum_at++, verdict);
+        if (network) check_staying(design, workload, network, stored.data() + (at - rows.size()), verdict);
       }
       progress(layout_.layers);
     }
@@ -233,6 +236,19 @@ class Verification {
     for (const std::string& what : proof.wrong) tell(what);
     ++(proof.outcome == Proof::Outcome::kNotProven ? verdict.not_proven : verdict.proven);
     return row;
+  }
+
+  /// What the rows of layers say of their network.
+  static void check_staying(const DesignPoint& design, const Workload& workload,
+                            const std::shared_ptr<const TaskResult>& network, const StoredLayer* stored,
+                            PartVerdict& verdict) {
+    std::vector<std::string> now(workload.layers.size());
+    if (residency_of(design, workload, network)) now = staying_tensors(*design.accelerator, workload, *network);
+    for (std::size_t l = 0; l < now.size(); ++l)
+      if (stored[l].on_chip != now[l])
+        verdict.tell(fmt::format("design {}, {}, layer {}: on_chip is {}, not {}", design.key->design_id, workload.name,
+                                 stored[l].layer, now[l].empty() ? "empty" : now[l],
+                                 stored[l].on_chip.empty() ? "empty" : stored[l].on_chip));
   }
 
   void check_sums(const DesignPoint& design, const Workload& workload, const std::vector<LayerRow>& rows,

@@ -26,6 +26,7 @@ struct DatasetVerdict {
   std::int64_t layer_rows = 0, design_rows = 0;  ///< checked
   std::int64_t expected_layer_rows = 0;
   std::int64_t proven = 0, not_proven = 0;  ///< of the sample; not proven = the budget ended first
+  std::int64_t networks = 0;                ///< of those: solved again as a whole, for no certificate covers a network
   std::vector<std::string> wrong;           ///< what differs, in the order of the rows, the first hundred
   std::int64_t wrong_count = 0;
   bool interrupted = false;

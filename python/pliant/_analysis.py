@@ -130,7 +130,8 @@ def count(
 
 def command(*words: str) -> dict[str, Any]:
     """A command of the command line with ``--json``, in this process: for what has no function of its own here, such as
-    ``audit``, ``query``, ``study``, ``validate`` and ``verify``.
+    ``audit``, ``query``, ``study``, ``validate`` and ``verify``. Of one that prints no JSON, such as ``export``, what it
+    says is ``text``.
 
     >>> command("show", "layer", "gemm:M=2,N=2,K=2")["macs"]
     8
@@ -140,8 +141,8 @@ def command(*words: str) -> dict[str, Any]:
     """
     from pliant._errors import CommandFailed
 
-    code, said, complaints = _core.command([*words, "--json"])
-    if code not in (0, 3) or not said:
+    code, said, complaints, is_json = _core.command(list(words))
+    if code not in (0, 3) or (is_json and not said):
         raise CommandFailed(code, complaints or said)
-    answer: dict[str, Any] = json.loads(said)
+    answer: dict[str, Any] = json.loads(said) if is_json else {"text": said}
     return answer

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -45,6 +46,16 @@ class Sweep:
     def workloads(self) -> list[str]:
         return self._core.workloads
 
+    @property
+    def mapped_as(self) -> str:
+        """In words: what is mapped as a network, what layer by layer, and which limits are deadlines."""
+        return self._core.mapped_as
+
+    def warn_of_room(self) -> None:
+        """Warns of networks that do not fit into the memory their weights come from."""
+        for text in self._core.room_warnings():
+            warnings.warn(text, stacklevel=3)
+
     def estimate(self, sample_seconds: float = 3, threads: int = 0) -> dict[str, Any]:
         """How much work it is, from a sample; nothing is written. As ``pliant sweep --dry-run --json``."""
         run = _core.SweepRun(self._core, "", "", threads, (0, 1), False)
@@ -63,14 +74,16 @@ def load_sweep(
     budget: Seconds | None = None,
     gap: float | None = None,
     seed: int | None = None,
+    network: bool | None = None,
+    inferences: int | None = None,
 ) -> Sweep:
     """A sweep by its shipped name, from a file, or from a dict in the form of such a file (docs/sweeps.md). The other
-    arguments stand instead of what the file says."""
+    arguments stand instead of what the file says; a deadline is one of its ``constraints``."""
     if isinstance(source, Sweep):
         return source
     pairs = [(key, _setting(value)) for key, value in (settings or {}).items()]
     seconds = None if budget is None else seconds_of(budget)
-    return Sweep(_core.load_sweep(*words_of(source), pairs, mapper, seconds, gap, seed))
+    return Sweep(_core.load_sweep(*words_of(source), pairs, mapper, seconds, gap, seed, network, inferences))
 
 
 class Dataset:
@@ -154,6 +167,8 @@ def sweep(
     budget: Seconds | None = None,
     gap: float | None = None,
     seed: int | None = None,
+    network: bool | None = None,
+    inferences: int | None = None,
     threads: int = 0,
     shard: tuple[int, int] = (0, 1),
     cache: _Path | None = None,
@@ -168,6 +183,8 @@ def sweep(
     Args:
         source: a :class:`Sweep`, a shipped name, a file or a dict.
         dataset: folder for the tables; without one, a temporary folder that lives as long as the answer.
+        network: False maps every layer by itself, also of workloads that know their graph.
+        inferences: weights of networks may stay on chip across so many; figures are of one of them.
         threads: 0 is all cores; the rows do not depend on it.
         shard: ``(i, n)``: only every n-th part, i from 0. Shards may share the folder, also at once.
         cache: folder of solved tasks, to share them between sweeps.
@@ -178,7 +195,11 @@ def sweep(
         ChangedInputs: the dataset was made from other inputs.
         StorageError: the disk refuses; what is finished is kept.
     """
-    loaded = load_sweep(source, settings=settings, mapper=mapper, budget=budget, gap=gap, seed=seed)
+    loaded = load_sweep(
+        source, settings=settings, mapper=mapper, budget=budget, gap=gap, seed=seed, network=network,
+        inferences=inferences,
+    )  # fmt: skip
+    loaded.warn_of_room()
     kept = None
     if dataset is None:
         kept = tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True)

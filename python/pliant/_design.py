@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant import _core
-from pliant._dataset import Dataset, _Path
+from pliant._dataset import Dataset, Sweep, _Path
 from pliant._errors import InputError, SweepInterrupted
 from pliant._html import rows_html
 from pliant._inputs import Setting, Source, _setting, words_of
@@ -106,7 +106,10 @@ def design(
     *,
     settings: Mapping[str, Setting] | None = None,
     gap: float = 0,
+    network: bool | None = None,
+    inferences: int | None = None,
     threads: int = 0,
+    shard: tuple[int, int] = (0, 1),
     cache: _Path | None = None,
     update: bool = False,
     progress: bool = True,
@@ -119,6 +122,9 @@ def design(
         space: a sweep file with ``minimize`` (docs/design-search.md): a shipped name, a path or a dict.
         dataset: folder for the tables; without one, a temporary folder that lives as long as the answer.
         gap: a share such as 0.01: designs that are better by at most this are not looked for.
+        network: False maps every layer by itself, also of workloads that know their graph.
+        inferences: weights of networks may stay on chip across so many; figures are of one of them.
+        shard: ``(i, n)``: only the searches of every n-th box, kept for the call without it, which proves the whole.
         threads: 0 is all cores; the answer does not depend on it.
         cache: folder of solved tasks, to share them between searches.
         update: replace a dataset that was made from other inputs.
@@ -129,12 +135,13 @@ def design(
         StorageError: the disk refuses; what was searched is kept.
     """
     pairs = [(key, _setting(value)) for key, value in (settings or {}).items()]
-    loaded = _core.load_space(*words_of(space), pairs)
+    loaded = _core.load_space(*words_of(space), pairs, network, inferences)
+    Sweep(loaded).warn_of_room()
     kept = None
     if dataset is None:
         kept = tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True)
         dataset = Path(kept.name) / loaded.name
-    run = _core.DesignRun(loaded, dataset, cache or "", threads, gap, update)
+    run = _core.DesignRun(loaded, dataset, cache or "", threads, gap, shard, update)
     form, _ = run_watched(loaded.name, run, "designs", progress)
     Path(dataset).mkdir(parents=True, exist_ok=True)  # a run that was stopped at once has written nothing
     found = Dataset(dataset, kept)

@@ -11,7 +11,7 @@ from typing import Any
 from pliant import _core
 from pliant._html import rows_html
 from pliant._inputs import Accelerator, Source, Workload, load_accelerator, load_workload
-from pliant._search import Seconds, _on_main_thread, _request
+from pliant._search import Seconds, _on_main_thread, _request, warn_of_room
 from pliant._tables import Table
 
 
@@ -72,9 +72,20 @@ class NetworkResult:
         return dict(self._form.get("total") or {})
 
     @property
+    def model_room(self) -> dict[str, Any] | None:
+        """Of a network that does not fit into the memory its weights come from: ``memory``, ``capacity_bytes``,
+        ``weights_bytes``, ``activations_bytes`` and ``chips``, so many of which hold it together."""
+        return self._form.get("model_room")
+
+    @property
     def tensors(self) -> list[dict[str, Any]]:
         """Of a workload with a graph: every tensor between layers, where it lives, and from which step to which."""
         return list(self._network.get("tensors", []))
+
+    @property
+    def weights(self) -> list[dict[str, Any]]:
+        """Weights that stay on chip across inferences, and where."""
+        return list(self._network.get("weights", []))
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -122,7 +133,8 @@ def map_network(
     *,
     objective: str = "edp",
     deadline: float | None = None,
-    residency: bool = True,
+    residency: bool | None = None,
+    inferences: int = 1,
     flexibility: str | None = None,
     conventions: str | None = None,
     factorization: str = "pfm",
@@ -137,8 +149,10 @@ def map_network(
 
     Args:
         objective: ``runtime``, ``energy``, ``edp``, ``ed2p`` or ``perf-per-watt``, of the sums.
-        deadline: the most cycles that the network may take, beside the objective ``energy``.
-        residency: tensors of a workload with a graph may stay on chip between layers.
+        deadline: the most cycles that the network may take.
+        residency: tensors may stay on chip between layers; None: where the workload knows its graph.
+        inferences: weights may stay on chip across so many inferences or decode steps; figures are of one of them.
+        budget: seconds for the whole network.
 
     >>> map_network("alexnet", "eyeriss").certified
     True
@@ -146,8 +160,9 @@ def map_network(
     network = load_workload(workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
     request = _request(objective, factorization, mapper, budget, 0, gap, seed, threads, mapper_options)
+    warn_of_room(network._core, chosen._core)
     found, form, text = _core.map_network(
-        network._core, chosen._core, request, deadline, residency, _on_main_thread()
+        network._core, chosen._core, request, deadline, residency, inferences, _on_main_thread()
     )
     told: dict[str, Any] = json.loads(form)
     if not found:

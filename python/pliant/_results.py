@@ -282,8 +282,10 @@ class LayerResult(Cost):
 class WorkloadResult:
     """Every layer of a workload mapped. Iterating gives the layers' results; as an Arrow table, one row each."""
 
-    def __init__(self, workload: Workload, layers: list[LayerResult]) -> None:
+    def __init__(self, workload: Workload, layers: list[LayerResult], model_room: dict[str, Any] | None = None) -> None:
         self.workload = workload.name
+        #: of a network that does not fit into the memory its weights come from, as :class:`NetworkResult` has it
+        self.model_room = model_room
         self.layers = layers
         self.counts = workload.counts
         self._network = workload._core
@@ -324,7 +326,8 @@ class WorkloadResult:
             "schema": _core.json_schema,
             **({"task": task, "workload": task.get("workload")} if task else {}),
         }
-        return {**head, "mapped_as": "layers", "layers": layers, "total": self.total}
+        room = {} if self.model_room is None else {"model_room": self.model_room}
+        return {**head, "mapped_as": "layers", **room, "layers": layers, "total": self.total}
 
     @cached_property
     def table(self) -> Table:

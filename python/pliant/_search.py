@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
+import warnings
 from collections.abc import Mapping as Dict
 from collections.abc import Sequence
 from typing import Any, Union
@@ -28,6 +30,15 @@ def seconds_of(budget: Seconds | None) -> float:
     if budget is None:
         return 0.0
     return _core.parse_seconds(budget) if isinstance(budget, str) else float(budget)
+
+
+def warn_of_room(workload: _core.Workload, accelerator: _core.Accelerator) -> dict[str, Any] | None:
+    """Warns of a network that does not fit into the memory its weights come from, and says how much it lacks."""
+    room = _core.model_room(workload, accelerator)
+    if room is None:
+        return None
+    warnings.warn(room[1], stacklevel=3)
+    return dict(json.loads(room[0]))
 
 
 def _request(
@@ -116,12 +127,13 @@ def map_workload(
     network = load_workload(workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
     request = _request(objective, factorization, mapper, budget, evaluations, gap, seed, threads, mapper_options)
+    room = warn_of_room(network._core, chosen._core)
     found = []
     with Bar(network.name, len(network), "layers", progress) as bar:
         for layer in network:
             found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, _on_main_thread())))
             bar.show(len(found))
-    return WorkloadResult(network, found)
+    return WorkloadResult(network, found, room)
 
 
 def map_frontier(
@@ -137,12 +149,13 @@ def map_frontier(
     budget: Seconds | None = None,
     seed: int = 1,
     threads: int = 1,
+    mapper_options: Dict[str, Any] | None = None,
 ) -> LayerFrontier:
     """The mappings of a layer that none beats in all objectives. Other arguments as for :func:`map`; the budget is for
     the whole frontier."""
     asked = load_layer(layer, workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
-    request = _request("energy", factorization, mapper, budget, 0, 0, seed, threads, None)
+    request = _request("energy", factorization, mapper, budget, 0, 0, seed, threads, mapper_options)
     points, certified = _core.map_frontier(asked._core, chosen._core, request, list(objectives), _on_main_thread())
     return LayerFrontier([LayerResult(point) for point in points], list(objectives), certified)
 

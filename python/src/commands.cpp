@@ -2,12 +2,14 @@
 // The commands of the command line inside this process, for what has no function of its own.
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <mutex>
 #include <sstream>
 
 #include "dse/cli/command.h"
+#include "dse/cli/option_table.h"
 #include "src/bindings.h"
 #include "src/inputs.h"
 
@@ -31,10 +33,14 @@ class KeptSignals {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-/// Exit code, what it said, and what it complained about. One at a time: commands look for the shipped files by an
-/// environment variable.
-nb::tuple command(const std::vector<std::string>& words) {
+/// With --json where the command has it: exit code, what it said, what it complained about, and whether that is JSON.
+/// One at a time: commands look for the shipped files by an environment variable.
+nb::tuple command(std::vector<std::string> words) {
   std::ostringstream out, err;
+  const bool json = !words.empty() && std::ranges::any_of(options_of(words.front()), [](const OptionInfo& option) {
+    return option.name == "json";
+  });
+  if (json) words.emplace_back("--json");
   int code = 0;
   {
     const nb::gil_scoped_release unlocked;
@@ -46,7 +52,7 @@ nb::tuple command(const std::vector<std::string>& words) {
     code = run_pliant(words, out, err);
     if (set) unsetenv("PLIANT_CONFIGS");
   }
-  return nb::make_tuple(code, out.str(), err.str());
+  return nb::make_tuple(code, out.str(), err.str(), json);
 }
 
 }  // namespace

@@ -10,8 +10,11 @@
 namespace pliant::python {
 namespace {
 
-Sweep load_space(const std::string& source, bool in_memory, const std::vector<Setting>& settings) {
+Sweep load_space(const std::string& source, bool in_memory, const std::vector<Setting>& settings,
+                 std::optional<bool> network, std::optional<Count> inferences) {
   SweepOverrides overrides;
+  overrides.network = network;
+  overrides.inferences = inferences;
   overrides.settings = settings;
   overrides.most_designs = kMostDesignsOfSearch;
   Sweep space = in_memory ? parse_sweep_text(library(), source, kInMemory, overrides)
@@ -23,13 +26,14 @@ Sweep load_space(const std::string& source, bool in_memory, const std::vector<Se
 class DesignRun {
  public:
   DesignRun(const Sweep& space, const std::filesystem::path& dataset, const std::filesystem::path& cache, int threads,
-            double gap, bool update)
+            double gap, std::pair<int, int> shard, bool update)
       : space_(space) {
     options_.dataset = dataset;
     options_.cache = cache;
     options_.update = update;
     options_.search.threads = threads;
     options_.search.gap = gap;
+    options_.search.shard = shard_of(shard);
     options_.search.stop = stop_.get_token();
     options_.search.on_progress = [this](const DesignProgress& progress) {
       const std::lock_guard lock(mutex_);
@@ -61,12 +65,14 @@ void bind_designs(nb::module_& module) {
   using namespace nb::literals;
   const nb::call_guard<nb::gil_scoped_release> unlocked;
   nb::class_<DesignRun>(module, "DesignRun")
-      .def(nb::init<const Sweep&, const std::filesystem::path&, const std::filesystem::path&, int, double, bool>(),
-           "space"_a, "dataset"_a, "cache"_a, "threads"_a, "gap"_a, "update"_a)
+      .def(nb::init<const Sweep&, const std::filesystem::path&, const std::filesystem::path&, int, double,
+                    std::pair<int, int>, bool>(),
+           "space"_a, "dataset"_a, "cache"_a, "threads"_a, "gap"_a, "shard"_a, "update"_a)
       .def("run", &DesignRun::run, unlocked)
       .def("stop", &DesignRun::stop)
       .def("progress", &DesignRun::progress);
-  module.def("load_space", &load_space, "source"_a, "in_memory"_a, "settings"_a, unlocked);
+  module.def("load_space", &load_space, "source"_a, "in_memory"_a, "settings"_a, "network"_a.none(),
+             "inferences"_a.none(), unlocked);
 }
 
 }  // namespace pliant::python

@@ -75,6 +75,13 @@ const Library& library() {
   return *the_library;
 }
 
+Shard shard_of(std::pair<int, int> given) {
+  const auto [index, count] = given;
+  if (count < 1 || index < 0 || index >= count)
+    throw bad_option("pliant", "--shard", "not a shard", "(I, N) with I from 0 to N-1");
+  return {index, count};
+}
+
 TaskWords words_of(const LoadedAccelerator& accelerator) {
   TaskWords words;
   words.command = "pliant";

@@ -5,15 +5,20 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/input/load.h"
 #include "dse/cli/task_options.h"
+#include "dse/sweep/run_sweep.h"
 
 namespace pliant::python {
 
 /// The shipped files: $PLIANT_CONFIGS, else those that came with the package.
 const Library& library();
+
+/// Every Nth part, from I on; InputError when there is no such.
+Shard shard_of(std::pair<int, int> given);
 
 /// What stands for the file in diagnostics of an input that came as a dict.
 inline constexpr const char* kInMemory = "<dict>";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network as a whole: the mappings that serve its sums, and which tensors stay on chip between layers.
-#include <fmt/format.h>
-
-#include "dse/cli/json_schema.h"
-#include "dse/cli/residency_answer.h"
+#include "core/arithmetic.h"
+#include "dse/cli/map_network.h"
+#include "dse/cli/model_room_json.h"
+#include "dse/combinations/combinations.h"
 #include "src/bindings.h"
 #include "src/interrupt.h"
 #include "src/search.h"
@@ -26,54 +26,58 @@ std::vector<ReadTask> tasks_of(const Workload& workload, const Accelerator& acce
   return tasks;
 }
 
-NetworkGoal goal_of(const Request& request, std::optional<double> deadline_cycles) {
-  NetworkGoal goal;
-  goal.objective = read_objective(request.objective, "pliant");
-  if (goal.objective == Objective::kEdpOverUtilization)
-    throw bad_option("pliant", "--objective", "edp-over-utilization of a network",
-                     "runtime, energy, edp, ed2p or perf-per-watt");
-  if (!deadline_cycles) return goal;
-  if (goal.objective != Objective::kEnergy)
-    throw bad_option("pliant", "--deadline", fmt::format("beside --objective {}", request.objective),
-                     "--objective energy");
-  if (!(*deadline_cycles > 0))
-    throw bad_option("pliant", "--deadline", fmt::format("`{}`", *deadline_cycles), "cycles above 0");
-  goal.most_cycles = *deadline_cycles;
-  return goal;
+/// How a network is asked beside its mappings.
+struct NetworkWishes {
+  std::optional<double> deadline_cycles;
+  std::optional<bool> residency;  ///< nothing: where the workload says which layers read what
+  Count inferences = 1;
+};
+
+Traits asked(const Workload& workload, const Request& request, const NetworkWishes& wishes) {
+  Traits question = asked(Trait::kNetwork, request);
+  question.add_if(wishes.residency == true, Trait::kResidency);
+  question.add_if(wishes.residency == false, Trait::kOutside);
+  question.add_if(!workload.graph, Trait::kUnrelated);
+  question.add_if(wishes.inferences != 1, Trait::kInferences);
+  return question.add_if(wishes.deadline_cycles.has_value(), Trait::kDeadline);
 }
 
-nlohmann::ordered_json told(const LoadedWorkload& workload, const LoadedAccelerator& accelerator,
-                            const Request& request, const NetworkAnswer& answer) {
-  nlohmann::ordered_json json{{"schema", kJsonSchema}};
-  if (!workload.in_memory && !accelerator.in_memory) {
-    TaskWords words = words_of(accelerator);
-    words.workload = workload.source;
-    words.objective = request.objective;
-    words.factorization = request.factorization;
-    json["task"] = words.json();
-    json["workload"] = workload.source;
-  }
-  json["mapped_as"] = "network";
-  json["network"] = answer.json;
-  json["total"] = answer.total;
-  return json;
+std::optional<TaskWords> words_of(const LoadedWorkload& workload, const LoadedAccelerator& accelerator,
+                                  const Request& request) {
+  if (workload.in_memory || accelerator.in_memory) return std::nullopt;
+  TaskWords words = words_of(accelerator);
+  words.workload = workload.source;
+  words.objective = request.objective;
+  words.factorization = request.factorization;
+  return words;
 }
 
 /// Found or not, then JSON and text; without one the text says why.
 std::tuple<bool, std::string, std::string> map_network(const LoadedWorkload& workload,
                                                        const LoadedAccelerator& accelerator, const Request& request,
-                                                       std::optional<double> deadline_cycles, bool residency,
+                                                       std::optional<double> deadline_cycles,
+                                                       std::optional<bool> residency, Count inferences,
                                                        bool interruptible) {
+  check_works("pliant", asked(workload.workload, request, {deadline_cycles, residency, inferences}));
+  check_network_numbers("pliant", deadline_cycles, inferences);
   const std::vector<ReadTask> tasks = tasks_of(workload.workload, accelerator.accelerator, request);
-  const NetworkGoal goal = goal_of(request, deadline_cycles);
+  const NetworkGoal goal{tasks.front().task.objective, deadline_cycles.value_or(kInfinity)};
   const std::unique_ptr<Mapper> mapper = mapper_of(request);
   const InterruptibleCall call(interruptible);
   const SearchOptions options = options_of(request, call.token());
-  const NetworkAnswer answer = workload.workload.graph
-                                   ? residency_answer(*mapper, workload.workload, tasks, goal, options, {residency})
-                                   : network_answer(*mapper, tasks, goal, options);
+  const NetworkAnswer answer =
+      ask_network(*mapper, workload.workload, tasks, goal, options, {residency.value_or(true), inferences});
   if (call.asked()) return {false, "{}", "interrupted"};
-  return {answer.found, told(workload, accelerator, request, answer).dump(), answer.text};
+  const auto json = network_json(words_of(workload, accelerator, request), workload.workload, tasks, answer);
+  return {answer.found, json.dump(), answer.text};
+}
+
+/// JSON and a sentence of a network that does not fit into the memory its weights come from.
+std::optional<std::pair<std::string, std::string>> model_room(const LoadedWorkload& workload,
+                                                              const LoadedAccelerator& accelerator) {
+  const auto room = model_too_large(workload.workload, accelerator.accelerator);
+  if (!room) return std::nullopt;
+  return std::pair(model_room_json(*room).dump(), model_room_text(*room));
 }
 
 }  // namespace
@@ -81,7 +85,8 @@ std::tuple<bool, std::string, std::string> map_network(const LoadedWorkload& wor
 void bind_networks(nb::module_& module) {
   using namespace nb::literals;
   module.def("map_network", &map_network, "workload"_a, "accelerator"_a, "request"_a, "deadline_cycles"_a.none(),
-             "residency"_a, "interruptible"_a, nb::call_guard<nb::gil_scoped_release>());
+             "residency"_a.none(), "inferences"_a, "interruptible"_a, nb::call_guard<nb::gil_scoped_release>());
+  module.def("model_room", &model_room, "workload"_a, "accelerator"_a);
 }
 
 }  // namespace pliant::python

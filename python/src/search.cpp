@@ -20,6 +20,12 @@ namespace pliant::python {
 
 using nlohmann::ordered_json;
 
+Traits asked(Trait question, const Request& request) {
+  Traits all{Trait::kPython, question};
+  all.add(TraitGroup::kObjectives, request.objective).add(TraitGroup::kMappers, request.mapper);
+  return all.add(TraitGroup::kFactorizations, request.factorization).add_if(request.gap > 0, Trait::kGap);
+}
+
 std::unique_ptr<Mapper> mapper_of(const Request& request) {
   std::unique_ptr<Mapper> mapper = make_mapper(request.mapper);
   if (mapper == nullptr)
@@ -77,13 +83,14 @@ FoundMapping map_layer(const LoadedLayer& layer, const LoadedAccelerator& accele
 std::pair<std::vector<FoundMapping>, bool> map_frontier(const LoadedLayer& layer, const LoadedAccelerator& accelerator,
                                                         Request request, const std::vector<std::string>& objectives,
                                                         bool interruptible) {
-  std::vector<Objective> wanted;
-  for (const std::string& name : objectives) wanted.push_back(read_objective(name, "pliant"));
-  for (const Objective objective : wanted)
-    if (objective == Objective::kEdpOverUtilization)
-      throw bad_option("pliant", "--objectives", "edp-over-utilization beside others",
-                       "runtime, energy, edp, ed2p, perf-per-watt");
   request.objective = to_string(Objective::kEnergy);  // what each point proves: the least energy within its cycles
+  Traits question = asked(Trait::kFrontier, request);
+  std::vector<Objective> wanted;
+  for (const std::string& name : objectives) {
+    wanted.push_back(read_objective(name, "pliant"));
+    question.add(TraitGroup::kObjectives, name);
+  }
+  check_works("pliant", question, "--objectives");
   std::shared_ptr<Task> task = task_of(layer, accelerator, request);
   const std::unique_ptr<Mapper> mapper = mapper_of(request);
   const InterruptibleCall call(interruptible);

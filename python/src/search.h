@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dse/cli/render_search.h"
+#include "dse/combinations/combinations.h"
 #include "src/inputs.h"
 
 namespace pliant::python {
@@ -23,6 +24,8 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> mapper_options;
 };
 
+/// What the arguments say of the question, for the table of what works with what.
+Traits asked(Trait question, const Request& request);
 std::unique_ptr<Mapper> mapper_of(const Request& request);
 SearchOptions options_of(const Request& request, std::stop_token stop);
 

@@ -5,6 +5,7 @@
 
 #include "dse/cli/dataset_options.h"
 #include "dse/cli/sweep_json.h"
+#include "dse/sweep/room_warnings.h"
 #include "dse/sweep/run_sweep.h"
 #include "src/bindings.h"
 #include "src/inputs.h"
@@ -14,8 +15,10 @@ namespace {
 
 Sweep load(const std::string& source, bool in_memory, const std::vector<Setting>& settings,
            const std::optional<std::string>& mapper, std::optional<double> budget_seconds, std::optional<double> gap,
-           std::optional<std::uint64_t> seed) {
+           std::optional<std::uint64_t> seed, std::optional<bool> network, std::optional<Count> inferences) {
   SweepOverrides overrides;
+  overrides.network = network;
+  overrides.inferences = inferences;
   overrides.mapper = mapper;
   overrides.budget_seconds = budget_seconds;
   overrides.gap = gap;
@@ -30,12 +33,10 @@ class SweepRun {
   SweepRun(const Sweep& sweep, const std::filesystem::path& dataset, const std::filesystem::path& cache, int threads,
            std::pair<int, int> shard, bool update)
       : sweep_(sweep) {
-    if (shard.second < 1 || shard.first < 0 || shard.first >= shard.second)
-      throw bad_option("pliant", "--shard", "not a shard", "(I, N) with I from 0 to N-1");
     options_.dataset = dataset;
     options_.cache = cache;
     options_.threads = threads;
-    options_.shard = {shard.first, shard.second};
+    options_.shard = shard_of(shard);
     options_.update = update;
     options_.stop = stop_.get_token();
     options_.on_progress = [this](const SweepProgress& progress) {
@@ -101,11 +102,14 @@ void bind_sweeps(nb::module_& module) {
                      for (const SweepAxis& axis : sweep.axes) designs *= axis.values.size();
                      return designs;
                    })
-      .def_prop_ro("workloads", [](const Sweep& sweep) {
-        std::vector<std::string> names;
-        for (const Workload& workload : sweep.workloads) names.push_back(workload.name);
-        return names;
-      });
+      .def_prop_ro("workloads",
+                   [](const Sweep& sweep) {
+                     std::vector<std::string> names;
+                     for (const Workload& workload : sweep.workloads) names.push_back(workload.name);
+                     return names;
+                   })
+      .def_prop_ro("mapped_as", &mapped_as_words)
+      .def("room_warnings", [](const Sweep& sweep) { return room_warnings(library(), sweep); });
   nb::class_<SweepRun>(module, "SweepRun")
       .def(nb::init<const Sweep&, const std::filesystem::path&, const std::filesystem::path&, int, std::pair<int, int>,
                     bool>(),
@@ -116,7 +120,7 @@ void bind_sweeps(nb::module_& module) {
       .def("progress", &SweepRun::progress)
       .def("notes", &SweepRun::notes);
   module.def("load_sweep", &load, "source"_a, "in_memory"_a, "settings"_a, "mapper"_a.none(), "budget_seconds"_a.none(),
-             "gap"_a.none(), "seed"_a.none(), unlocked);
+             "gap"_a.none(), "seed"_a.none(), "network"_a.none(), "inferences"_a.none(), unlocked);
   module.def("dataset_status", &status, "dataset"_a, unlocked);
 }
 

@@ -122,6 +122,9 @@ class AskedCase {
   std::string asked_;
 };
 
+/// Cycles that a network, asked by these words, can keep but not with every mapping; nothing when it has no mappings.
+std::optional<double> some_deadline(AskedCase& asked, const Words& words);
+
 // By what is asked.
 void check_map(AskedCase& asked);
 void check_workload(AskedCase& asked);

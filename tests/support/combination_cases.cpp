@@ -260,6 +260,47 @@ std::vector<std::string> CombinationCase::question_words() const {
   return words;
 }
 
+std::vector<std::string> CombinationCase::refused_words() const {
+  std::vector<std::string> words = question_words();
+  if (has(kDeadline)) words.insert(words.end(), {"--deadline", "1e9"});
+  if (has(kLegal)) words.insert(words.end(), {"--legal"});
+  return words;
+}
+
+std::string CombinationCase::sweep_within(double cycles) const {
+  return sweep + fmt::format("constraints: [runtime_cycles <= {}]\n", cycles);
+}
+
+namespace {
+
+/// Any question with these two traits: the first value of everything else that the two do not rule out.
+Traits question_with(Trait one, Trait other) {
+  const auto group = [](Trait trait) { return info_of(trait).group; };
+  Traits traits{one, other};
+  for (const Trait usual : {kExact, kPerfect, kPhysical, kEnergy, kGemm})
+    if (group(one) != group(usual) && group(other) != group(usual)) traits.add(usual);
+  if (group(one) == TraitGroup::kQuestions || group(other) == TraitGroup::kQuestions) return traits;
+  if (one == kResidency || other == kResidency) return traits.add(kSweep);
+  const bool network = Traits{kInferences, kDeadline, kUnrelated, kOutside}.first_of(traits).has_value();
+  return traits.add(other == kLegal ? kCount : network ? kNetwork : kMap);
+}
+
+}  // namespace
+
+std::vector<Traits> refused_questions() {
+  const Traits elsewhere{kRemainders, kPadded, kSplitDims, kUnrelated};
+  std::vector<Traits> all;
+  for (const Refusal& row : refusals())
+    for (const TraitInfo& beside : all_traits())
+      for (const TraitInfo& offender : all_traits()) {
+        if (!row.beside.has(beside.trait) || !row.refused.has(offender.trait)) continue;
+        if (elsewhere.has(offender.trait) || elsewhere.has(beside.trait)) continue;
+        if ((beside.trait == kGoma && offender.trait != kGap) || offender.group == TraitGroup::kQuestions) continue;
+        all.push_back(question_with(beside.trait, offender.trait));
+      }
+  return all;
+}
+
 CombinationCase make_case(const Traits& traits, std::uint64_t seed, const fs::path& folder) {
   CombinationCase one;
   one.seed = seed;

@@ -39,11 +39,20 @@ struct CombinationCase {
   std::vector<std::string> question_words() const;
   /// `map` of the layer `a` or of the whole workload, with all that the traits say but save, certificate and deadline.
   std::vector<std::string> map_words(bool whole_workload) const;
+  /// Of a question that is refused, with a deadline and with what only `count` has.
+  std::vector<std::string> refused_words() const;
+  /// sweep.yaml with so many cycles as a limit.
+  std::string sweep_within(double cycles) const;
   /// Of a factorization, an objective, ...: its word.
   std::string word(TraitGroup group) const;
 };
 
 /// Draws what the traits leave open and writes the files.
 CombinationCase make_case(const Traits& traits, std::uint64_t seed, const std::filesystem::path& folder);
+
+/// Questions with two traits that do not work together, for every pair that the command line can be asked for: not of a
+/// mapping, of GOMA's template, of workloads without a graph or of two questions at once, which have tests of their
+/// own.
+std::vector<Traits> refused_questions();
 
 }  // namespace pliant::tests

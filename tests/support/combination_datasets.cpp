@@ -46,17 +46,36 @@ void check_layer_row(AskedCase& asked, const json& row) {
                        std::string("a row and `map`: ") + key);
 }
 
-/// A design's sums, asked as a network.
-void check_design_row(AskedCase& asked, const json& row) {
-  Words words = with_option(without_option(asked.one().map_words(true), "--threads"), "--residency", "on");
+/// The sweep's workload as `map` asks for it as a whole.
+Words network_words(const AskedCase& asked) {
+  const bool stay = asked.has(kResidency) || asked.has(kInferences);
+  Words words = without_option(without_option(asked.one().map_words(true), "--threads"), "--residency");
   std::erase(words, "--layers");
-  words = with(words, {"--network", "--set", "cols=" + row.at("set_cols").dump()});
+  words = with(words, {"--network"});
+  return asked.has(kUnrelated) ? words : with(words, {"--residency", stay ? "on" : "off"});
+}
+
+/// A design's sums, asked as a network.
+void check_design_row(AskedCase& asked, const json& row, const std::optional<double>& deadline) {
+  Words words = with(network_words(asked), {"--set", "cols=" + row.at("set_cols").dump()});
+  if (deadline) words = with(words, {"--deadline", fmt::format("{}", *deadline)});
   const std::optional<json> answer = asked.answer(words, {0, 3});
-  if (!answer || !answer->contains("network")) return;
-  if (row.at("status") != "solved") return asked.problem("a network that `map` solves is not: " + row.dump());
+  if (!answer) return;
+  const bool solved = row.at("status") == "solved", found = answer->contains("network");
+  if (solved != found) return asked.problem("a row and `map --network` differ about what can be: " + row.dump());
+  if (!solved) return;
+  if (deadline) asked.expect_at_most(row.at("runtime_cycles").get<double>(), *deadline, "a row that is late");
   for (const char* key : {"energy_pj", "runtime_cycles"})
     asked.expect_equal(row.at(key).get<double>(), answer->at("network").at(key).get<double>(),
                        std::string("a row and `map --network`: ") + key);
+}
+
+/// Of a sweep with a deadline: which, now that it stands in its file.
+std::optional<double> write_deadline(AskedCase& asked) {
+  if (!asked.has(kDeadline) || asked.has(kEdpOverUtilization)) return std::nullopt;
+  const std::optional<double> cycles = some_deadline(asked, network_words(asked));
+  if (cycles) asked.write("sweep.yaml", asked.one().sweep_within(*cycles));
+  return cycles;
 }
 
 /// Stopped after the first answers, then continued.
@@ -83,6 +102,7 @@ void check_continued(AskedCase& asked) {
 
 void check_sweep(AskedCase& asked) {
   const CombinationCase& one = asked.one();
+  const std::optional<double> deadline = write_deadline(asked);
   const Ran ran = asked.ask(one.question_words());
   asked.expect(ran.code == 0, fmt::format("exit code {}: {}{}", ran.code, ran.err, ran.out));
   if (ran.code != 0) return;
@@ -91,8 +111,10 @@ void check_sweep(AskedCase& asked) {
     check_layer_row(asked, row);
     any = any || row.at("status") == "solved";
   }
-  if (asked.has(kResidency) || asked.has(kInferences))
-    for (const json& row : rows_of(asked, "data", "designs")) check_design_row(asked, row);
+  // Other mappers choose without a view to the deadline; the rows only say who is late.
+  const bool whole = asked.has(kResidency) || asked.has(kInferences) || (deadline && asked.has(kExact));
+  if (whole && (!deadline || asked.has(kExact)))
+    for (const json& row : rows_of(asked, "data", "designs")) check_design_row(asked, row, deadline);
   if (asked.has(kThreads)) {
     asked.expect_code(sweep_words(asked, "alone", "1"), 0);
     asked.expect(dataset_files(one.file("alone")) == dataset_files(one.file("data")), "threads change the files");
@@ -108,6 +130,7 @@ void check_sweep(AskedCase& asked) {
 
 void check_design(AskedCase& asked) {
   const CombinationCase& one = asked.one();
+  write_deadline(asked);
   // 2: no design has mappings. What the sweep finds is compared in any case.
   const std::optional<json> found = asked.answer(one.question_words(), {0, 2});
   if (!found) return;

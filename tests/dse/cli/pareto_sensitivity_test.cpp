@@ -87,6 +87,44 @@ TEST_F(Sensitivity, SearchedAgainItIsTheSweepAtThatEnd) {
   EXPECT_FALSE(stay.empty());
 }
 
+/// The same of networks, whose tensors stay on chip where that is best.
+TEST_F(Sensitivity, OfNetworksToo) {
+  std::ofstream(path("net.yaml")) << "name: net\nchain: true\nlayers:\n"
+                                     "  - {layer: a, gemm: {M: 16, N: 16, K: 16}}\n"
+                                     "  - {layer: b, gemm: {M: 16, N: 8, K: 16}}\n";
+  const auto network = [&](const std::string& name, const std::string& more) {
+    std::ofstream(path(name + ".yaml")) << "name: nets\naccelerator: flexref\nworkloads: [net.yaml]\nnetwork: true\n"
+                                           "vary: {rows: [2, 4], Buffer.capacity: [256, 1Ki, 4Ki]}\n"
+                                        << more;
+    const Ran ran = run({"sweep", path(name + ".yaml"), "-o", path(name), "--progress", "none"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+  };
+  network("nets", "");
+  network("low", "set: {DRAM.read_pj: 6.4, DRAM.write_pj: 6.4}\n");
+  network("high", "set: {DRAM.read_pj: 121.6, DRAM.write_pj: 121.6}\n");
+  const Ran rows = run({"query", path("nets"), "--json", "--where", "tensors_on_chip > 0"});
+  EXPECT_FALSE(json::parse(rows.out)["rows"].empty());
+  const auto asked = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> args{"--uncertain", "DRAM.* 90%", "--sweep", path("nets.yaml")};
+    args.insert(args.end(), more.begin(), more.end());
+    return group("nets", args);
+  };
+  const json kept = asked({});
+  EXPECT_EQ(kept["uncertain"]["combinations"], 2);
+  std::set<int> now;
+  for (const json& design : kept["uncertain"]["designs"])
+    if (design["on_frontier"].get<bool>()) now.insert(design["design_id"].get<int>());
+  EXPECT_EQ(now, ids(kept["frontier"]));
+  const std::set<int> low = ids(group("low", {})["frontier"]), high = ids(group("high", {})["frontier"]);
+  std::set<int> both, stay;
+  std::ranges::set_intersection(low, high, std::inserter(both, both.begin()));
+  const json searched = asked({"--remap"});
+  for (const json& design : searched["uncertain"]["designs"])
+    if (design["stays_in"] == 2) stay.insert(design["design_id"].get<int>());
+  EXPECT_EQ(stay, both);
+  EXPECT_FALSE(stay.empty());
+}
+
 TEST_F(Sensitivity, PricesAreLinearInWhatIsUncertain) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const Sweep sweep = load_sweep(library, path("small.yaml"));

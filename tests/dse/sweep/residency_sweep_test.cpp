@@ -168,6 +168,57 @@ TEST(ResidencySweep, LayersStayWhatTheyAreAlone) {
   }
 }
 
+/// The tensor between the two runs of `a` goes through an activation and stays, and so do the weights of `b`.
+TEST(ResidencySweep, TheLayersOfANetworkSayWhatStays) {
+  const Workload workload = parse_workload_text(R"(name: net
+layers:
+  - {layer: a, count: 2, gemm: {M: 4, N: 4, K: 4}}
+  - {layer: b, gemm: {M: 4, N: 4, K: 4}}
+  - {layer: c, gemm: {M: 4, N: 4, K: 4}}
+graph:
+  - {layer: a, name: first}
+  - {op: activation, name: relu, from: first}
+  - {layer: a, name: second, from: relu}
+  - {layer: b, from: second}
+  - {layer: c, from: b}
+)",
+                                                "net.yaml");
+  const Accelerator npu = load_accelerator(library(), "npu");
+  ASSERT_EQ(npu.levels[1].name, "SRAM");
+  TaskResult found;
+  found.network.tensors = {{1, 0, 2, 16}, {-1, 2, 3, 16}, {-1, 3, 4, 16}, {-1, 4, 4, 16}};
+  found.network.weights = {{1, 3}};
+  EXPECT_EQ(staying_tensors(npu, workload, found),
+            (std::vector<std::string>{"Inputs in SRAM (1 of 2), Outputs in SRAM (1 of 2)", "Weights in SRAM", "none"}));
+}
+
+TEST(ResidencySweep, RowsOfLayersSayWhatStays) {
+  const TemporaryFolder folder;
+  const Sweep sweep = staying(folder.path(), "");
+  run(sweep, folder.path() / "on");
+  run(staying(folder.path(), "network: false\n"), folder.path() / "off");
+  std::vector<std::string> damaged;
+  const DataTable designs = designs_of(folder.path() / "on"),
+                  on = read_table(folder.path() / "on", TableKind::kLayers, damaged),
+                  off = read_table(folder.path() / "off", TableKind::kLayers, damaged);
+  std::size_t staying = 0;
+  for (std::size_t i = 0; i < designs.rows(); ++i) {
+    bool any = false;
+    for (std::size_t l = 0; l < 3; ++l) any |= to_text(on.find("on_chip")->cells[3 * i + l]) != "none";
+    // A layer reads or makes every tensor but the first sum.
+    if (number(designs, "tensors_on_chip", i).value() > 1) {
+      EXPECT_TRUE(any) << i;
+    }
+    if (number(designs, "tensors_on_chip", i).value() == 0) {
+      EXPECT_FALSE(any) << i;
+    }
+    staying += any ? 1 : 0;
+  }
+  EXPECT_GT(staying, 0U);
+  EXPECT_LT(staying, designs.rows());
+  for (const Cell& cell : off.find("on_chip")->cells) EXPECT_TRUE(std::holds_alternative<std::monostate>(cell));
+}
+
 TEST(ResidencySweep, NeitherThreadsNorShardsNorTheCacheShow) {
   const TemporaryFolder folder;
   const Sweep sweep = staying(folder.path(), "network: true\n");
@@ -194,6 +245,7 @@ TEST(ResidencySweep, VerifySolvesTheNetworksOfItsSampleAgain) {
   const DatasetVerdict good = verify_dataset(library(), sweep, folder.path() / "on", proofs);
   EXPECT_TRUE(good.good()) << (good.wrong.empty() ? "" : good.wrong.front());
   EXPECT_EQ(good.proven, 3 * 12 + 12) << "every layer, and every network";
+  EXPECT_EQ(good.networks, 12);
   EXPECT_THROW(verify_dataset(library(), staying(folder.path(), "network: false\n"), folder.path() / "on", proofs),
                InputError);
 }
@@ -218,6 +270,25 @@ TEST(ResidencySweep, AWorkloadMustKnowItsGraph) {
                 .find("s.yaml:3:12: residency: the older word for `network`"),
             std::string::npos);
   EXPECT_EQ(problem("accelerator: npu\nworkloads: [alexnet]\n"), "");
+  EXPECT_NE(problem("accelerator: npu\nworkloads: [resnet50]\nnetwork: false\ninferences: 2\n")
+                .find("s.yaml:4:13: inferences: resnet50: beside tensors that all live outside"),
+            std::string::npos);
+}
+
+TEST(ResidencySweep, WhoOverridesTheFileIsAskedTheSame) {
+  const auto load = [](const std::string& more, std::optional<bool> network, std::optional<Count> inferences) {
+    SweepOverrides overrides;
+    overrides.network = network;
+    overrides.inferences = inferences;
+    return parse_sweep_text(library(), "accelerator: npu\n" + more, "s.yaml", overrides);
+  };
+  EXPECT_EQ(load("workloads: [resnet50]\n", std::nullopt, 7).inferences, 7);
+  EXPECT_EQ(load("workloads: [resnet50]\ninferences: 3\n", std::nullopt, 1).inferences, 1);
+  EXPECT_FALSE(load("workloads: [resnet50]\n", false, std::nullopt).network);
+  EXPECT_THROW(load("workloads: [alexnet]\n", true, std::nullopt), InputError);
+  EXPECT_THROW(load("workloads: [resnet50]\nobjective: edp-over-utilization\n", true, std::nullopt), InputError);
+  EXPECT_THROW(load("workloads: [resnet50]\n", false, 7), InputError);
+  EXPECT_THROW(load("workloads: [resnet50]\n", std::nullopt, 0), InputError);
 }
 
 }  // namespace
