@@ -86,7 +86,7 @@ constexpr auto kTraits = std::to_array<TraitInfo>({
 
 constexpr std::string_view kNetworkObjectives = "runtime, energy, edp, ed2p or perf-per-watt";
 constexpr std::string_view kSayable = "something Timeloop can say";
-constexpr std::string_view kWithGraph = "a workload with a `graph`, or with `chain: true`, and all of its layers";
+constexpr std::string_view kWithGraph = "all layers of a workload with a `graph` or `chain: true`";
 
 const Traits kOtherMappers{kLocal, kGenetic, kRandom, kExhaustive, kGoma};
 

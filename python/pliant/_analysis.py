@@ -130,8 +130,8 @@ def count(
 
 def command(*words: str) -> dict[str, Any]:
     """A command of the command line with ``--json``, in this process: for what has no function of its own here, such as
-    ``audit``, ``query``, ``study``, ``validate`` and ``verify``. Of one that prints no JSON, such as ``export``, what it
-    says is ``text``.
+    ``audit``, ``query``, ``study``, ``validate`` and ``verify``. Of one that prints no JSON, such as ``export``, the
+    answer is ``text``.
 
     >>> command("show", "layer", "gemm:M=2,N=2,K=2")["macs"]
     8

@@ -198,7 +198,8 @@ def check_other(row: dict[str, Any]) -> None:
     given = options_of(without([word for word in words if word != "--no-tuples"], "--layer"))
     given.pop("workload")
     if row["question"] == "flexion":
-        same(pliant.flexion(given["accelerator"], row["folder"] + "/workload.yaml", tile_tuples=False).to_dict(), theirs)
+        found = pliant.flexion(given["accelerator"], row["folder"] + "/workload.yaml", tile_tuples=False)
+        same(found.to_dict(), theirs)
     else:
         accelerator = pliant.load_accelerator(given["accelerator"], conventions=given["conventions"])
         counted = pliant.count(
