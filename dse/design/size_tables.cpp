@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/input/diagnostics.h"
 
@@ -92,6 +93,7 @@ Accelerator without_sizes(const Accelerator& accelerator) {
   Accelerator plain = accelerator;
   plain.flexibility_area_um2 = {};
   plain.bits = said(plain.bits);
+  bool systolic = false;
   for (Level& level : plain.levels) {
     if (level.is_memory()) {
       Memory& memory = level.memory() = without_bandwidth(level.memory());
@@ -101,10 +103,13 @@ Accelerator without_sizes(const Accelerator& accelerator) {
       memory.bits = said(memory.bits);
     } else if (level.is_fanout()) {
       // More units are no worse, except of a systolic array, which takes longer to fill.
+      systolic |= level.fanout().systolic.has_value();
       if (!level.fanout().systolic) level.fanout().rows = level.fanout().cols = 1;
       level.fanout().area_um2 = level.fanout().pj_per_bit = 0;
     } else {
-      level.compute() = {};
+      // A slower unit may hide more of the filling of a systolic array, to within the rounding of cycles.
+      const Compute before = std::exchange(level.compute(), {});
+      if (systolic) level.compute().cycles_per_mac = before.cycles_per_mac;
     }
   }
   return plain;

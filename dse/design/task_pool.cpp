@@ -66,7 +66,8 @@ TaskPool::Named TaskPool::name(const Question& question) {
 /// From memory, from the store, or from a question with the same mappings; null when a search is needed.
 std::shared_ptr<const TaskResult> TaskPool::recall(const Named& asked) {
   if (const auto known = known_.find(asked.key); known != known_.end()) return known->second;
-  if (store_ != nullptr && store_->contains(asked.key)) {
+  // A line is put together from searches of layers, and they are what the store has: what they teach others counts.
+  if (store_ != nullptr && !asked.is_line() && store_->contains(asked.key)) {
     if (auto kept = store_->get(asked.key)) return std::make_shared<const TaskResult>(std::move(*kept));
     store_->forget(asked.key);
   }
@@ -79,33 +80,41 @@ std::shared_ptr<const TaskResult> TaskPool::recall(const Named& asked) {
   return result;
 }
 
-TaskResult TaskPool::solve(const Question& asked, const std::stop_token& stop) const {
+TaskResult TaskPool::solve(const Question& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const {
   if (asked.network == nullptr)
     return solve_task(BoundMapper(*mapper_, asked.bound), sweep_, *asked.design, *asked.layer, kThreadsOfCaller, stop);
   if (!asked.bound) return solve_network(*mapper_, sweep_, *asked.design, *asked.network, kThreadsOfCaller, stop);
-  return solve_line(*mapper_, sweep_, *asked.design, *asked.network, asked.bound->slope, asked.bound->gap,
-                    kThreadsOfCaller, stop);
+  const RecallingMapper recalling(*mapper_, proven_, learnt, namer_, store_);
+  TaskResult line = solve_line(recalling, sweep_, *asked.design, *asked.network, asked.bound->slope, asked.bound->gap,
+                               kThreadsOfCaller, stop);
+  line.evaluations = static_cast<std::uint64_t>(recalling.searches());
+  return line;
 }
 
 void TaskPool::search(std::vector<Named>& open) {
   const GraceTimer grace(stop_, 1);
   const std::stop_token mappers = grace.mappers();
+  // Searches that run side by side do not see what the others learn: it would depend on which is faster.
+  std::vector<ProvenElsewhere> learnt(open.size());
   tbb::task_arena(threads_).execute([&] {
     tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t i) {
       if (stop_.stop_requested()) return;
       Named& one = open[i];
       const Question& asked = one.question;
-      TaskResult result = solve(asked, mappers);
+      TaskResult result = solve(asked, mappers, learnt[i]);
       // A search that was stopped has only an accident to show, unless it had its proof already.
       if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
       one.result = std::make_shared<const TaskResult>(std::move(result));
-      if (store_ != nullptr && one.result->status != TaskStatus::kFailed) store_->put(one.key, one.result);
+      if (store_ != nullptr && one.result->status != TaskStatus::kFailed && !one.is_line())
+        store_->put(one.key, one.result);
     });
   });
-  for (const Named& one : open) {
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const Named& one = open[i];
     if (!one.result) continue;
-    ++solved_;
+    ++(one.is_line() && one.result->evaluations == 0 ? reused_ : solved_);
     search_seconds_ += one.result->solve_seconds;
+    proven_.add(learnt[i]);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "dse/design/bound_mapper.h"
 #include "dse/design/bounded_space.h"
+#include "dse/design/proven_elsewhere.h"
 #include "dse/design/used_array.h"
 #include "dse/results/task_store.h"
 #include "dse/sweep/sweep_task.h"
@@ -54,10 +55,11 @@ class TaskPool {
     std::optional<TaskKey> by_use{};
     bool only_bounds = false;  ///< the best mapping was not asked for
     std::shared_ptr<const TaskResult> result{};
+    bool is_line() const { return question.network != nullptr && question.bound; }
   };
   Named name(const Question& question);
   std::shared_ptr<const TaskResult> recall(const Named& asked);
-  TaskResult solve(const Question& asked, const std::stop_token& stop) const;
+  TaskResult solve(const Question& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const;
   void search(std::vector<Named>& open);
   void keep(const Named& answered);
 
@@ -70,6 +72,7 @@ class TaskPool {
   std::unique_ptr<Mapper> mapper_;
   std::unordered_map<TaskKey, std::shared_ptr<const TaskResult>, TaskKeyHash> known_;
   std::unordered_map<TaskKey, std::shared_ptr<const TaskResult>, TaskKeyHash> known_by_use_;  ///< those with a mapping
+  ProvenElsewhere proven_;  ///< by searches of layers for lines
   std::int64_t solved_ = 0, reused_ = 0;
   double search_seconds_ = 0;
 };

@@ -10,6 +10,7 @@
 #include "core/arithmetic.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/mappers/checked_search.h"
 #include "dse/mappers/exact/exact_mapper.h"
 #include "dse/mappers/exhaustive/exhaustive_mapper.h"
 #include "dse/mappers/genetic/genetic_mapper.h"
@@ -91,7 +92,7 @@ void claim_nothing_of_a_mix(const Mapper& mapper, const Task& task, SearchResult
 
 }  // namespace
 
-SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options, CostReport* priced) {
+SearchResult checked_search(const Mapper& mapper, const Task& task, const SearchOptions& options, CostReport* priced) {
   const double started = options.clock->cpu_seconds();
   SearchResult result = mapper.search(task, options);
   result.cpu_seconds = options.clock->cpu_seconds() - started;
@@ -101,17 +102,13 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
     if (result.infeasible) {
       Task whole = task;
       whole.accelerator.hints = {};
-      return run_mapper(mapper, whole, options, priced);
+      return checked_search(mapper, whole, options, priced);
     }
     if (result.certified || result.ended_by == EndedBy::kProofWithinGap) result.ended_by = EndedBy::kProofWithinHints;
     result.certified = false;
     result.lower_bound = 0;
   }
   claim_nothing_of_a_mix(mapper, task, result);
-  // A proof that did not count what it covers covers the whole map-space.
-  if (proven(result) && result.mappings_covered.empty())
-    result.mappings_covered =
-        map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization).total().str();
   if (result.value == kInfinity) result.mapping.reset();  // too slow to count
   if (!result.mapping) return result;
   const auto fail = [&](const std::string& what) {
@@ -133,6 +130,15 @@ SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOpti
   result.value = value;
   if (result.certified) result.lower_bound = value;
   if (priced != nullptr) *priced = std::move(report);
+  return result;
+}
+
+SearchResult run_mapper(const Mapper& mapper, const Task& task, const SearchOptions& options, CostReport* priced) {
+  SearchResult result = checked_search(mapper, task, options, priced);
+  // A proof that did not count what it covers covers the whole map-space.
+  if (proven(result) && result.mappings_covered.empty())
+    result.mappings_covered =
+        map_space_size(task.layer, task.accelerator, task.flexibility, task.factorization).total().str();
   return result;
 }
 

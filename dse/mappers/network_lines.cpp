@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "costmodel/report.h"
+#include "dse/mappers/checked_search.h"
 
 namespace pliant {
 
@@ -12,7 +13,7 @@ LayerLines::LayerLines(const Mapper& mapper, const NetworkLayer& layer, const Se
 
 SearchResult LayerLines::run(const Task& task) {
   ++searches_;
-  SearchResult result = run_mapper(mapper_, task, options_);
+  SearchResult result = checked_search(mapper_, task, options_);
   infeasible_ |= result.infeasible && task.most_cycles == kInfinity;
   return result;
 }

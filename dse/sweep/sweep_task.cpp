@@ -24,12 +24,12 @@ namespace {
 
 /// The accelerator without what no answer depends on. It lists what does not count, not what does: a field that is
 /// added later counts until it is listed here, and a cache never answers for a design that differs in it.
-std::string essential(const Accelerator& accelerator, const Layer& layer) {
+std::string essential(const Accelerator& accelerator, const Flexibility& flexibility) {
   Accelerator plain = accelerator;
   plain.name = "a";
   plain.description.clear();
   plain.clock_hz.reset();  // bandwidths and leakage per cycle are resolved; seconds come after the answer
-  plain.flexibility = accelerator.flexibility_of(layer);
+  plain.flexibility = flexibility;
   plain.flexibility.name.clear();
   plain.flexibility_for.clear();
   plain.baseline = {};
@@ -59,6 +59,12 @@ std::string essential(const Accelerator& accelerator, const Layer& layer) {
   return write_accelerator(plain);
 }
 
+std::string essential(const Layer& layer) {
+  Layer plain = layer;
+  plain.name = "l";
+  return write_layer(plain);
+}
+
 /// The smallest set of limits that conflict, and how far the nearest mapping is from legal.
 std::string conflict_of(const Task& task) {
   const auto why = why_nothing_fits(task);
@@ -85,17 +91,13 @@ const std::string& TaskNamer::accelerator_text(const DesignPoint& design, const 
     accelerator_text_.clear();
   }
   std::string& accelerator = accelerator_text_[layer.operation];
-  if (accelerator.empty()) accelerator = essential(*design.accelerator, layer);
+  if (accelerator.empty()) accelerator = essential(*design.accelerator, design.accelerator->flexibility_of(layer));
   return accelerator;
 }
 
 const std::string& TaskNamer::layer_text(const Layer& layer) {
   std::string& text = layer_text_[&layer];
-  if (text.empty()) {
-    Layer plain = layer;
-    plain.name = "l";
-    text = write_layer(plain);
-  }
+  if (text.empty()) text = essential(layer);
   return text;
 }
 
@@ -121,6 +123,13 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
   for (const Level& level : design.accelerator->levels)
     text += level.is_memory() && level.memory().off_chip ? "beside the chip\n" : "on the chip\n";
   return *TaskKey::parse(sha256(text + write_run(workload)));
+}
+
+TaskKey TaskNamer::key(const Task& task, double gap) const {
+  return *TaskKey::parse(
+      sha256(fmt::format("{}factorization {}\nobjective {}\nwithin {} cycles\nwithin {}\n{}{}", mapper_,
+                         to_string(task.factorization), to_string(task.objective), task.most_cycles, gap,
+                         essential(task.accelerator, task.flexibility), essential(task.layer))));
 }
 
 SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop, const Clock& clock) {

@@ -22,6 +22,8 @@ class TaskNamer {
   TaskKey key(const DesignPoint& design, const Layer& layer);
   /// Of a workload that is asked as a whole.
   TaskKey key(const DesignPoint& design, const Workload& workload);
+  /// Of any task, answered within a gap.
+  TaskKey key(const Task& task, double gap) const;
 
  private:
   const std::string& accelerator_text(const DesignPoint& design, const Layer& layer);

@@ -237,13 +237,12 @@ void let_tensors_stay(RandomSpace& space, std::uint64_t seed) {
   }
 }
 
-void set_deadline(const Library& library, RandomSpace& space, const fs::path& folder, double share) {
-  Sweep& sweep = space.sweep;
-  sweep.objectives = {Objective::kEnergy};
-  sweep.result_limits.clear();
-  sweep.constraints.clear();
-  sweep.deadlines = false;
-  sweep.goals->minimize = {{DesignMeasure::kArea, {}}, {DesignMeasure::kEnergy, {}}};
+namespace {
+
+/// The cycles of each design on its slowest workload, when mappings are the best for the objective.
+std::map<std::int64_t, double> swept_cycles(const Library& library, Sweep sweep, Objective objective,
+                                            const fs::path& folder) {
+  sweep.objectives = {objective};
   SweepRunOptions options;
   options.dataset = folder / "free";
   options.threads = 1;
@@ -251,20 +250,44 @@ void set_deadline(const Library& library, RandomSpace& space, const fs::path& fo
   run_sweep(library, sweep, options);
   std::vector<std::string> damaged;
   const DataTable table = read_table(options.dataset, TableKind::kDesigns, damaged);
-  double fastest = std::numeric_limits<double>::infinity(), slowest = 0;
-  for (const Cell& cell : table.find("runtime_cycles")->cells) {
-    const auto* cycles = std::get_if<double>(&cell);
-    if (cycles == nullptr) continue;
-    fastest = std::min(fastest, *cycles);
-    slowest = std::max(slowest, *cycles);
+  std::map<std::int64_t, double> slowest;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const auto* cycles = std::get_if<double>(&table.find("runtime_cycles")->cells[row]);
+    double& most = slowest[std::get<std::int64_t>(table.find("design_id")->cells[row])];
+    most = std::max(most, cycles != nullptr ? *cycles : std::numeric_limits<double>::infinity());
   }
-  if (slowest == 0) return;  // nothing fits anywhere
-  const std::string limit = fmt::format("runtime_cycles <= {}", std::floor(fastest + share * (slowest - fastest)));
+  return slowest;
+}
+
+}  // namespace
+
+bool set_deadline(const Library& library, RandomSpace& space, const fs::path& folder) {
+  Sweep& sweep = space.sweep;
+  sweep.objectives = {Objective::kEnergy};
+  sweep.result_limits.clear();
+  sweep.constraints.clear();
+  sweep.deadlines = false;
+  sweep.goals->minimize = {{DesignMeasure::kArea, {}}, {DesignMeasure::kEnergy, {}}};
+  const auto fastest = swept_cycles(library, sweep, Objective::kRuntime, folder);
+  const auto thriftiest = swept_cycles(library, sweep, Objective::kEnergy, folder);
+  double most = 0;
+  std::size_t designs = 0;
+  for (const auto& [at_limit, limit] : fastest) {
+    if (std::isinf(limit)) continue;
+    std::size_t binds = 0;
+    for (const auto& [design, cycles] : fastest) binds += cycles <= limit && thriftiest.at(design) > limit ? 1 : 0;
+    if (binds <= designs) continue;
+    designs = binds;
+    most = limit;
+  }
+  if (designs == 0) return false;
+  const std::string limit = fmt::format("runtime_cycles <= {}", std::ceil(most));
   sweep.result_limits = {std::get<Constraint>(Constraint::parse(limit))};
   sweep.deadlines = true;
   for (Workload& workload : sweep.workloads)
     if (!workload.graph) workload.graph = unrelated_layers(workload);
   space.text += limit + "\n";
+  return true;
 }
 
 std::vector<Point> swept_frontier(const Library& library, const Sweep& sweep, const fs::path& folder) {

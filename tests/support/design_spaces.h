@@ -36,9 +36,9 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const std::
 
 /// The same space for networks of three layers, a skip connection among them, whose tensors may stay on chip.
 void let_tensors_stay(RandomSpace& space, std::uint64_t seed);
-/// Area and energy, with a limit on the cycles that some designs of the space keep easily and others not at all:
-/// `share` of the way from the fastest row of the full sweep to its slowest.
-void set_deadline(const Library& library, RandomSpace& space, const std::filesystem::path& folder, double share);
+/// Area and energy, with a limit on the cycles that as many designs as possible can keep, but not with their least
+/// energy. False when there is no such design.
+bool set_deadline(const Library& library, RandomSpace& space, const std::filesystem::path& folder);
 
 /// Sweeps everything into a dataset in the folder, reads its table of designs back and gives the values of those that
 /// no other beats, by goal, ascending.

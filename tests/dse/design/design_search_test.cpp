@@ -59,12 +59,15 @@ TEST(DesignSearch, WithTensorsThatStayTheFrontierIsThatOfTheFullSweep) {
 TEST(DesignSearch, WithADeadlineTheFrontierIsThatOfTheFullSweep) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const tests::ScratchFolder folder("design_deadline");
-  int found = 0, changed = 0;
+  constexpr int kSpaces = 8;
+  int spaces = 0, changed = 0;
   std::int64_t opened = 0, designs = 0;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+  for (std::uint64_t seed = 1; spaces < kSpaces; ++seed) {
+    ASSERT_LT(seed, 100U);
     tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 60);
     if (seed % 2 == 0) tests::let_tensors_stay(space, seed);
-    tests::set_deadline(library, space, folder.path(), seed % 3 == 0 ? 0.05 : 0.3);
+    if (!tests::set_deadline(library, space, folder.path())) continue;
+    ++spaces;
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
     const std::vector<Point> truth = tests::swept_frontier(library, space.sweep, folder.path());
     DesignSearchOptions options;
@@ -73,16 +76,24 @@ TEST(DesignSearch, WithADeadlineTheFrontierIsThatOfTheFullSweep) {
     std::vector<Point> points;
     for (const std::size_t k : frontier.frontier) points.push_back(frontier.opened[k].values);
     tests::expect_same_points(points, truth);
-    found += truth.empty() ? 0 : 1;
     opened += frontier.progress.opened;
     designs += frontier.progress.designs;
     Sweep filtered = space.sweep;
     filtered.deadlines = false;
     changed += tests::swept_frontier(library, filtered, folder.path()) != truth ? 1 : 0;
   }
-  EXPECT_GE(found, 6);
-  EXPECT_GE(changed, 1) << "some designs keep the limit only because their mappings know of it";
+  EXPECT_GE(changed, kSpaces - 1) << "most frontiers have designs that keep the limit only because mappings know of it";
   EXPECT_LT(opened, designs / 2) << "boxes are closed by their bounds";
+}
+
+void expect_same_boxes(const DesignFrontier& a, const DesignFrontier& b) {
+  ASSERT_EQ(a.boxes.size(), b.boxes.size());
+  for (std::size_t k = 0; k < a.boxes.size(); ++k) {
+    EXPECT_EQ(a.boxes[k].box, b.boxes[k].box);
+    EXPECT_EQ(a.boxes[k].design_id, b.boxes[k].design_id);
+    EXPECT_EQ(a.boxes[k].closed_by, b.boxes[k].closed_by);
+    EXPECT_EQ(a.boxes[k].least, b.boxes[k].least);
+  }
 }
 
 TEST(DesignSearch, ThreadsChangeNothing) {
@@ -92,15 +103,36 @@ TEST(DesignSearch, ThreadsChangeNothing) {
   DesignSearchOptions one, four;
   one.threads = 1;
   four.threads = 4;
-  const DesignFrontier a = search_designs(library, space.sweep, one, nullptr);
-  const DesignFrontier b = search_designs(library, space.sweep, four, nullptr);
-  ASSERT_EQ(a.boxes.size(), b.boxes.size());
-  for (std::size_t k = 0; k < a.boxes.size(); ++k) {
-    EXPECT_EQ(a.boxes[k].box, b.boxes[k].box);
-    EXPECT_EQ(a.boxes[k].design_id, b.boxes[k].design_id);
-    EXPECT_EQ(a.boxes[k].closed_by, b.boxes[k].closed_by);
-    EXPECT_EQ(a.boxes[k].least, b.boxes[k].least);
+  expect_same_boxes(search_designs(library, space.sweep, one, nullptr),
+                    search_designs(library, space.sweep, four, nullptr));
+}
+
+// Lines below networks are put together from what is proven elsewhere: neither threads nor a cache may change which
+// answers those are.
+TEST(DesignSearch, OfNetworksNeitherThreadsNorACacheChangeAnything) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_lines");
+  std::int64_t searches = 0, left = 0;
+  for (const std::uint64_t seed : {2, 4, 10}) {
+    tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 100);
+    tests::let_tensors_stay(space, seed);
+    tests::set_deadline(library, space, folder.path());
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
+    DesignSearchOptions options;
+    options.gap = 0.02;
+    options.threads = 1;
+    const DesignFrontier alone = search_designs(library, space.sweep, options, nullptr);
+    options.threads = 4;
+    expect_same_boxes(search_designs(library, space.sweep, options, nullptr), alone);
+    for (const bool again : {false, true}) {
+      TaskStore store(folder.path() / ("cache" + std::to_string(seed)), true);
+      const DesignFrontier kept = search_designs(library, space.sweep, options, &store);
+      expect_same_boxes(kept, alone);
+      (again ? left : searches) += kept.progress.solved;
+    }
   }
+  EXPECT_GT(searches, 20);
+  EXPECT_EQ(left, 0);
 }
 
 TEST(DesignSearch, AGapClosesMoreAndHolds) {
