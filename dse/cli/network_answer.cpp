@@ -107,6 +107,7 @@ std::string NetworkVerdict::text(std::string_view of) const {
   std::string text = certified ? fmt::format("certified optimum of {}: {}{}\n", of, best, within)
                                : fmt::format("best found for {}: {}{}, proven lower bound {:.7g}, gap {:.3g} %\n", of,
                                              best, within, lower_bound, 100 * gap);
+  if (!ended_by.empty()) text += fmt::format("ended by {}\n", ended_by);
   text += fmt::format("energy {:.6g} uJ, {:.0f} cycles, EDP {:.7g} pJ x cycles\n", totals.energy_pj() * 1e-6,
                       totals.cycles(), totals.energy_pj() * totals.cycles());
   const Accelerator& accelerator = tasks.front().task.accelerator;
@@ -129,6 +130,7 @@ ordered_json NetworkVerdict::json(std::string_view mapper) const {
   const Accelerator& accelerator = tasks.front().task.accelerator;
   json.update(physical_json(accelerator, totals_in_time(accelerator, totals), &tasks.front().pass));
   if (!std::isinf(goal.most_cycles)) json["deadline_cycles"] = goal.most_cycles;
+  if (!ended_by.empty()) json["ended_by"] = ended_by;
   return json;
 }
 

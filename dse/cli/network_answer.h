@@ -34,6 +34,7 @@ struct NetworkVerdict {
   bool certified;
   const NetworkTotals& totals;
   std::uint64_t searches;
+  std::string_view ended_by{};  ///< where something else than the proof or the budget ended the search
 
   /// `of`: "the network".
   std::string text(std::string_view of) const;

@@ -117,7 +117,17 @@ class ResidencyTelling {
   Home home_of(int tensor) const { return best_.homes[static_cast<std::size_t>(tensor)]; }
 
   NetworkVerdict verdict() const {
-    return {tasks_, goal_, best_.value, best_.lower_bound, best_.gap(), best_.certified, totals_, search_.searches()};
+    // docs/networks.md says what is not decided.
+    const std::string_view undecided = "a deadline between two choices of weights that stay";
+    return {tasks_,
+            goal_,
+            best_.value,
+            best_.lower_bound,
+            best_.gap(),
+            best_.certified,
+            totals_,
+            search_.searches(),
+            best_.standing_within_deadline && !best_.certified ? undecided : std::string_view{}};
   }
 
   std::string reads_from(std::size_t s) const {

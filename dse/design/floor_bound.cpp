@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/design/floor_bound.h"
 
-#include <algorithm>
-
 #include "dse/design/used_array.h"
-#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/layer_floor.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant {
 
@@ -31,12 +30,9 @@ LayerBound floor_bound(const Layer& layer, const Accelerator& accelerator, Facto
   LayerBound bound;
   if (rule == Factorization::kPadding) return bound;  // its bounds are those of padded layers
   const Task task{layer, accelerator, accelerator.flexibility_of(layer), rule, Objective::kEnergy};
-  const Problem problem(layer, accelerator);
-  const exact::ResolvedTask resolved(task, problem);
-  const exact::ChoiceBounds bounds(resolved);
-  const double steps = problem.macs * problem.cycles_per_mac / most_units(layer, accelerator, rule);
-  bound.cycles = std::max(steps, bounds.floor_cycles());
-  bound.energy_pj = bounds.floor(steps);
+  const LayerFloor floor = layer_floor(task, most_units(layer, accelerator, rule));
+  bound.cycles = floor.cycles;
+  bound.energy_pj = floor.energy_pj;
   bound.edp = bound.energy_pj * bound.cycles;
   return bound;
 }

@@ -24,6 +24,7 @@ std::optional<LayerLines::Line> LayerLines::fastest() {
   task.objective = Objective::kRuntime;
   SearchResult fast = run(task);
   if (!fast.mapping) return std::nullopt;
+  if (options_.stop.stop_requested()) return Line{{*fast.mapping, fast.totals}, fast.lower_bound};
   task.objective = Objective::kEnergy;
   task.most_cycles = fast.totals.cycles;
   const SearchResult thrifty = run(task);

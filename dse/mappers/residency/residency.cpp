@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "dse/mappers/network_hull.h"
 #include "dse/mappers/residency/residency_deadline.h"
@@ -22,6 +23,7 @@ Search::Search(const Mapper& mapper, const Workload& workload, const std::vector
 }
 
 const Path* Search::path_at(double slope, bool stay) {
+  if (!std::exchange(begun_, true)) outside_.search_outside(slope);  // a mapping of every layer, whatever time is left
   if (!stay) return outside_.at(slope);
   return standing_ ? standing_->at(slope) : staying_.at(slope);
 }
@@ -85,8 +87,22 @@ void Search::note_parts(const ResidencyLines& lines, Optimum& best) const {
 std::optional<Search::Line> Search::line(double slope) {
   const Path* path = path_at(slope, true);
   if (path == nullptr) return std::nullopt;
-  const bool complete = variants_.complete() && !staying_.live().limited;
-  return Line{complete ? path->least : 0, path->energy_pj, path->cycles};
+  return Line{staying_.live().limited ? 0 : path->least, path->energy_pj, path->cycles};
+}
+
+/// What the layers compute, wherever their tensors live.
+double Search::floor(Objective objective) const {
+  if (!Conventions::preset(rows_.front().accelerator.conventions.name())) return 0;  // nothing is claimed of a mix
+  double energy = 0, cycles = 0;
+  for (const Step& step : live().steps) {
+    if (step.row < 0) continue;
+    const Task& task = rows_[static_cast<std::size_t>(step.row)];
+    const Compute& unit = task.accelerator.levels.back().compute();
+    const double macs = static_cast<double>(task.layer.macs()) * static_cast<double>(step.count);
+    energy += macs * unit.mac_pj;
+    cycles += macs * unit.cycles_per_mac / static_cast<double>(task.accelerator.macs_units());
+  }
+  return network_value(objective, energy, cycles);
 }
 
 Optimum Search::run(const NetworkGoal& asked, bool stay) {
@@ -128,15 +144,19 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
     of = path.of;
   }
   best.value = hull.value();
-  // Between corners weights that stay are not combined: the gap to the line is stated.
-  if (hull.has_deadline() && !hull.close_enough() && !(stay && standing_)) {
+  // Between corners weights that stay are not combined, for they take room from every step: the gap to the line is
+  // stated.
+  const bool between = hull.has_deadline() && !hull.close_enough() && !options_.stop.stop_requested();
+  best.standing_within_deadline = between && stay && standing_;
+  if (between && !best.standing_within_deadline) {
     DeadlineCombination combination(mapper_, lines, variants_, options_, goal, hull.highest_at_deadline().slope);
     proven = combination.improve(best, hull.fastest_better());
     more_searches_ += combination.searches();
   }
-  const bool complete = variants_.complete() && !(stay && lines.live().limited);
-  best.certified = proven && complete;
-  best.lower_bound = best.certified ? best.value : (complete ? hull.lower_bound() : 0);
+  // Where searches found nothing lines have floors instead; where not all places were tried they bound nothing.
+  const bool all_places = !(stay && lines.live().limited);
+  best.certified = proven && all_places && variants_.complete();
+  best.lower_bound = best.certified ? best.value : std::max(floor(goal.objective), all_places ? hull.lower_bound() : 0);
   best.fastest_cycles = hull.fastest_cycles();
   note_rooms(*of, best);
   note_parts(*of, best);

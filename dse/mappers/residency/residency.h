@@ -36,10 +36,11 @@ struct Optimum {
   double energy_pj = 0, cycles = 0;
   NetworkParts parts;  ///< of the two
   double value = 0, lower_bound = 0;
-  bool certified = false;              ///< value and lower bound meet
-  bool infeasible = false;             ///< proven: a layer fits nowhere, or the deadline is too short
-  std::optional<int> without_mapping;  ///< a row that fits nowhere
-  double fastest_cycles = 0;           ///< proven: no choice is faster
+  bool certified = false;                 ///< value and lower bound meet
+  bool infeasible = false;                ///< proven: a layer fits nowhere, or the deadline is too short
+  std::optional<int> without_mapping;     ///< a row that fits nowhere
+  double fastest_cycles = 0;              ///< proven: no choice is faster
+  bool standing_within_deadline = false;  ///< why it is not certified: such choices are bounded by lines only
   bool found() const { return !steps.empty(); }
   double gap() const { return certified || value == 0 ? 0 : (value - lower_bound) / value; }
 };
@@ -71,6 +72,7 @@ class Search {
 
  private:
   const Path* path_at(double slope, bool stay);
+  double floor(Objective objective) const;
   static Optimum taken(const Path& path);
   static void note_rooms(const ResidencyLines& lines, Optimum& best);
   void note_parts(const ResidencyLines& lines, Optimum& best) const;
@@ -82,6 +84,7 @@ class Search {
   VariantLines variants_;
   ResidencyLines staying_, outside_;
   std::optional<StandingLines> standing_;  ///< when there are several inferences
+  bool begun_ = false;
   std::uint64_t more_searches_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "flex/mapspace/rules.h"
 
@@ -180,15 +181,12 @@ void ResidencyLines::build() {
   states_.push_back(states.size());
 }
 
-double ResidencyLines::weight(const Transition& transition, int step, double slope, VariantLines::Known& known) {
+double ResidencyLines::weight(const Transition& transition, int step, double slope) {
   const auto count = static_cast<double>(live_.steps[static_cast<std::size_t>(step)].count);
   const double own =
       std::isinf(slope) ? transition.cost.cycles : transition.cost.energy_pj + slope * transition.cost.cycles;
-  if (transition.variant < 0) {
-    known = {};
-    return count * own;
-  }
-  known = variants_.bound(transition.variant, slope);
+  if (transition.variant < 0) return count * own;
+  const VariantLines::Known known = variants_.bound(transition.variant, slope);
   return known.nothing_fits ? kInfinity : count * known.least + own;
 }
 
@@ -219,68 +217,110 @@ double ResidencyLines::price_of(const Transition& transition, int step, const Wo
   return price;
 }
 
-/// Lower bounds for what is not searched yet; the best path is searched, until all of it is.
+template <class Weight>
+std::optional<Path> ResidencyLines::shortest(const Weight& weight) {
+  const std::size_t count = live_.steps.size();
+  std::vector<std::vector<const Transition*>> by(count);  // by step: into each state
+  std::vector<std::vector<double>> least(count + 1);
+  least[0] = {0};
+  for (std::size_t s = 0; s < count; ++s) {
+    least[s + 1].assign(states_[s + 1], kInfinity);
+    by[s].assign(states_[s + 1], nullptr);
+    for (const Transition& one : transitions_[s]) {
+      const double total = least[s][static_cast<std::size_t>(one.from)] + weight(one, static_cast<int>(s));
+      if (total >= least[s + 1][static_cast<std::size_t>(one.to)]) continue;
+      least[s + 1][static_cast<std::size_t>(one.to)] = total;
+      by[s][static_cast<std::size_t>(one.to)] = &one;
+    }
+    if (std::ranges::all_of(least[s + 1], [](double x) { return std::isinf(x); })) {
+      if (live_.steps[s].row >= 0) stuck_row_ = live_.steps[s].row;
+      return std::nullopt;
+    }
+  }
+  Path path;
+  path.of = this;
+  path.least = least[count][0];
+  path.steps.resize(count);
+  int state = 0;
+  for (std::size_t s = count; s-- > 0;) {
+    const Transition& one = *by[s][static_cast<std::size_t>(state)];
+    path.steps[s] = {one.made, one.weights, one.variant, nullptr, one.cost.energy_pj, one.cost.cycles};
+    state = one.from;
+  }
+  return path;
+}
+
+/// Lower bounds for what is not searched yet; the best path is searched, until all of it is or the time is up.
 std::optional<Path> ResidencyLines::priced(double slope, const WordPrices& prices) {
   std::vector<double> sums(rows_.front().accelerator.levels.size(), 0);
   for (const auto& of_step : prices)
     for (std::size_t l = 0; l < of_step.size(); ++l) sums[l] += of_step[l];
-  const std::size_t count = live_.steps.size();
-  std::vector<std::vector<const Transition*>> by(count);  // by step: into each state
-  std::vector<std::vector<double>> least(count + 1);
   while (true) {
-    least[0] = {0};
-    for (std::size_t s = 0; s < count; ++s) {
-      least[s + 1].assign(states_[s + 1], kInfinity);
-      by[s].assign(states_[s + 1], nullptr);
-      for (const Transition& one : transitions_[s]) {
-        VariantLines::Known known;
-        const double total = least[s][static_cast<std::size_t>(one.from)] +
-                             weight(one, static_cast<int>(s), slope, known) +
-                             price_of(one, static_cast<int>(s), prices, sums);
-        if (total >= least[s + 1][static_cast<std::size_t>(one.to)]) continue;
-        least[s + 1][static_cast<std::size_t>(one.to)] = total;
-        by[s][static_cast<std::size_t>(one.to)] = &one;
-      }
-      if (std::ranges::all_of(least[s + 1], [](double x) { return std::isinf(x); })) {
-        if (live_.steps[s].row >= 0) stuck_row_ = live_.steps[s].row;
-        return std::nullopt;
-      }
-    }
-    Path path;
-    path.of = this;
-    path.least = least[count][0];
-    path.steps.resize(count);
-    bool searched = false;
-    int state = 0;
-    for (std::size_t s = count; s-- > 0;) {
-      const Transition& one = *by[s][static_cast<std::size_t>(state)];
-      PathStep& step = path.steps[s];
-      step.made = one.made;
-      step.weights = one.weights;
-      step.variant = one.variant;
-      step.energy_pj = one.cost.energy_pj;
-      step.cycles = one.cost.cycles;
-      state = one.from;
-      if (one.variant < 0) continue;
-      VariantLines::Known known = variants_.bound(one.variant, slope);
-      if (known.line == nullptr) {
-        known = variants_.exact(one.variant, slope);
+    std::optional<Path> path =
+        shortest([&](const Transition& one, int s) { return weight(one, s, slope) + price_of(one, s, prices, sums); });
+    if (!path) return std::nullopt;
+    bool searched = false, found = true;
+    for (PathStep& step : std::views::reverse(path->steps)) {
+      if (step.variant < 0) continue;
+      step.line = variants_.bound(step.variant, slope).line;
+      if (step.line == nullptr && variants_.may_search(step.variant, slope)) {
+        step.line = variants_.exact(step.variant, slope).line;
         searched = true;
       }
-      step.line = known.line;
+      found = found && step.line != nullptr;
     }
     if (searched) continue;
-    for (std::size_t s = 0; s < count; ++s) {
-      PathStep& step = path.steps[s];
-      const auto times = static_cast<double>(live_.steps[s].count);
-      if (step.line != nullptr) {
-        step.energy_pj += times * step.line->point.totals.energy_pj;
-        step.cycles += times * step.line->point.totals.cycles;
-      }
-      path.energy_pj += step.energy_pj;
-      path.cycles += step.cycles;
-    }
+    if (!found) path = of_found(slope, path->least);
+    if (path) add_up(*path);
     return path;
+  }
+}
+
+/// What is proven stays; what is told are the best of the mappings that were found.
+std::optional<Path> ResidencyLines::of_found(double slope, double least) {
+  const auto cost = [&](const Transition& one, int s) {
+    const LayerLines::Line* line = one.variant < 0 ? nullptr : variants_.best_found(one.variant, slope);
+    if (one.variant >= 0 && line == nullptr) return kInfinity;
+    const auto of = [&](double energy, double cycles) { return std::isinf(slope) ? cycles : energy + slope * cycles; };
+    const auto times = static_cast<double>(live_.steps[static_cast<std::size_t>(s)].count);
+    const double own = of(one.cost.energy_pj, one.cost.cycles);
+    return line == nullptr ? times * own : times * of(line->point.totals.energy_pj, line->point.totals.cycles) + own;
+  };
+  std::optional<Path> path = shortest(cost);
+  if (!path) {
+    search_outside(slope);
+    path = shortest(cost);
+  }
+  if (!path) return std::nullopt;
+  path->least = least;
+  for (PathStep& step : path->steps)
+    if (step.variant >= 0) step.line = variants_.best_found(step.variant, slope);
+  return path;
+}
+
+void ResidencyLines::search_outside(double slope) {
+  int state = 0;
+  for (const std::vector<Transition>& from_step : transitions_) {
+    const Transition* next = nullptr;
+    for (const Transition& one : from_step)
+      if (one.from == state && (next == nullptr || (one.made == kOutside && one.weights == kOutside))) next = &one;
+    if (next == nullptr) return;
+    if (next->variant >= 0 && variants_.best_found(next->variant, slope) == nullptr)
+      variants_.exact(next->variant, slope);
+    state = next->to;
+  }
+}
+
+void ResidencyLines::add_up(Path& path) const {
+  for (std::size_t s = 0; s < path.steps.size(); ++s) {
+    PathStep& step = path.steps[s];
+    const auto times = static_cast<double>(live_.steps[s].count);
+    if (step.line != nullptr) {
+      step.energy_pj += times * step.line->point.totals.energy_pj;
+      step.cycles += times * step.line->point.totals.cycles;
+    }
+    path.energy_pj += step.energy_pj;
+    path.cycles += step.cycles;
   }
 }
 

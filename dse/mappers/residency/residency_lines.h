@@ -59,6 +59,8 @@ class ResidencyLines {
   /// step. Empty: nothing costs anything.
   using WordPrices = std::vector<std::vector<double>>;
   std::optional<Path> priced(double slope, const WordPrices& prices);
+  /// Every layer with its tensors outside, where it has a mapping if anywhere. Also when the time is up.
+  void search_outside(double slope);
   /// Words that are priced while a step of a path runs: all that tensors and decided weights take there, by level.
   std::vector<double> priced_words(int step, int variant, Home weights) const;
 
@@ -83,7 +85,12 @@ class ResidencyLines {
   void build();
   std::optional<Transition> transition(int step, const std::vector<int>& alive, const State& state, Home made,
                                        Home weights);
-  double weight(const Transition& transition, int step, double slope, VariantLines::Known& known);
+  double weight(const Transition& transition, int step, double slope);
+  /// Without what it adds up to; nullopt when every path is infinite.
+  template <class Weight>
+  std::optional<Path> shortest(const Weight& weight);
+  std::optional<Path> of_found(double slope, double least);
+  void add_up(Path& path) const;
   double price_of(const Transition& transition, int step, const WordPrices& prices,
                   const std::vector<double>& sums) const;
   const std::vector<Home>& weight_homes(int step) const;

@@ -127,7 +127,8 @@ std::optional<Path> StandingLines::search(double slope) {
   for (int branches = 0; !open.empty(); ++branches) {
     const auto [inherited, allowed] = *open.begin();
     if (best && inherited >= best->least * kNoBetter) break;
-    if (branches >= kMostBranches || stop_.stop_requested()) {
+    // The first bound is asked for in any case.
+    if (branches > 0 && (branches >= kMostBranches || stop_.stop_requested())) {
       proven = inherited;
       break;
     }

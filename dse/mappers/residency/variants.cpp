@@ -76,10 +76,37 @@ VariantLines::Known VariantLines::search(int id, double slope) {
   entry.found.emplace(slope, line ? std::optional(*line) : std::nullopt);
   const auto& kept = entry.found.at(slope);
   Known known;
-  known.nothing_fits = !kept;
-  known.least = kept ? kept->least : kInfinity;
+  known.nothing_fits = !kept && entry.lines->infeasible();
+  known.least = kept ? kept->least : known.nothing_fits ? kInfinity : floor(entry, slope);
   known.line = kept ? &*kept : nullptr;
   return entry.settled[slope] = known;
+}
+
+double VariantLines::floor(Entry& entry, double slope) {
+  if (!entry.floor) entry.floor = layer_floor(entry.layer->task);
+  return std::isinf(slope) ? entry.floor->cycles : entry.floor->energy_pj + slope * entry.floor->cycles;
+}
+
+const LayerLines::Line* VariantLines::best_found(int id, double slope) const {
+  const Entry& entry = entries_[static_cast<std::size_t>(id)];
+  const LayerLines::Line* best = nullptr;
+  double least = kInfinity;
+  const auto offer = [&](const LayerLines::Line& line) {
+    const Totals& totals = line.point.totals;
+    const double value = std::isinf(slope) ? totals.cycles : totals.energy_pj + slope * totals.cycles;
+    if (value >= least) return;
+    least = value;
+    best = &line;
+  };
+  for (const auto& [at, line] : entry.found)
+    if (line) offer(*line);
+  for (const auto& [at, known] : entry.settled)
+    if (known.line != nullptr) offer(*known.line);
+  return best;
+}
+
+bool VariantLines::may_search(int id, double slope) const {
+  return !options_.stop.stop_requested() && !entries_[static_cast<std::size_t>(id)].settled.contains(slope);
 }
 
 /// The least sum is a concave function of the slope: between two slopes it is above their chord, beyond one it grows at
@@ -92,7 +119,7 @@ double VariantLines::below(const Entry& entry, double slope) {
   const auto above = entry.found.upper_bound(slope);
   if (above == entry.found.begin()) return 0;
   const auto& [flat, a] = *std::prev(above);
-  if (!a) return kInfinity;
+  if (!a) return entry.lines->infeasible() ? kInfinity : 0;
   least = a->least + (slope - flat) * fewest;
   if (above != entry.found.end() && above->second && !std::isinf(above->first))
     least = std::max(least, a->least + (above->second->least - a->least) * (slope - flat) / (above->first - flat));
@@ -116,8 +143,11 @@ VariantLines::Known VariantLines::bound(int id, double slope) {
   Entry& entry = entries_[static_cast<std::size_t>(id)];
   if (const auto known = entry.settled.find(slope); known != entry.settled.end()) return known->second;
   if (entry.own >= 0) return from_own(id, slope);
-  if (std::isinf(slope) || entry.found.size() < 2) return search(id, slope);
-  return {below(entry, slope), nullptr, entry.found.begin()->second == std::nullopt};
+  const bool stopped = options_.stop.stop_requested();
+  if (!stopped && (std::isinf(slope) || entry.found.size() < 2)) return search(id, slope);
+  if (entry.lines->infeasible()) return {kInfinity, nullptr, true};
+  const double least = below(entry, slope);
+  return {least > 0 ? least : floor(entry, slope), nullptr, false};
 }
 
 VariantLines::Known VariantLines::exact(int id, double slope) {

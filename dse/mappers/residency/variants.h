@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "dse/mappers/layer_floor.h"
 #include "dse/mappers/network_lines.h"
 #include "dse/mappers/residency/live_tensors.h"
 
@@ -45,10 +46,14 @@ class VariantLines {
     const LayerLines::Line* line = nullptr;  ///< what reaches it, once that is known
     bool nothing_fits = false;
   };
-  /// What follows from searches made so far; makes one when there is none at all.
+  /// What follows from searches made so far; makes one when there is none at all, and time is left.
   Known bound(int id, double slope);
   /// Searches unless something known decides it.
   Known exact(int id, double slope);
+  /// A search could say more: there was none at this slope, and time is left.
+  bool may_search(int id, double slope) const;
+  /// The best of what was found at any slope; nullptr when nothing was.
+  const LayerLines::Line* best_found(int id, double slope) const;
 
   std::uint64_t searches() const;
   /// Every variant without a mapping is proven to have none.
@@ -62,6 +67,7 @@ class VariantLines {
     std::unique_ptr<LayerLines> lines;
     std::map<double, std::optional<LayerLines::Line>> found;  ///< own searches, by slope
     std::map<double, Known> settled;                          ///< by slope: what is known for good
+    std::optional<LayerFloor> floor;                          ///< once it is asked for
     std::set<double> misfits;  ///< slopes at which the best mapping without strangers does not fit
   };
 
@@ -70,6 +76,7 @@ class VariantLines {
   Known search(int id, double slope);
   Known from_own(int id, double slope);
   static double below(const Entry& entry, double slope);
+  static double floor(Entry& entry, double slope);
   bool holds(int id, const Mapping& mapping) const;
 
   const Mapper& mapper_;

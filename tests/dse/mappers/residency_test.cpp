@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "core/arithmetic.h"
 #include "core/flexibility_class.h"
 #include "core/input/load.h"
 #include "support/random_graphs.h"
@@ -124,6 +125,60 @@ TEST(Residency, OptimumIsTheBestOfAllChoices) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) tests::compare_with_enumeration(seed, counts);
   EXPECT_GE(counts.better, 20);  // else the networks have nothing to keep
   EXPECT_GE(counts.networks, 40);
+}
+
+/// Stops whoever asks after some searches, and then or before finds nothing now and then, without a proof.
+class Failing final : public Mapper {
+ public:
+  Failing(std::stop_source& stop, int searches, int fails) : stop_(stop), left_(searches), fails_(fails) {}
+  std::string_view name() const override { return "exact"; }
+  SearchResult search(const Task& task, const SearchOptions& options) const override {
+    if (--left_ <= 0) stop_.request_stop();
+    if (fails_ > 0 && left_ % fails_ == 0) return {};
+    SearchOptions own = options;
+    own.stop = {};
+    return exact_->search(task, own);
+  }
+
+ private:
+  std::stop_source& stop_;
+  mutable int left_;
+  int fails_;
+  std::unique_ptr<Mapper> exact_ = make_mapper("exact");
+};
+
+// Whatever was searched when the time was up, and whatever searches did not find: no bound is above the enumeration's
+// optimum, and none is zero.
+TEST(Residency, WhatIsNotSearchedIsBoundedByFloors) {
+  int bounded = 0, open = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const tests::RandomGraph graph = tests::random_graph(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + graph.text);
+    const tests::Pairs all = tests::every_choice(graph, true);
+    if (all.empty()) continue;
+    for (const Objective objective : {Objective::kEdp, Objective::kEnergy, Objective::kRuntime}) {
+      double optimum = kInfinity;
+      for (const auto& [energy, cycles] : all) optimum = std::min(optimum, network_value(objective, energy, cycles));
+      for (const int searches : {1, 4, 9, 1000})
+        for (const int fails : {0, 2, 3}) {
+          std::stop_source stop;
+          const Failing mapper(stop, searches, fails);
+          SearchOptions options;
+          options.stop = stop.get_token();
+          residency::Search search(mapper, graph.workload, graph.rows, options);
+          const residency::Optimum best = search.run({objective}, true);
+          EXPECT_FALSE(best.infeasible);
+          if (!best.found()) continue;
+          EXPECT_LE(best.lower_bound, optimum * (1 + 1e-9));
+          EXPECT_GT(best.lower_bound, 0);
+          EXPECT_GE(best.value, optimum * (1 - 1e-9));
+          ++bounded;
+          open += best.certified ? 0 : 1;
+        }
+    }
+  }
+  EXPECT_GE(bounded, 150);
+  EXPECT_GE(open, 50);
 }
 
 }  // namespace
