@@ -25,11 +25,11 @@ std::shared_ptr<arrow::DataType> areas_type() {
   return arrow::list(arrow::struct_({arrow::field("component", kText), arrow::field("area_um2", arrow::float64())}));
 }
 
-std::shared_ptr<arrow::DataType> energies_type() {
+std::shared_ptr<arrow::DataType> level_energies_type() {
   return arrow::list(arrow::struct_({arrow::field("level", kText), arrow::field("energy_pj", arrow::float64())}));
 }
 
-void append_energies(arrow::ListBuilder& list, const DesignRow& row) {
+void append_level_energies(arrow::ListBuilder& list, const DesignRow& row) {
   if (!row.cost) return must(list.AppendNull());
   must(list.Append());
   auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
@@ -86,7 +86,7 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   all.real_of("edp_pj_cycles", cost, [](const Cost& c) { return c.edp_pj_cycles; });
   all.real_of("sum_layer_edp_pj_cycles", cost, [](const Cost& c) { return c.sum_layer_edp_pj_cycles; });
   all.real_of("utilization", cost, [](const Cost& c) { return c.utilization; });
-  all.add<arrow::ListBuilder>("energy_by_level", energies_type(), rows, append_energies);
+  all.add<arrow::ListBuilder>("energy_by_level", level_energies_type(), rows, append_level_energies);
   const auto in_time = [](const DesignRow& row) { return row.in_time ? &*row.in_time : nullptr; };
   using InTime = DesignRow::InTime;
   all.real_of("latency_s", in_time, [](const InTime& t) { return t.physical.latency_s; });

@@ -176,7 +176,7 @@ function flexibilityTable(row) {
 
 const operatorsName = "operators without MACs";
 
-/** What the figures of a row are made of: steps of a network, or layers by themselves; and the energy of every level. */
+/** What the figures of a row are made of: steps of a network, or layers by themselves; and energy by level. */
 function partsOf(row) {
   const network = residencyOf(row);
   if (network)
