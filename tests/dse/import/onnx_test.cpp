@@ -105,6 +105,16 @@ TEST(Onnx, PartsOfATensorAreReadAlone) {
             (std::vector<std::string>{"layer 48", "part 16 0", "layer 32 1", "pool 4 0"}));
 }
 
+TEST(Onnx, TheOperatorThatHasNoShapeIsNamed) {
+  const std::string error = import_error(
+      "auto", "net.onnx",
+      model(input("x", {4, 8}) + weight("w", {8, 8}) + node("MatMul", {"x", "w"}, "a") + node("Mystery", {"a"}, "b") +
+            node("Relu", {"b"}, "c") + node("MatMul", {"c", "w"}, "y") + output("y")));
+  EXPECT_NE(error.find("n_y` (MatMul): its shape cannot be inferred, for the shape of what `n_b` (Mystery) makes"),
+            std::string::npos)
+      << error;
+}
+
 TEST(Onnx, OperatorsThatNobodyReadsAreNamed) {
   const Imported imported = import_text(
       "auto", "net.onnx",
