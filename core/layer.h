@@ -99,8 +99,9 @@ struct Layer {
 /// What the layers of a network read from each other: nodes in the order in which they run. core/workload_graph.h says
 /// what fits and unrolls the blocks.
 struct WorkloadGraph {
-  /// Work without MACs: it moves its operands and holds tensors alive.
-  enum class Operator : std::uint8_t { kAdd, kPool, kConcat, kActivation, kSoftmax, kNorm };
+  /// Work without MACs: it moves its operands and holds tensors alive. A part reads of its operand only what it makes;
+  /// an output gives its operand to the network's user, so nobody reads it.
+  enum class Operator : std::uint8_t { kAdd, kPool, kConcat, kActivation, kSoftmax, kNorm, kPart, kOutput };
   static constexpr int kNetworkInput = -1;  ///< comes from outside the network
   static constexpr int kRoundBefore = -2;  ///< what the block's last node made one round ago; in the first, Block::from
 
@@ -130,8 +131,8 @@ struct WorkloadGraph {
   std::vector<Block> blocks;  ///< in order, none inside another
   bool operator==(const WorkloadGraph&) const = default;
 };
-inline constexpr std::array<std::string_view, 6> kOperatorNames{"add",        "pool",    "concat",
-                                                                "activation", "softmax", "norm"};
+inline constexpr std::array<std::string_view, 8> kOperatorNames{"add",     "pool", "concat", "activation",
+                                                                "softmax", "norm", "part",   "output"};
 
 /// A network: layers with repetition counts, in network order.
 struct Workload {

@@ -139,13 +139,14 @@ CostReport price(const Layer& layer, const Accelerator& accelerator, const Mappi
   for (int l = 0; l < problem.levels; ++l)
     if (report.levels[l].memory) add_costs(report.levels[l], nest, l, report.totals);
   add_networks(report, nest);
-  report.bound_by = bound_name(problem, report.totals.bound);
+  report.bound_by = bound_name(problem, report.totals);
   return report;
 }
 
-std::string bound_name(const Problem& problem, const Bound& bound) {
-  if (bound.port < 0) return "compute";
-  const Port& port = problem.ports[static_cast<std::size_t>(bound.port)];
+std::string bound_name(const Problem& problem, const Totals& totals) {
+  if (totals.bound.port < 0) return "compute";
+  const Port& port = problem.ports[static_cast<std::size_t>(totals.bound.port)];
+  if (port.stationary >= 0 && totals.steps >= totals.cycles - totals.steps) return "compute";
   return fmt::format("{} {}", problem.accelerator.levels[static_cast<std::size_t>(port.level)].name, port.name);
 }
 

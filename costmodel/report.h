@@ -45,8 +45,9 @@ struct CostReport {
   std::string bound_by;           ///< "compute", or a memory's port: "GLB read", "GLB bus", "GLB weights read"
 };
 
-/// "compute", or the memory and its port.
-std::string bound_name(const Problem& problem, const Bound& bound);
+/// "compute", or the memory and its port. A systolic array takes its steps and its fills one after the other: it is
+/// bound by the longer of the two.
+std::string bound_name(const Problem& problem, const Totals& totals);
 
 /// Prices one mapping in full. The mapping must have the accelerator's shape; legality is the checker's business.
 /// Throws std::logic_error when an invariant of the model is broken, which no input can cause.

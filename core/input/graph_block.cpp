@@ -85,10 +85,27 @@ class GraphReader {
     const auto from = item.require("from", "the nodes that it reads");
     if (from) operands(*from, made);
     const bool says_nothing = made.words == 0;
+    using enum WorkloadGraph::Operator;
+    if (made.work == kPart || made.work == kOutput) check_operand(item, made);
     take(std::move(made));
     const Node& last = graph_.nodes.back();
-    if (says_nothing && (last.work == WorkloadGraph::Operator::kPool || last.words == 0))
+    if (says_nothing && (last.work == kPool || last.work == kPart || last.words == 0))
       item.problem("no words", "words: how many elements it makes");
+  }
+
+  /// Of an operator that takes words of one tensor as they are.
+  void check_operand(const Cursor& item, const Node& made) const {
+    const bool is_output = made.work == WorkloadGraph::Operator::kOutput;
+    const int from = made.from.size() == 1 ? made.from[0].node : WorkloadGraph::kNetworkInput;
+    const int real = from == WorkloadGraph::kRoundBefore ? block_from_ : from;
+    if (made.from.size() != 1 || (is_output && real == WorkloadGraph::kNetworkInput))
+      return item.problem(fmt::format("`{}` of something else than one tensor", to_string(made.work)),
+                          is_output ? "from: one node" : "from: one node, or `input`");
+    if (real < 0) return;
+    const Count there = extents_[static_cast<std::size_t>(real)].words;
+    if (made.words > there || (is_output && made.words > 0 && made.words != there))
+      item.problem(fmt::format("{} words of a tensor of {}", made.words, there),
+                   is_output ? "all words of the tensor: leave `words` out" : "no more words than the tensor has");
   }
 
   void repeated(const Cursor& item) {
@@ -202,6 +219,10 @@ class GraphReader {
       return std::nullopt;
     }
     const int known = index_of(*name);
+    if (known >= 0 && graph_.nodes[static_cast<std::size_t>(known)].work == WorkloadGraph::Operator::kOutput) {
+      from.problem(fmt::format("{} gives a tensor away and makes none", shorten(*name, 60)), "the node that makes it");
+      return std::nullopt;
+    }
     if (known >= 0) return known;
     std::vector<std::string> names;
     for (const Node& node : graph_.nodes) names.push_back(node.name);

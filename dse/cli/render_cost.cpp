@@ -126,9 +126,11 @@ std::string headline(const PricedMapping& priced) {
   const Totals& totals = report.totals;
   std::string bound = report.bound_by;
   if (totals.bound.port >= 0)
-    bound +=
-        fmt::format("{}, {:.3g}x the compute steps", report.bound_by.ends_with(" fill") ? " and drain" : " bandwidth",
-                    totals.cycles / totals.steps);
+    bound += fmt::format("{}, {:.3g}x the compute steps",
+                         report.bound_by == "compute"         ? " with fill and drain"
+                         : report.bound_by.ends_with(" fill") ? " and drain"
+                                                              : " bandwidth",
+                         totals.cycles / totals.steps);
   TextTable table({"energy", readable_energy(totals.energy_pj) + "<",
                    fmt::format("{:.6g} pJ, {:.3g} pJ per MAC<", totals.energy_pj, totals.energy_pj / report.macs)});
   table.add({"runtime", fmt::format("{:.0f} cycles", totals.cycles), "bound by " + bound});

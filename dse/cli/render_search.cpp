@@ -60,7 +60,7 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
 }
 
 std::string bound_by(const SearchedLayer& searched) {
-  return bound_name(Problem(searched.task->layer, searched.task->accelerator), searched.result.totals.bound);
+  return bound_name(Problem(searched.task->layer, searched.task->accelerator), searched.result.totals);
 }
 
 PricedMapping priced_mapping(const SearchedLayer& searched, const CostReport& report) {

@@ -68,6 +68,7 @@ class ResidencyTelling {
       text += request_.stay ? "no tensor stays on chip\n" : "every tensor lives outside, as was asked\n";
     else
       text += "tensors that stay on chip\n" + stays;
+    text += wide_sums_text();
     text += weights_text();
     text += "\n" + verdict().text(request_.stay ? "the network over mappings and residency" : "the network");
     if (request_.stay) text += without_text();
@@ -133,7 +134,8 @@ class ResidencyTelling {
   std::string reads_from(std::size_t s) const {
     std::vector<std::string> places;
     for (const residency::Read& read : live().steps[s].reads) places.push_back(home_name(home_of(read.tensor)));
-    return places.empty() ? "outside" : join(places);
+    if (places.empty() || live().steps[s].elements_from_outside > 0) places.emplace_back(home_name(kOutside));
+    return join(places);
   }
   std::string makes_in(std::size_t s) const {
     return live().steps[s].makes < 0 ? "in place" : home_name(home_of(live().steps[s].makes));
@@ -175,6 +177,27 @@ class ResidencyTelling {
       table.add({line.cells[0], fmt::format("{}", line.times), line.cells[1], line.cells[2], line.cells[3],
                  fmt::format("{:.4g}", line.energy_pj * 1e-6), fmt::format("{:.0f}", line.cycles)});
     return table.text("");
+  }
+
+  /// Accumulators may take the partial sums of a real design, so that the memory outside them never holds any: the file
+  /// has to say that, or less room is left there than the design has.
+  std::string wide_sums_text() const {
+    const Layer& layer = tasks_.front().task.layer;
+    const auto& levels = accelerator_.levels;
+    for (std::size_t l = 1; request_.stay && l < levels.size() && !levels[l].is_fanout(); ++l) {
+      if (!levels[l].is_memory() || levels[l].memory().off_chip) continue;
+      const int at = static_cast<int>(l), sums = accelerator_.partial_sum_bits(at, layer),
+                results = accelerator_.element_bits(at, layer, layer.output());
+      const bool held_further_in = std::any_of(levels.begin() + at + 1, levels.end(), [](const Level& inner) {
+        return inner.is_memory() && inner.memory().may_keep[static_cast<std::size_t>(Role::kOutput)];
+      });
+      if (sums > results && held_further_in)
+        return fmt::format(
+            "while it is made, a tensor has partial sums of {} bits in {}, {:.3g} times its room (docs/formats.md, "
+            "\"Bits\", says how to leave them to the memories inside)\n",
+            sums, levels[l].name, static_cast<double>(sums) / results);
+    }
+    return {};
   }
 
   std::string tensors_table() const {

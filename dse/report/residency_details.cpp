@@ -30,6 +30,7 @@ ordered_json residency_steps(const ListCells& steps, const ListCells& rooms, std
       taken.push_back(
           ordered_json::array({rooms.text("level", r), compact_number(rooms.real("words", r).value_or(0))}));
     one.push_back(std::move(taken));
+    one.push_back(steps.text("bound_by", at));
     all.push_back(std::move(one));
   }
   return all;
@@ -45,6 +46,15 @@ ordered_json residency_tensors(const ListCells& tensors, std::int64_t i) {
     one.push_back(tensors.text("level", at));
     all.push_back(std::move(one));
   }
+  return all;
+}
+
+ordered_json energies_of(const ListCells& levels, std::int64_t i) {
+  ordered_json all = ordered_json::array();
+  const auto [from, to] = levels.range(i);
+  for (std::int64_t at = from; at < to; ++at)
+    all.push_back(
+        ordered_json::array({levels.text("level", at), compact_number(levels.real("energy_pj", at).value_or(0))}));
   return all;
 }
 
@@ -64,17 +74,20 @@ ordered_json read_residency_details(const fs::path& dataset, const ReportData& d
     if (!fs::exists(file, error)) continue;
     std::shared_ptr<arrow::Table> table;
     try {
-      table = combined(CheckedFile(file).read({"design_id", "workload", "residency_steps", "residency_tensors"}));
+      table = combined(
+          CheckedFile(file).read({"design_id", "workload", "energy_by_level", "residency_steps", "residency_tensors"}));
     } catch (const StorageError&) {
       continue;  // read_report_data has told that this part is damaged
     }
     const RowCells names(*table);
-    const ListCells steps(*table, "residency_steps"), rooms(steps, "on_chip"), tensors(*table, "residency_tensors");
+    const ListCells levels(*table, "energy_by_level"), steps(*table, "residency_steps"), rooms(steps, "on_chip"),
+        tensors(*table, "residency_tensors");
     for (std::int64_t i = 0; i < table->num_rows(); ++i) {
       const auto found = wanted.find({names.whole("design_id", i), names.text("workload", i)});
       if (found == wanted.end()) continue;
       all[std::to_string(found->second)] = {{"steps", residency_steps(steps, rooms, i)},
-                                            {"tensors", residency_tensors(tensors, i)}};
+                                            {"tensors", residency_tensors(tensors, i)},
+                                            {"levels", energies_of(levels, i)}};
     }
   }
   return all;

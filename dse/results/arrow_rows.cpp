@@ -25,6 +25,21 @@ std::shared_ptr<arrow::DataType> areas_type() {
   return arrow::list(arrow::struct_({arrow::field("component", kText), arrow::field("area_um2", arrow::float64())}));
 }
 
+std::shared_ptr<arrow::DataType> level_energies_type() {
+  return arrow::list(arrow::struct_({arrow::field("level", kText), arrow::field("energy_pj", arrow::float64())}));
+}
+
+void append_level_energies(arrow::ListBuilder& list, const DesignRow& row) {
+  if (!row.cost) return must(list.AppendNull());
+  must(list.Append());
+  auto& entry = static_cast<arrow::StructBuilder&>(*list.value_builder());
+  for (const auto& [level, energy] : row.cost->energy_by_level) {
+    must(entry.Append());
+    must(child<arrow::StringBuilder>(entry, 0).Append(level));
+    must(child<arrow::DoubleBuilder>(entry, 1).Append(energy));
+  }
+}
+
 std::shared_ptr<arrow::DataType> sets_type() {
   const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
   return arrow::list(
@@ -71,11 +86,15 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
   all.real_of("edp_pj_cycles", cost, [](const Cost& c) { return c.edp_pj_cycles; });
   all.real_of("sum_layer_edp_pj_cycles", cost, [](const Cost& c) { return c.sum_layer_edp_pj_cycles; });
   all.real_of("utilization", cost, [](const Cost& c) { return c.utilization; });
+  all.add<arrow::ListBuilder>("energy_by_level", level_energies_type(), rows, append_level_energies);
   const auto in_time = [](const DesignRow& row) { return row.in_time ? &*row.in_time : nullptr; };
   using InTime = DesignRow::InTime;
   all.real_of("latency_s", in_time, [](const InTime& t) { return t.physical.latency_s; });
   all.real_of("energy_mj", in_time, [](const InTime& t) { return t.physical.energy_mj; });
   all.real_of("power_w", in_time, [](const InTime& t) { return t.physical.power_w; });
+  all.real_of("chip_power_w", in_time, [](const InTime& t) { return t.power.chip_w; });
+  all.real_of("off_chip_power_w", in_time, [](const InTime& t) { return t.power.off_chip_w; });
+  all.real_of("leakage_power_w", in_time, [](const InTime& t) { return t.power.leakage_w; });
   all.real_of("tops", in_time, [](const InTime& t) { return t.physical.tops; });
   all.real_of("tops_per_w", in_time, [](const InTime& t) { return t.physical.tops_per_w; });
   all.real_of("inferences_per_s", in_time, [](const InTime& t) { return t.inferences_per_s; });

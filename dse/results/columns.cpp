@@ -49,7 +49,7 @@ constexpr std::array<ColumnInfo, 31> kLayers = {{
      "row, its certificate included, is of the layer by itself, with every tensor outside"},
 }};
 
-constexpr std::array<ColumnInfo, 60> kDesigns = {{
+constexpr std::array<ColumnInfo, 64> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -71,9 +71,15 @@ constexpr std::array<ColumnInfo, 60> kDesigns = {{
     {"edp_pj_cycles", "pJ*cycles", "energy_pj * runtime_cycles of the whole workload"},
     {"sum_layer_edp_pj_cycles", "pJ*cycles", "sum over layers and repetitions of each layer's own product"},
     {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
-    {"latency_s", "s", "of one pass through the workload; empty without a clock, as the next six"},
+    {"energy_by_level", "pJ",
+     "what energy_pj is made of: every level, leakage included; the last is the compute level"},
+    {"latency_s", "s", "of one pass through the workload; empty without a clock, as the next nine"},
     {"energy_mj", "mJ", "of one pass"},
     {"power_w", "W", "average power: energy / latency"},
+    {"chip_power_w", "W", "the part of power_w that the chip takes"},
+    {"off_chip_power_w", "W",
+     "the part that memories beside the chip take: those of a device table, and unbounded ones"},
+    {"leakage_power_w", "W", "the part of both that leaks"},
     {"tops", "TOPS", "achieved, 1e12 operations per second; a MAC is two"},
     {"tops_per_w", "TOPS/W", "useful operations per pJ"},
     {"inferences_per_s", "1/s", "inferences of a pass (1 unless the workload says more, times the batch) / latency"},
@@ -118,7 +124,9 @@ constexpr std::array<ColumnInfo, 60> kDesigns = {{
     {"most_on_chip_bits", "bit", "what they take of the on-chip memories at once, at most"},
     {"residency_steps", "",
      "the run: node, count, energy_pj, runtime_cycles, outside_energy_pj and outside_runtime_cycles of all its "
-     "repetitions, and on_chip: level and words that tensors take there meanwhile"},
+     "repetitions, on_chip: level and words that tensors take there meanwhile, and bound_by: what takes its time "
+     "(empty "
+     "of operators)"},
     {"residency_tensors", "",
      "every tensor that is read again: the node that makes it, elements, from_step and to_step, and the level where it "
      "lives (empty: outside)"},

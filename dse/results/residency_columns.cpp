@@ -8,9 +8,10 @@ namespace {
 std::shared_ptr<arrow::DataType> steps_type() {
   const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
   const auto room = arrow::struct_({arrow::field("level", kText), arrow::field("words", arrow::int64())});
-  return arrow::list(arrow::struct_({arrow::field("node", kText), arrow::field("count", arrow::int64()),
-                                     real("energy_pj"), real("runtime_cycles"), real("outside_energy_pj"),
-                                     real("outside_runtime_cycles"), arrow::field("on_chip", arrow::list(room))}));
+  return arrow::list(
+      arrow::struct_({arrow::field("node", kText), arrow::field("count", arrow::int64()), real("energy_pj"),
+                      real("runtime_cycles"), real("outside_energy_pj"), real("outside_runtime_cycles"),
+                      arrow::field("on_chip", arrow::list(room)), arrow::field("bound_by", kText)}));
 }
 
 std::shared_ptr<arrow::DataType> tensors_type() {
@@ -38,6 +39,7 @@ void append_steps(arrow::ListBuilder& list, const DesignRow& row) {
       must(child<arrow::StringBuilder>(room, 0).Append(residency.accelerator->levels[taken.level].name));
       must(child<arrow::Int64Builder>(room, 1).Append(taken.words));
     }
+    must(child<arrow::StringBuilder>(entry, 7).Append(step.bound_by));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "core/accelerator.h"
 #include "core/layer.h"
 #include "costmodel/physical.h"
+#include "costmodel/power_parts.h"
 #include "dse/results/task_result.h"
 #include "dse/results/task_store.h"
 
@@ -66,11 +67,13 @@ struct DesignRow {
     double energy_pj = 0, runtime_cycles = 0, edp_pj_cycles = 0, sum_layer_edp_pj_cycles = 0, utilization = 0;
     bool certified = false;
     double max_gap = 0;
+    std::vector<TaskResult::LevelEnergy> energy_by_level{};  ///< outermost first
   };
   std::optional<Cost> cost;
   /// Only when there is a cost and a clock.
   struct InTime {
     Physical physical;
+    PowerParts power;
     double inferences_per_s = 0;
     std::optional<double> tokens_per_s;  ///< when the workload says how many tokens a pass is
   };

@@ -139,6 +139,7 @@ void pack(Pack& all, Result& r) {
     for (auto* number : {&step.energy_pj, &step.runtime_cycles, &step.outside_energy_pj, &step.outside_runtime_cycles})
       out(*number);
     out.list(step.taken, [](auto& o, auto& room) { o(room.level), o(room.words); });
+    out(step.bound_by);
   });
   all.list(r.network.tensors, [](auto& out, auto& tensor) {
     out(tensor.level), out(tensor.made_by), out(tensor.last_read), out(tensor.elements);

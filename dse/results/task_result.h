@@ -73,6 +73,7 @@ struct TaskResult {
       double energy_pj = 0, runtime_cycles = 0;                  ///< of all its repetitions
       double outside_energy_pj = 0, outside_runtime_cycles = 0;  ///< when every tensor lives outside
       std::vector<Room> taken;                                   ///< by tensors that live on chip meanwhile
+      std::string bound_by;                                      ///< what takes its time; empty of operators
       bool operator==(const Step&) const = default;
     };
     struct Tensor {

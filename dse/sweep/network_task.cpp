@@ -49,6 +49,93 @@ void note_steps(const residency::LiveTensors& live, const Optimum& best, const O
   network.outside_runtime_cycles = outside.cycles;
 }
 
+struct StepHomes {
+  std::vector<residency::Home> reads;
+  residency::Home made = residency::kOutside;
+};
+StepHomes homes_of(const residency::Step& step, const Optimum& best) {
+  StepHomes homes;
+  for (const residency::Read& read : step.reads)
+    homes.reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
+  if (step.makes >= 0) homes.made = best.homes[static_cast<std::size_t>(step.makes)];
+  return homes;
+}
+
+/// Adds what the choice takes at every level, and says what bounds each step.
+class LevelNotes {
+ public:
+  explicit LevelNotes(const Accelerator& accelerator)
+      : accelerator_(accelerator), energy_(accelerator.levels.size(), 0.0) {}
+
+  /// What bounds the step: that of the mapping which takes longest.
+  std::string add_layers(const Task& task, const std::vector<residency::StepPart>& parts) {
+    std::string bound_by;
+    double longest = 0;
+    for (const residency::StepPart& part : parts) {
+      const CostReport report = price(task.layer, task.accelerator, part.mapping);
+      const auto times = static_cast<double>(part.count);
+      for (std::size_t l = 0; l < report.levels.size(); ++l)
+        energy_[l] += times * (report.levels[l].energy_pj + report.levels[l].leakage_pj);
+      energy_.back() += times * (report.mac_energy_pj + report.compute_leakage_pj);
+      if (times * report.totals.cycles <= longest) continue;
+      longest = times * report.totals.cycles;
+      bound_by = report.bound_by;
+    }
+    return bound_by;
+  }
+
+  /// One `share` of words that move without a layer.
+  void add_moves(const residency::WordsByLevel& words, double cycles, double share) {
+    for (const auto& [level, moved] : words) {
+      const Memory& memory = accelerator_.levels[static_cast<std::size_t>(level)].memory();
+      energy_[static_cast<std::size_t>(level)] +=
+          share * (moved.read * memory.read_pj + moved.written * memory.write_pj);
+    }
+    for (std::size_t l = 0; l < energy_.size(); ++l) {
+      const Level& level = accelerator_.levels[l];
+      const auto instances = static_cast<double>(accelerator_.instances(static_cast<int>(l)));
+      if (level.is_memory()) energy_[l] += share * cycles * instances * level.memory().leak_pj_per_cycle;
+      if (level.is_compute()) energy_[l] += share * cycles * instances * level.compute().leak_pj_per_cycle;
+    }
+  }
+
+  std::vector<TaskResult::LevelEnergy> all() const {
+    std::vector<TaskResult::LevelEnergy> levels;
+    for (std::size_t l = 0; l < energy_.size(); ++l)
+      if (!accelerator_.levels[l].is_fanout() || energy_[l] > 0)
+        levels.push_back({accelerator_.levels[l].name, energy_[l]});
+    return levels;
+  }
+
+ private:
+  const Accelerator& accelerator_;
+  std::vector<double> energy_;  ///< by level
+};
+
+void note_levels(const residency::Search& search, const Optimum& best, const std::vector<Task>& rows,
+                 TaskResult& result) {
+  LevelNotes notes(rows.front().accelerator);
+  const residency::LiveTensors& live = search.live();
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const residency::Step& step = live.steps[s];
+    if (step.row >= 0) {
+      const Task task =
+          residency::variant_task(rows[static_cast<std::size_t>(step.row)], search.variant(best.steps[s].variant));
+      result.network.steps[s].bound_by = notes.add_layers(task, best.steps[s].parts);
+      continue;
+    }
+    const auto [reads, made] = homes_of(step, best);
+    notes.add_moves(residency::operator_words(rows, step, live, reads, made),
+                    residency::operator_cost(rows, step, live, reads, made).cycles, 1);
+  }
+  for (std::size_t w = 0; w < best.weights.size(); ++w)
+    if (best.weights[w] != residency::kOutside)
+      notes.add_moves(residency::loading_words(rows, live, live.weights[w], best.weights[w]),
+                      residency::loading_cost(rows, live, live.weights[w], best.weights[w]).cycles,
+                      1 / static_cast<double>(search.inferences()));
+  result.energy_by_level = notes.all();
+}
+
 std::vector<Task> rows_of(const DesignPoint& design, const Accelerator& accelerator, const Workload& workload) {
   std::vector<Task> rows;
   for (const Workload::Entry& entry : workload.layers)
@@ -65,10 +152,7 @@ NetworkPrices::Price price_of(const residency::Search& search, const Optimum& be
     const residency::Step& step = live.steps[s];
     double energy = 0, cycles = 0;
     if (step.row < 0) {
-      std::vector<residency::Home> reads;
-      for (const residency::Read& read : step.reads) reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
-      const residency::Home made =
-          step.makes < 0 ? residency::kOutside : best.homes[static_cast<std::size_t>(step.makes)];
+      const auto [reads, made] = homes_of(step, best);
       const residency::OperatorCost cost = residency::operator_cost(rows, step, live, reads, made);
       energy = cost.energy_pj;
       cycles = cost.cycles;
@@ -153,6 +237,7 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
                       : sweep.gap > 0 && best.gap() <= sweep.gap ? EndedBy::kProofWithinGap
                                                                  : EndedBy::kNothing;
     note_steps(search.live(), best, outside, result.network);
+    note_levels(search, best, rows, result);
   } catch (const InputError&) {
     throw;  // a mapper's option: the same for every task
   } catch (const std::exception& error) {

@@ -250,12 +250,28 @@ std::vector<std::pair<std::string, double>> by_component(const Accelerator& acce
   return parts;
 }
 
+/// Energy by where it is spent. Levels leak for as long as the run takes, idle copies included.
+EnergyParts energy_parts(const Accelerator& accelerator, const DesignRow::Cost& cost) {
+  EnergyParts parts;
+  for (std::size_t l = 0; l < accelerator.levels.size(); ++l) {
+    const Level& level = accelerator.levels[l];
+    const auto spent = std::ranges::find(cost.energy_by_level, level.name, &TaskResult::LevelEnergy::level);
+    const double leaks = level.is_memory()    ? level.memory().leak_pj_per_cycle
+                         : level.is_compute() ? level.compute().leak_pj_per_cycle
+                                              : 0;
+    const double leaked = leaks * static_cast<double>(accelerator.instances(static_cast<int>(l))) * cost.runtime_cycles;
+    if (spent != cost.energy_by_level.end()) parts.add(level, spent->energy_pj - leaked, leaked);
+  }
+  return parts;
+}
+
 void add_seconds(DesignRow& row, const DesignPoint& design, const Workload::Pass& pass) {
   const auto figures = physical(design.accelerator->clock_hz, row.cost->energy_pj, row.cost->runtime_cycles,
                                 static_cast<double>(row.macs));
   if (!figures) return;
   DesignRow::InTime& in_time = row.in_time.emplace(DesignRow::InTime{});
   in_time.physical = *figures;
+  in_time.power = *power_parts(energy_parts(*design.accelerator, *row.cost), figures->latency_s);
   in_time.inferences_per_s = static_cast<double>(pass.inferences) / figures->latency_s;
   if (pass.tokens) in_time.tokens_per_s = static_cast<double>(*pass.tokens) / figures->latency_s;
 }
@@ -263,6 +279,17 @@ void add_seconds(DesignRow& row, const DesignPoint& design, const Workload::Pass
 }  // namespace
 
 namespace {
+
+/// A fanout is among the levels of a layer only if words that pass it cost something.
+void add_levels(const std::vector<TaskResult::LevelEnergy>& levels, double times,
+                std::vector<TaskResult::LevelEnergy>& sums) {
+  auto at = sums.begin();
+  for (const auto& [level, energy] : levels) {
+    const auto known = std::find_if(at, sums.end(), [&](const auto& sum) { return sum.level == level; });
+    at = known == sums.end() ? sums.insert(at, {level, 0}) : known;
+    (at++)->energy_pj += times * energy;
+  }
+}
 
 /// Sums of the layers by themselves.
 void add_layers(const LayerRow* rows, std::size_t count, DesignRow& all) {
@@ -288,6 +315,7 @@ void add_layers(const LayerRow* rows, std::size_t count, DesignRow& all) {
     busy += times * result.utilization * result.runtime_cycles;
     cost.certified = cost.certified && result.certified;
     cost.max_gap = std::max(cost.max_gap, result.gap);
+    add_levels(result.energy_by_level, times, cost.energy_by_level);
   }
   if (all.layers_without_mapping > 0) return;
   cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;
@@ -318,6 +346,7 @@ void take_network(const DesignPoint& design, const Workload& workload, const std
                      (units * cost.runtime_cycles);
   cost.certified = network->certified;
   cost.max_gap = network->gap;
+  cost.energy_by_level = network->energy_by_level;
 }
 
 }  // namespace

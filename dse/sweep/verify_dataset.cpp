@@ -286,6 +286,9 @@ class Verification {
     compare("sum_layer_edp_pj_cycles", of(now.cost, [](const auto& c) { return c.sum_layer_edp_pj_cycles; }));
     compare("latency_s", of(now.in_time, [](const auto& t) { return t.physical.latency_s; }));
     compare("power_w", of(now.in_time, [](const auto& t) { return t.physical.power_w; }));
+    compare("chip_power_w", of(now.in_time, [](const auto& t) { return t.power.chip_w; }));
+    compare("off_chip_power_w", of(now.in_time, [](const auto& t) { return t.power.off_chip_w; }));
+    compare("leakage_power_w", of(now.in_time, [](const auto& t) { return t.power.leakage_w; }));
     compare("tops_per_w", of(now.in_time, [](const auto& t) { return t.physical.tops_per_w; }));
     compare("inferences_per_s", of(now.in_time, [](const auto& t) { return t.inferences_per_s; }));
     compare("operators_energy_pj", of(now.residency, [](const auto& r) { return r.operators_energy_pj; }));

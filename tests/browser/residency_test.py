@@ -5,7 +5,9 @@ residency_test.py PLIANT [unittest arguments]. Ends with 77 (skipped) when there
 selenium.
 """
 
+import math
 import pathlib
+import re
 import sys
 import unittest
 
@@ -74,6 +76,20 @@ class Residency(reported.ReportedSweep):
                 self.assertAlmostEqual(total / row[column], 1, places=9)
                 outside = sum(step[f"outside_{own}"] for step in row["residency_steps"])
                 self.assertAlmostEqual(outside / row[f"outside_{column}"], 1, places=9)
+            levels = sum(level["energy_pj"] for level in row["energy_by_level"])
+            self.assertAlmostEqual(levels / row["energy_pj"], 1, places=9)
+
+    def test_what_limits_it_is_about_the_network(self):
+        text = self.page.js("return document.querySelector('.limits').textContent")
+        chosen = self.page.js("return document.querySelector('.verdict [data-row]').textContent")
+        row = next(r for r in self.designs if f"design {r['design_id']}" == chosen and r["workload"] in text)
+        found = re.findall(r"([\d.]+) % of the time is bound by ([\w ]+?)(?:,| and \d|\.)", text)
+        self.assertTrue(found, text)
+        for share, bound in found:
+            name = "" if bound == "operators without MACs" else bound
+            time = sum(s["runtime_cycles"] for s in row["residency_steps"] if s["bound_by"] == name)
+            self.assertTrue(math.isclose(float(share), 100 * time / row["runtime_cycles"], rel_tol=0.06), text)
+        self.assertNotIn("null", self.page.text("#compare-controls"))
 
 
 if __name__ == "__main__":

@@ -177,6 +177,24 @@ TEST(SystolicArray, MayHaveAccumulatorsBetweenItsColumnsAndRows) {
   EXPECT_EQ(report.levels[1].fill_cycles, 2 * 18);
 }
 
+TEST(SystolicArray, IsBoundByTheLongerOfItsStepsAndItsFills) {
+  // 4 x 4 units: a tile fills the array in 4 + 4 + 4 - 2 = 10 cycles.
+  const Accelerator a = accelerator(R"(
+  - {memory: DRAM, capacity: unbounded, read_pj: 1}
+  - {fanout: Array, rows: 4, cols: 4, systolic: weights}
+  - {memory: WReg, capacity: 1, keeps: [weights], read_pj: 1}
+  - {compute: MAC, mac_pj: 1}
+)");
+  const auto bound_by = [&](Count rows) {
+    return priced(a, make_gemm("g", {.M = rows, .N = 4, .K = 4}),
+                  {{"DRAM", "M", rows}, {"Array", "N", 4, kCols}, {"Array", "K", 4, kRows}})
+        .bound_by;
+  };
+  EXPECT_EQ(bound_by(9), "Array fill");
+  EXPECT_EQ(bound_by(10), "compute");
+  EXPECT_EQ(bound_by(1000), "compute");
+}
+
 // ---- Rows that sum ----
 
 TEST(SystolicArray, TakesNoDimOfOutputsOverRowsThatSum) {

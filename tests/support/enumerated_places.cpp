@@ -74,6 +74,9 @@ class Enumeration {
   const WorkloadGraph::Node& node(std::size_t step) const {
     return graph_.workload.graph->nodes[static_cast<std::size_t>(run_[step].node)];
   }
+  bool does(std::size_t step, WorkloadGraph::Operator work) const {
+    return !node(step).is_layer() && node(step).work == work;
+  }
   const Layer& layer(std::size_t step) const { return graph_.rows[static_cast<std::size_t>(node(step).layer)].layer; }
   const Memory& memory_at(int level) const { return machine_.levels[static_cast<std::size_t>(level)].memory(); }
 
@@ -86,8 +89,7 @@ class Enumeration {
       for (const auto& edge : run_[s].from)
         if (edge.node >= 0)
           tensors_[static_cast<std::size_t>(of_step_[static_cast<std::size_t>(edge.node)])].last = static_cast<int>(s);
-      const bool in_place = !node(s).is_layer() && node(s).work == WorkloadGraph::Operator::kActivation &&
-                            run_[s].from.at(0).node >= 0 &&
+      const bool in_place = does(s, WorkloadGraph::Operator::kActivation) && run_[s].from.at(0).node >= 0 &&
                             readers[static_cast<std::size_t>(run_[s].from[0].node)] == 1;
       if (in_place) {
         of_step_.push_back(of_step_[static_cast<std::size_t>(run_[s].from[0].node)]);
@@ -217,8 +219,8 @@ class Enumeration {
       const Tensor& tensor = tensors_[static_cast<std::size_t>(t)];
       const int where = home[static_cast<std::size_t>(t)];
       replaced |=
-          !is_layer && makes_[s] >= 0 && where != kOutside && tensor.last == static_cast<int>(s) &&
-          where == home[static_cast<std::size_t>(makes_[s])] &&
+          !is_layer && !does(s, WorkloadGraph::Operator::kPart) && makes_[s] >= 0 && where != kOutside &&
+          tensor.last == static_cast<int>(s) && where == home[static_cast<std::size_t>(makes_[s])] &&
           room_of(static_cast<std::size_t>(t), s, where) >= room_of(static_cast<std::size_t>(makes_[s]), s, where);
     }
     if (makes_[s] >= 0) {
@@ -316,6 +318,10 @@ class Enumeration {
   /// Every word read where it lives, every word of the result written where it will live, one bus each.
   std::pair<double, double> operator_cost(std::size_t s, const std::vector<int>& home) const {
     if (makes_[s] < 0) return {0, 0};
+    if (does(s, WorkloadGraph::Operator::kOutput) &&
+        home[static_cast<std::size_t>(of_step_[static_cast<std::size_t>(run_[s].from[0].node)])] == kOutside)
+      return {0, 0};
+    const bool part = does(s, WorkloadGraph::Operator::kPart);
     std::map<int, double> moved;
     double energy = 0, cycles = 0;
     const auto level_of = [](int where) { return where == kOutside ? 0 : where; };
@@ -326,7 +332,7 @@ class Enumeration {
       const int t = edge.node < 0 ? -1 : of_step_[static_cast<std::size_t>(edge.node)];
       const int l = level_of(t < 0 ? kOutside : home[static_cast<std::size_t>(t)]);
       const double words = t < 0 ? words_of(node(s).words, width(l, Role::kInput, nullptr), l)
-                                 : words_of(tensors_[static_cast<std::size_t>(t)].elements,
+                                 : words_of(part ? node(s).words : tensors_[static_cast<std::size_t>(t)].elements,
                                             final_width(static_cast<std::size_t>(t), l), l);
       energy += words * memory_at(l).read_pj;
       moved[l] += words;

@@ -109,6 +109,12 @@ std::string random_network(Draw& draw) {
     layers += fmt::format("  - {{layer: {}, gemm: {{M: {}, N: {}, K: {}}}}}\n", name, rows, N, K);
     graph += fmt::format("  - {{layer: {}, from: {}}}\n", name, from);
     made.push_back({name, rows, N});
+    if (draw.chance(0.15)) graph += fmt::format("  - {{op: output, name: g{}, from: {}}}\n", i, name);
+    if (N > 1 && draw.chance(0.15)) {
+      const Count part = draw.from(1, N - 1);
+      graph += fmt::format("  - {{op: part, name: p{}, words: {}, from: {}}}\n", i, rows * part, name);
+      made.push_back({fmt::format("p{}", i), rows, part});
+    }
     if (!draw.chance(0.35)) continue;
     const std::string op = fmt::format("o{}", i);
     std::string second;

@@ -143,8 +143,11 @@ class Decoder {
       q = op(Operator::kNorm, "attn_q_norm", {q}, tokens_ * queries);
       k = op(Operator::kNorm, "attn_k_norm", {k}, tokens_ * keys);
     }
-    if (pass_.is_prefill)
+    if (pass_.is_prefill) {
+      op(Operator::kOutput, "attn_k_cache", {k}, tokens_ * keys);
+      op(Operator::kOutput, "attn_v_cache", {v}, tokens_ * keys);
       return attend(rows_in_view(windowed), m_.heads * pass_.batch, m_.head_dim, m_.head_dim, q, k, v);
+    }
     // The cache comes from outside. Query heads that share a key/value head read the same part of it: they are the rows
     // of one product.
     return attend({.queries = m_.heads / m_.kv_heads,
@@ -194,11 +197,13 @@ class Decoder {
     const int down =
         product("attn_kv_down", "attn_kv_down", tokens_, a.key_value_rank + a.rope_dim, m_.hidden, 1, {norm});
     const int latent = op(Operator::kNorm, "attn_kv_norm", {down}, tokens_ * a.key_value_rank);
+    op(Operator::kPart, "attn_rope_cache", {down}, tokens_ * a.rope_dim);
     if (!pass_.is_prefill) return absorbed_attention(q);
+    op(Operator::kOutput, "attn_latent_cache", {latent}, tokens_ * a.key_value_rank);
     const int up = product("attn_kv_up", "attn_kv_up", tokens_, m_.heads * (a.nope_dim + a.value_dim), a.key_value_rank,
                            1, {latent});
     const int keys = op(Operator::kConcat, "attn_keys", {up, down}, tokens_ * m_.heads * a.key_dim());
-    const int values = op(Operator::kPool, "attn_values", {up}, tokens_ * m_.heads * a.value_dim);
+    const int values = op(Operator::kPart, "attn_values", {up}, tokens_ * m_.heads * a.value_dim);
     return attend(rows_in_view(false), m_.heads * pass_.batch, a.key_dim(), a.value_dim, q, keys, values);
   }
 
@@ -206,7 +211,7 @@ class Decoder {
   int absorbed_attention(int q) {
     const LatentAttention& a = *m_.latent;
     const Count batch = pass_.batch;
-    const int nope = op(Operator::kPool, "attn_q_nope", {q}, batch * m_.heads * a.nope_dim);
+    const int nope = op(Operator::kPart, "attn_q_nope", {q}, batch * m_.heads * a.nope_dim);
     const int absorbed =
         product("attn_q_absorb", "attn_q_absorb", batch, a.key_value_rank, a.nope_dim, m_.heads, {nope});
     const int queries =

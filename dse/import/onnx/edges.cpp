@@ -196,6 +196,13 @@ class EdgeCollector {
     }
   }
 
+  /// These read no more of their operand than they make.
+  bool takes_part(const Node& node, const std::vector<int>& from, Count words) const {
+    static const std::set<std::string> kParts{"Split", "Slice", "Gather", "GatherElements", "GatherND"};
+    return kParts.contains(node.type) && from.size() == 1 &&
+           words < made_.nodes[static_cast<std::size_t>(from[0])].words;
+  }
+
   WorkloadGraph::Node operator_node(const Node& node, const std::vector<int>& from, Count words) const {
     WorkloadGraph::Node made;
     made.words = words;
@@ -206,7 +213,7 @@ class EdgeCollector {
     if (known != kOperators.end())
       made.work = known->second;
     else if (!same_size)
-      made.work = Operator::kPool;
+      made.work = takes_part(node, from, words) ? Operator::kPart : Operator::kPool;
     else
       made.work = from.size() > 1 ? Operator::kAdd : Operator::kActivation;
     for (std::size_t i = 0; i < from.size(); ++i) made.from.push_back({from[i], static_cast<int>(i)});

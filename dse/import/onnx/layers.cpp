@@ -72,11 +72,24 @@ class LayerCollector {
     return good ? std::optional(known) : std::nullopt;
   }
 
+  /// The first operator that knows its operand's shape and not its own: it keeps those after it from knowing theirs.
+  std::string shapeless_words() const {
+    const auto has_shape = [&](const std::string& value) {
+      const auto found = values_.find(value);
+      return found != values_.end() && found->second.shape.has_value();
+    };
+    for (const Node& node : graph_.nodes)
+      if (!node.inputs.empty() && !node.outputs.empty() && has_shape(node.inputs[0]) && !has_shape(node.outputs[0]))
+        return fmt::format(", for the shape of what `{}` ({}) makes is not known", shorten(node.name, 60),
+                           shorten(node.type, 40));
+    return "";
+  }
+
   /// Of a network whose inputs have dims without a size one answer serves all nodes.
   void no_shape(const Node& node) {
     const std::vector<std::string> open = open_dims();
     if (open.empty())
-      return log_.unsupported(node_position(file_), node_key(node), "its shape cannot be inferred",
+      return log_.unsupported(node_position(file_), node_key(node), "its shape cannot be inferred" + shapeless_words(),
                               "operators whose shapes are known, or annotated shapes");
     if (told_open_dims_) return;
     told_open_dims_ = true;

@@ -110,6 +110,21 @@ std::vector<bool> merge_elementary(WorkloadGraph& graph, const std::vector<Colle
   return Merging(graph, collected).run();
 }
 
+namespace {
+
+/// The last node's tensor goes to the network's user although others read it.
+GraphNode given_away(const std::vector<GraphNode>& nodes, std::set<std::string>& names) {
+  GraphNode made;
+  made.work = Operator::kOutput;
+  made.words = nodes.back().words;
+  made.from = {{static_cast<int>(nodes.size()) - 1, 0}};
+  made.name = nodes.back().name + "_output";
+  while (!names.insert(made.name).second) made.name += '_';
+  return made;
+}
+
+}  // namespace
+
 KeptNodes keep_read_nodes(WorkloadGraph graph, const std::vector<CollectedNode>& collected,
                           const std::vector<bool>& merged) {
   std::vector<GraphNode>& nodes = graph.nodes;
@@ -118,6 +133,13 @@ KeptNodes keep_read_nodes(WorkloadGraph graph, const std::vector<CollectedNode>&
     if (nodes[n].is_layer() || collected[n].is_output) needed[n] = true;
     if (!needed[n]) continue;
     for (const Edge& edge : nodes[n].from) needed[static_cast<std::size_t>(edge.node)] = true;
+  }
+  std::vector<bool> is_read(nodes.size(), false);
+  std::set<std::string> names;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    names.insert(nodes[n].name);
+    for (const Edge& edge : nodes[n].from)
+      if (needed[n]) is_read[static_cast<std::size_t>(edge.node)] = true;
   }
   KeptNodes kept;
   std::vector<int> place(nodes.size(), WorkloadGraph::kNetworkInput);
@@ -136,6 +158,8 @@ KeptNodes keep_read_nodes(WorkloadGraph graph, const std::vector<CollectedNode>&
     }
     if (nodes[n].is_layer()) std::erase_if(nodes[n].from, [](const Edge& edge) { return edge.node < 0; });
     kept.graph.nodes.push_back(std::move(nodes[n]));
+    // What nobody reads is made outside anyway.
+    if (collected[n].is_output && is_read[n]) kept.graph.nodes.push_back(given_away(kept.graph.nodes, names));
   }
   return kept;
 }

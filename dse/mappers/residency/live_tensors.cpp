@@ -54,6 +54,8 @@ class Reader {
     step.node = run_[static_cast<std::size_t>(s)].node;
     step.row = node.layer;
     step.count = node.count;
+    step.takes_part = !node.is_layer() && node.work == WorkloadGraph::Operator::kPart;
+    step.gives_away = !node.is_layer() && node.work == WorkloadGraph::Operator::kOutput;
     for (const WorkloadGraph::Edge& edge : run_[static_cast<std::size_t>(s)].from) {
       if (edge.node < 0) {
         if (!node.is_layer()) step.elements_from_outside += node.words;

@@ -34,6 +34,8 @@ struct Step {
   std::vector<Read> reads;          ///< what the network made; the rest comes from outside
   Count elements_from_outside = 0;  ///< that an operator reads
   int makes = -1;                   ///< -1: an activation, done where its operand is
+  bool takes_part = false;          ///< of its operand it reads what it makes
+  bool gives_away = false;          ///< what it makes is its operand, outside
   std::vector<int> through;         ///< tensors made before and read later that it does not touch
 };
 

@@ -54,7 +54,8 @@ bool works_in_place(WorkloadGraph::Operator work) {
 WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                             const std::vector<Home>& homes, Home made) {
   WordsByLevel at;
-  if (step.makes < 0) return at;
+  // What lives outside is with the network's user already.
+  if (step.makes < 0 || (step.gives_away && homes.front() == kOutside)) return at;
   const Accelerator& accelerator = rows.front().accelerator;
   const auto level_of = [&](Home home, Role role) { return home == kOutside ? outermost(accelerator, role) : home; };
   const auto words = [&](Count elements, int bits, int level) {
@@ -63,8 +64,9 @@ WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, con
   };
   for (std::size_t i = 0; i < step.reads.size(); ++i) {
     const int tensor = step.reads[i].tensor, level = level_of(homes[i], Role::kInput);
+    const int read = step.takes_part ? step.makes : tensor;
     at[level].read +=
-        words(live.tensors[static_cast<std::size_t>(tensor)].elements, finished_bits(live, rows, tensor, level), level);
+        words(live.tensors[static_cast<std::size_t>(read)].elements, finished_bits(live, rows, tensor, level), level);
   }
   const int outside = level_of(kOutside, Role::kInput), result = level_of(made, Role::kOutput);
   at[outside].read += words(step.elements_from_outside, accelerator.element_bits(outside, Role::kInput), outside);

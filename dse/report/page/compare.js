@@ -73,18 +73,20 @@ function drawCompareControls(rows) {
   document.getElementById("compare-controls").replaceChildren(
     element("span", { class: "quiet" }, "Designs "),
     ...rows.map(remove),
-    isTogether()
-      ? choice(
-          "layers, energy and time on",
-          "compare-workload",
-          workloadNames().map((w) => [w, workloadName(w)]),
-          comparedWorkload(),
-          (value) => {
-            compare.workload = value;
-            drawCompare();
-          },
-        )
-      : null,
+    ...(isTogether()
+      ? [
+          choice(
+            "layers, energy and time on",
+            "compare-workload",
+            workloadNames().map((w) => [w, workloadName(w)]),
+            comparedWorkload(),
+            (value) => {
+              compare.workload = value;
+              drawCompare();
+            },
+          ),
+        ]
+      : []),
     element(
       "label",
       { for: "compare-id" },
@@ -213,13 +215,12 @@ async function drawCompare() {
   const known = details ? rows.filter((row) => details.has(row)) : [];
   document.getElementById("compare-layers").hidden = !known.length;
   if (!known.length) return;
-  const layersOf = (row) => details.layersOf(row).filter((l) => l.solved);
   const clocked = known.every((row) => designs.get("clock_hz", row));
   const timeOf = (cycles, row) => (clocked ? cycles / designs.get("clock_hz", row) : cycles);
   await comparedStack(
     "chart-compare-energy",
     known.flatMap((row) =>
-      sumByLevel(layersOf(row)).map(({ level, value }) => ({ level: designName(row), tensor: level, value })),
+      partsOf(row).levels.map(([level, value]) => ({ level: designName(row), tensor: level, value })),
     ),
     "energy",
     "J",
@@ -228,11 +229,11 @@ async function drawCompare() {
   await comparedStack(
     "chart-compare-time",
     known.flatMap((row) =>
-      [...groupBy(layersOf(row), (l) => l.boundBy)].map(([bound, of]) => ({
+      [...groupBy(partsOf(row).parts, (part) => part.boundBy)].map(([bound, of]) => ({
         level: designName(row),
         tensor: bound,
         value: timeOf(
-          of.reduce((sum, l) => sum + l.count * l.cycles, 0),
+          of.reduce((sum, part) => sum + part.time, 0),
           row,
         ),
       })),

@@ -61,7 +61,9 @@ function frontierPoints() {
     if (x !== null && y !== null && x !== undefined && y !== undefined) points.push({ row, x, y });
   }
   const sign = (name) => (metric(name).more_is_better ? -1 : 1);
-  return { points, kept: nonDominated(points, sign(frontier.x), sign(frontier.y)) };
+  const kept = nonDominated(points, sign(frontier.x), sign(frontier.y)),
+    ascending = metric(frontier.x).more_is_better ? [...kept].reverse() : kept;
+  return { points, kept, ascending, knee: kneeOf(ascending) ?? null };
 }
 
 /** What the recommendation looks for besides less of what stands across. */
@@ -90,7 +92,7 @@ function drawFrontierControls() {
 }
 
 async function drawFrontier() {
-  const { points, kept } = frontierPoints();
+  const { points, kept, knee } = frontierPoints();
   const mx = metric(frontier.x),
     my = metric(frontier.y);
   const colour = colouring(frontier.colour);
@@ -134,7 +136,7 @@ async function drawFrontier() {
       `are drawn in full, the others dimmed. Point at a design to read it, click to open it.` +
       `${equal ? " “+1” after a class: one more class lies at the same place." : ""}${left}`
     : "";
-  drawFrontierList(kept);
+  drawFrontierList(kept, knee);
   await draw(
     "chart-frontier",
     "frontier",
@@ -166,7 +168,7 @@ function alsoHere(row, same) {
   return [["also here", `${names.join(", ")}${others.length > 4 ? `, ${others.length - 4} more` : ""}`]];
 }
 
-function drawFrontierList(kept) {
+function drawFrontierList(kept, best) {
   const columns = [...new Set(["area_um2", frontier.x, frontier.y, ...figures()])];
   const words = kept.length ? designWords(kept[0].row).map(([what]) => what) : [];
   const header = [
@@ -174,7 +176,7 @@ function drawFrontierList(kept) {
     ...words.map((title) => ({ title, mono: title === "class" })),
     ...columns.map((name) => ({ title: metric(name).title, number: true })),
   ];
-  const knee = kept.length >= 3 ? kneeOf(kept).row : null;
+  const knee = kept.length >= 3 ? best.row : null;
   const rows = kept.map(({ row }) => ({
     "data-row": row,
     "aria-current": row === chosen.row,

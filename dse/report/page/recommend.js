@@ -3,11 +3,9 @@
 
 /** The knee of the frontier with its neighbours, as rows; null where the filters leave nothing. */
 function recommended() {
-  const { points, kept } = frontierPoints();
+  const { points, kept, ascending, knee } = frontierPoints();
   if (!kept.length) return null;
-  const ascending = metric(frontier.x).more_is_better ? [...kept].reverse() : kept;
-  const knee = kneeOf(ascending),
-    at = ascending.indexOf(knee);
+  const at = ascending.indexOf(knee);
   // Neighbours that differ by next to nothing are no step.
   const apart = (key) => (p) => Math.abs(p[key] / knee[key] - 1) >= leastStep;
   const before = ascending.slice(0, at).reverse(),
@@ -176,49 +174,74 @@ function flexibilityTable(row) {
   ];
 }
 
-/** Where time and energy of a design go on one workload, from its layers. */
+const operatorsName = "operators without MACs";
+
+/** What the figures of a row are made of: steps of a network, or layers by themselves; and energy by level. */
+function partsOf(row) {
+  const network = residencyOf(row);
+  if (network)
+    return {
+      parts: network.steps.map((s) => ({ name: s.node, time: s.cycles, boundBy: s.boundBy || operatorsName })),
+      levels: network.levels,
+    };
+  const layers = details.layersOf(row).filter((l) => l.solved);
+  return {
+    parts: layers.map((l) => ({ name: l.name, time: l.count * l.cycles, boundBy: l.boundBy })),
+    levels: byLevel(layers, (t) => t.energy, true).map((e) => [e.level, e.value]),
+  };
+}
+
+/** Whose power it is: the chip's, and that of the memory beside it. */
+function powerWords(row) {
+  const [watts, chip, beside, leaks] = ["power_w", "chip_power_w", "off_chip_power_w", "leakage_power_w"].map((name) =>
+    designs.has(name) ? designs.get(name, row) : null,
+  );
+  if (!(watts > 0) || chip === null) return "";
+  const words = [`${si(chip, "W", 3)} of the chip`, `${si(beside, "W", 3)} of memory beside it`];
+  return ` Power: ${listed(words)}; ${si(leaks, "W", 3)} of it leaks.`;
+}
+
+/** Where time and energy of a design go on one workload. */
 function limitsOf(row) {
   if (!details) return "Unpacking the layers …";
   if (!details.has(row)) return "This file does not hold the layers of this design (`pliant report --layers N`).";
-  const layers = details.layersOf(row).filter((l) => l.solved);
-  const time = layers.reduce((sum, l) => sum + l.count * l.cycles, 0),
-    energy = layers.reduce((sum, l) => sum + l.count * l.energy, 0);
-  const share = (items) => [...items].sort((a, b) => b[1] - a[1]);
+  const { parts, levels } = partsOf(row);
   const sumBy = (items, keyOf, valueOf) =>
-    share([...groupBy(items, keyOf)].map(([k, of]) => [k, of.reduce((s, item) => s + valueOf(item), 0)]));
-  const bounds = sumBy(
-    layers,
-    (l) => l.boundBy,
-    (l) => l.count * l.cycles,
-  );
-  const longest = share(layers.map((l) => [l.name, l.count * l.cycles])).slice(0, 3);
-  const levels = sumBy(
-    byLevel(layers, (t) => t.energy, true),
-    (e) => e.level,
-    (e) => e.value,
-  );
+    [...groupBy(items, keyOf)]
+      .map(([k, of]) => [k, of.reduce((s, item) => s + valueOf(item), 0)])
+      .sort((a, b) => b[1] - a[1]);
+  const timeBy = (key) =>
+    sumBy(
+      parts,
+      (part) => part[key],
+      (part) => part.time,
+    );
+  const bounds = timeBy("boundBy"),
+    longest = timeBy("name").slice(0, 3),
+    spent = sumBy(
+      levels,
+      ([level]) => level,
+      ([, pj]) => pj,
+    );
+  const sumOf = (sums) => sums.reduce((sum, [, v]) => sum + v, 0),
+    time = sumOf(bounds),
+    energy = sumOf(spent);
   // What helps one part of the time does nothing for the others, so every part has its own remedy.
   const remedyOf = ([bound, v]) =>
     bound === "compute"
       ? `more MAC units, or a better use of them, shorten at most the ${percent(v / time, 2)} that compute bounds`
-      : `a faster ${bound} shortens at most the ${percent(v / time, 2)} that it bounds`;
+      : bound === operatorsName
+        ? `faster memories under the operators shorten at most the ${percent(v / time, 2)} that these take`
+        : `a faster ${bound} shortens at most the ${percent(v / time, 2)} that it bounds`;
   const worthIt = bounds.filter(([, v]) => v / time >= 0.05).slice(0, 3);
   const remedies = listed(worthIt.map(remedyOf)).replace(/^./, (c) => c.toUpperCase());
   const remedy = `${remedies}${worthIt.length === 1 ? "; little else is left to gain" : ""}.`;
-  // Power by where it is spent: the outermost memory stands beside the chip.
-  const outermost = layers[0]?.mapping[0]?.level,
-    watts = designs.get("power_w", row),
-    outside = (levels.find(([level]) => level === outermost)?.[1] ?? 0) / energy;
-  const power =
-    watts > 0 && outside > 0
-      ? ` Power: ${si(watts * outside, "W", 3)} in ${outermost}, ${si(watts * (1 - outside), "W", 3)} in all inside it.`
-      : "";
   const inTime = bounds.slice(0, 3).map(([bound, v]) => `${percent(v / time, 2)} of the time is bound by ${bound}`),
     layerWords = longest.map(([name, v]) => `${shortName(name)} (${percent(v / time, 2)})`);
   return (
     `On ${workloadName(designs.get("workload", row))}, ${listed(inTime)}. ` +
     `${remedy} Longest: ${listed(layerWords)} of the time. ` +
-    `Energy: ${listed(levels.slice(0, 3).map(([level, v]) => `${level} ${percent(v / energy, 2)}`))}.${power}`
+    `Energy: ${listed(spent.slice(0, 3).map(([level, v]) => `${level} ${percent(v / energy, 2)}`))}.${powerWords(row)}`
   );
 }
 

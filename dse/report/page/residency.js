@@ -7,7 +7,7 @@ function residencyOf(row) {
   const found = details?.json.residency?.[row];
   if (!found) return null;
   return {
-    steps: found.steps.map(([node, count, energy, cycles, outsideEnergy, outsideCycles, taken], index) => ({
+    steps: found.steps.map(([node, count, energy, cycles, outsideEnergy, outsideCycles, taken, boundBy], index) => ({
       node,
       count,
       energy,
@@ -15,8 +15,10 @@ function residencyOf(row) {
       outsideEnergy,
       outsideCycles,
       taken: new Map(taken),
+      boundBy,
       index,
     })),
+    levels: found.levels,
     tensors: found.tensors.map(([node, elements, from, to, level]) => ({ node, elements, from, to, level })),
   };
 }

@@ -89,6 +89,7 @@ TEST(MapCommand, ANetworkSaysWhichTensorsStay) {
   const std::string text = run(args).out;
   EXPECT_NE(text.find("certified optimum of the network over mappings and residency"), std::string::npos) << text;
   EXPECT_NE(text.find("tensors that stay on chip"), std::string::npos) << text;
+  EXPECT_NE(text.find("partial sums of 32 bits in SRAM, 4 times its room"), std::string::npos) << text;
   EXPECT_EQ(run(with(args, {"--residency", "off"})).out.find("residency"), std::string::npos);
   EXPECT_EQ(run(with(args, {"--residency", "maybe"})).code, 2);
 }

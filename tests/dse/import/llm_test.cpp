@@ -146,6 +146,24 @@ TEST(LanguageModel, LatentAttention) {
   EXPECT_EQ(decode.at("attn_context"), (std::vector<Count>{128, 512, 4096, 61}));
 }
 
+/// What a prompt leaves for the steps after it is written out, although the prompt itself reads it.
+TEST(LanguageModel, APromptLeavesItsCache) {
+  const auto given = [](const Workload& net) {
+    std::map<std::string, Count> words;
+    for (const WorkloadGraph::Node& node : net.graph->nodes)
+      if (!node.is_layer() && node.name.ends_with("_cache")) words[node.name] = node.words;
+    return words;
+  };
+  using Words = std::map<std::string, Count>;
+  // 8 key and value heads of 128 words each; DeepSeek keeps a latent vector of 512 and a rotated key of 64.
+  EXPECT_EQ(given(import_text("llm", "c.json", kMixtral, {.prefill = 512}).workloads.at(0)),
+            (Words{{"attn_k_cache", 512 * 1024}, {"attn_v_cache", 512 * 1024}}));
+  EXPECT_TRUE(given(import_text("llm", "c.json", kMixtral, {.decode = 512}).workloads.at(0)).empty());
+  const Words latent = given(import_text("llm", "c.json", kDeepSeekV3, {.prefill = 512}).workloads.at(0));
+  EXPECT_EQ(latent.at("attn_latent_cache"), 512 * 512);
+  EXPECT_EQ(latent.at("attn_rope_cache"), 512 * 64);
+}
+
 TEST(LanguageModel, AWindowCapsTheContext) {
   // A prompt that the window covers, and a cache that it does not.
   const Table covered = table(import_text("llm", "c.json", kMistral7B, {.prefill = 2048}).workloads.at(0));

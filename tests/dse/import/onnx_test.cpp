@@ -84,6 +84,37 @@ TEST(Onnx, OperatorsBeforeTheFirstAndAfterTheLastProductAreKept) {
   EXPECT_EQ(parse_workload_text(write_workload(net), "written.yaml").graph, net.graph);
 }
 
+/// A second head gives away what the first one goes on with: it is written out although it is read inside.
+TEST(Onnx, OutputsThatAreReadInsideAreGivenAway) {
+  const Bytes heads = model(input("x", {4, 8}) + weight("w", {8, 8}) + node("MatMul", {"x", "w"}, "a") +
+                            node("Relu", {"a"}, "features") + node("MatMul", {"features", "w"}, "y") + output("y") +
+                            output("features"));
+  const Workload net = import_text("auto", "net.onnx", heads).workloads.at(0);
+  EXPECT_EQ(graph_of(net), (std::vector<std::string>{"layer 32", "activation 32 0", "output 32 1", "layer 32 1"}));
+  EXPECT_EQ(parse_workload_text(write_workload(net), "written.yaml").graph, net.graph);
+}
+
+/// Queries, keys and values of one product: each part is read alone.
+TEST(Onnx, PartsOfATensorAreReadAlone) {
+  const Bytes split = model(input("x", {4, 8}) + weight("w", {8, 12}) + weight("v", {4, 8}) + numbers("at", {0}) +
+                            numbers("to", {4}) + numbers("axis", {1}) + node("MatMul", {"x", "w"}, "qkv") +
+                            node("Slice", {"qkv", "at", "to", "axis"}, "q") + node("MatMul", {"q", "v"}, "a") +
+                            node("ReduceSum", {"qkv"}, "s", attribute("axes", std::vector<std::int64_t>{1})) +
+                            output("a") + output("s"));
+  EXPECT_EQ(graph_of(import_text("auto", "net.onnx", split).workloads.at(0)),
+            (std::vector<std::string>{"layer 48", "part 16 0", "layer 32 1", "pool 4 0"}));
+}
+
+TEST(Onnx, TheOperatorThatHasNoShapeIsNamed) {
+  const std::string error = import_error(
+      "auto", "net.onnx",
+      model(input("x", {4, 8}) + weight("w", {8, 8}) + node("MatMul", {"x", "w"}, "a") + node("Mystery", {"a"}, "b") +
+            node("Relu", {"b"}, "c") + node("MatMul", {"c", "w"}, "y") + output("y")));
+  EXPECT_NE(error.find("n_y` (MatMul): its shape cannot be inferred, for the shape of what `n_b` (Mystery) makes"),
+            std::string::npos)
+      << error;
+}
+
 TEST(Onnx, OperatorsThatNobodyReadsAreNamed) {
   const Imported imported = import_text(
       "auto", "net.onnx",

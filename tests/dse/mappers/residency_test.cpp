@@ -64,6 +64,47 @@ TEST(Residency, ASkipTakesRoomFromWhatItSpans) {
   EXPECT_NE(tight.homes[0] == 1, tight.homes[1] == 1);  // one of the two
 }
 
+/// A tensor that the network gives away and reads again: where it stays on chip it is moved out once, where it lives
+/// outside it is there already.
+TEST(Residency, WhatIsGivenAwayIsMovedOutOfTheChip) {
+  const std::string layers = R"(name: heads
+layers:
+  - {layer: a, gemm: {M: 8, N: 16, K: 4}}
+  - {layer: b, gemm: {M: 8, N: 4, K: 16}}
+graph:
+  - {layer: a}
+)";
+  const Workload kept = parse_workload_text(layers + "  - {layer: b, from: a}\n", "kept.yaml"),
+                 given = parse_workload_text(
+                     layers + "  - {op: output, name: features, from: a}\n  - {layer: b, from: a}\n", "given.yaml");
+  const Accelerator machine = load_accelerator(kLibrary, "flexref");
+  const Memory& outside = machine.levels[0].memory();
+  const Memory& buffer = machine.levels[1].memory();
+  EXPECT_EQ(optimum(machine, given, false).energy_pj, optimum(machine, kept, false).energy_pj);
+  const residency::Optimum with = optimum(machine, given, true), without = optimum(machine, kept, true);
+  ASSERT_TRUE(with.certified && without.certified);
+  ASSERT_EQ(with.homes[0], 1);
+  EXPECT_NEAR(with.parts.operators.energy_pj, 8 * 16 * (buffer.read_pj + outside.write_pj), 1e-6);
+}
+
+/// Of three parts each reads its own words.
+TEST(Residency, APartReadsWhatItMakes) {
+  const Workload parts = parse_workload_text(R"(name: parts
+layers:
+  - {layer: a, gemm: {M: 8, N: 12, K: 4}}
+  - {layer: b, gemm: {M: 8, N: 5, K: 4}}
+graph:
+  - {layer: a}
+  - {op: part, name: q, words: 32, from: a}
+  - {layer: b, from: q}
+)",
+                                             "parts.yaml");
+  const Accelerator machine = load_accelerator(kLibrary, "flexref");
+  const Memory& outside = machine.levels[0].memory();
+  EXPECT_NEAR(optimum(machine, parts, false).parts.operators.energy_pj, 32 * (outside.read_pj + outside.write_pj),
+              1e-6);
+}
+
 /// More freedom is never worse, with residency as without.
 TEST(Residency, ClassesAreMonotone) {
   const Workload skip = parse_workload_text(kSkip, "skip.yaml");

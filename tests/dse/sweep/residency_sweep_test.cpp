@@ -72,6 +72,32 @@ double value_of(const DataTable& table, std::size_t row, const char* energy, con
                                                                    : runtime * number(table, energy, row).value();
 }
 
+TEST(ResidencySweep, PowerIsToldByWhereItIsSpent) {
+  const TemporaryFolder folder;
+  for (const char* network : {"network: true\n", "network: false\n"}) {
+    const bool staying_on_chip = std::string_view(network).find("true") != std::string_view::npos;
+    const fs::path dataset = folder.path() / (staying_on_chip ? "on" : "off");
+    ASSERT_TRUE(run(staying(folder.path(), network), dataset).dataset_complete);
+    const DataTable all = designs_of(dataset);
+    const Memory dram = load_accelerator(library(), "npu").levels[0].memory();
+    int by_hand = 0;
+    for (std::size_t i = 0; i < all.rows(); ++i) {
+      const double chip = number(all, "chip_power_w", i).value(), beside = number(all, "off_chip_power_w", i).value(),
+                   leaks = number(all, "leakage_power_w", i).value(), seconds = number(all, "latency_s", i).value();
+      EXPECT_NEAR((chip + beside) / number(all, "power_w", i).value(), 1, 1e-12);
+      EXPECT_TRUE(0 < leaks && leaks < chip) << leaks << " of " << chip;
+      if (!staying_on_chip || to_text(all.find("class")->cells[i]) != "1111" ||
+          to_text(all.find("set_SRAM_capacity_words")->cells[i]) != "65536" || number(all, "tensors_on_chip", i) != 5)
+        continue;
+      // Everything fits: the image with its border, all weights and the result pass the DRAM once.
+      const double words = 8 * 16 * 16 + 16 * 8 * 3 * 3 + 2 * 16 * 16 + 784 * 10 + 4 * 10;
+      EXPECT_NEAR(beside * seconds * 1e12 / (words * dram.read_pj), 1, 1e-9);
+      ++by_hand;
+    }
+    EXPECT_EQ(by_hand > 0, staying_on_chip);
+  }
+}
+
 TEST(ResidencySweep, RowsAreOfTheNetworkAndNeverWorseThanWithEverythingOutside) {
   const TemporaryFolder folder;
   const Sweep sweep = staying(folder.path(), "network: true\n");
