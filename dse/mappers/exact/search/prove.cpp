@@ -69,12 +69,13 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     choices.emplace(task, problem, limits, scouted);
     if (choices->has_floors()) prover.dive_into(*choices);
   }
+  std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kMostAtOnce;
   double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
   for (bool more = true; more;) {
     SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out();
     left_out.from = from;
     left_out.upto = upto;
-    if (!options.record_parts) left_out.most = kMostAtOnce;
+    left_out.most = most;
     choices.emplace(task, problem, limits, left_out);
     if (choices->slow() < kInfinity) {
       const double floor = prover.floor(choices->slow());
@@ -87,6 +88,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     prover.run(*choices, std::move(all));
     if (choices->unlisted() < kInfinity) state.close_unlisted(prover.floor(choices->unlisted()));
     const double rest = choices->unlisted_floor();
+    if (choices->listed_below() <= from) most *= 2;  // as many have the same floor
     from = choices->listed_below();
     more = rest >= from && !state.hopeless(rest) && state.undecided == kInfinity && prover.has_effort();
     if (!more) state.close_unlisted(rest);
