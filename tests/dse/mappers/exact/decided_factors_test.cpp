@@ -71,9 +71,9 @@ Task two_arrays(Factorization factorization) {
       "word_bits: 8\nlevels:\n"
       "  - {memory: DRAM, capacity: unbounded, read_pj: 40, write_pj: 40}\n"
       "  - {memory: SRAM, capacity: 4 KiB, read_pj: 4, write_pj: 4, may_bypass: [inputs, weights, outputs]}\n"
-      "  - {fanout: Cores, rows: 11}\n"
+      "  - {fanout: Cores, rows: 29}\n"
       "  - {memory: Reg, capacity: 64 B, read_pj: 0.5, write_pj: 0.5, may_bypass: [inputs, weights, outputs]}\n"
-      "  - {fanout: PEs, rows: 4, cols: 6}\n"
+      "  - {fanout: PEs, rows: 6, cols: 8}\n"
       "  - {compute: MAC, mac_pj: 0.1}\n",
       "  dims: {M: 24, C: 30, P: 12, R: 3}\n  tensors:\n"
       "    - {name: I, role: inputs, projection: [C, P + R]}\n"
@@ -99,7 +99,7 @@ Factors factors_of(const Problem& p, const SpatialChoices& choices, std::size_t 
 // Lists of one band of floors after another hold every unrolling that could cost less than what is enough; what is not
 // listed costs what is said of it.
 TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
-  for (const Factorization factorization : {Factorization::kPerfect, Factorization::kRubyS}) {
+  for (const Factorization factorization : {Factorization::kRubyS, Factorization::kRuby}) {
     const Task task = two_arrays(factorization);
     const Problem problem(task.layer, task.accelerator);
     const ResolvedTask resolved(task, problem);
@@ -110,7 +110,7 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
       return SpatialChoices(task, problem, limits, left_out);
     };
     const SpatialChoices all = list({});
-    if (factorization == Factorization::kPerfect && all.size() <= 1000) continue;
+    ASSERT_GT(all.size(), 32'768u);  // otherwise floors are not worth their time
     std::vector<double> sorted;
     Spatial spatial;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -119,7 +119,7 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
     }
     const std::vector<double> least = sorted;
     std::sort(sorted.begin(), sorted.end());
-    for (const std::size_t most : {std::size_t{100}, std::size_t{100'000}}) {
+    for (const std::size_t most : {std::size_t{1000}, std::size_t{100'000}}) {
       const double enough = sorted[sorted.size() / 10];
       std::set<Factors> listed;
       double from = 0, upto = floors.least(problem.busy_cycles) * 1.05, dear = kInfinity;
