@@ -67,6 +67,7 @@ class ChoiceBounds {
 
  private:
   friend class UnrollingBounds;
+  friend class DecidedFactors;
 
   struct Pattern {
     std::uint32_t levels = 0;

@@ -167,15 +167,6 @@ class SpatialBounds {
   bool smallest_only_ = true;
 };
 
-/// Rounding must not make steps seem too many that are not.
-constexpr double kRoundingOfCombinedSteps = 1e-8;
-
-/// Combinations of unrollings of several fanouts that are looked at one by one; of more those of the fastest.
-constexpr double kMostCombinations = 2e8;
-
-/// Time and memory are looked at every so many combinations.
-constexpr std::size_t kLookEveryCombinations = 1024;
-
 }  // namespace
 
 Spatial::Spatial() {
@@ -206,163 +197,6 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
   }
   return steps;
 }
-
-/// All combinations, from the innermost fanout outwards: what is left of a dim bounds the next factor.
-class SpatialChoices::Combiner {
- public:
-  Combiner(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits,
-           std::optional<Mirror> mirror, const MapSpaceRules& rules)
-      : choices_(choices),
-        task_(task),
-        problem_(problem),
-        limits_(limits),
-        mirror_(mirror),
-        perfect_(task.factorization == Factorization::kPerfect),
-        at_(choices.fanouts_.size()),
-        units_to_come_(choices.fanouts_.size(), 1) {
-    for (std::size_t f = at_.size(); f-- > 1;)
-      units_to_come_[f - 1] = units_to_come_[f] * static_cast<double>(rules.fanout(choices.fanouts_[f]).units());
-    for (int d = 0; d < problem.dims; ++d) left_[d] = task.layer.dims[d].size;
-    parallel_.fill(1);
-    double combinations = 1;
-    for (const std::vector<Unrolling>& all : choices.unrollings_) combinations *= static_cast<double>(all.size());
-    if (combinations > kMostCombinations)
-      for (std::vector<Unrolling>& all : choices.unrollings_) fastest_first(all);
-  }
-  void run() { extend(0, left_, parallel_); }
-
- private:
-  using Sizes = std::array<Count, kMaxDims>;
-
-  double steps(const Sizes& parallel) const {
-    double steps = problem_.cycles_per_mac;
-    for (int d = 0; d < problem_.dims; ++d)
-      steps *= static_cast<double>(ceil_div(task_.layer.dims[d].size, parallel[d]));
-    return steps;
-  }
-  /// With perfect factors all that is left.
-  double steps(const Sizes& parallel, const Sizes& left) const {
-    if (!perfect_) return steps(parallel);
-    double steps = problem_.cycles_per_mac;
-    for (int d = 0; d < problem_.dims; ++d) steps *= static_cast<double>(left[d]);
-    return steps;
-  }
-
-  void fastest_first(std::vector<Unrolling>& all) const {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (const Unrolling& unrolling : all) {
-      Sizes factors = parallel_;
-      for (int d = 0; d < problem_.dims; ++d) factors[d] = unrolling.factor(d);
-      order.emplace_back(steps(factors), order.size());
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<Unrolling> sorted;
-    for (const auto& [steps, i] : order) sorted.push_back(all[i]);
-    all = std::move(sorted);
-  }
-
-  /// Whatever units the fanouts to come have: each iteration that is left takes one of them for a step.
-  bool too_slow(std::size_t f, const Sizes& parallel, const Sizes& left) {
-    if (f + 1 == at_.size() || choices_.most_steps_ == kInfinity) return false;
-    double least = problem_.cycles_per_mac / units_to_come_[f];
-    for (int d = 0; d < problem_.dims; ++d)
-      least *=
-          perfect_ ? static_cast<double>(left[d]) : std::max(1.0, problem_.size[d] / static_cast<double>(parallel[d]));
-    if (least <= choices_.most_steps_ * (1 + kRoundingOfCombinedSteps)) return false;
-    if (complete_) choices_.slow_ = std::min(choices_.slow_, least);
-    return true;
-  }
-
-  void extend(std::size_t f, const Sizes& left, const Sizes& parallel) {
-    if (f == at_.size()) return add(parallel, left);
-    const std::vector<Unrolling>& all = choices_.unrollings_[f];
-    for (std::size_t i = 0; i < all.size() && !over_; ++i) {
-      if (++looked_ % kLookEveryCombinations == 0 &&
-          (static_cast<double>(looked_) > kMostCombinations || limits_.expired())) {
-        over_ = true;
-        choices_.unlisted_ = 0;
-        return;
-      }
-      Sizes after = left, factors = parallel;
-      bool fits = true;
-      for (int d = 0; d < problem_.dims && fits; ++d) {
-        const Count factor = all[i].factor(d);
-        if (factor == 1) continue;
-        factors[d] *= factor;
-        if (perfect_) {
-          after[d] = left[d] / factor;
-          fits = after[d] * factor == left[d];
-          continue;
-        }
-        for (const Count b : {all[i].cols[d], all[i].rows[d]}) {
-          fits &= b <= after[d];
-          after[d] = ceil_div(after[d], b);
-        }
-      }
-      if (!fits || too_slow(f, factors, after)) continue;
-      at_[f] = static_cast<std::uint32_t>(i);
-      extend(f + 1, after, factors);
-    }
-  }
-
-  /// Is its image in the mirror listed, and is that another one? (Some with more units than iterations stand for those
-  /// that have one for each.)
-  bool mirrored() const {
-    for (std::size_t f = 0; f < at_.size(); ++f)
-      for (int d = 0; d < problem_.dims; ++d) {
-        const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
-        const Count size = task_.layer.dims[d].size;
-        const Count here = std::min(unrolling.factor(d), size), there = std::min(unrolling.factor((*mirror_)[d]), size);
-        if (here != there) return here < there;
-      }
-    return false;
-  }
-
-  void add(const Sizes& parallel, const Sizes& left) {
-    if (mirror_ && mirrored()) return;
-    if (task_.accelerator.hints.min_utilization > 0) {
-      double units = 1;
-      for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel[d]);
-      if (units < task_.accelerator.hints.min_utilization * problem_.built[problem_.levels]) return;
-    }
-    const double taken = steps(parallel, left);
-    if (taken > choices_.most_steps_) {
-      if (complete_) choices_.slow_ = std::min(choices_.slow_, taken);  // otherwise no faster than what went already
-      return;
-    }
-    for (const std::uint32_t i : at_) choices_.index_.push_back(i);
-    choices_.steps_.push_back(taken);
-    const std::size_t count = choices_.steps_.size();
-    if (count % kLookEveryCombinations == 0 &&
-        limits_.too_large(static_cast<double>(count) * (8 + 4 * static_cast<double>(at_.size()))))
-      make_room();
-  }
-
-  void make_room() {
-    auto to = choices_.index_.begin();
-    const auto fanouts = static_cast<std::ptrdiff_t>(at_.size());
-    const double fewest = keep_faster_half(choices_.steps_, [&](std::size_t i) {
-      const auto from = choices_.index_.begin() + static_cast<std::ptrdiff_t>(i) * fanouts;
-      to = std::copy(from, from + fanouts, to);
-    });
-    choices_.index_.erase(to, choices_.index_.end());
-    complete_ = false;
-    choices_.unlisted_ = std::min(choices_.unlisted_, fewest);
-    choices_.most_steps_ = std::nextafter(fewest, 0);
-  }
-
-  SpatialChoices& choices_;
-  const Task& task_;
-  const Problem& problem_;
-  SearchLimits& limits_;
-  const std::optional<Mirror> mirror_;
-  const bool perfect_;
-  std::vector<std::uint32_t> at_;
-  std::vector<double> units_to_come_;  // by fanout: of those after it
-  Sizes left_{}, parallel_{};
-  std::size_t looked_ = 0;
-  bool complete_ = true, over_ = false;
-};
 
 SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out)
     : most_steps_(left_out.most_steps) {
@@ -399,7 +233,7 @@ SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchL
     slow_ = std::min(slow_, unroller.slow() / others);
     unlisted_ = std::min(unlisted_, unroller.unlisted() / others);
   }
-  Combiner(*this, task, problem, limits, mirror, rules).run();
+  combine(task, problem, limits, mirror, rules, left_out);
 }
 
 void SpatialChoices::get(std::size_t i, Spatial& spatial) const {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -29,6 +30,7 @@ using Keeps = std::array<TensorSet, kMaxLevels>;
 using Durations = std::array<Count, kMaxDims>;  ///< iterations in time by dim; 0 = not chosen (durations.h)
 
 class FloorOfFactors;  // unroller.h
+class PartialFloor;    // partial_floor.h
 
 /// Spatial factors of the whole chain, and what else is chosen with them.
 struct Spatial {
@@ -52,6 +54,12 @@ class SpatialChoices {
     double most_steps = std::numeric_limits<double>::infinity();  ///< those that take more
     FloorOfFactors* floors = nullptr;                             ///< where there are many: those that cost so much
     double enough = std::numeric_limits<double>::infinity();
+    PartialFloor* partial = nullptr;  ///< where there are many combinations: those that cost so much, too
+    /// Of the others, for now, those with floors outside these, and all but so many with the least ones.
+    double from = 0, upto = std::numeric_limits<double>::infinity();
+    std::size_t most = std::numeric_limits<std::size_t>::max();
+    /// At each fanout all but so many with the least floors, to see only where good ones are.
+    std::size_t beam = std::numeric_limits<std::size_t>::max();
     bool batches = true;  ///< all but the fastest along a batch dim; a certificate may count all
   };
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out);
@@ -60,6 +68,9 @@ class SpatialChoices {
       : SpatialChoices(task, problem, limits, LeftOut{.most_steps = most_steps}) {}
   std::size_t size() const { return steps_.size(); }
   double steps(std::size_t i) const { return steps_[i]; }
+  bool has_floors() const { return !least_.empty(); }
+  /// What number i costs at least; 0: not known.
+  double least(std::size_t i) const { return least_.empty() ? 0 : least_[i]; }
   /// At least so many steps has every one that was not listed for its steps; infinity: there is none.
   double slow() const { return slow_; }
   /// The same of those for which there was no memory or no time: the fastest are listed. Maybe 0.
@@ -67,6 +78,8 @@ class SpatialChoices {
   /// What all that were left out for their cost cost at least, and those for which there was no memory.
   double dear() const { return dear_; }
   double unlisted_floor() const { return unlisted_floor_; }
+  /// All are listed whose floors are below this and not below `from`, but for those of unlisted_floor() if it is less.
+  double listed_below() const { return listed_below_; }
   bool complete() const {  ///< but for slow and dear ones
     return std::min(unlisted_, unlisted_floor_) == std::numeric_limits<double>::infinity();
   }
@@ -75,15 +88,19 @@ class SpatialChoices {
   bool same(std::size_t i, const SpatialChoices& other, std::size_t j) const;
 
  private:
-  class Combiner;
+  class Tree;
+  void combine(const Task& task, const Problem& problem, SearchLimits& limits,
+               const std::optional<std::array<int, kMaxDims>>& mirror, const MapSpaceRules& rules,
+               const LeftOut& left_out);
 
   std::vector<int> fanouts_;  // levels, from the innermost outwards
   std::vector<std::vector<Unrolling>> unrollings_;
   std::vector<std::uint32_t> index_;  // by choice and fanout
-  std::vector<double> steps_;
+  std::vector<double> steps_, least_;
   double most_steps_, slow_ = std::numeric_limits<double>::infinity(),
                       unlisted_ = std::numeric_limits<double>::infinity();
   double dear_ = std::numeric_limits<double>::infinity(), unlisted_floor_ = std::numeric_limits<double>::infinity();
+  double listed_below_ = std::numeric_limits<double>::infinity();
 };
 
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all

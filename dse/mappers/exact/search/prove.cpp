@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -20,6 +21,14 @@ namespace {
 
 /// Unrollings of several fanouts are taken to be many from so many ways to split the dims on.
 constexpr double kManySplits = 1e6;
+
+/// So many unrollings are listed at once, at most; and how far their floors may be above the least there is, or above
+/// those that were listed before: further where these were few.
+constexpr std::size_t kMostAtOnce = 65'536, kFewAtOnce = 4'096;
+
+/// Before that, a first look at so many with low floors, found along so many branches of each fanout.
+constexpr std::size_t kMostScouted = 32, kBeam = 4;
+constexpr double kFirstBand = 1.1, kNextBand = 1.1, kWiderBand = 1.3;
 
 bool may_be_many(const Task& task, const Problem& problem) {
   if (std::popcount(problem.fanouts) < 2) return false;
@@ -51,23 +60,44 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     if (busy->size() > 0) state.rough = false;
     prover.dive_into(*busy);
   }
-  const SpatialChoices choices(task, problem, limits,
-                               count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out());
-  if (choices.slow() < kInfinity) {
-    const double floor = prover.floor(choices.slow());
-    if (!state.close(floor)) state.leave_unseen(floor);
-    if (options.record_parts) record.floor(choices.slow(), floor);
+  // Where there are many, those with the least floors first; then, while there is effort, the next ones.
+  std::optional<SpatialChoices> choices;
+  if (!options.record_parts && state.incumbent.value < kInfinity) {
+    SpatialChoices::LeftOut scouted = prover.left_out();
+    scouted.beam = kBeam;
+    scouted.most = kMostScouted;
+    choices.emplace(task, problem, limits, scouted);
+    if (choices->has_floors()) prover.dive_into(*choices);
   }
-  state.close_unlisted(choices.dear());
-  std::vector<std::uint32_t> all(choices.size());
-  std::iota(all.begin(), all.end(), 0);
-  prover.run(choices, std::move(all));
-  if (choices.unlisted() < kInfinity) state.close_unlisted(prover.floor(choices.unlisted()));
-  state.close_unlisted(choices.unlisted_floor());
+  std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kMostAtOnce;
+  double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
+  for (bool more = true; more;) {
+    SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out();
+    left_out.from = from;
+    left_out.upto = upto;
+    left_out.most = most;
+    choices.emplace(task, problem, limits, left_out);
+    if (choices->slow() < kInfinity) {
+      const double floor = prover.floor(choices->slow());
+      if (!state.close(floor)) state.leave_unseen(floor);
+      if (options.record_parts) record.floor(choices->slow(), floor);
+    }
+    state.close_unlisted(choices->dear());
+    std::vector<std::uint32_t> all(choices->size());
+    std::iota(all.begin(), all.end(), 0);
+    prover.run(*choices, std::move(all));
+    if (choices->unlisted() < kInfinity) state.close_unlisted(prover.floor(choices->unlisted()));
+    const double rest = choices->unlisted_floor();
+    if (choices->listed_below() <= from) most *= 2;  // as many have the same floor
+    from = choices->listed_below();
+    more = rest >= from && !state.hopeless(rest) && state.undecided == kInfinity && prover.has_effort();
+    if (!more) state.close_unlisted(rest);
+    upto = std::max(from, rest) * (choices->size() < kFewAtOnce ? kWiderBand : kNextBand);
+  }
   if (used != nullptr) *used += limits.effort;
   SearchResult result = result_of(std::move(state), limits);
   if (options.record_parts)
-    result.parts = record.parts(task, problem, choices, prover.keep_choices(),
+    result.parts = record.parts(task, problem, *choices, prover.keep_choices(),
                                 result.ended_by == EndedBy::kProofWithinGap ? result.lower_bound : result.value);
   return result;
 }

@@ -21,8 +21,8 @@ constexpr double kShareOfTables = 0.8;
 
 /// Choices are listed and get tables in turns, for tables find mappings that leave fewer choices to list: of what is
 /// left for both, a turn looks at unrollings with so much, has listed choices after so much and made tables after so
-/// much; the last turn, of so little of all, does not end before all is used.
-constexpr double kShareOfLooking = 0.6, kShareOfListing = 0.7, kShareOfTurn = 0.8, kLastTurn = 0.02;
+/// much.
+constexpr double kShareOfLooking = 0.6, kShareOfListing = 0.7, kShareOfTurn = 0.8;
 
 /// More unrollings than this are looked at fastest first, so that those that a limit leaves are the slow ones.
 constexpr std::size_t kFewUnrollings = 4096;
@@ -65,6 +65,7 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
     : resolved_(task, problem),
       bounds_(resolved_),
       floors_(resolved_, bounds_, limits),
+      decided_(resolved_, bounds_),
       duration_choices_(resolved_),
       limits_(limits),
       threads_(std::min(options.threads, tbb::info::default_concurrency())),
@@ -84,7 +85,7 @@ double Prover::floor(double steps) const { return bounds_.floor(std::max(steps, 
 SpatialChoices::LeftOut Prover::left_out() {
   if (state_.incumbent.value == kInfinity) return {};
   return {bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors),
-          floors_.apply() ? &floors_ : nullptr, limits_.enough(state_.incumbent.value)};
+          floors_.apply() ? &floors_ : nullptr, limits_.enough(state_.incumbent.value), &decided_};
 }
 
 void Prover::dive_into(const SpatialChoices& fastest) {
@@ -124,10 +125,27 @@ void Prover::renumber(const SpatialChoices& other) {
   seen_ = std::move(seen);
 }
 
+/// What is known by the numbers of the list before.
+void Prover::forget_list() {
+  next_ = 0;
+  first_turn_ = true;
+  looked_.clear();
+  unrolled_.clear();
+  waiting_.clear();
+  durations_.resize(1);
+  fastest_.clear();
+  seen_.clear();
+  dived_ = {-kInfinity, 0, 0};
+  next_fastest_ = 0;
+}
+
 void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine) {
   const SpatialChoices* const dived_into = std::exchange(choices_, &choices);
   mine_ = std::move(mine);
-  if (dived_into != nullptr) renumber(*dived_into);
+  if (next_ > 0)
+    forget_list();
+  else if (dived_into != nullptr)
+    renumber(*dived_into);
   turns_.begin(kShareOfTables);
   // 1. A first mapping.
   if (state_.incumbent.value == kInfinity || std::exchange(state_.rough, false)) dive();
@@ -192,15 +210,16 @@ void Prover::dive() {
   for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_->steps(i));
   std::vector<Candidate> group;
   std::size_t as_fast = 0;
+  const bool by_floors = choices_->has_floors();  // then they are few
   for (const std::uint32_t i : mine_) {
-    if (choices_->steps(i) > fewest) continue;
+    if (choices_->steps(i) > fewest && !by_floors) continue;
     ++as_fast;
     if (limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
     const Looked looked = look_at(i, kInfinity);
     group.push_back({looked.least, i, 0});
     if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, looked);
   }
-  fastest_ = group;
+  fastest_ = by_floors ? std::vector<Candidate>{} : group;
   std::sort(group.begin(), group.end());
   Candidate best{kInfinity, 0, 0};
   std::shared_ptr<const UnrollingBounds> bounds_of_best;
@@ -215,7 +234,7 @@ void Prover::dive() {
   }
   if (bounds_of_best == nullptr) return;
   // Keep choices that were not asked for are no better, and neither are the unrollings after the last one looked at.
-  if (!limits_.expired()) {
+  if (!limits_.expired() && !by_floors) {
     for (Candidate& unrolling : fastest_) unrolling.bound = std::max(unrolling.bound, best.bound);
     steps_of_fastest_ = fewest;
     if (group.size() == as_fast) least_of_fastest_ = best.bound;
@@ -249,8 +268,10 @@ Prover::Looked Prover::least_of(std::uint32_t spatial) {
   return look_at(spatial, state_.incumbent.value);
 }
 
-bool Prover::sort_by_steps() {
-  const auto faster = [&](std::uint32_t a, std::uint32_t b) { return choices_->steps(a) < choices_->steps(b); };
+bool Prover::sort_unrollings() {
+  const auto faster = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(choices_->least(a), choices_->steps(a)) < std::pair(choices_->least(b), choices_->steps(b));
+  };
   const auto at = [&](std::size_t i) { return mine_.begin() + static_cast<std::ptrdiff_t>(std::min(i, mine_.size())); };
   for (std::size_t first = 0; first < mine_.size(); first += kSortedAtOnce) {
     if (limits_.expired()) return false;
@@ -266,14 +287,14 @@ bool Prover::sort_by_steps() {
 
 void Prover::look_at_all() {
   limits_.effort += kEffortOfSorting * mine_.size();
-  if (!sort_by_steps()) return leave_rest();
+  if (!sort_unrollings()) return leave_rest();
   std::vector<Candidate> all;
   double left = kInfinity;  // least of what there was no time for
   for (const std::uint32_t i : mine_) {
-    double least = bounds_.floor(choices_->steps(i));
-    if (closed_by_floor(i, least)) continue;
+    if (closed_by_floor(i)) continue;
+    double least = std::max(bounds_.floor(choices_->steps(i)), choices_->least(i));
     if (limits_.expired()) {
-      left = least;  // the others are slower
+      left = least;  // the others are no better
       break;
     }
     if (turns_.left(kShareOfLooking) > 0) least = look_at(i, state_.incumbent.value).least;
@@ -294,13 +315,15 @@ void Prover::look_at_all() {
 }
 
 double Prover::known_of(std::size_t at) const {
-  return looked_.empty() ? bounds_.floor(choices_->steps(mine_[at])) : looked_[at];
+  if (!looked_.empty()) return looked_[at];
+  return std::max(bounds_.floor(choices_->steps(mine_[at])), choices_->least(mine_[at]));
 }
 
-bool Prover::closed_by_floor(std::uint32_t spatial, double floor) {
-  const bool closed = state_.close(floor);
-  if (closed && state_.record != nullptr) state_.record->floor(choices_->steps(spatial), floor);
-  return closed;
+bool Prover::closed_by_floor(std::uint32_t spatial) {
+  const double floor = bounds_.floor(choices_->steps(spatial));
+  if (!state_.close(floor)) return closed_by(choices_->least(spatial));
+  if (state_.record != nullptr) state_.record->floor(choices_->steps(spatial), floor);
+  return true;
 }
 
 bool Prover::list_choices(std::vector<Candidate>& found) {
@@ -308,7 +331,7 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     const std::uint32_t i = mine_[next_];
     // Later turns have better mappings: there an unrolling may be too slow while as slow a one was looked at before.
     const double known = known_of(next_);
-    if (first_turn_ && looked_.empty() ? closed_by_floor(i, known) : closed_by(known)) continue;
+    if (first_turn_ && looked_.empty() ? closed_by_floor(i) : closed_by(known)) continue;
     if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
     if (!looked_.empty() && found.size() > kManyChoices) break;
     const auto [least, bounds] = least_of(i);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dse/mappers/exact/bounds/decided_factors.h"
 #include "dse/mappers/exact/bounds/factor_floors.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
@@ -30,13 +31,19 @@ class Prover {
   double floor(double steps) const;
   /// What is no better than what has been found: those with more steps, and those that cost so much.
   SpatialChoices::LeftOut left_out();
+  /// No choice costs less.
+  double lowest() const { return decided_.least(resolved_.problem.busy_cycles); }
+  bool has_effort() const { return !limits_.expired() && !turns_.ends_within(kLastTurn); }
 
   /// A first mapping, before all choices are listed.
   void dive_into(const SpatialChoices& fastest);
-  /// Some choices of a list. What the dive has found of the fastest serves here, too.
+  /// Some choices of a list. What the dive has found of the fastest serves the first one, too.
   void run(const SpatialChoices& choices, std::vector<std::uint32_t> mine);
 
  private:
+  /// The last turn, of so little of all effort, does not end before all is used.
+  static constexpr double kLastTurn = 0.02;
+
   using Close = double (*)(Lattice&, Incumbent&, SearchLimits&, double cycles);
   using ClosedBy = audit::ClosedBy;
 
@@ -79,11 +86,12 @@ class Prover {
   /// Where there are many: all unrollings once, the fastest first, so that what a limit leaves is slow; then those that
   /// could be better, the least bound first.
   void look_at_all();
-  /// Fastest first. False: time is up.
-  bool sort_by_steps();
+  /// The least floor first, or the fastest. False: time is up.
+  bool sort_unrollings();
   /// Of an unrolling that was not listed yet, by its place in mine_.
   double known_of(std::size_t at) const;
-  bool closed_by_floor(std::uint32_t spatial, double floor);
+  bool closed_by_floor(std::uint32_t spatial);
+  void forget_list();
 
   /// Adds choices that could be better, by the bounds that need no lattice. True: there are no more.
   bool list_choices(std::vector<Candidate>& found);
@@ -120,6 +128,7 @@ class Prover {
   std::vector<Candidate> waiting_;  // for tables
   ChoiceBounds bounds_;
   FactorFloors floors_;
+  DecidedFactors decided_;
   DurationChoices duration_choices_;
   std::vector<Durations> durations_{{}};  // of candidates; number 0 is none
   bool choose_durations_ = false;

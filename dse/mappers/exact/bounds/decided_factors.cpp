@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/bounds/decided_factors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "dse/mappers/exact/lattice/windows.h"
+
+namespace pliant::exact {
+
+DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds)
+    : resolved_(resolved), p_(resolved.problem), bounds_(bounds) {
+  used_.fill(1);
+  for (int x = 0; x < p_.tensors; ++x)
+    for (int d = 0; d < p_.dims; ++d)
+      if (!p_.is_coupled(x, d)) served_by_[d] |= TensorSet{1} << x;
+  for (int l = 0; l < p_.levels; ++l) {
+    if (p_.is_memory[l]) continue;
+    open_[l] = (DimSet{1} << p_.dims) - 1;
+    units_[l] = resolved_.rules.fanout(l).units();
+  }
+}
+
+void DecidedFactors::decide(int l, int d, Count rows, Count cols) {
+  factor_[l][d] = {rows, cols};
+  open_[l] &= ~(DimSet{1} << d);
+  used_[l] *= rows * cols;
+}
+
+void DecidedFactors::reopen(int l, int d) {
+  open_[l] |= DimSet{1} << d;
+  used_[l] /= factor_[l][d].rows * factor_[l][d].cols;
+  factor_[l][d] = {};
+}
+
+/// Units of a fanout that the factors of open dims can take.
+double DecidedFactors::left(int l) const { return static_cast<double>(std::max<Count>(1, units_[l] / used_[l])); }
+
+/// Units that share a word because their windows are equal, at most. Where a_i units stand along each dim i of a rank,
+/// their windows begin at no fewer than 1 + sum of (a_i - 1) different places.
+double DecidedFactors::sharing_windows(int x, const std::array<double, kMaxDims>& units) const {
+  double sharing = 1;
+  for (const Problem::AffineRank& rank : p_.windows[x]) {
+    double all = 1, places = 1;
+    for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      const double here = std::min(units[d], p_.size[d]);
+      all *= here;
+      places += here - 1;
+    }
+    sharing *= all / places;
+  }
+  return sharing;
+}
+
+DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
+  const DimSet all = (DimSet{1} << p_.dims) - 1, uncoupled = all & ~p_.coupled[x];
+  const bool output = x == p_.output;
+  Copies copies;
+  // From the outside in: copies, dim by dim.
+  struct {
+    double outermost = 1, rest = 1;  // as CertainCopies has them
+  } certain[kMaxDims];
+  std::array<double, kMaxDims> most{};
+  most.fill(1);
+  double working = 1, begun = 1, open = 1;
+  for (int l = 0; l <= p_.levels; ++l) {
+    copies.working[l] = working;
+    copies.begun[l] = begun * open;
+    if (l == p_.levels || p_.is_memory[l]) continue;
+    for (DimSet rest = uncoupled & ~open_[l]; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      const Side& side = factor_[l][d];
+      for (const Count bound : {side.rows, side.cols})
+        (certain[d].outermost == 1 ? certain[d].outermost : certain[d].rest) *= static_cast<double>(bound);
+      most[d] *= static_cast<double>(side.rows * side.cols);
+    }
+    if ((uncoupled & open_[l]) != 0) open *= left(l);
+    working = begun = 1;
+    for (DimSet rest = uncoupled; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      const auto& [outermost, inside] = certain[d];
+      working *= resolved_.perfect ? outermost * inside : inside == 1 ? outermost : (outermost - 1) * inside + 1;
+      begun *= std::min(most[d], p_.size[d]);
+    }
+  }
+  // From the inside out: units that share a word.
+  double sharing = 1, more = 1;
+  std::array<double, kMaxDims> units{};
+  units.fill(1);
+  copies.sharing[p_.levels] = copies.open[p_.levels] = 1;
+  for (int l = p_.levels - 1; l >= 0; --l) {
+    copies.sharing[l] = sharing * sharing_windows(x, units);
+    copies.open[l] = more;
+    if (p_.is_memory[l]) continue;
+    const DimSet shares = (output ? p_.reduction[l] : p_.multicast[l]) ? uncoupled : 0;
+    for (DimSet rest = (shares | p_.affine_dims[x]) & ~open_[l]; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      (p_.affine_dims[x] >> d & 1U ? units[d] : sharing) *=
+          static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
+    }
+    for (DimSet rest = p_.affine_dims[x] & open_[l]; rest != 0; rest &= rest - 1)
+      units[std::countr_zero(rest)] *= left(l);
+    if ((shares & open_[l]) != 0) more *= left(l);
+  }
+  return copies;
+}
+
+/// Of a word on its way to the children of a pair, at least.
+double DecidedFactors::network_energy(const KeeperPair& pair, const Copies& copies) const {
+  double pj = 0;
+  const double below = copies.sharing[pair.child] * copies.open[pair.child];
+  for (int l = pair.child - 1; l > pair.parent; --l)
+    if (!p_.is_memory[l]) pj += p_.network_pj[l] * below / (copies.sharing[l] * copies.open[l]);
+  return pj * p_.word_bits[pair.parent] * bounds_.least_words(pair.tensor, pair.parent);
+}
+
+DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const {
+  const int x = pattern.tensor;
+  const bool output = x == p_.output;
+  // Otherwise any part of a sum may be its first.
+  const bool plain =
+      p_.affine[p_.output].empty() && p_.conventions.first_time == Conventions::FirstTime::kDistinctElements;
+  const double words = p_.tensor_words[x];
+  Parts parts{0, 0, 0};
+  for (const KeeperPair& pair : pattern.pairs) {
+    const int parent = pair.parent, child = pair.child;
+    const double arrive = words * copies.working[child], asked = words * copies.working[parent];
+    const double element = p_.element_words[parent][x];
+    // What a word costs at the parent, and what is saved where a sum begins or ends.
+    const double word = element * (output ? p_.update_pj[parent] + p_.read_pj[parent] : p_.read_pj[parent]);
+    const double saved = output ? element * p_.read_pj[parent] + p_.finished_saves[parent] * p_.update_pj[parent] : 0;
+    const double sums = words * copies.begun[parent];
+    const auto served_cost = [&](double served) {
+      return word * served - saved * (plain ? std::min(served, sums) : served);
+    };
+    if (child == p_.levels) {
+      const bool stays = resolved_.compute_runs;
+      const double shared = stays ? 0 : p_.macs / copies.sharing[parent];
+      if (p_.networks != 0 && !stays) parts.fixed += p_.macs * network_energy(pair, copies);
+      const double begin = plain && !stays ? saved * sums : 0;
+      parts.all += served_cost(std::max(asked, shared / copies.open[parent])) + begin;
+      parts.per_sharing = (plain ? word : word - saved) * shared;
+      parts.fixed -= begin;
+      continue;
+    }
+    if (p_.networks != 0) parts.fixed += arrive * network_energy(pair, copies);
+    if (!output) parts.fixed += arrive * p_.element_words[child][x] * p_.write_pj[child];
+    if (output && p_.conventions.drain == Conventions::Drain::kCounted)
+      parts.fixed += arrive * bounds_.least_words(x, child) * p_.read_pj[child];
+    parts.fixed += served_cost(asked);
+  }
+  parts.all += parts.fixed;
+  return parts;
+}
+
+/// With s units for each word of tensor x and factors f along the open dims, s_x is the product of the factors that
+/// serve x, and the product of all of them at most U. For any set T of tensors
+///   sum over T of b_x / s_x >= |T| * (product of b_x)^(1 / |T|) / U^e
+/// where a factor serves at most e |T| tensors of T; and the others cost at least b_x / U each.
+double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen) const {
+  int innermost = 0;
+  for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
+  double units = 1;
+  DimSet open = 0;
+  for (int l = innermost; l < p_.levels; ++l) {
+    if (p_.is_memory[l] || open_[l] == 0) continue;
+    units *= left(l);
+    open |= open_[l];
+  }
+  double fixed = 0, alone = 0;
+  std::array<double, kMaxTensors> cost{};
+  for (int x = 0; x < p_.tensors; ++x) {
+    fixed += chosen[x].fixed;
+    cost[x] = chosen[x].per_sharing;
+    for (int l = chosen[x].keeper; l < innermost; ++l)
+      if (!p_.is_memory[l] && open_[l] != 0) cost[x] /= left(l);
+    alone += cost[x] / units;
+  }
+  double best = alone;
+  if (units > 1 && p_.tensors <= 3) {
+    for (TensorSet set = 3; set < TensorSet{1} << p_.tensors; ++set) {
+      const int size = std::popcount(set);
+      if (size < 2) continue;
+      double product = 1, rest = alone;
+      for (TensorSet left = set; left != 0; left &= left - 1) {
+        const int x = std::countr_zero(left);
+        product *= cost[x];
+        rest -= cost[x] / units;
+      }
+      int most = 0;
+      for (DimSet left = open; left != 0; left &= left - 1)
+        most = std::max(most, std::popcount(static_cast<TensorSet>(served_by_[std::countr_zero(left)] & set)));
+      // A factor for all of them serves none at the cost of another.
+      if (most == size) continue;
+      const double mean = size == 2 ? std::sqrt(product) : std::cbrt(product);
+      const double shared = size == 2 ? (most == 0 ? 1 : std::sqrt(units))
+                                      : (most == 0   ? 1
+                                         : most == 1 ? std::cbrt(units)
+                                                     : std::cbrt(units * units));
+      best = std::max(best, std::max(0.0, rest) + size * mean / shared);
+    }
+  }
+  return fixed + best;
+}
+
+double DecidedFactors::least_energy() const {
+  double apart = 0;
+  std::array<Keepers, kMaxTensors> keepers;
+  std::array<int, kMaxTensors> count{};
+  for (int x = 0; x < p_.tensors; ++x) {
+    const Copies copies = copies_of(x);
+    double least = kInfinity;
+    for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_[x]) {
+      const Parts parts = energy(pattern, copies);
+      least = std::min(least, parts.all);
+      const int keeper = pattern.pairs.front().parent;
+      int i = 0;
+      while (i < count[x] && keepers[x][i].keeper != keeper) ++i;
+      if (i == count[x]) keepers[x][count[x]++] = {keeper, parts.fixed, parts.per_sharing};
+      keepers[x][i].fixed = std::min(keepers[x][i].fixed, parts.fixed);
+    }
+    apart += std::max(bounds_.floor_of_[x], least);
+  }
+  // Every combination of innermost keepers.
+  double joint = kInfinity;
+  std::array<ByKeeper, kMaxTensors> chosen{};
+  const auto choose = [&](auto&& self, int x) -> void {
+    if (x == p_.tensors) {
+      joint = std::min(joint, together(chosen));
+      return;
+    }
+    for (int i = 0; i < count[x]; ++i) {
+      chosen[x] = keepers[x][i];
+      self(self, x + 1);
+    }
+  };
+  choose(choose, 0);
+  return p_.macs * p_.mac_pj + std::max(apart, joint);
+}
+
+double DecidedFactors::least(double steps) const { return bounds_.floor(least_energy(), steps); }
+
+}  // namespace pliant::exact

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floor of all unrollings that have some factors in common: energy that is certain from these factors alone.
+//
+// Of a tensor that is kept at some memories, each element leaves every keeper and arrives at the next one at least once
+// for each copy of it that works. Copies by dims that are still open may be one. A word that leaves the innermost
+// keeper serves at most as many MACs as units share it. Where dims are open tensors compete for the units that are
+// left: a factor serves the tensors that do not use its dim, and all factors together are no more than the units.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "dse/mappers/exact/bounds/choice_bounds.h"
+#include "dse/mappers/exact/choices/partial_floor.h"
+
+namespace pliant::exact {
+
+class DecidedFactors final : public PartialFloor {
+ public:
+  DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds);
+
+  void decide(int level, int d, Count rows, Count cols) override;
+  void reopen(int level, int d) override;
+  double least(double steps) const override;
+  double least_energy() const;
+
+ private:
+  using ByLevel = std::array<double, kMaxLevels + 1>;
+  /// What the factors say of one tensor, at most or at least.
+  struct Copies {
+    ByLevel working;  ///< copies outside a level that need each element, at least
+    ByLevel begun;    ///< copies of a sum outside a level that ever begin, at most (outputs)
+    ByLevel sharing;  ///< units inside a level that one word of its serves, at most: by the factors decided
+    ByLevel open;     ///< how many times more of them the open ones make it
+  };
+  /// Of one pattern.
+  struct Parts {
+    double all;                 ///< everything, each tensor with all units that are left
+    double fixed, per_sharing;  ///< fixed + per_sharing / units that open dims make share a word
+  };
+  /// The least of a tensor's patterns that have the same innermost keeper.
+  struct ByKeeper {
+    int keeper;
+    double fixed, per_sharing;
+  };
+  using Keepers = std::array<ByKeeper, kMaxLevels>;
+
+  double left(int level) const;
+  double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
+  Copies copies_of(int tensor) const;
+  Parts energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const;
+  double network_energy(const KeeperPair& pair, const Copies& copies) const;
+  double together(const std::array<ByKeeper, kMaxTensors>& chosen) const;
+
+  const ResolvedTask& resolved_;
+  const Problem& p_;
+  const ChoiceBounds& bounds_;
+  struct Side {
+    Count rows = 1, cols = 1;
+  };
+  std::array<std::array<Side, kMaxDims>, kMaxLevels> factor_{};
+  std::array<DimSet, kMaxLevels> open_{};
+  std::array<Count, kMaxLevels> units_{}, used_{};
+  std::array<TensorSet, kMaxDims> served_by_{};  // tensors of which units along a dim may share words
+};
+
+}  // namespace pliant::exact

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unrollings of several fanouts together are a tree: the unrolling of the outermost fanout first, dim by dim, then that
+// of the next one. Branches that take too many steps, or whose floor is no better than what is known, are left out as
+// one; of what is left the least floor comes first.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/arithmetic.h"
+#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/mirror.h"
+#include "dse/mappers/exact/choices/partial_floor.h"
+#include "dse/mappers/exact/choices/unroller.h"
+
+namespace pliant::exact {
+
+namespace {
+
+/// Rounding must not make steps seem too many that are not.
+constexpr double kRoundingOfCombinedSteps = 1e-8;
+
+/// Floors are worth their time from so many combinations on.
+constexpr double kManyCombinations = 32'768;
+
+/// Branches that are looked at, with floors and without; the effort of one.
+constexpr std::uint64_t kMostBranches = 200'000'000, kMostFloors = 8'000'000, kEffortOfFloor = 250;
+
+/// Time and memory are looked at every so many.
+constexpr std::uint64_t kBranchesBetween = 1024;
+
+}  // namespace
+
+class SpatialChoices::Tree {
+ public:
+  Tree(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits,
+       const std::optional<Mirror>& mirror, const MapSpaceRules& rules, const LeftOut& left_out)
+      : choices_(choices),
+        task_(task),
+        problem_(problem),
+        limits_(limits),
+        mirror_(mirror),
+        perfect_(task.factorization == Factorization::kPerfect),
+        floors_(left_out.partial),
+        enough_(left_out.enough),
+        upto_(std::min(left_out.enough, left_out.upto)),
+        from_(left_out.from),
+        most_(left_out.most),
+        beam_(left_out.beam) {
+    parallel_.fill(1);
+    double combinations = 1;
+    for (std::size_t f = 0; f < choices.fanouts_.size(); ++f) {
+      Fanout& fanout = fanouts_.emplace_back(Fanout{choices.fanouts_[f], rules.fanout(choices.fanouts_[f]).units()});
+      combinations *= static_cast<double>(choices.unrollings_[f].size());
+      sort(choices.unrollings_[f], fanout.differs_at);
+    }
+    if (combinations <= kManyCombinations) floors_ = nullptr;
+    at_.resize(fanouts_.size());
+  }
+
+  void run() {
+    if (fanouts_.empty()) return add(least_steps(), 0);
+    extend(fanouts_.size(), floors_ != nullptr ? floors_->least(least_steps()) : 0);
+    if (floors_ != nullptr) {
+      limits_.effort += looked_ * kEffortOfFloor;
+      choices_.listed_below_ = upto_;
+    }
+  }
+
+ private:
+  struct Fanout {
+    int level;
+    Count units, used = 1;
+    int decided = 0;                // dims
+    std::vector<int> differs_at{};  // by unrolling: the first dim along which it differs from the one before
+    std::vector<std::pair<double, std::uint32_t>> found{};
+  };
+
+  /// By dim, so that those that begin alike stand together.
+  void sort(std::vector<Unrolling>& all, std::vector<int>& differs_at) const {
+    const auto key = [](const Unrolling& one, int d) { return std::tuple(one.factor(d), one.rows[d]); };
+    const auto first_difference = [&](const Unrolling& a, const Unrolling& b) {
+      int d = 0;
+      while (d < problem_.dims && key(a, d) == key(b, d)) ++d;
+      return d;
+    };
+    std::sort(all.begin(), all.end(), [&](const Unrolling& a, const Unrolling& b) {
+      const int d = first_difference(a, b);
+      return d < problem_.dims && key(a, d) < key(b, d);
+    });
+    differs_at.assign(all.size(), 0);
+    for (std::size_t i = 1; i < all.size(); ++i) differs_at[i] = first_difference(all[i - 1], all[i]);
+  }
+
+  /// Each iteration of an open dim takes one of the units that are left for a step.
+  double least_steps() const {
+    double steps = problem_.cycles_per_mac, open = 1;
+    const int closed = fanouts_.empty() ? problem_.dims : fanouts_.front().decided;
+    for (int d = 0; d < problem_.dims; ++d) {
+      const Count size = task_.layer.dims[d].size;
+      if (d < closed)
+        steps *= static_cast<double>(ceil_div(size, parallel_[d]));
+      else
+        open *= std::max(1.0, static_cast<double>(size) / static_cast<double>(parallel_[d]));
+    }
+    for (const Fanout& fanout : fanouts_)
+      if (fanout.decided < problem_.dims) open /= static_cast<double>(std::max<Count>(1, fanout.units / fanout.used));
+    return steps * std::max(1.0, open * (1 - kRoundingOfCombinedSteps));
+  }
+
+  /// May the loops over the dim stand where they do? From the inside out: what is left bounds the next factor. (Open
+  /// ones leave less.)
+  bool fits(int d) const {
+    const Count size = task_.layer.dims[d].size;
+    if (perfect_) return size % parallel_[d] == 0;
+    Count left = size;
+    for (std::size_t f = 0; f < fanouts_.size(); ++f) {
+      if (fanouts_[f].decided <= d) continue;
+      const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
+      for (const Count b : {unrolling.cols[d], unrolling.rows[d]}) {
+        if (b > left) return false;
+        left = ceil_div(left, b);
+      }
+    }
+    return true;
+  }
+
+  void decide(std::size_t f, std::uint32_t i, int d) {
+    const Unrolling& unrolling = choices_.unrollings_[f][i];
+    at_[f] = i;
+    fanouts_[f].decided = d + 1;
+    fanouts_[f].used *= unrolling.factor(d);
+    parallel_[d] *= unrolling.factor(d);
+    if (floors_ != nullptr) floors_->decide(fanouts_[f].level, d, unrolling.rows[d], unrolling.cols[d]);
+  }
+  void reopen(std::size_t f, int d) {
+    const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
+    fanouts_[f].decided = d;
+    fanouts_[f].used /= unrolling.factor(d);
+    parallel_[d] /= unrolling.factor(d);
+    if (floors_ != nullptr) floors_->reopen(fanouts_[f].level, d);
+  }
+
+  /// Is there no time for what comes next, which costs at least so much?
+  bool over(double least) {
+    if (!over_ && ++looked_ % kBranchesBetween == 0)
+      over_ = looked_ > (floors_ != nullptr ? kMostFloors : kMostBranches) || limits_.expired();
+    if (!over_) return false;
+    complete_ = false;
+    if (floors_ != nullptr)
+      choices_.unlisted_floor_ = std::min(choices_.unlisted_floor_, least);
+    else
+      choices_.unlisted_ = 0;
+    return true;
+  }
+
+  /// Is what is decided no better than what is known?
+  bool closes(double& least, double& steps) {
+    steps = least_steps();
+    if (steps > choices_.most_steps_ * (1 + kRoundingOfCombinedSteps)) {
+      if (complete_) choices_.slow_ = std::min(choices_.slow_, steps);  // otherwise no faster than what went already
+      return true;
+    }
+    if (floors_ == nullptr) return false;
+    least = std::max(least, floors_->least(steps));
+    if (least < upto_) return false;
+    double& out = least < enough_ ? choices_.unlisted_floor_ : choices_.dear_;
+    out = std::min(out, least);
+    return true;
+  }
+
+  /// The fanouts inside number f, the outermost of them first.
+  void extend(std::size_t f, double least) {
+    if (f == 0) return;
+    Fanout& fanout = fanouts_[f - 1];
+    std::vector<std::pair<double, std::uint32_t>> found = std::move(fanout.found);
+    found.clear();
+    walk(f - 1, 0, {0, static_cast<std::uint32_t>(choices_.unrollings_[f - 1].size())}, least, found);
+    if (floors_ != nullptr) std::sort(found.begin(), found.end());
+    if (floors_ != nullptr) found.resize(std::min(found.size(), beam_));
+    for (const auto& [floor, i] : found) {
+      if (over(floor) || (floors_ != nullptr && floor >= upto_)) break;  // room was made meanwhile
+      for (int d = 0; d < problem_.dims; ++d) decide(f - 1, i, d);
+      extend(f - 1, floor);
+      for (int d = problem_.dims; d-- > 0;) reopen(f - 1, d);
+    }
+    fanout.found = std::move(found);
+  }
+
+  /// Unrollings of one fanout that begin alike: the loops of dim d.
+  void walk(std::size_t f, int d, std::pair<std::uint32_t, std::uint32_t> range, double least,
+            std::vector<std::pair<double, std::uint32_t>>& found) {
+    const std::vector<int>& differs_at = fanouts_[f].differs_at;
+    for (std::uint32_t i = range.first, next = i; i < range.second && !over(least); i = next) {
+      for (next = i + 1; next < range.second && differs_at[next] > d;) ++next;
+      // What stands alone is decided at once.
+      int last = d;
+      const bool alone = next == i + 1;
+      bool stands = true;
+      double floor = least, steps = 0;
+      for (;; ++last) {
+        decide(f, i, last);
+        stands = fits(last);
+        if (!stands || !alone || last + 1 == problem_.dims) break;
+      }
+      if (stands && !closes(floor, steps)) {
+        if (last + 1 < problem_.dims)
+          walk(f, last + 1, {i, next}, floor, found);
+        else if (f > 0)
+          found.emplace_back(floor, i);
+        else
+          add(steps, floor);
+      }
+      for (; last >= d; --last) reopen(f, last);
+    }
+  }
+
+  /// Is its image in the mirror listed, and is that another one? (Some with more units than iterations stand for those
+  /// that have one for each.)
+  bool mirrored() const {
+    for (std::size_t f = 0; f < at_.size(); ++f)
+      for (int d = 0; d < problem_.dims; ++d) {
+        const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
+        const Count size = task_.layer.dims[d].size;
+        const Count here = std::min(unrolling.factor(d), size), there = std::min(unrolling.factor((*mirror_)[d]), size);
+        if (here != there) return here < there;
+      }
+    return false;
+  }
+
+  void add(double steps, double least) {
+    if (mirror_ && mirrored()) return;
+    if (floors_ != nullptr && least < from_) return;
+    if (task_.accelerator.hints.min_utilization > 0) {
+      double units = 1;
+      for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel_[d]);
+      if (units < task_.accelerator.hints.min_utilization * problem_.built[problem_.levels]) return;
+    }
+    if (steps > choices_.most_steps_) {
+      if (complete_) choices_.slow_ = std::min(choices_.slow_, steps);
+      return;
+    }
+    for (const std::uint32_t i : at_) choices_.index_.push_back(i);
+    choices_.steps_.push_back(steps);
+    if (floors_ != nullptr) choices_.least_.push_back(least);
+    const std::size_t count = choices_.steps_.size();
+    if ((floors_ != nullptr && count / 2 >= most_) ||
+        (count % kBranchesBetween == 0 &&
+         limits_.too_large(static_cast<double>(count) * (16 + 4 * static_cast<double>(at_.size())))))
+      make_room();
+  }
+
+  /// The better half stays: by floors, or the faster one.
+  void make_room() {
+    const auto fanouts = static_cast<std::ptrdiff_t>(at_.size());
+    std::vector<double>& by = floors_ != nullptr ? choices_.least_ : choices_.steps_;
+    std::size_t kept = 0;
+    const double first = keep_faster_half(by, [&](std::size_t i) {
+      const auto from = choices_.index_.begin() + static_cast<std::ptrdiff_t>(i) * fanouts;
+      std::copy(from, from + fanouts, choices_.index_.begin() + static_cast<std::ptrdiff_t>(kept) * fanouts);
+      if (floors_ != nullptr) choices_.steps_[kept] = choices_.steps_[i];
+      ++kept;
+    });
+    choices_.index_.resize(kept * at_.size());
+    choices_.steps_.resize(kept);
+    complete_ = false;
+    if (floors_ != nullptr) {
+      choices_.unlisted_floor_ = std::min(choices_.unlisted_floor_, first);
+      upto_ = first;
+    } else {
+      choices_.unlisted_ = std::min(choices_.unlisted_, first);
+      choices_.most_steps_ = std::nextafter(first, 0);
+    }
+  }
+
+  SpatialChoices& choices_;
+  const Task& task_;
+  const Problem& problem_;
+  SearchLimits& limits_;
+  const std::optional<Mirror>& mirror_;
+  const bool perfect_;
+  PartialFloor* floors_;
+  const double enough_;
+  double upto_;
+  const double from_;
+  const std::size_t most_, beam_;
+  std::vector<Fanout> fanouts_;  // from the innermost outwards
+  std::vector<std::uint32_t> at_;
+  std::array<Count, kMaxDims> parallel_{};
+  std::uint64_t looked_ = 0;
+  bool complete_ = true, over_ = false;
+};
+
+void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits,
+                             const std::optional<Mirror>& mirror, const MapSpaceRules& rules, const LeftOut& left_out) {
+  Tree(*this, task, problem, limits, mirror, rules, left_out).run();
+}
+
+}  // namespace pliant::exact

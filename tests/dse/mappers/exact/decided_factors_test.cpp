@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The floor of unrollings that begin alike, against every mapping that goes on from there; and which of many are
+// listed.
+#include "dse/mappers/exact/bounds/decided_factors.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
+#include "dse/mappers/exact/truth_by_choice.h"
+
+namespace pliant::exact {
+namespace {
+
+bool certified(const Task& task) {
+  Conventions conventions = task.accelerator.conventions;
+  if (conventions.halo == Conventions::Halo::kRun && conventions.footprint == Conventions::Footprint::kBoundingBox)
+    conventions.halo = Conventions::Halo::kDisplacement;
+  return conventions.name() != "custom";
+}
+
+// Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less.
+TEST(Lemma, FactorsThatAreDecided) {
+  int partial = 0, sharper = 0, close = 0, several = 0;
+  for_each_task(
+      1500,
+      [&](const Truth& truth, const ResolvedTask& resolved) {
+        const Problem& p = truth.problem;
+        const ChoiceBounds bounds(resolved);
+        const double nothing = DecidedFactors(resolved, bounds).least_energy();
+        for (const Choice& choice : truth.choices) {
+          const double energy = choice.least([](const Priced& mapping) { return mapping.energy; });
+          const double value = choice.least([](const Priced& mapping) { return mapping.value; });
+          const double steps = choice.least([](const Priced& mapping) { return mapping.steps; });
+          DecidedFactors floor(resolved, bounds);
+          int fanouts = 0;
+          for (int l = 0; l < p.levels; ++l) {
+            if (p.is_memory[static_cast<std::size_t>(l)]) continue;
+            ++fanouts;
+            for (int d = 0; d < p.dims; ++d) {
+              const Unrolling& unrolling = *choice.spatial.unrolling[static_cast<std::size_t>(l)];
+              floor.decide(l, d, unrolling.rows[static_cast<std::size_t>(d)],
+                           unrolling.cols[static_cast<std::size_t>(d)]);
+              const double least = floor.least_energy();
+              EXPECT_TRUE(at_most(least, energy)) << "level " << l << ", dim " << d << ": " << least << " > " << energy;
+              EXPECT_TRUE(at_most(floor.least(steps), value)) << "level " << l << ", dim " << d;
+              ++partial;
+              sharper += least > nothing * (1 + kSame) ? 1 : 0;
+              close += least > 0.9 * energy ? 1 : 0;
+            }
+          }
+          several += fanouts > 1 ? 1 : 0;
+          // Whatever was decided can be taken back.
+          for (int l = p.levels - 1; l >= 0; --l)
+            for (int d = p.dims - 1; d >= 0 && !p.is_memory[static_cast<std::size_t>(l)]; --d) floor.reopen(l, d);
+          EXPECT_EQ(floor.least_energy(), nothing);
+        }
+      },
+      certified);
+  EXPECT_GT(several, 1000);
+  EXPECT_GT(sharper, partial / 10);
+  EXPECT_GT(close, 100);
+}
+
+/// Two arrays and many unrollings of both.
+Task two_arrays(Factorization factorization) {
+  Task task = task_of(
+      "word_bits: 8\nlevels:\n"
+      "  - {memory: DRAM, capacity: unbounded, read_pj: 40, write_pj: 40}\n"
+      "  - {memory: SRAM, capacity: 4 KiB, read_pj: 4, write_pj: 4, may_bypass: [inputs, weights, outputs]}\n"
+      "  - {fanout: Cores, rows: 29}\n"
+      "  - {memory: Reg, capacity: 64 B, read_pj: 0.5, write_pj: 0.5, may_bypass: [inputs, weights, outputs]}\n"
+      "  - {fanout: PEs, rows: 6, cols: 8}\n"
+      "  - {compute: MAC, mac_pj: 0.1}\n",
+      "  dims: {M: 24, C: 30, P: 12, R: 3}\n  tensors:\n"
+      "    - {name: I, role: inputs, projection: [C, P + R]}\n"
+      "    - {name: W, role: weights, projection: [M, C, R]}\n"
+      "    - {name: O, role: outputs, projection: [M, P]}\n");
+  task.factorization = factorization;
+  return task;
+}
+
+using Factors = std::vector<Count>;
+
+Factors factors_of(const Problem& p, const SpatialChoices& choices, std::size_t i) {
+  Spatial spatial;
+  choices.get(i, spatial);
+  Factors all;
+  for (int l = 0; l < p.levels; ++l)
+    for (int d = 0; d < p.dims && !p.is_memory[static_cast<std::size_t>(l)]; ++d)
+      all.insert(all.end(), {spatial.unrolling[static_cast<std::size_t>(l)]->rows[static_cast<std::size_t>(d)],
+                             spatial.unrolling[static_cast<std::size_t>(l)]->cols[static_cast<std::size_t>(d)]});
+  return all;
+}
+
+// Lists of one band of floors after another hold every unrolling that could cost less than what is enough; what is not
+// listed costs what is said of it.
+TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
+  for (const Factorization factorization : {Factorization::kRubyS, Factorization::kRuby}) {
+    const Task task = two_arrays(factorization);
+    const Problem problem(task.layer, task.accelerator);
+    const ResolvedTask resolved(task, problem);
+    ChoiceBounds bounds(resolved);
+    DecidedFactors floors(resolved, bounds);
+    const auto list = [&](SpatialChoices::LeftOut left_out) {
+      SearchLimits limits({});
+      return SpatialChoices(task, problem, limits, left_out);
+    };
+    const SpatialChoices all = list({});
+    ASSERT_GT(all.size(), 32'768u);  // otherwise floors are not worth their time
+    std::vector<double> sorted;
+    Spatial spatial;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all.get(i, spatial);
+      sorted.push_back(bounds.look_at(spatial).least);
+    }
+    const std::vector<double> least = sorted;
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::size_t most : {std::size_t{1000}, std::size_t{100'000}}) {
+      const double enough = sorted[sorted.size() / 10];
+      std::set<Factors> listed;
+      double from = 0, upto = floors.least(problem.busy_cycles) * 1.05, dear = kInfinity;
+      int bands = 0;
+      for (bool more = true; more; ++bands) {
+        const SpatialChoices some =
+            list({.enough = enough, .partial = &floors, .from = from, .upto = upto, .most = most});
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          listed.insert(factors_of(problem, some, i));
+          EXPECT_GE(some.least(i), from);
+          EXPECT_LT(some.least(i), upto);
+        }
+        dear = std::min(dear, some.dear());
+        more = some.unlisted_floor() < kInfinity;
+        EXPECT_TRUE(!more || some.unlisted_floor() >= some.listed_below());
+        EXPECT_TRUE(!some.has_floors() || some.listed_below() > from);
+        from = some.listed_below();
+        upto = std::max(from, some.unlisted_floor()) * 1.2;
+        ASSERT_LT(bands, 5000);
+      }
+      EXPECT_GT(bands, 1);
+      EXPECT_GE(dear, enough);
+      std::size_t left_out = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (listed.contains(factors_of(problem, all, i))) continue;
+        ++left_out;
+        EXPECT_TRUE(at_most(enough, least[i])) << enough << " " << least[i];
+      }
+      EXPECT_GT(left_out, all.size() / 4);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pliant::exact
