@@ -40,8 +40,9 @@ def main():
     accelerators, workloads = names("accelerators"), names("workloads")
     worst = worst_cpu = unbounded = kept = 0
     while kept < asked.cases:
-        command = [asked.pliant, "map", "--accelerator", draw.choice(accelerators), "--workload", draw.choice(workloads)]
-        command += ["--network", "--factorization", draw.choice(RULES), "--budget", f"{asked.budget}s", "--threads", "1"]
+        command = [asked.pliant, "map", "--accelerator", draw.choice(accelerators),
+                   "--workload", draw.choice(workloads), "--network", "--factorization", draw.choice(RULES),
+                   "--budget", f"{asked.budget}s", "--threads", "1"]
         extra = draw.choice([[], ["--inferences", "10"], ["--objective", "energy", "--deadline", "1e9"]])
         seconds, cpu, code, printed = ran(command + extra + ["--json"])
         if code == 2:

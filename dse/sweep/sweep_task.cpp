@@ -144,6 +144,14 @@ SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_to
   return options;
 }
 
+std::vector<TaskResult::LevelEnergy> energy_of_levels(const CostReport& report, const Accelerator& accelerator) {
+  std::vector<TaskResult::LevelEnergy> all;
+  for (const LevelCost& level : report.levels)
+    if (level.memory || level.energy_pj > 0) all.push_back({level.name, level.energy_pj + level.leakage_pj});
+  all.push_back({accelerator.levels.back().name, report.mac_energy_pj + report.compute_leakage_pj});
+  return all;
+}
+
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,
                       int threads, const std::stop_token& stop, const Clock& clock) {
   TaskResult result;
@@ -174,11 +182,7 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoin
     result.bound_by = report.bound_by;
     for (std::size_t l = 0; l < report.levels.size(); ++l) {
       const LevelCost& level = report.levels[l];
-      if (!level.memory) {
-        if (level.energy_pj > 0) result.energy_by_level.push_back({level.name, level.energy_pj});
-        continue;
-      }
-      result.energy_by_level.push_back({level.name, level.energy_pj + level.leakage_pj});
+      if (!level.memory) continue;
       result.memories.push_back({static_cast<int>(l),
                                  level.instances_built,
                                  level.capacity_words,
@@ -195,8 +199,7 @@ TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoin
                                                     tensor.words_read, tensor.words_written, tensor.energy_pj});
       }
     }
-    result.energy_by_level.push_back(
-        {design.accelerator->levels.back().name, report.mac_energy_pj + report.compute_leakage_pj});
+    result.energy_by_level = energy_of_levels(report, *design.accelerator);
     result.value = found.value;
     result.lower_bound = found.lower_bound;
     result.gap = found.gap();

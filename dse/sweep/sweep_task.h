@@ -5,7 +5,9 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
+#include "costmodel/report.h"
 #include "dse/results/rows.h"
 #include "dse/results/task_store.h"
 #include "dse/sweep/design_space.h"
@@ -40,6 +42,9 @@ class TaskNamer {
 /// How the sweep's mapper searches.
 SearchOptions search_options(const Sweep& sweep, int threads, const std::stop_token& stop,
                              const Clock& clock = real_clock());
+
+/// Where the energy of a mapping goes: memories, networks with energy, and the compute units; leakage with each.
+std::vector<TaskResult::LevelEnergy> energy_of_levels(const CostReport& report, const Accelerator& accelerator);
 
 /// `threads` as in SearchOptions.
 TaskResult solve_task(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Layer& layer,

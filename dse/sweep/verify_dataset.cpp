@@ -228,6 +228,10 @@ class Verification {
     }
     const std::vector<std::string> wrong = check_claim(task, claim);
     for (const std::string& what : wrong) tell(what);
+    if (solved && wrong.empty()) {
+      result.energy_by_level = energy_of_levels(price(layer, *design.accelerator, *claim.mapping), *design.accelerator);
+      row.result = std::make_shared<const TaskResult>(result);
+    }
     if (!wrong.empty() || !prove) return row;
     ProofOptions one = proofs_.options;
     one.threads = 1;

@@ -22,8 +22,8 @@ constexpr double kRoundingOfCombinedSteps = 1e-8;
 /// Floors are worth their time from so many combinations on.
 constexpr double kManyCombinations = 32'768;
 
-/// Branches that are looked at, with floors and without; the effort of one.
-constexpr std::uint64_t kMostBranches = 200'000'000, kMostFloors = 8'000'000, kEffortOfFloor = 250;
+/// Branches that are looked at, without floors and with; the effort of one of these.
+constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 8'000'000, kEffortOfFloor = 250;
 
 /// Time and memory are looked at every so many.
 constexpr std::uint64_t kBranchesBetween = 1024;
@@ -143,7 +143,7 @@ class SpatialChoices::Tree {
   /// Is there no time for what comes next, which costs at least so much?
   bool over(double least) {
     if (!over_ && ++looked_ % kBranchesBetween == 0)
-      over_ = looked_ > (floors_ != nullptr ? kMostFloors : kMostBranches) || limits_.expired();
+      over_ = looked_ > (floors_ != nullptr ? kMostFloors : kMostUnfloored) || limits_.expired();
     if (!over_) return false;
     complete_ = false;
     if (floors_ != nullptr)

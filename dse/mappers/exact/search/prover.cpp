@@ -20,9 +20,8 @@ namespace {
 constexpr double kShareOfTables = 0.8;
 
 /// Choices are listed and get tables in turns, for tables find mappings that leave fewer choices to list: of what is
-/// left for both, a turn looks at unrollings with so much, has listed choices after so much and made tables after so
-/// much.
-constexpr double kShareOfLooking = 0.6, kShareOfListing = 0.7, kShareOfTurn = 0.8;
+/// left for both, a turn has listed choices after so much and made tables after so much.
+constexpr double kShareOfListing = 0.7, kShareOfTurn = 0.8;
 
 /// More unrollings than this are looked at fastest first, so that those that a limit leaves are the slow ones.
 constexpr std::size_t kFewUnrollings = 4096;
@@ -35,12 +34,6 @@ constexpr std::size_t kManyChoices = 32'768;
 /// windows), at one way to keep, and at one tile for its bounds.
 constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfWalks = 2'500, kEffortOfGlance = 400;
 constexpr std::uint64_t kEffortOfKeeps = 300, kEffortOfTile = 40;
-
-/// Listing one of many unrollings and putting it in its place.
-constexpr std::uint64_t kEffortOfSorting = 200;
-
-/// So many are sorted between two looks at the clock.
-constexpr std::size_t kSortedAtOnce = 65'536;
 
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 128;
@@ -266,52 +259,6 @@ Prover::Looked Prover::least_of(std::uint32_t spatial) {
     if (state_.hopeless(least)) return {least, nullptr};
   }
   return look_at(spatial, state_.incumbent.value);
-}
-
-bool Prover::sort_unrollings() {
-  const auto faster = [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(choices_->least(a), choices_->steps(a)) < std::pair(choices_->least(b), choices_->steps(b));
-  };
-  const auto at = [&](std::size_t i) { return mine_.begin() + static_cast<std::ptrdiff_t>(std::min(i, mine_.size())); };
-  for (std::size_t first = 0; first < mine_.size(); first += kSortedAtOnce) {
-    if (limits_.expired()) return false;
-    std::stable_sort(at(first), at(first + kSortedAtOnce), faster);
-  }
-  for (std::size_t width = kSortedAtOnce; width < mine_.size(); width *= 2)
-    for (std::size_t first = 0; first + width < mine_.size(); first += 2 * width) {
-      if (limits_.expired()) return false;
-      std::inplace_merge(at(first), at(first + width), at(first + 2 * width), faster);
-    }
-  return true;
-}
-
-void Prover::look_at_all() {
-  limits_.effort += kEffortOfSorting * mine_.size();
-  if (!sort_unrollings()) return leave_rest();
-  std::vector<Candidate> all;
-  double left = kInfinity;  // least of what there was no time for
-  for (const std::uint32_t i : mine_) {
-    if (closed_by_floor(i)) continue;
-    double least = std::max(bounds_.floor(choices_->steps(i)), choices_->least(i));
-    if (limits_.expired()) {
-      left = least;  // the others are no better
-      break;
-    }
-    if (turns_.left(kShareOfLooking) > 0) least = look_at(i, state_.incumbent.value).least;
-    if (!closed_by(least)) all.push_back({least, i, 0});
-  }
-  mine_.clear();
-  if (limits_.expired()) {
-    for (const Candidate& unrolling : all) left = std::min(left, unrolling.bound);
-    if (left < kInfinity) state_.leave_unseen(left);
-    return;
-  }
-  std::sort(all.begin(), all.end());
-  for (const Candidate& unrolling : all) {
-    mine_.push_back(unrolling.spatial);
-    looked_.push_back(unrolling.bound);
-  }
-  next_fastest_ = fastest_.size();
 }
 
 double Prover::known_of(std::size_t at) const {

@@ -43,6 +43,8 @@ class Prover {
  private:
   /// The last turn, of so little of all effort, does not end before all is used.
   static constexpr double kLastTurn = 0.02;
+  /// What a turn may take for looking at unrollings.
+  static constexpr double kShareOfLooking = 0.6;
 
   using Close = double (*)(Lattice&, Incumbent&, SearchLimits&, double cycles);
   using ClosedBy = audit::ClosedBy;
