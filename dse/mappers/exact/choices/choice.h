@@ -68,9 +68,9 @@ class SpatialChoices {
       : SpatialChoices(task, problem, limits, LeftOut{.most_steps = most_steps}) {}
   std::size_t size() const { return steps_.size(); }
   double steps(std::size_t i) const { return steps_[i]; }
-  bool has_floors() const { return !least_.empty(); }
-  /// What number i costs at least; 0: not known.
-  double least(std::size_t i) const { return least_.empty() ? 0 : least_[i]; }
+  /// There are many: what each costs at least is known, and `from`, `upto`, `most` and `beam` count.
+  bool has_floors() const { return by_floors_; }
+  double least(std::size_t i) const { return by_floors_ ? least_[i] : 0; }
   /// At least so many steps has every one that was not listed for its steps; infinity: there is none.
   double slow() const { return slow_; }
   /// The same of those for which there was no memory or no time: the fastest are listed. Maybe 0.
@@ -101,6 +101,7 @@ class SpatialChoices {
                       unlisted_ = std::numeric_limits<double>::infinity();
   double dear_ = std::numeric_limits<double>::infinity(), unlisted_floor_ = std::numeric_limits<double>::infinity();
   double listed_below_ = std::numeric_limits<double>::infinity();
+  bool by_floors_ = false;
 };
 
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all

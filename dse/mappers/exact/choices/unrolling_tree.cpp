@@ -51,9 +51,12 @@ class SpatialChoices::Tree {
     for (std::size_t f = 0; f < choices.fanouts_.size(); ++f) {
       Fanout& fanout = fanouts_.emplace_back(Fanout{choices.fanouts_[f], rules.fanout(choices.fanouts_[f]).units()});
       combinations *= static_cast<double>(choices.unrollings_[f].size());
-      sort(choices.unrollings_[f], fanout.differs_at);
+      fanout.differs_at.assign(choices.unrollings_[f].size(), 0);
     }
-    if (combinations <= kManyCombinations) floors_ = nullptr;
+    if (combinations <= kManyCombinations)
+      floors_ = nullptr;
+    else
+      for (std::size_t f = 0; f < fanouts_.size(); ++f) sort(choices.unrollings_[f], fanouts_[f].differs_at);
     at_.resize(fanouts_.size());
   }
 
@@ -63,6 +66,7 @@ class SpatialChoices::Tree {
     if (floors_ != nullptr) {
       limits_.effort += looked_ * kEffortOfFloor;
       choices_.listed_below_ = upto_;
+      choices_.by_floors_ = true;
     }
   }
 
@@ -87,7 +91,6 @@ class SpatialChoices::Tree {
       const int d = first_difference(a, b);
       return d < problem_.dims && key(a, d) < key(b, d);
     });
-    differs_at.assign(all.size(), 0);
     for (std::size_t i = 1; i < all.size(); ++i) differs_at[i] = first_difference(all[i - 1], all[i]);
   }
 

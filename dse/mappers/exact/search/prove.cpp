@@ -61,13 +61,16 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     prover.dive_into(*busy);
   }
   // Where there are many, those with the least floors first; then, while there is effort, the next ones.
-  std::optional<SpatialChoices> choices;
+  std::optional<SpatialChoices> scouted, choices;
   if (!options.record_parts && state.incumbent.value < kInfinity) {
-    SpatialChoices::LeftOut scouted = prover.left_out();
-    scouted.beam = kBeam;
-    scouted.most = kMostScouted;
-    choices.emplace(task, problem, limits, scouted);
-    if (choices->has_floors()) prover.dive_into(*choices);
+    SpatialChoices::LeftOut left_out = prover.left_out();
+    left_out.beam = kBeam;
+    left_out.most = kMostScouted;
+    scouted.emplace(task, problem, limits, left_out);
+    if (scouted->has_floors())
+      prover.dive_into(*scouted);
+    else
+      choices = std::move(scouted);  // they are few, and all
   }
   std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kMostAtOnce;
   double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
@@ -76,7 +79,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     left_out.from = from;
     left_out.upto = upto;
     left_out.most = most;
-    choices.emplace(task, problem, limits, left_out);
+    if (!choices || choices->has_floors()) choices.emplace(task, problem, limits, left_out);
     if (choices->slow() < kInfinity) {
       const double floor = prover.floor(choices->slow());
       if (!state.close(floor)) state.leave_unseen(floor);
