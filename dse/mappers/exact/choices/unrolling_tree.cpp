@@ -19,6 +19,9 @@ namespace {
 /// Rounding must not make steps seem too many that are not.
 constexpr double kRoundingOfCombinedSteps = 1e-8;
 
+/// Those of the band before are taken again where rounding could have put them into this one.
+constexpr double kRoundingOfFloorsBefore = 1e-9;
+
 /// Floors are worth their time from so many combinations on.
 constexpr double kManyCombinations = 32'768;
 
@@ -232,7 +235,9 @@ class SpatialChoices::Tree {
 
   void add(double steps, double least) {
     if (mirror_ && mirrored()) return;
-    if (floors_ != nullptr && least < from_) return;
+    // Floors never fall along a branch, but for rounding, and other lists of the same unrollings take other steps to
+    // it.
+    if (floors_ != nullptr && least < from_ * (1 - kRoundingOfFloorsBefore)) return;
     if (task_.accelerator.hints.min_utilization > 0) {
       double units = 1;
       for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel_[d]);
