@@ -19,10 +19,12 @@ class DecidedFactors final : public PartialFloor {
  public:
   DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds);
 
+  void choose_from(int level, const std::vector<Unrolling>& all) override;
+  void least_of_each(double limit, std::vector<Found>& found, Others& others) const override;
   void decide(int level, int d, Count rows, Count cols) override;
   void reopen(int level, int d) override;
   double least(double steps) const override;
-  double least_energy() const;
+  double least_energy() const { return least_energy(keepers()); }
 
  private:
   using ByLevel = std::array<double, kMaxLevels + 1>;
@@ -31,25 +33,35 @@ class DecidedFactors final : public PartialFloor {
     ByLevel working;  ///< copies outside a level that need each element, at least
     ByLevel begun;    ///< copies of a sum outside a level that ever begin, at most (outputs)
     ByLevel sharing;  ///< units inside a level that one word of its serves, at most: by the factors decided
+    ByLevel served;   ///< MACs that one word of its serves, at most: the same, but rounds that are not full count
+    ByLevel serving;  ///< the same, windows by the dims that serve the tensor: whatever is open
     ByLevel open;     ///< how many times more of them the open ones make it
   };
   /// Of one pattern.
   struct Parts {
     double all;                 ///< everything, each tensor with all units that are left
     double fixed, per_sharing;  ///< fixed + per_sharing / units that open dims make share a word
+    double per_serving;
   };
   /// The least of a tensor's patterns that have the same innermost keeper.
   struct ByKeeper {
     int keeper;
     double fixed, per_sharing;
+    double per_serving;  ///< the same, where windows share by the dims that serve the tensor
   };
-  using Keepers = std::array<ByKeeper, kMaxLevels>;
+  struct Keepers {
+    std::array<ByKeeper, kMaxLevels> by{};
+    int count = 0;
+    double least = 0;  ///< of any pattern, this tensor alone
+  };
 
   double left(int level) const;
   double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
   Copies copies_of(int tensor) const;
   Parts energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const;
   double network_energy(const KeeperPair& pair, const Copies& copies) const;
+  std::array<Keepers, kMaxTensors> keepers() const;
+  double least_energy(const std::array<Keepers, kMaxTensors>& keepers) const;
   double together(const std::array<ByKeeper, kMaxTensors>& chosen) const;
 
   const ResolvedTask& resolved_;
@@ -61,6 +73,17 @@ class DecidedFactors final : public PartialFloor {
   std::array<std::array<Side, kMaxDims>, kMaxLevels> factor_{};
   std::array<DimSet, kMaxLevels> open_{};
   std::array<Count, kMaxLevels> units_{}, used_{};
+  /// Dims along which units may share a word of a tensor: those that it does not use, and of a rank with several dims
+  /// all but the largest. (Of a units along it and b along the others a * b / (a + b - 1) share a word, at most b.)
+  std::array<DimSet, kMaxTensors> serving_{};
+  /// The unrollings of one fanout: along each dim the factors that they have, and which one has which.
+  struct Last {
+    int level = -1;
+    std::size_t count = 0;
+    std::array<std::vector<Count>, kMaxDims> factors;
+    std::array<std::vector<std::uint16_t>, kMaxDims> at;
+  };
+  Last last_;
   std::array<TensorSet, kMaxDims> served_by_{};  // tensors of which units along a dim may share words
 };
 

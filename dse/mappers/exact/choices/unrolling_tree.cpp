@@ -26,7 +26,10 @@ constexpr double kRoundingOfFloorsBefore = 1e-9;
 constexpr double kManyCombinations = 32'768;
 
 /// Branches that are looked at, without floors and with; the effort of one of these.
-constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 8'000'000, kEffortOfFloor = 250;
+constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 40'000'000, kEffortOfFloor = 250;
+
+/// So many unrollings of the innermost fanout, floors of which are found at once, take as long.
+constexpr std::size_t kLastPerFloor = 32;
 
 /// Time and memory are looked at every so many.
 constexpr std::uint64_t kBranchesBetween = 1024;
@@ -60,6 +63,7 @@ class SpatialChoices::Tree {
       floors_ = nullptr;
     else
       for (std::size_t f = 0; f < fanouts_.size(); ++f) sort(choices.unrollings_[f], fanouts_[f].differs_at);
+    if (floors_ != nullptr) floors_->choose_from(fanouts_.front().level, choices.unrollings_.front());
     at_.resize(fanouts_.size());
   }
 
@@ -97,17 +101,13 @@ class SpatialChoices::Tree {
     for (std::size_t i = 1; i < all.size(); ++i) differs_at[i] = first_difference(all[i - 1], all[i]);
   }
 
-  /// Each iteration of an open dim takes one of the units that are left for a step.
+  /// With s units along a dim of D iterations and t more to come, t * ceil(D / (s t)) >= ceil(D / s): open factors save
+  /// no more than the units that are left.
   double least_steps() const {
     double steps = problem_.cycles_per_mac, open = 1;
     const int closed = fanouts_.empty() ? problem_.dims : fanouts_.front().decided;
-    for (int d = 0; d < problem_.dims; ++d) {
-      const Count size = task_.layer.dims[d].size;
-      if (d < closed)
-        steps *= static_cast<double>(ceil_div(size, parallel_[d]));
-      else
-        open *= std::max(1.0, static_cast<double>(size) / static_cast<double>(parallel_[d]));
-    }
+    for (int d = 0; d < problem_.dims; ++d)
+      (d < closed ? steps : open) *= static_cast<double>(ceil_div(task_.layer.dims[d].size, parallel_[d]));
     for (const Fanout& fanout : fanouts_)
       if (fanout.decided < problem_.dims) open /= static_cast<double>(std::max<Count>(1, fanout.units / fanout.used));
     return steps * std::max(1.0, open * (1 - kRoundingOfCombinedSteps));
@@ -177,6 +177,7 @@ class SpatialChoices::Tree {
   /// The fanouts inside number f, the outermost of them first.
   void extend(std::size_t f, double least) {
     if (f == 0) return;
+    if (f == 1 && floors_ != nullptr) return finish(least);
     Fanout& fanout = fanouts_[f - 1];
     std::vector<std::pair<double, std::uint32_t>> found = std::move(fanout.found);
     found.clear();
@@ -190,6 +191,28 @@ class SpatialChoices::Tree {
       for (int d = problem_.dims; d-- > 0;) reopen(f - 1, d);
     }
     fanout.found = std::move(found);
+  }
+
+  /// The innermost fanout, where floors of all its unrollings are found at once.
+  void finish(double least) {
+    PartialFloor::Others others{choices_.most_steps_ * (1 + kRoundingOfCombinedSteps), enough_};
+    floors_->least_of_each(upto_, last_, others);
+    looked_ += choices_.unrollings_.front().size() / kLastPerFloor;
+    if (complete_) choices_.slow_ = std::min(choices_.slow_, others.slow);
+    choices_.unlisted_floor_ = std::min(choices_.unlisted_floor_, others.unlisted);
+    choices_.dear_ = std::min(choices_.dear_, others.dear);
+    for (const auto& [floor, i] : last_) {
+      if (over(std::max(least, floor))) continue;
+      int d = 0;
+      bool stands = true;
+      for (; stands && d < problem_.dims; ++d) {
+        decide(0, i, d);
+        stands = fits(d);
+      }
+      double exactly = std::max(least, floor), steps = 0;
+      if (stands && !closes(exactly, steps)) add(steps, exactly);
+      while (d-- > 0) reopen(0, d);
+    }
   }
 
   /// Unrollings of one fanout that begin alike: the loops of dim d.
@@ -293,6 +316,7 @@ class SpatialChoices::Tree {
   const std::size_t most_, beam_;
   std::vector<Fanout> fanouts_;  // from the innermost outwards
   std::vector<std::uint32_t> at_;
+  std::vector<PartialFloor::Found> last_;
   std::array<Count, kMaxDims> parallel_{};
   std::uint64_t looked_ = 0;
   bool complete_ = true, over_ = false;

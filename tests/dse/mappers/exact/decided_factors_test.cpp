@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <vector>
 
@@ -22,9 +23,10 @@ bool certified(const Task& task) {
   return conventions.name() != "custom";
 }
 
-// Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less.
+// Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less;
+// nor where the innermost fanout is left and the floors of its unrollings are found at once.
 TEST(Lemma, FactorsThatAreDecided) {
-  int partial = 0, sharper = 0, close = 0, several = 0;
+  int partial = 0, sharper = 0, close = 0, several = 0, last = 0, near = 0;
   for_each_task(
       1500,
       [&](const Truth& truth, const ResolvedTask& resolved) {
@@ -37,9 +39,27 @@ TEST(Lemma, FactorsThatAreDecided) {
           const double steps = choice.least([](const Priced& mapping) { return mapping.steps; });
           DecidedFactors floor(resolved, bounds);
           int fanouts = 0;
+          const int innermost = std::bit_width(p.fanouts) - 1;
           for (int l = 0; l < p.levels; ++l) {
             if (p.is_memory[static_cast<std::size_t>(l)]) continue;
             ++fanouts;
+            if (l == innermost) {
+              floor.choose_from(l, {*choice.spatial.unrolling[static_cast<std::size_t>(l)]});
+              std::vector<PartialFloor::Found> found;
+              PartialFloor::Others others{kInfinity, kInfinity};
+              floor.least_of_each(kInfinity, found, others);
+              ASSERT_EQ(found.size(), 1u);
+              EXPECT_TRUE(at_most(found[0].floor, value)) << found[0].floor << " > " << value;
+              // What is too slow or costs too much is said to be.
+              others.most_steps = steps * (1 - kSame) - kSame;
+              floor.least_of_each(kInfinity, found, others);
+              EXPECT_TRUE(found.empty() ? others.slow <= steps * (1 + kSame) : others.slow == kInfinity);
+              others.most_steps = kInfinity;
+              floor.least_of_each(0, found, others);
+              EXPECT_TRUE(found.empty() && at_most(others.unlisted, value) && others.dear == kInfinity);
+              ++last;
+              near += others.unlisted > 0.9 * value ? 1 : 0;
+            }
             for (int d = 0; d < p.dims; ++d) {
               const Unrolling& unrolling = *choice.spatial.unrolling[static_cast<std::size_t>(l)];
               floor.decide(l, d, unrolling.rows[static_cast<std::size_t>(d)],
@@ -63,6 +83,8 @@ TEST(Lemma, FactorsThatAreDecided) {
   EXPECT_GT(several, 1000);
   EXPECT_GT(sharper, partial / 10);
   EXPECT_GT(close, 100);
+  EXPECT_GT(last, 1000);
+  EXPECT_GT(near, 100);
 }
 
 /// Two arrays and many unrollings of both.
