@@ -19,8 +19,8 @@ class DecidedFactors final : public PartialFloor {
  public:
   DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds);
 
-  void choose_from(int level, const std::vector<Unrolling>& all) override;
-  void least_of_each(double limit, std::vector<Found>& found, Others& others) const override;
+  std::size_t choose_last(const std::vector<ListedFanout>& fanouts) override;
+  Others least_of_each(double limit, double most_steps, std::vector<Found>& found) override;
   void decide(int level, int d, Count rows, Count cols) override;
   void reopen(int level, int d) override;
   double least(double steps) const override;
@@ -55,6 +55,11 @@ class DecidedFactors final : public PartialFloor {
     double least = 0;  ///< of any pattern, this tensor alone
   };
 
+  /// Over these dims: what is decided, times what is left by the units of last_, over what was left without them.
+  struct Product;
+  Product product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
+                  double (*measure)(double size, double units)) const;
+
   double left(int level) const;
   double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
   Copies copies_of(int tensor) const;
@@ -76,12 +81,17 @@ class DecidedFactors final : public PartialFloor {
   /// Dims along which units may share a word of a tensor: those that it does not use, and of a rank with several dims
   /// all but the largest. (Of a units along it and b along the others a * b / (a + b - 1) share a word, at most b.)
   std::array<DimSet, kMaxTensors> serving_{};
-  /// The unrollings of one fanout: along each dim the factors that they have, and which one has which.
+  /// What the fanouts that are decided last can be.
   struct Last {
-    int level = -1;
-    std::size_t count = 0;
+    std::uint32_t fanouts = 0;
+    std::vector<std::pair<int, std::vector<Unrolling>>> lists;  // by level, from the innermost outwards
     std::array<std::vector<Count>, kMaxDims> factors;
+    /// By combination of factors: its units, the most first; which factors; where the unrollings begin that have them.
+    std::vector<double> units;
     std::array<std::vector<std::uint16_t>, kMaxDims> at;
+    std::vector<std::uint32_t> first;
+    std::vector<std::uint32_t> unrollings;               // one of each list, and again
+    std::vector<std::pair<double, std::uint32_t>> left;  // steps of those that steps do not close
   };
   Last last_;
   std::array<TensorSet, kMaxDims> served_by_{};  // tensors of which units along a dim may share words

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one fanout is left, the floors of all its unrollings are products of what each dim has by its factor.
+// Where only the innermost fanouts are left, with no memory between them, the floors of all that they can be are products
+// of what each dim has by its factor.
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 #include "dse/mappers/exact/bounds/decided_factors.h"
 
@@ -13,90 +15,188 @@ namespace {
 /// Rounding must not make floors more than they are.
 constexpr double kRoundingOfProducts = 1e-9;
 
+/// Combinations of fanouts that are looked at together.
+constexpr std::size_t kMostTogether = 400'000;
+
 }  // namespace
 
-void DecidedFactors::choose_from(int level, const std::vector<Unrolling>& all) {
-  last_.level = level;
-  last_.count = all.size();
-  for (int d = 0; d < p_.dims; ++d) {
-    std::vector<Count>& factors = last_.factors[d];
-    factors.clear();
-    for (const Unrolling& one : all) factors.push_back(one.factor(d));
-    std::sort(factors.begin(), factors.end());
-    factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
-    last_.at[d].clear();
-    for (const Unrolling& one : all) {
-      const auto place = std::lower_bound(factors.begin(), factors.end(), one.factor(d));
-      last_.at[d].push_back(static_cast<std::uint16_t>(place - factors.begin()));
+std::size_t DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts) {
+  // Together they have the products of their factors; as many as act alike and have not too many combinations.
+  std::size_t count = 1, combinations = fanouts[0].all->size();
+  const auto alike = [&](int a, int b) {
+    bool same = p_.gap[a] == p_.gap[b];
+    for (int x = 0; x < p_.tensors; ++x) same &= ((p_.sharing[x] >> a ^ p_.sharing[x] >> b) & 1U) == 0;
+    return same;
+  };
+  while (count < fanouts.size() && alike(fanouts[0].level, fanouts[count].level) &&
+         combinations * fanouts[count].all->size() <= kMostTogether)
+    combinations *= fanouts[count++].all->size();
+  std::vector<std::pair<int, std::vector<Unrolling>>> lists;
+  for (std::size_t f = 0; f < count; ++f) lists.emplace_back(fanouts[f].level, *fanouts[f].all);
+  if (lists == last_.lists) return count;
+  last_ = Last{};
+  last_.lists = std::move(lists);
+  for (std::size_t f = 0; f < count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
+  // The most units first.
+  struct Combination {
+    Count units = 1;
+    std::array<Count, kMaxDims> factors{};
+    std::uint32_t number = 0;
+    auto key() const { return std::tuple(-units, factors); }
+  };
+  std::vector<Combination> all;
+  for (std::size_t i = 0; i < combinations; ++i) {
+    Combination one;
+    one.number = static_cast<std::uint32_t>(i);
+    std::size_t rest = i;
+    bool fits = true;
+    for (int d = 0; d < p_.dims; ++d) one.factors[d] = 1;
+    for (const auto& [level, unrollings] : last_.lists) {
+      for (int d = 0; d < p_.dims; ++d) one.factors[d] *= unrollings[rest % unrollings.size()].factor(d);
+      rest /= unrollings.size();
+    }
+    for (int d = 0; d < p_.dims; ++d) {
+      one.units *= one.factors[d];
+      fits &= !resolved_.perfect || resolved_.task.layer.dims[d].size % one.factors[d] == 0;
+    }
+    if (fits) all.push_back(one);
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.key(), a.number) < std::tuple(b.key(), b.number);
+  });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == 0 || all[i].key() != all[i - 1].key()) {
+      last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
+      last_.units.push_back(static_cast<double>(all[i].units));
+    }
+    std::size_t rest = all[i].number;
+    for (const auto& [level, unrollings] : last_.lists) {
+      last_.unrollings.push_back(static_cast<std::uint32_t>(rest % unrollings.size()));
+      rest /= unrollings.size();
     }
   }
+  for (int d = 0; d < p_.dims; ++d) {
+    std::vector<Count>& distinct = last_.factors[d];
+    for (const Combination& one : all) distinct.push_back(one.factors[d]);
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const std::uint32_t first : last_.first) {
+      const auto place = std::lower_bound(distinct.begin(), distinct.end(), all[first / count].factors[d]);
+      last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
+    }
+  }
+  last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
+  return count;
 }
 
-void DecidedFactors::least_of_each(double limit, std::vector<Found>& found, Others& others) const {
-  found.clear();
-  const std::array<Keepers, kMaxTensors> known = keepers();
-  const double prefix = least_energy(known);
-  // By dim and factor.
-  using Table = std::vector<double>;
-  std::array<Table, kMaxDims> steps;
-  std::array<std::array<std::array<Table, kMaxDims>, kMaxLevels>, kMaxTensors> words;
-  const auto decided = [&](int d, int outside, std::uint32_t fanouts) {
+/// A product over dims of what each has by its factor.
+struct DecidedFactors::Product {
+  double of_decided;
+  struct Table {
+    const std::uint16_t* at;  // by unrolling
+    std::vector<double> by_factor;
+  };
+  std::vector<Table> tables{};
+
+  double of(std::uint32_t unrolling) const {
+    double product = of_decided;
+    for (const Table& table : tables) product *= table.by_factor[table.at[unrolling]];
+    return product;
+  }
+};
+
+DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
+                                                double (*measure)(double size, double units)) const {
+  Product all{of_decided};
+  for (; dims != 0 && (fanouts & last_.fanouts) != 0; dims &= dims - 1) {
+    const int d = std::countr_zero(dims);
+    if (last_.factors[d].back() == 1) continue;
     double units = 1;
     for (int l = outside + 1; l < p_.levels; ++l)
       if (fanouts >> l & 1U) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
-    return units;
-  };
-  for (int d = 0; d < p_.dims; ++d) {
-    const double units = decided(d, -1, p_.fanouts);
+    Product::Table& table = all.tables.emplace_back(Product::Table{last_.at[d].data(), {}});
     for (const Count factor : last_.factors[d])
-      steps[d].push_back(std::ceil(p_.size[d] / (units * static_cast<double>(factor))));
+      table.by_factor.push_back(measure(p_.size[d], units * static_cast<double>(factor)) / measure(p_.size[d], units));
   }
-  for (int x = 0; x < p_.tensors; ++x)
-    for (int i = 0; i < known[x].count; ++i) {
-      const int keeper = known[x].by[i].keeper;
-      if (keeper > last_.level) continue;
-      for (DimSet rest = serving_[x]; rest != 0; rest &= rest - 1) {
-        const int d = std::countr_zero(rest);
-        const bool window = p_.affine_dims[x] >> d & 1U;
-        const std::uint32_t fanouts = window ? p_.fanouts : p_.fanouts & p_.sharing[x];
-        if ((fanouts >> last_.level & 1U) == 0) continue;
-        const double units = decided(d, keeper, fanouts);
-        for (const Count factor : last_.factors[d]) {
-          const double all = units * static_cast<double>(factor);
-          words[x][i][d].push_back(window ? std::min(p_.size[d], units) / std::min(p_.size[d], all)
-                                          : std::ceil(p_.size[d] / all) / std::ceil(p_.size[d] / units));
-        }
-      }
-    }
-  for (std::uint32_t u = 0; u < last_.count; ++u) {
-    double time = p_.cycles_per_mac;
-    for (int d = 0; d < p_.dims; ++d) time *= steps[d][last_.at[d][u]];
-    if (time > others.most_steps) {
-      others.slow = std::min(others.slow, time);
+  return all;
+}
+
+PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
+  found.clear();
+  const std::array<Keepers, kMaxTensors> known = keepers();
+  const double prefix = least_energy(known), certain = p_.macs * p_.mac_pj;
+  const auto rounds = [](double size, double units) { return std::ceil(size / units); };
+  const auto apart = [](double size, double units) { return 1 / std::min(size, units); };
+  // Steps first: they close most.
+  Others others;
+  double iterations = p_.cycles_per_mac, fewest = kInfinity;
+  for (int d = 0; d < p_.dims; ++d) {
+    double units = 1;
+    for (int l = 0; l < p_.levels; ++l) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
+    iterations *= rounds(p_.size[d], units);
+  }
+  const Product steps_of = product(iterations, (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, rounds);
+  last_.left.clear();
+  double too_many = kInfinity, few = 0;  // whatever else
+  for (std::uint32_t u = 0; u < last_.units.size(); ++u) {
+    ++others.looked;
+    // Those that follow have no more units.
+    if (iterations / last_.units[u] * (1 - kRoundingOfProducts) >= too_many) break;
+    const double steps = steps_of.of(u) * (1 - kRoundingOfProducts);
+    if (steps > most_steps) {
+      others.slow = std::min(others.slow, steps);
       continue;
     }
-    double floor = bounds_.floor(prefix, time * (1 - kRoundingOfProducts));
-    if (floor < limit) {
-      double energy = 0;
-      for (int x = 0; x < p_.tensors; ++x) {
-        double least = kInfinity;
-        for (int i = 0; i < known[x].count; ++i) {
-          double moved = known[x].by[i].per_serving;
-          for (int d = 0; d < p_.dims; ++d)
-            if (const Table& table = words[x][i][d]; !table.empty()) moved *= table[last_.at[d][u]];
-          least = std::min(least, known[x].by[i].fixed + moved);
-        }
-        energy += std::max(bounds_.floor_of_[x], least);
+    if (steps >= too_many) continue;
+    if (steps > few) {
+      const double floor = bounds_.floor(prefix, steps);
+      if (floor >= limit) {
+        others.floor = std::min(others.floor, floor);
+        too_many = steps;
+        continue;
       }
-      energy = (energy + p_.macs * p_.mac_pj) * (1 - kRoundingOfProducts);
-      floor = std::max(floor, bounds_.floor(energy, time * (1 - kRoundingOfProducts)));
+      few = steps;
     }
-    if (floor < limit)
-      found.push_back({floor, u});
-    else
-      (floor < others.enough ? others.unlisted : others.dear) =
-          std::min(floor < others.enough ? others.unlisted : others.dear, floor);
+    last_.left.push_back({steps, u});
+    fewest = std::min(fewest, steps);
   }
+  if (last_.left.empty()) return others;
+  // Then words.
+  std::array<std::vector<std::pair<double, Product>>, kMaxTensors> words;
+  for (int x = 0; x < p_.tensors; ++x)
+    for (int i = 0; i < known[x].count; ++i) {
+      const auto& [keeper, fixed, per_sharing, per_serving] = known[x].by[i];
+      Product moved{per_serving};
+      if ((last_.fanouts >> keeper) != 0) {
+        const DimSet windows = serving_[x] & p_.affine_dims[x];
+        moved = product(per_serving, serving_[x] & ~windows, keeper, p_.fanouts & p_.sharing[x], rounds);
+        for (Product::Table& table : product(1, windows, keeper, p_.fanouts, apart).tables)
+          moved.tables.push_back(std::move(table));
+      }
+      words[static_cast<std::size_t>(x)].emplace_back(fixed, std::move(moved));
+    }
+  double too_much = kInfinity;
+  for (const auto& [steps, u] : last_.left) {
+    double energy = certain;
+    for (int x = 0; x < p_.tensors; ++x) {
+      double least = kInfinity;
+      for (const auto& [fixed, moved] : words[static_cast<std::size_t>(x)]) least = std::min(least, fixed + moved.of(u));
+      energy += std::max(bounds_.floor_of_[x], least);
+    }
+    energy = std::max(prefix, energy * (1 - kRoundingOfProducts));
+    if (energy >= too_much) continue;
+    const double floor = bounds_.floor(energy, steps);
+    if (floor < limit) {
+      found.push_back({floor, {&last_.unrollings[last_.first[u]], last_.first[u + 1] - last_.first[u]}});
+      continue;
+    }
+    others.floor = std::min(others.floor, floor);
+    if (const double fastest = bounds_.floor(energy, fewest); fastest >= limit) {
+      others.floor = std::min(others.floor, fastest);
+      too_much = energy;
+    }
+  }
+  return others;
 }
 
 }  // namespace pliant::exact

@@ -4,6 +4,7 @@
 // one; of what is left the least floor comes first.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <tuple>
 
 #include "core/arithmetic.h"
@@ -63,7 +64,11 @@ class SpatialChoices::Tree {
       floors_ = nullptr;
     else
       for (std::size_t f = 0; f < fanouts_.size(); ++f) sort(choices.unrollings_[f], fanouts_[f].differs_at);
-    if (floors_ != nullptr) floors_->choose_from(fanouts_.front().level, choices.unrollings_.front());
+    if (floors_ != nullptr) {
+      std::vector<PartialFloor::ListedFanout> all;
+      for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({fanouts_[f].level, &choices.unrollings_[f]});
+      last_fanouts_ = floors_->choose_last(all);
+    }
     at_.resize(fanouts_.size());
   }
 
@@ -177,7 +182,7 @@ class SpatialChoices::Tree {
   /// The fanouts inside number f, the outermost of them first.
   void extend(std::size_t f, double least) {
     if (f == 0) return;
-    if (f == 1 && floors_ != nullptr) return finish(least);
+    if (f == last_fanouts_) return finish(least);
     Fanout& fanout = fanouts_[f - 1];
     std::vector<std::pair<double, std::uint32_t>> found = std::move(fanout.found);
     found.clear();
@@ -193,26 +198,34 @@ class SpatialChoices::Tree {
     fanout.found = std::move(found);
   }
 
-  /// The innermost fanout, where floors of all its unrollings are found at once.
+  /// The innermost fanouts, where the floors of all that they can be are found at once.
   void finish(double least) {
-    PartialFloor::Others others{choices_.most_steps_ * (1 + kRoundingOfCombinedSteps), enough_};
-    floors_->least_of_each(upto_, last_, others);
-    looked_ += choices_.unrollings_.front().size() / kLastPerFloor;
+    const PartialFloor::Others others =
+        floors_->least_of_each(upto_, choices_.most_steps_ * (1 + kRoundingOfCombinedSteps), last_);
+    looked_ += others.looked / kLastPerFloor;
     if (complete_) choices_.slow_ = std::min(choices_.slow_, others.slow);
-    choices_.unlisted_floor_ = std::min(choices_.unlisted_floor_, others.unlisted);
-    choices_.dear_ = std::min(choices_.dear_, others.dear);
-    for (const auto& [floor, i] : last_) {
-      if (over(std::max(least, floor))) continue;
-      int d = 0;
-      bool stands = true;
-      for (; stands && d < problem_.dims; ++d) {
-        decide(0, i, d);
-        stands = fits(d);
-      }
-      double exactly = std::max(least, floor), steps = 0;
-      if (stands && !closes(exactly, steps)) add(steps, exactly);
-      while (d-- > 0) reopen(0, d);
+    double& out = others.floor < enough_ ? choices_.unlisted_floor_ : choices_.dear_;
+    out = std::min(out, others.floor);
+    for (const auto& [floor, unrollings] : last_) {
+      double together = std::max(least, floor);
+      for (std::size_t i = 0; i < unrollings.size() && !over(together); i += last_fanouts_)
+        finish_with(unrollings.subspan(i, last_fanouts_), last_fanouts_, together);
     }
+  }
+  void finish_with(std::span<const std::uint32_t> unrollings, std::size_t f, double least) {
+    if (f == 0) {
+      double steps = 0;
+      if (!closes(least, steps)) add(steps, least);
+      return;
+    }
+    int d = 0;
+    bool stands = true;
+    for (; stands && d < problem_.dims; ++d) {
+      decide(f - 1, unrollings[f - 1], d);
+      stands = fits(d);
+    }
+    if (stands) finish_with(unrollings, f - 1, least);
+    while (d-- > 0) reopen(f - 1, d);
   }
 
   /// Unrollings of one fanout that begin alike: the loops of dim d.
@@ -316,6 +329,7 @@ class SpatialChoices::Tree {
   const std::size_t most_, beam_;
   std::vector<Fanout> fanouts_;  // from the innermost outwards
   std::vector<std::uint32_t> at_;
+  std::size_t last_fanouts_ = 0;
   std::vector<PartialFloor::Found> last_;
   std::array<Count, kMaxDims> parallel_{};
   std::uint64_t looked_ = 0;

@@ -44,21 +44,18 @@ TEST(Lemma, FactorsThatAreDecided) {
             if (p.is_memory[static_cast<std::size_t>(l)]) continue;
             ++fanouts;
             if (l == innermost) {
-              floor.choose_from(l, {*choice.spatial.unrolling[static_cast<std::size_t>(l)]});
+              const std::vector<Unrolling> one{*choice.spatial.unrolling[static_cast<std::size_t>(l)]};
+              ASSERT_EQ(floor.choose_last({{l, &one}}), 1u);
               std::vector<PartialFloor::Found> found;
-              PartialFloor::Others others{kInfinity, kInfinity};
-              floor.least_of_each(kInfinity, found, others);
+              floor.least_of_each(kInfinity, kInfinity, found);
               ASSERT_EQ(found.size(), 1u);
               EXPECT_TRUE(at_most(found[0].floor, value)) << found[0].floor << " > " << value;
               // What is too slow or costs too much is said to be.
-              others.most_steps = steps * (1 - kSame) - kSame;
-              floor.least_of_each(kInfinity, found, others);
-              EXPECT_TRUE(found.empty() ? others.slow <= steps * (1 + kSame) : others.slow == kInfinity);
-              others.most_steps = kInfinity;
-              floor.least_of_each(0, found, others);
-              EXPECT_TRUE(found.empty() && at_most(others.unlisted, value) && others.dear == kInfinity);
+              EXPECT_TRUE(at_most(floor.least_of_each(kInfinity, 0, found).slow, steps) && found.empty());
+              const double left_out = floor.least_of_each(0, kInfinity, found).floor;
+              EXPECT_TRUE(at_most(left_out, value) && found.empty());
               ++last;
-              near += others.unlisted > 0.9 * value ? 1 : 0;
+              near += left_out > 0.9 * value ? 1 : 0;
             }
             for (int d = 0; d < p.dims; ++d) {
               const Unrolling& unrolling = *choice.spatial.unrolling[static_cast<std::size_t>(l)];
