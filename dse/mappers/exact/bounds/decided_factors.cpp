@@ -17,12 +17,17 @@ DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds&
       if (!p_.is_coupled(x, d)) served_by_[d] |= TensorSet{1} << x;
   for (int x = 0; x < p_.tensors; ++x) {
     serving_[x] = ((DimSet{1} << p_.dims) - 1) & ~p_.coupled[x];
+    for (int d = 0; d < p_.dims; ++d) using_word_[x][d] = p_.size[d];
     DimSet met = 0;
     for (const Problem::AffineRank& rank : p_.windows[x]) {
       const DimSet dims = dims_of(rank);
       int largest = std::countr_zero(dims);
       for (DimSet rest = dims; rest != 0; rest &= rest - 1)
         if (const int d = std::countr_zero(rest); p_.size[d] > p_.size[largest]) largest = d;
+      for (int i = 0; i < rank.terms; ++i)
+        if (rank.terms == 2)
+          using_word_[x][rank.dim[i]] =
+              std::min(using_word_[x][rank.dim[i]], std::ceil(p_.size[rank.dim[i]] / rank.reduced[1 - i]));
       // Ranks that share dims are not told apart by them.
       serving_[x] |= (met & dims) == 0 ? dims & ~(DimSet{1} << largest) : dims & ~met;
       met |= dims;
@@ -116,7 +121,7 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
     copies.serving[l] = served;
     for (DimSet rest = serving_[x] & p_.affine_dims[x]; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
-      copies.serving[l] *= std::min(p_.size[d], decided[d]);
+      copies.serving[l] *= std::min(using_word_[x][d], decided[d]);
     }
     copies.open[l] = more;
     if (p_.is_memory[l]) continue;
@@ -188,7 +193,7 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
 /// serve x, and the product of all of them at most U. For any set T of tensors
 ///   sum over T of b_x / s_x >= |T| * (product of b_x)^(1 / |T|) / U^e
 /// where a factor serves at most e |T| tensors of T; and the others cost at least b_x / U each.
-double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen) const {
+double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen, double units_of_last) const {
   int innermost = 0;
   for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
   double units = 1;
@@ -198,6 +203,7 @@ double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen)
     units *= left(l);
     open |= open_[l];
   }
+  units = std::min(units, units_of_last);
   double fixed = 0, alone = 0;
   std::array<double, kMaxTensors> cost{};
   for (int x = 0; x < p_.tensors; ++x) {
@@ -253,7 +259,7 @@ std::array<DecidedFactors::Keepers, kMaxTensors> DecidedFactors::keepers() const
   return all;
 }
 
-double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keepers) const {
+double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keepers, double units_of_last) const {
   double apart = 0;
   for (int x = 0; x < p_.tensors; ++x) apart += std::max(bounds_.floor_of_[x], keepers[x].least);
   // Every combination of innermost keepers.
@@ -261,7 +267,7 @@ double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keep
   std::array<ByKeeper, kMaxTensors> chosen{};
   const auto choose = [&](auto&& self, int x) -> void {
     if (x == p_.tensors) {
-      joint = std::min(joint, together(chosen));
+      joint = std::min(joint, together(chosen, units_of_last));
       return;
     }
     for (int i = 0; i < keepers[x].count; ++i) {

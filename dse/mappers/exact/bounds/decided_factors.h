@@ -58,7 +58,7 @@ class DecidedFactors final : public PartialFloor {
   /// Over these dims: what is decided, times what is left by the units of last_, over what was left without them.
   struct Product;
   Product product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
-                  double (*measure)(double size, double units)) const;
+                  const std::array<double, kMaxDims>& sizes, double (*measure)(double size, double units)) const;
 
   double left(int level) const;
   double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
@@ -66,8 +66,9 @@ class DecidedFactors final : public PartialFloor {
   Parts energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const;
   double network_energy(const KeeperPair& pair, const Copies& copies) const;
   std::array<Keepers, kMaxTensors> keepers() const;
-  double least_energy(const std::array<Keepers, kMaxTensors>& keepers) const;
-  double together(const std::array<ByKeeper, kMaxTensors>& chosen) const;
+  /// Where the fanouts that are decided last have no more units than so many.
+  double least_energy(const std::array<Keepers, kMaxTensors>& keepers, double units_of_last = kInfinity) const;
+  double together(const std::array<ByKeeper, kMaxTensors>& chosen, double units_of_last) const;
 
   const ResolvedTask& resolved_;
   const Problem& p_;
@@ -81,6 +82,8 @@ class DecidedFactors final : public PartialFloor {
   /// Dims along which units may share a word of a tensor: those that it does not use, and of a rank with several dims
   /// all but the largest. (Of a units along it and b along the others a * b / (a + b - 1) share a word, at most b.)
   std::array<DimSet, kMaxTensors> serving_{};
+  /// Of a dim of a window: how many of its iterations use a word, at most. (With stride 2 every other one.)
+  std::array<std::array<double, kMaxDims>, kMaxTensors> using_word_{};
   /// What the fanouts that are decided last can be.
   struct Last {
     std::uint32_t fanouts = 0;
@@ -91,7 +94,11 @@ class DecidedFactors final : public PartialFloor {
     std::array<std::vector<std::uint16_t>, kMaxDims> at;
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> unrollings;               // one of each list, and again
-    std::vector<std::pair<double, std::uint32_t>> left;  // steps of those that steps do not close
+    struct Left {
+      double steps, energy;
+      std::uint32_t number;
+    };
+    std::vector<Left> left;  // those that steps do not close
   };
   Last last_;
   std::array<TensorSet, kMaxDims> served_by_{};  // tensors of which units along a dim may share words

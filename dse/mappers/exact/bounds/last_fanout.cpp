@@ -106,6 +106,7 @@ struct DecidedFactors::Product {
 };
 
 DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
+                                                const std::array<double, kMaxDims>& sizes,
                                                 double (*measure)(double size, double units)) const {
   Product all{of_decided};
   for (; dims != 0 && (fanouts & last_.fanouts) != 0; dims &= dims - 1) {
@@ -116,7 +117,7 @@ DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, 
       if (fanouts >> l & 1U) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
     Product::Table& table = all.tables.emplace_back(Product::Table{last_.at[d].data(), {}});
     for (const Count factor : last_.factors[d])
-      table.by_factor.push_back(measure(p_.size[d], units * static_cast<double>(factor)) / measure(p_.size[d], units));
+      table.by_factor.push_back(measure(sizes[d], units * static_cast<double>(factor)) / measure(sizes[d], units));
   }
   return all;
 }
@@ -124,7 +125,7 @@ DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, 
 PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
   found.clear();
   const std::array<Keepers, kMaxTensors> known = keepers();
-  const double prefix = least_energy(known), certain = p_.macs * p_.mac_pj;
+  const double certain = p_.macs * p_.mac_pj;
   const auto rounds = [](double size, double units) { return std::ceil(size / units); };
   const auto apart = [](double size, double units) { return 1 / std::min(size, units); };
   // Steps first: they close most.
@@ -135,13 +136,20 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
     for (int l = 0; l < p_.levels; ++l) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
     iterations *= rounds(p_.size[d], units);
   }
-  const Product steps_of = product(iterations, (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, rounds);
+  const Product steps_of = product(iterations, (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
   last_.left.clear();
-  double too_many = kInfinity, few = 0;  // whatever else
+  double prefix = 0, too_many = kInfinity, few = 0;  // whatever else
   for (std::uint32_t u = 0; u < last_.units.size(); ++u) {
     ++others.looked;
     // Those that follow have no more units.
-    if (iterations / last_.units[u] * (1 - kRoundingOfProducts) >= too_many) break;
+    if (u == 0 || last_.units[u] < last_.units[u - 1]) {
+      prefix = std::max(prefix, least_energy(known, last_.units[u]));
+      const double floor = bounds_.floor(prefix, iterations / last_.units[u] * (1 - kRoundingOfProducts));
+      if (floor >= limit) {
+        others.floor = std::min(others.floor, floor);
+        break;
+      }
+    }
     const double steps = steps_of.of(u) * (1 - kRoundingOfProducts);
     if (steps > most_steps) {
       others.slow = std::min(others.slow, steps);
@@ -157,7 +165,7 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
       }
       few = steps;
     }
-    last_.left.push_back({steps, u});
+    last_.left.push_back({steps, prefix, u});
     fewest = std::min(fewest, steps);
   }
   if (last_.left.empty()) return others;
@@ -169,21 +177,22 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
       Product moved{per_serving};
       if ((last_.fanouts >> keeper) != 0) {
         const DimSet windows = serving_[x] & p_.affine_dims[x];
-        moved = product(per_serving, serving_[x] & ~windows, keeper, p_.fanouts & p_.sharing[x], rounds);
-        for (Product::Table& table : product(1, windows, keeper, p_.fanouts, apart).tables)
+        moved = product(per_serving, serving_[x] & ~windows, keeper, p_.fanouts & p_.sharing[x], p_.size,
+                        rounds);
+        for (Product::Table& table : product(1, windows, keeper, p_.fanouts, using_word_[x], apart).tables)
           moved.tables.push_back(std::move(table));
       }
       words[static_cast<std::size_t>(x)].emplace_back(fixed, std::move(moved));
     }
   double too_much = kInfinity;
-  for (const auto& [steps, u] : last_.left) {
+  for (const auto& [steps, by_units, u] : last_.left) {
     double energy = certain;
     for (int x = 0; x < p_.tensors; ++x) {
       double least = kInfinity;
       for (const auto& [fixed, moved] : words[static_cast<std::size_t>(x)]) least = std::min(least, fixed + moved.of(u));
       energy += std::max(bounds_.floor_of_[x], least);
     }
-    energy = std::max(prefix, energy * (1 - kRoundingOfProducts));
+    energy = std::max(by_units, energy * (1 - kRoundingOfProducts));
     if (energy >= too_much) continue;
     const double floor = bounds_.floor(energy, steps);
     if (floor < limit) {

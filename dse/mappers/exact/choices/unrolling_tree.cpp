@@ -9,6 +9,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/choices/mirror.h"
 #include "dse/mappers/exact/choices/partial_floor.h"
 #include "dse/mappers/exact/choices/unroller.h"
@@ -19,9 +20,6 @@ namespace {
 
 /// Rounding must not make steps seem too many that are not.
 constexpr double kRoundingOfCombinedSteps = 1e-8;
-
-/// Those of the band before are taken again where rounding could have put them into this one.
-constexpr double kRoundingOfFloorsBefore = 1e-9;
 
 /// Floors are worth their time from so many combinations on.
 constexpr double kManyCombinations = 32'768;
@@ -50,7 +48,7 @@ class SpatialChoices::Tree {
         floors_(left_out.partial),
         enough_(left_out.enough),
         upto_(std::min(left_out.enough, left_out.upto)),
-        from_(left_out.from),
+        before_(left_out.before),
         most_(left_out.most),
         beam_(left_out.beam) {
     parallel_.fill(1);
@@ -68,6 +66,7 @@ class SpatialChoices::Tree {
       std::vector<PartialFloor::ListedFanout> all;
       for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({fanouts_[f].level, &choices.unrollings_[f]});
       last_fanouts_ = floors_->choose_last(all);
+      if (before_ != nullptr) names_ = before_->names(choices.unrollings_);
     }
     at_.resize(fanouts_.size());
   }
@@ -79,6 +78,8 @@ class SpatialChoices::Tree {
       limits_.effort += looked_ * kEffortOfFloor;
       choices_.listed_below_ = upto_;
       choices_.by_floors_ = true;
+      for (std::size_t i = 0; !names_.empty() && i < choices_.size(); ++i)
+        before_->insert(name_of(&choices_.index_[i * at_.size()]));
     }
   }
 
@@ -256,6 +257,12 @@ class SpatialChoices::Tree {
     }
   }
 
+  std::u32string name_of(const std::uint32_t* unrollings) const {
+    std::u32string name;
+    for (std::size_t f = 0; f < at_.size(); ++f) name.push_back(names_[f][unrollings[f]]);
+    return name;
+  }
+
   /// Is its image in the mirror listed, and is that another one? (Some with more units than iterations stand for those
   /// that have one for each.)
   bool mirrored() const {
@@ -271,9 +278,7 @@ class SpatialChoices::Tree {
 
   void add(double steps, double least) {
     if (mirror_ && mirrored()) return;
-    // Floors never fall along a branch, but for rounding, and other lists of the same unrollings take other steps to
-    // it.
-    if (floors_ != nullptr && least < from_ * (1 - kRoundingOfFloorsBefore)) return;
+    if (!names_.empty() && before_->contains(name_of(at_.data()))) return;
     if (task_.accelerator.hints.min_utilization > 0) {
       double units = 1;
       for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel_[d]);
@@ -325,7 +330,8 @@ class SpatialChoices::Tree {
   PartialFloor* floors_;
   const double enough_;
   double upto_;
-  const double from_;
+  ListedBefore* const before_;
+  ListedBefore::Names names_;
   const std::size_t most_, beam_;
   std::vector<Fanout> fanouts_;  // from the innermost outwards
   std::vector<std::uint32_t> at_;
