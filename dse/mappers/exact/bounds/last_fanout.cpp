@@ -15,6 +15,12 @@ namespace {
 /// Rounding must not make floors more than they are.
 constexpr double kRoundingOfProducts = 1e-9;
 
+/// Energy by units is found again where they are so many times fewer.
+constexpr double kFewerUnits = 0.95;
+
+/// What that takes, and what the tables take, in combinations looked at.
+constexpr std::size_t kLooksOfEnergy = 64, kLooksOfTables = 1024;
+
 /// Combinations of fanouts that are looked at together.
 constexpr std::size_t kMostTogether = 400'000;
 
@@ -138,12 +144,15 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
   }
   const Product steps_of = product(iterations, (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
   last_.left.clear();
-  double prefix = 0, too_many = kInfinity, few = 0;  // whatever else
+  others.looked = kLooksOfTables;
+  double prefix = 0, units = kInfinity, too_many = kInfinity, few = 0;  // whatever else
   for (std::uint32_t u = 0; u < last_.units.size(); ++u) {
     ++others.looked;
     // Those that follow have no more units.
-    if (u == 0 || last_.units[u] < last_.units[u - 1]) {
-      prefix = std::max(prefix, least_energy(known, last_.units[u]));
+    if (last_.units[u] < kFewerUnits * units) {
+      units = last_.units[u];
+      others.looked += kLooksOfEnergy;
+      prefix = std::max(prefix, least_energy(known, units));
       const double floor = bounds_.floor(prefix, iterations / last_.units[u] * (1 - kRoundingOfProducts));
       if (floor >= limit) {
         others.floor = std::min(others.floor, floor);

@@ -154,8 +154,10 @@ class SpatialChoices::Tree {
 
   /// Is there no time for what comes next, which costs at least so much?
   bool over(double least) {
-    if (!over_ && ++looked_ % kBranchesBetween == 0)
+    if (!over_ && ++looked_ >= next_look_) {
+      next_look_ = looked_ + kBranchesBetween;
       over_ = looked_ > (floors_ != nullptr ? kMostFloors : kMostUnfloored) || limits_.expired();
+    }
     if (!over_) return false;
     complete_ = false;
     if (floors_ != nullptr)
@@ -338,7 +340,7 @@ class SpatialChoices::Tree {
   std::size_t last_fanouts_ = 0;
   std::vector<PartialFloor::Found> last_;
   std::array<Count, kMaxDims> parallel_{};
-  std::uint64_t looked_ = 0;
+  std::uint64_t looked_ = 0, next_look_ = kBranchesBetween;
   bool complete_ = true, over_ = false;
 };
 

@@ -78,7 +78,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
   for (bool more = true; more;) {
     SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out();
-    left_out.before = &listed;
+    left_out.before = options.record_parts ? nullptr : &listed;  // then all are listed at once
     left_out.upto = upto;
     left_out.most = most;
     if (!choices || choices->has_floors()) choices.emplace(task, problem, limits, left_out);
