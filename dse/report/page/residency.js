@@ -200,8 +200,9 @@ function mappedAsWords(rows) {
     );
   if (layers.length)
     words.push(
-      `${named(layers)}: mapped layer by layer, every tensor goes outside between layers. As a network (a workload ` +
-        "with a graph, and no `network: false` in the sweep) larger buffers would gain more.",
+      `${named(layers)}: mapped layer by layer, which is quicker; every tensor goes outside between layers, so ` +
+        "nothing here speaks for a buffer that keeps them. As a network (a workload with a graph, and no " +
+        "`network: false` in the sweep) larger buffers would gain more.",
     );
   return words.join(" ");
 }
