@@ -91,6 +91,7 @@ async function start() {
   report = await unpack("data-designs");
   designs = new Designs(report.designs);
   addTogether();
+  openOnGoals();
   applyTheme();
   drawHeader();
   drawFilters(redraw);

@@ -196,7 +196,8 @@ function mappedAsWords(rows) {
   if (networks.length)
     words.push(
       `${named(networks)}: mapped as a network, tensors stay on chip where that is best and operators without MACs ` +
-        `count. With every tensor outside the EDP would be larger by the factor: ${listed(gains)}.`,
+        `count. With every tensor outside ` +
+        (gains.length ? `the EDP would be larger by the factor: ${listed(gains)}.` : "there are no mappings."),
     );
   if (layers.length)
     words.push(
