@@ -31,7 +31,7 @@ function chartConfig() {
     Object.assign(config.legend, {
       orient: "bottom",
       columns: 2,
-      labelLimit: 150,
+      labelLimit: 130,
       gradientLength: 240,
       layout: { bottom: { direction: "vertical" } },
     });
