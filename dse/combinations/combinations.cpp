@@ -139,8 +139,8 @@ std::span<const Refusal> refusals() {
        "a smaller layer, a stricter factorization rule, or no --legal"},
       {{kFinishedOnly},
        {kLegal},
-       "a memory takes no partial sums, so tiles and orders are not counted apart",
-       "no --legal, or the bits of a partial sum"},
+       "where no partial sums are taken, tiles and orders depend on each other",
+       "no --legal"},
       // GOMA's closed form is of matrix products, counted in words.
       {{kGoma},
        {kConv, kStrided, kDilated, kGrouped, kDepthwise, kTransposed, kEinsum},

@@ -102,8 +102,9 @@ function amongWords(points) {
   // What was closed is worse in the goals of the search, and in nothing else.
   const names = [...new Set(space.goals.map((goal) => goal.m.name))],
     inGoals = [frontier.x, frontier.y].every((name) => names.includes(name));
+  const within = report.provenance.over_limit ? " within the limits" : "";
   return (
-    `${plain(all)} designs (${plain(points.length)} mapped${report.provenance.over_limit ? " within the limits" : ""}, ` +
+    `${plain(all)} designs (${plain(points.length)} mapped${within}, ` +
     `the others proven worse by their bounds${inGoals ? "" : `, in ${listed(names.map(titleOf))} only`})`
   );
 }
