@@ -206,10 +206,11 @@ std::optional<Limit> overlapping_outputs(const Task& task) {
   // One window of every rank, over all iterations of its dims.
   Layer overlapping = task.layer;
   const int output = overlapping.output();
-  DimSet windows = 0;
+  // A dim that is an index by itself tells outputs apart.
+  DimSet windows = 0, apart = 0;
   for (const Rank& rank : overlapping.tensors[static_cast<std::size_t>(output)].ranks)
-    for (const Term& term : rank.terms)
-      if (rank.terms.size() > 1) windows |= DimSet{1} << term.dim;
+    for (const Term& term : rank.terms) (rank.terms.size() > 1 ? windows : apart) |= DimSet{1} << term.dim;
+  windows &= ~apart;
   for (std::size_t d = 0; d < overlapping.dims.size(); ++d)
     if ((windows >> d & 1U) == 0) overlapping.dims[d].size = 1;
   const Count elements = overlapping.tensor_words(output);

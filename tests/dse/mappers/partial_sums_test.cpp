@@ -154,6 +154,25 @@ TEST_F(SeparateAccumulators, OutputsWhoseWindowsOverlapAreTheReasonGiven) {
   EXPECT_TRUE(run_mapper(*make_mapper("exact"), made, {}).certified);
 }
 
+// E tells the outputs [E, C + E] apart by itself, so its 70 iterations need no room for 70 sums; those of C do.
+TEST_F(SeparateAccumulators, ADimThatIsAnIndexByItselfMakesNoOutputsOverlap) {
+  for (const int kernel : {1, 3, 20}) {
+    Task made = task(", bits: {partial_sums: none}", 4096);
+    made.layer = parse_layer_text("pliant: layer\nlayer: einsum\neinsum:\n  dims: {C: " + std::to_string(kernel) +
+                                      ", E: 70, K: 2}\n  tensors:\n"
+                                      "    - {name: I, role: inputs, projection: [E, K]}\n"
+                                      "    - {name: W, role: weights, projection: [K, C]}\n"
+                                      "    - {name: O, role: outputs, projection: [E, C + E]}\n",
+                                  "apart.yaml");
+    made.flexibility = made.accelerator.flexibility_of(made.layer);
+    // 16 sums of 32 bits have room in the accumulators.
+    EXPECT_EQ(why_nothing_fits(made).has_value(), kernel > 16) << kernel;
+    const SearchResult found = run_mapper(*make_mapper("exact"), made, {});
+    EXPECT_EQ(found.infeasible, kernel > 16) << kernel;
+    EXPECT_TRUE(found.infeasible || found.certified) << kernel;
+  }
+}
+
 TEST_F(SeparateAccumulators, TheFileSaysItOfMemoriesOnly) {
   const Accelerator read = task(", bits: {partial_sums: none}", 80).accelerator;
   EXPECT_FALSE(takes_partial_sums(read.levels[1].memory()));
