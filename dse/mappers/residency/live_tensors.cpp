@@ -75,20 +75,6 @@ class Reader {
     live_.steps.push_back(std::move(step));
   }
 
-  /// May the layer have this operand in the memory? Keeps are by role, so it must be the only one of its role there.
-  bool may_live(const Task& task, int operand, int level) const {
-    const Role role = task.layer.tensors[static_cast<std::size_t>(operand)].role;
-    if (std::popcount(task.layer.tensors_with_role(role)) != 1) return false;
-    const auto& levels = task.accelerator.levels;
-    const auto keeps = [&](int l) {
-      return levels[static_cast<std::size_t>(l)].is_memory() &&
-             levels[static_cast<std::size_t>(l)].memory().may_keep[static_cast<std::size_t>(role)];
-    };
-    bool comes_from_outside = false;
-    for (int l = 0; l < level; ++l) comes_from_outside |= keeps(l);
-    return keeps(level) && comes_from_outside;
-  }
-
   void find_homes(int t) {
     LiveTensor& found = tensor(t);
     if (found.last_read == found.made_by) return;
@@ -171,6 +157,19 @@ class Reader {
 
 LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows) {
   return Reader(workload, rows).read();
+}
+
+bool may_live(const Task& task, int operand, int level) {
+  const Role role = task.layer.tensors[static_cast<std::size_t>(operand)].role;
+  if (std::popcount(task.layer.tensors_with_role(role)) != 1) return false;
+  const auto& levels = task.accelerator.levels;
+  const auto keeps = [&](int l) {
+    return levels[static_cast<std::size_t>(l)].is_memory() &&
+           levels[static_cast<std::size_t>(l)].memory().may_keep[static_cast<std::size_t>(role)];
+  };
+  bool comes_from_outside = false;
+  for (int l = 0; l < level; ++l) comes_from_outside |= keeps(l);
+  return keeps(level) && comes_from_outside;
 }
 
 int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level) {

@@ -56,6 +56,9 @@ struct LiveTensors {
 /// `rows` are the tasks of the workload's rows, all on one accelerator.
 LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows);
 
+/// May the layer have this operand in the memory? Keeps are by role, so it must be the only one of its role there.
+bool may_live(const Task& task, int operand, int level);
+
 /// Bits of a tensor's finished elements at a memory, as the layer that makes it says. Operators say nothing.
 int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level);
 

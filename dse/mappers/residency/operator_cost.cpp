@@ -90,9 +90,7 @@ WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& liv
   return at;
 }
 
-namespace {
-
-OperatorCost cost_of(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written) {
+OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written) {
   OperatorCost cost;
   for (const auto& [level, moved] : at) {
     const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
@@ -103,16 +101,15 @@ OperatorCost cost_of(const Accelerator& accelerator, const WordsByLevel& at, Rol
   return cost;
 }
 
-}  // namespace
-
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made) {
-  return cost_of(rows.front().accelerator, operator_words(rows, step, live, homes, made), Role::kInput, Role::kOutput);
+  return moving_cost(rows.front().accelerator, operator_words(rows, step, live, homes, made), Role::kInput,
+                     Role::kOutput);
 }
 
 OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
                           Home home) {
-  return cost_of(rows.front().accelerator, loading_words(rows, live, weights, home), Role::kWeight, Role::kWeight);
+  return moving_cost(rows.front().accelerator, loading_words(rows, live, weights, home), Role::kWeight, Role::kWeight);
 }
 
 NetworkParts::Part operators_outside(const LiveTensors& live, const std::vector<Task>& rows) {

@@ -29,6 +29,9 @@ WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, con
 WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
                            Home home);
 
+/// What moving words costs: their energy, and the time of the busiest port while nothing else runs.
+OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written);
+
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made);
 

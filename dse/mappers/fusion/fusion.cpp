@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/fusion/fusion.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "dse/mappers/network_hull.h"
+
+namespace pliant::fusion {
+
+Search::Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows,
+               const SearchOptions& options)
+    : options_(options),
+      variants_(mapper, rows, options),
+      whole_(workload, rows, true, variants_),
+      tiles_(mapper, options),
+      lines_(rows, variants_, whole_, tiles_, options.stop) {}
+
+Optimum Search::taken(const FusedPath& path, double slope) {
+  Optimum best;
+  best.energy_pj = path.energy_pj;
+  best.cycles = path.cycles;
+  best.homes.assign(live().tensors.size(), kOutside);
+  best.steps.resize(live().steps.size());
+  const auto settle = [&](int step, Home made) {
+    const int makes = live().steps[static_cast<std::size_t>(step)].makes;
+    if (makes >= 0) best.homes[static_cast<std::size_t>(makes)] = made;
+  };
+  for (const PathPart& part : path.parts) {
+    if (part.group == nullptr) {
+      settle(part.step, part.alone.made);
+      residency::StepChoice& choice = best.steps[static_cast<std::size_t>(part.step)];
+      choice.variant = part.alone.variant;
+      choice.energy_pj = part.alone.energy_pj;
+      choice.cycles = part.alone.cycles;
+      const auto count = live().steps[static_cast<std::size_t>(part.step)].count;
+      if (part.alone.line != nullptr)
+        choice.parts.push_back({count, part.alone.line->point.mapping, part.alone.line->point.totals});
+      continue;
+    }
+    settle(part.steps->back(), part.made);
+    GroupChoice& group = best.groups.emplace_back();
+    group.steps = *part.steps;
+    group.setting = part.group->setting();
+    group.plan = *part.plan;
+    const auto of = [&](int layer) -> residency::StepChoice& {
+      return best.steps[static_cast<std::size_t>(group.steps[static_cast<std::size_t>(layer)])];
+    };
+    for (std::size_t l = 0; l < group.plan.moves.size(); ++l) {
+      of(static_cast<int>(l)).energy_pj += group.plan.moves[l].energy_pj;
+      of(static_cast<int>(l)).cycles += group.plan.moves[l].cycles;
+    }
+    for (const Plan::Runs& runs : group.plan.runs) {
+      const LayerPoint& point = lines_.point(runs.piece, slope);
+      group.runs.push_back({runs.layer, runs.times, tiles_.task(runs.piece), point.mapping, point.totals});
+      of(runs.layer).energy_pj += runs.times * point.totals.energy_pj;
+      of(runs.layer).cycles += runs.times * point.totals.cycles;
+    }
+  }
+  return best;
+}
+
+Optimum Search::run(const NetworkGoal& asked) {
+  if (asked.objective == Objective::kEdpOverUtilization)
+    throw std::invalid_argument("a network has no utilization of its own");
+  NetworkGoal goal = asked;
+  goal.most_cycles *= 1 + kNetworkRounding;  // sums in another order must not miss a deadline by rounding
+  NetworkHull hull(
+      goal, options_.stop,
+      [&](double slope) -> std::optional<NetworkLine> {
+        if (!std::exchange(begun_, true)) whole_.search_outside(slope);  // an answer, whatever time is left
+        const FusedPath* path = lines_.at(slope);
+        if (path == nullptr) return std::nullopt;
+        NetworkLine line;
+        line.slope = slope;
+        line.least = path->least;
+        line.energy_pj = path->energy_pj;
+        line.cycles = path->cycles;
+        return line;
+      },
+      options_.gap);
+  Optimum best;
+  const auto complete = [&] { return variants_.complete() && tiles_.complete(); };
+  if (!hull.close()) {
+    best.without_mapping = whole_.stuck_row();
+    best.infeasible = complete();
+    return best;
+  }
+  best.fastest_cycles = hull.fastest_cycles();
+  if (hull.too_slow()) {
+    best.infeasible = complete();
+    return best;
+  }
+  if (hull.best() != nullptr) {
+    const double fastest = best.fastest_cycles;
+    best = taken(*lines_.at(hull.best()->slope), hull.best()->slope);
+    best.fastest_cycles = fastest;
+  }
+  best.value = hull.value();
+  // Between two corners of the hull nothing is combined: the gap to the lines is stated.
+  best.between_corners = hull.has_deadline() && !hull.close_enough() && !options_.stop.stop_requested();
+  const bool all_places = !live().limited;
+  best.certified = hull.proven() && all_places && complete();
+  best.lower_bound = best.certified ? best.value : all_places ? hull.lower_bound() : 0;
+  return best;
+}
+
+}  // namespace pliant::fusion

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/fusion/tile_lines.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/legality.h"
+
+namespace pliant::fusion {
+
+using residency::Reserved;
+
+namespace {
+
+/// Does the first leave at least as much room everywhere?
+bool takes_no_more(const Reserved& a, const Reserved& b) {
+  for (std::size_t l = 0; l < a.size(); ++l)
+    for (std::size_t r = 0; r < kRoles; ++r)
+      if (a[l][r] > b[l][r]) return false;
+  return true;
+}
+
+}  // namespace
+
+Task run_task(const RunShape& shape, const Reserved& reserved) {
+  residency::Variant variant;
+  variant.homes = shape.homes;
+  variant.reserved = reserved;
+  Task task = residency::variant_task(*shape.layer, variant);
+  for (std::size_t d = 0; d < shape.sizes.size(); ++d) task.layer.dims[d].size = shape.sizes[d];
+  task.layer.written_as.clear();  // it is another layer now
+  if (shape.sums_in != residency::kOutside)
+    task.accelerator.levels[static_cast<std::size_t>(shape.sums_in)]
+        .memory()
+        .may_bypass[static_cast<std::size_t>(Role::kOutput)] = false;
+  return task;
+}
+
+int TileLines::shape(RunShape shape) {
+  const auto [at, is_new] = known_shapes_.emplace(shape, static_cast<int>(shapes_.size()));
+  if (is_new) shapes_.push_back({std::move(shape), std::nullopt, {}});
+  return at->second;
+}
+
+int TileLines::piece(int shape, Reserved reserved) {
+  const auto [at, is_new] = known_pieces_.emplace(std::pair{shape, reserved}, static_cast<int>(pieces_.size()));
+  if (is_new) {
+    Piece piece;
+    piece.shape = shape;
+    piece.reserved = std::move(reserved);
+    pieces_.push_back(std::move(piece));
+    shapes_[static_cast<std::size_t>(shape)].pieces.push_back(at->second);
+  }
+  return at->second;
+}
+
+double TileLines::floor(int shape, double slope) {
+  Shape& of = shapes_[static_cast<std::size_t>(shape)];
+  if (!of.floor) {
+    const auto& levels = of.of.layer->accelerator.levels;
+    of.floor = layer_floor(run_task(of.of, Reserved(levels.size())));
+  }
+  return std::isinf(slope) ? of.floor->cycles : of.floor->energy_pj + slope * of.floor->cycles;
+}
+
+void TileLines::make_task(Piece& piece) {
+  if (piece.layer) return;
+  piece.layer = std::make_unique<NetworkLayer>();
+  piece.layer->task = run_task(shapes_[static_cast<std::size_t>(piece.shape)].of, piece.reserved);
+  piece.lines = std::make_unique<LayerLines>(mapper_, *piece.layer, options_);
+}
+
+const Task& TileLines::task(int piece) {
+  make_task(at(piece));
+  return at(piece).layer->task;
+}
+
+/// Less room never helps, and a mapping that fits into less room is as good as it was.
+TileLines::Known TileLines::bound(int id, double slope) {
+  if (const auto known = at(id).settled.find(slope); known != at(id).settled.end()) return known->second;
+  const int shape = at(id).shape;
+  Known best{floor(shape, slope), nullptr};
+  for (const int other : shapes_[static_cast<std::size_t>(shape)].pieces) {
+    if (other == id || !takes_no_more(at(other).reserved, at(id).reserved)) continue;
+    if (at(other).infeasible) return at(id).settled[slope] = {kInfinity, nullptr};
+    const auto known = at(other).settled.find(slope);
+    if (known == at(other).settled.end()) continue;
+    best.least = std::max(best.least, known->second.least);
+    if (known->second.point == nullptr) continue;
+    const Task& here = task(id);
+    if (check_legality(here.layer, here.accelerator, here.flexibility, here.factorization, known->second.point->mapping)
+            .empty())
+      return at(id).settled[slope] = known->second;
+  }
+  return best;
+}
+
+bool TileLines::search(int id, double slope) {
+  if (at(id).settled.contains(slope)) return true;
+  if (options_.stop.stop_requested()) return false;
+  Piece& piece = at(id);
+  make_task(piece);
+  const LayerLines::Line* line = piece.lines->at(slope);
+  piece.infeasible = line == nullptr && piece.lines->infeasible();
+  if (line == nullptr && !piece.infeasible) {
+    complete_ = false;
+    piece.settled[slope] = {floor(piece.shape, slope), nullptr};
+    return true;
+  }
+  piece.settled[slope] = line == nullptr ? Known{kInfinity, nullptr} : Known{line->least, &line->point};
+  return true;
+}
+
+std::uint64_t TileLines::searches() const {
+  std::uint64_t sum = 0;
+  for (const Piece& piece : pieces_)
+    if (piece.lines) sum += piece.lines->searches();
+  return sum;
+}
+
+}  // namespace pliant::fusion
