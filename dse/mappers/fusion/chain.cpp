@@ -10,10 +10,22 @@ namespace pliant::fusion {
 
 namespace {
 
+Count size_of(const Layer& layer, int dim) { return layer.dims[static_cast<std::size_t>(dim)].size; }
+
+/// Its terms that move at all; the first where none does.
+std::vector<Term> moving_terms(const Layer& layer, const Rank& rank) {
+  std::vector<Term> moving;
+  for (const Term& term : rank.terms)
+    if (size_of(layer, term.dim) > 1) moving.push_back(term);
+  if (moving.empty() && !rank.terms.empty()) moving.push_back(rank.terms.front());
+  return moving;
+}
+
 /// The dim of a rank that is nothing but it, and that no other rank of the tensor has.
-std::optional<int> plain_dim(const Tensor& tensor, const Rank& rank) {
-  if (rank.terms.size() != 1 || rank.terms.front().coefficient != 1) return std::nullopt;
-  const int dim = rank.terms.front().dim;
+std::optional<int> plain_dim(const Layer& layer, const Tensor& tensor, const Rank& rank) {
+  const std::vector<Term> terms = moving_terms(layer, rank);
+  if (terms.size() != 1 || terms.front().coefficient != 1) return std::nullopt;
+  const int dim = terms.front().dim;
   int uses = 0;
   for (const Rank& other : tensor.ranks)
     for (const Term& term : other.terms) uses += term.dim == dim ? 1 : 0;
@@ -21,17 +33,16 @@ std::optional<int> plain_dim(const Tensor& tensor, const Rank& rank) {
   return dim;
 }
 
-Count size_of(const Layer& layer, int dim) { return layer.dims[static_cast<std::size_t>(dim)].size; }
-
 /// A window p + r: `p` indexes the layer's output, `r` does not.
 struct Window {
   int dim = 0;
   Count step = 1, overlap = 0, extent = 0;
 };
 std::optional<Window> window_of(const Layer& layer, const Rank& rank) {
-  if (rank.terms.size() != 2) return std::nullopt;
+  const std::vector<Term> terms = moving_terms(layer, rank);
+  if (terms.size() != 2) return std::nullopt;
   const DimSet outputs = layer.coupled(layer.output());
-  Term moving = rank.terms[0], inside = rank.terms[1];
+  Term moving = terms[0], inside = terms[1];
   if ((outputs >> moving.dim & 1U) == 0) std::swap(moving, inside);
   if ((outputs >> moving.dim & 1U) == 0 || (outputs >> inside.dim & 1U) != 0) return std::nullopt;
   const Count reach = inside.coefficient * (size_of(layer, inside.dim) - 1) + 1;
@@ -76,9 +87,9 @@ std::vector<Shared> shared_dims(const Layer& producer, const Layer& reader, int 
   if (made.ranks.size() != read.ranks.size()) return {};
   std::vector<Shared> all;
   for (std::size_t r = 0; r < made.ranks.size(); ++r) {
-    const std::optional<int> from = plain_dim(made, made.ranks[r]);
+    const std::optional<int> from = plain_dim(producer, made, made.ranks[r]);
     if (!from) return {};
-    if (const std::optional<int> to = plain_dim(read, read.ranks[r])) {
+    if (const std::optional<int> to = plain_dim(reader, read, read.ranks[r])) {
       if (size_of(producer, *from) != size_of(reader, *to)) return {};
       all.push_back({*from, *to, std::nullopt});
     } else if (const std::optional<Window> window = window_of(reader, read.ranks[r])) {
@@ -133,7 +144,7 @@ Chain make_chain(std::vector<const Task*> layers, const std::vector<int>& reads)
         producer = {rank.made, rank.window->step, rank.window->overlap};
       }
       link.axes.push_back(axis);
-      link.windows.push_back(rank.window.has_value());
+      link.windows.push_back(rank.window && rank.window->overlap > 0);
     }
     chain.links.push_back(std::move(link));
   }

@@ -280,8 +280,16 @@ std::vector<Count> tile_words(const Setting& setting, const std::vector<Stack>& 
     const int sums = accelerator.partial_sum_bits(setting.home, producer);
     const int results = std::max(accelerator.element_bits(setting.home, producer, link.made),
                                  accelerator.element_bits(setting.home, reader, link.read));
-    for (int l = reach(i, stack.size(), -1); l <= reach(i + 1, stack.size(), 1); ++l)
+    const int end = reach(i + 1, stack.size(), 1);
+    for (int l = reach(i, stack.size(), -1); l <= end; ++l)
       taken[static_cast<std::size_t>(l)] += words_in(setting, elements, l <= i ? sums : results);
+    const Place& last_loop = chain.place(stack.back().axis, i);
+    if (last_loop.overlap == 0) continue;
+    // What the next window needs again stays while the rest of the round runs.
+    std::vector<Count> sizes = cut_sizes(chain, i, stack, true);
+    sizes[static_cast<std::size_t>(last_loop.dim)] = last_loop.overlap;
+    const Count again = words_in(setting, elements_of(producer, link.made, sizes), results);
+    for (int l = end + 1; l <= reach(i + 1, stack.size() - 1, 1); ++l) taken[static_cast<std::size_t>(l)] += again;
   }
   for (const Held& one : held) {
     const Layer& layer = chain.layer(one.layer);
