@@ -47,9 +47,9 @@ Optimum Search::taken(const FusedPath& path, double slope) {
     const auto of = [&](int layer) -> residency::StepChoice& {
       return best.steps[static_cast<std::size_t>(group.steps[static_cast<std::size_t>(layer)])];
     };
-    for (std::size_t l = 0; l < group.plan.moves.size(); ++l) {
-      of(static_cast<int>(l)).energy_pj += group.plan.moves[l].energy_pj;
-      of(static_cast<int>(l)).cycles += group.plan.moves[l].cycles;
+    for (std::size_t l = 0; l < group.steps.size(); ++l) {
+      of(static_cast<int>(l)).energy_pj += group.plan.layers[l]->moving.energy_pj;
+      of(static_cast<int>(l)).cycles += group.plan.layers[l]->moving.cycles;
     }
     for (const Plan::Runs& runs : group.plan.runs) {
       const LayerPoint& point = lines_.point(runs.piece, slope);
@@ -59,6 +59,24 @@ Optimum Search::taken(const FusedPath& path, double slope) {
     }
   }
   return best;
+}
+
+/// Words that tensors take while each step runs, tiles included.
+void Search::note_rooms(Optimum& best) const {
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const auto rooms = whole_.rooms(
+        static_cast<int>(s), [&](int tensor) { return best.homes[static_cast<std::size_t>(tensor)]; }, kOutside);
+    for (const auto& words : rooms.all) best.steps[s].taken.push_back(words[0] + words[1] + words[2]);
+  }
+  for (const GroupChoice& group : best.groups)
+    for (std::size_t l = 0; l < group.steps.size(); ++l) {
+      std::vector<Count>& taken = best.steps[static_cast<std::size_t>(group.steps[l])].taken;
+      for (std::size_t level = 0; level < taken.size(); ++level) {
+        const auto& words = group.setting.taken[level];
+        taken[level] = words[0] + words[1] + words[2];
+      }
+      taken[static_cast<std::size_t>(group.setting.home)] += group.plan.tile_words[l];
+    }
 }
 
 Optimum Search::run(const NetworkGoal& asked) {
@@ -83,6 +101,7 @@ Optimum Search::run(const NetworkGoal& asked) {
   Optimum best;
   const auto complete = [&] { return variants_.complete() && tiles_.complete(); };
   if (!hull.close()) {
+    whole_.at(0);  // says which row fits nowhere
     best.without_mapping = whole_.stuck_row();
     best.infeasible = complete();
     return best;
@@ -96,6 +115,7 @@ Optimum Search::run(const NetworkGoal& asked) {
     const double fastest = best.fastest_cycles;
     best = taken(*lines_.at(hull.best()->slope), hull.best()->slope);
     best.fastest_cycles = fastest;
+    note_rooms(best);
   }
   best.value = hull.value();
   // Between two corners of the hull nothing is combined: the gap to the lines is stated.

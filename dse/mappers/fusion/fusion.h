@@ -48,14 +48,18 @@ class Search {
   /// `rows` are the tasks of the workload's rows; the workload must have a graph. All arguments must outlive it.
   Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows, const SearchOptions& options);
 
+  /// What it gives refers to the search.
   Optimum run(const NetworkGoal& asked);
 
   const residency::LiveTensors& live() const { return whole_.live(); }
   const Task& task(int variant) const { return variants_.task(variant); }
+  /// Are there layers that could pass tiles on?
+  bool any_groups() const { return lines_.any_groups(); }
   std::uint64_t searches() const { return variants_.searches() + tiles_.searches(); }
 
  private:
   Optimum taken(const FusedPath& path, double slope);
+  void note_rooms(Optimum& best) const;
 
   const SearchOptions& options_;
   residency::VariantLines variants_;

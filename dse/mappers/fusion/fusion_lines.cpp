@@ -259,9 +259,9 @@ void FusionLines::add_up(FusedPath& path, double slope) {
       path.cycles += part.alone.cycles;
       continue;
     }
-    for (const OperatorCost& moves : part.plan->moves) {
-      path.energy_pj += moves.energy_pj;
-      path.cycles += moves.cycles;
+    for (const LayerChoice* layer : part.plan->layers) {
+      path.energy_pj += layer->moving.energy_pj;
+      path.cycles += layer->moving.cycles;
     }
     for (const Plan::Runs& runs : part.plan->runs) {
       const Totals& totals = point(runs.piece, slope).totals;

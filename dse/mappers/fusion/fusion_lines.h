@@ -42,6 +42,8 @@ class FusionLines {
 
   /// nullptr when some layer fits nowhere.
   const FusedPath* at(double slope);
+  /// Are there layers that could pass tiles on?
+  bool any_groups() const { return !groups_.empty(); }
   /// Of what a layer of a group runs.
   const LayerPoint& point(int piece, double slope) { return *tiles_.bound(piece, slope).point; }
 

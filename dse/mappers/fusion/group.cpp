@@ -2,7 +2,7 @@
 #include "dse/mappers/fusion/group.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "core/wide.h"
 
@@ -153,9 +153,9 @@ class LayerListing {
     if (makes_tile_) stays(output_);
     for (const Held& held : held_) {
       stays(held.tensor);
-      if (held.tensor != output_) load(held, choice.moves);
+      if (held.tensor != output_) load(held, choice);
     }
-    add_old_sums(shape, choice.moves);
+    add_old_sums(shape, choice);
     if (rounds_.others() > 0) add_runs(shape, false, rounds_.others(), choice);
     if (rounds_.beginning() > 0) add_runs(shape, true, rounds_.beginning(), choice);
     return choice;
@@ -171,24 +171,25 @@ class LayerListing {
     return elements * accelerator.element_bits(level, layer_, x) /
            accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
   }
-  void spend(const WordsByLevel& at, Role role, OperatorCost& moves) const {
+  void spend(WordsByLevel at, Role role, LayerChoice& choice) const {
     const OperatorCost cost = residency::moving_cost(setting_.accelerator(), at, role, role);
-    moves.energy_pj += cost.energy_pj;
-    moves.cycles += cost.cycles;
+    choice.moving.energy_pj += cost.energy_pj;
+    choice.moving.cycles += cost.cycles;
+    choice.moves.push_back({std::move(at), role, cost});
   }
 
-  void load(const Held& held, OperatorCost& moves) const {
+  void load(const Held& held, LayerChoice& choice) const {
     const Stack loops = outer_loops(nest_, held.depth);
     const double elements = Rounds(chain_, l_, loops).elements(held.tensor);
     const int from = outermost_keeper(setting_.accelerator(), role_of(held.tensor));
     WordsByLevel at;
     at[from].read += words(elements, from, held.tensor);
     at[setting_.home].written += words(elements, setting_.home, held.tensor);
-    spend(at, role_of(held.tensor), moves);
+    spend(std::move(at), role_of(held.tensor), choice);
   }
 
   /// What runs add to: read again where it is, and brought back before where it went outside.
-  void add_old_sums(RunShape& shape, OperatorCost& moves) const {
+  void add_old_sums(RunShape& shape, LayerChoice& choice) const {
     const double again = rounds_.elements(output_) * (1 - 1 / rounds_.splits());
     const int outside = outermost_keeper(setting_.accelerator(), Role::kOutput);
     const auto held = std::ranges::find(held_, output_, &Held::tensor);
@@ -197,9 +198,9 @@ class LayerListing {
       const Home where = lives == kOutside ? setting_.home : lives;
       WordsByLevel at;
       at[where].read += words(again, where, output_);
-      spend(at, Role::kOutput, moves);
+      spend(std::move(at), Role::kOutput, choice);
       if (lives == kOutside) {
-        bring_back(again, outside, moves);
+        bring_back(again, outside, choice);
         shape.sums_in = setting_.home;
       }
     }
@@ -210,15 +211,15 @@ class LayerListing {
     WordsByLevel at;
     at[setting_.home].read += words(elements, setting_.home, output_);
     at[outside].written += words(elements, outside, output_);
-    spend(at, Role::kOutput, moves);
-    if (stores.splits() > 1) bring_back(elements * (1 - 1 / stores.splits()), outside, moves);
+    spend(std::move(at), Role::kOutput, choice);
+    if (stores.splits() > 1) bring_back(elements * (1 - 1 / stores.splits()), outside, choice);
   }
 
-  void bring_back(double elements, int outside, OperatorCost& moves) const {
+  void bring_back(double elements, int outside, LayerChoice& choice) const {
     WordsByLevel at;
     at[outside].read += words(elements, outside, output_);
     at[setting_.home].written += words(elements, setting_.home, output_);
-    spend(at, Role::kOutput, moves);
+    spend(std::move(at), Role::kOutput, choice);
   }
 
   const Setting& setting_;

@@ -46,7 +46,14 @@ struct LayerChoice {
     double times = 0;
   };
   std::vector<Runs> runs;
-  OperatorCost moves{};  ///< of all runs together: loads, stores and old sums
+  /// Loads, stores or old sums, of all runs together.
+  struct Move {
+    residency::WordsByLevel words;
+    Role role = Role::kInput;
+    OperatorCost cost{};
+  };
+  std::vector<Move> moves;
+  OperatorCost moving{};  ///< the sum of the moves
 };
 
 /// All of a layer; none where the nest is no choice for it.

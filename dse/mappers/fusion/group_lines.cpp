@@ -57,7 +57,7 @@ double GroupLines::least_of(Choices& choices, double slope) {
   const auto [at, is_new] = choices.least.try_emplace(slope, kInfinity);
   if (!is_new) return at->second;
   for (const LayerChoice& choice : choices.all) {
-    double sum = at_slope(choice.moves, slope);
+    double sum = at_slope(choice.moving, slope);
     for (const LayerChoice::Runs& runs : choice.runs) sum += runs.times * tiles_.floor(runs.shape, slope);
     at->second = std::min(at->second, sum);
   }
@@ -107,10 +107,10 @@ void GroupLines::open(Candidate& candidate) {
     const auto rooms = rooms_of(setting_, plan.tile_words);
     if (!rooms) return;
     plan.stacks = candidate.stacks;
+    plan.layers = chosen;
     for (std::size_t l = 0; l < chosen.size(); ++l) {
       for (const LayerChoice::Runs& runs : chosen[l]->runs)
         plan.runs.push_back({static_cast<int>(l), tiles_.piece(runs.shape, (*rooms)[l]), runs.times});
-      plan.moves.push_back(chosen[l]->moves);
     }
     candidate.plans.push_back(static_cast<int>(plans_.size()));
     plans_.push_back(std::move(plan));
@@ -120,7 +120,7 @@ void GroupLines::open(Candidate& candidate) {
 
 double GroupLines::plan_bound(const Plan& plan, double slope) {
   double sum = 0;
-  for (const OperatorCost& moves : plan.moves) sum += at_slope(moves, slope);
+  for (const LayerChoice* layer : plan.layers) sum += at_slope(layer->moving, slope);
   for (const Plan::Runs& runs : plan.runs) sum += runs.times * tiles_.bound(runs.piece, slope).least;
   return sum;
 }

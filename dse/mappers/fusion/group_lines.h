@@ -21,8 +21,8 @@ struct Plan {
     double times = 0;
   };
   std::vector<Runs> runs;
-  std::vector<OperatorCost> moves;  ///< by layer
-  std::vector<Count> tile_words;    ///< by layer: of the home
+  std::vector<const LayerChoice*> layers;  ///< what each does besides its runs; as long as the GroupLines live
+  std::vector<Count> tile_words;           ///< by layer: of the home
 };
 
 class GroupLines {
