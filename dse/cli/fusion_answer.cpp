@@ -59,14 +59,12 @@ class FusionTelling {
     json["tensors"] = ordered_json::array();
     for (std::size_t t = 0; t < live().tensors.size(); ++t) {
       const residency::LiveTensor& tensor = live().tensors[t];
-      const bool tiles = is_tiles(static_cast<int>(t));
-      json["tensors"].push_back(
-          {{"node", node_name(tensor.node)},
-           {"words", tensor.elements},
-           {"lives_in", tiles ? home_name(group_at(tensor.made_by)->setting.home) : home_name(best_.homes[t])},
-           {"tiles", tiles},
-           {"from_step", tensor.made_by},
-           {"to_step", tensor.last_read}});
+      json["tensors"].push_back({{"node", node_name(tensor.node)},
+                                 {"words", tensor.elements},
+                                 {"lives_in", home_name(best_.homes[t])},
+                                 {"tiles", is_tiles(t)},
+                                 {"from_step", tensor.made_by},
+                                 {"to_step", tensor.last_read}});
     }
     json["groups"] = ordered_json::array();
     for (const GroupChoice& group : best_.groups) json["groups"].push_back(group_json(group));
@@ -86,16 +84,10 @@ class FusionTelling {
     const int group = group_of_[static_cast<std::size_t>(step)].first;
     return group < 0 ? nullptr : &best_.groups[static_cast<std::size_t>(group)];
   }
-  /// Is it passed on in tiles? Then its producer is in a group, and not the last of it.
-  bool is_tiles(int tensor) const {
-    const int made_by = live().tensors[static_cast<std::size_t>(tensor)].made_by;
-    const GroupChoice* group = group_at(made_by);
-    return group != nullptr && group->steps.back() != made_by;
-  }
+  bool is_tiles(std::size_t tensor) const { return best_.tiles[tensor]; }
   std::string place_of(int tensor) const {
-    if (!is_tiles(tensor)) return home_name(best_.homes[static_cast<std::size_t>(tensor)]);
-    const int made_by = live().tensors[static_cast<std::size_t>(tensor)].made_by;
-    return "tiles in " + home_name(group_at(made_by)->setting.home);
+    const auto t = static_cast<std::size_t>(tensor);
+    return (is_tiles(t) ? "tiles in " : "") + home_name(best_.homes[t]);
   }
 
   NetworkVerdict verdict() const {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/input/element_bits.h"
 #include "core/input/source_text.h"
 
 namespace pliant {
@@ -27,6 +28,7 @@ std::vector<std::string> variant_settings(const Accelerator& plain, const Accele
     if (now.may_keep != before.may_keep) all.push_back(fmt::format("{}.keeps={}", name, listed_roles(now.may_keep)));
     if (now.may_bypass != before.may_bypass)
       all.push_back(fmt::format("{}.may_bypass={}", name, listed_roles(now.may_bypass)));
+    if (now.bits != before.bits) all.push_back(fmt::format("{}.bits={}", name, write_element_bits(now.bits)));
     if (now.resident != before.resident) all.push_back(fmt::format("{}.resident={}", name, listed_roles(now.resident)));
     if (now.reserved_words != before.reserved_words || now.resident != before.resident)
       all.push_back(fmt::format("{}.reserved={{inputs: {} words, weights: {} words, outputs: {} words}}", name,

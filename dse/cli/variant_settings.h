@@ -9,7 +9,7 @@
 
 namespace pliant {
 
-/// Another memory keeps its operands, and some of its room is taken.
+/// Another memory keeps its operands, some of its room is taken, and what it makes may be as wide as partial sums.
 std::vector<std::string> variant_settings(const Accelerator& plain, const Accelerator& variant);
 
 }  // namespace pliant

@@ -31,5 +31,16 @@ TEST(FusionSoak, AgreesWithEnumeration) {
   EXPECT_GE(counts.better, static_cast<int>(cases) / 6);
 }
 
+TEST(FusionSoak, OperatorsOnTilesAgreeWithEnumeration) {
+  const std::uint64_t first = asked("PLIANT_SEED", 1000), cases = asked("PLIANT_CASES", 1000) / 4;
+  tests::FusionCounts counts;
+  std::uint64_t seed = first;
+  for (; counts.networks < static_cast<int>(cases) && !::testing::Test::HasFailure(); ++seed)
+    tests::compare_operators_with_enumeration(seed, counts);
+  std::cout << counts.networks << " chains with an operator (seeds " << first << " to " << seed - 1 << "), "
+            << counts.comparisons << " optima compared, " << counts.better << " chains better with tiles" << std::endl;
+  EXPECT_GE(counts.better, static_cast<int>(cases) / 12);
+}
+
 }  // namespace
 }  // namespace pliant

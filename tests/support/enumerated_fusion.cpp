@@ -33,6 +33,15 @@ class FusionEnumeration {
     return std::move(found_);
   }
 
+  Pairs in_tiles(int home) {
+    const auto& keeps = memory_at(home).may_keep;
+    if (partitioned() || !keeps[static_cast<std::size_t>(Role::kInput)] ||
+        !keeps[static_cast<std::size_t>(Role::kOutput)])
+      return {};
+    places_.assign(static_cast<std::size_t>(layers_), kTiles + home);
+    return group(0, layers_);
+  }
+
  private:
   /// What is between layers l and l + 1 lives outside, in a memory, or in tiles (a memory's number, plus 100).
   static constexpr int kTiles = 100;
@@ -117,7 +126,7 @@ class FusionEnumeration {
     }
     std::vector<Count> sizes;
     for (const Dim& dim : layer(l).dims) sizes.push_back(dim.size);
-    return mappings(l, sizes, homes, taken, kOutside);
+    return mappings(l, sizes, homes, taken, kOutside, false);
   }
 
   /// Layers [from, to), all stacks and held sets.
@@ -208,24 +217,12 @@ class FusionEnumeration {
     }
   }
 
-  /// Does a loop split a sum of the layer, and are its sums wider than its results somewhere?
-  bool wide_split(std::size_t l) const {
-    const Layer& of = own_.layers[l];
-    if (std::ranges::all_of(nests_[l], [&](const WalkedLoop& loop) { return indexed(l, loop, of.output()); }))
-      return false;
-    for (int level = 0; level < static_cast<int>(machine_.levels.size()); ++level)
-      if (machine_.levels[static_cast<std::size_t>(level)].is_memory() &&
-          machine_.partial_sum_bits(level, of) != machine_.element_bits(level, of, of.output()))
-        return true;
-    return false;
-  }
-
   void price_plan() {
-    for (std::size_t l = 0; l < own_.layers.size(); ++l)
-      if (wide_split(l)) return;
     ++found_.plans;
     const reference::WalkedGroup walked = reference::walk_group(own_, machine_, plan_);
     if (!walked.wrong.empty()) return;
+    for (std::size_t l = 0; l < own_.layers.size(); ++l)
+      if (walked.adds[l] && !memory_at(plan_.home).may_keep[static_cast<std::size_t>(Role::kOutput)]) return;
     // What lives whole beside the group lives through all of it, as wide as it ever is there.
     Taken around;
     const auto add = [&](int between, int level) {
@@ -250,7 +247,7 @@ class FusionEnumeration {
       taken[plan_.home][0] += walked.taken[l];
       for (const auto& [sizes, times] : walked.runs[l]) {
         const Pairs& own = mappings(from_ + static_cast<int>(l), sizes, homes, taken,
-                                    walked.sums_come_back[l] ? plan_.home : kOutside);
+                                    walked.sums_come_back[l] ? plan_.home : kOutside, walked.adds[l]);
         Pairs next;
         for (const auto& [energy, cycles] : sums)
           for (const auto& [e, t] : own)
@@ -264,11 +261,11 @@ class FusionEnumeration {
 
   /// Every mapping on a machine without limits of capacity, judged by what is taken.
   const Pairs& mappings(int l, const std::vector<Count>& sizes, const Homes& homes, const Taken& taken,
-                        int must_keep_outputs) {
+                        int must_keep_outputs, bool sums) {
     static const Pairs none;
     for (const auto& [level, words] : taken)
       if (words[0] + words[1] + words[2] > *memory_at(level).capacity_words) return none;
-    const auto key = std::tuple(l, sizes, homes, taken, must_keep_outputs);
+    const auto key = std::tuple(l, sizes, homes, taken, must_keep_outputs, sums);
     const auto known = priced_.find(key);
     if (known != priced_.end()) return known->second;
     Task task = chain_.rows[static_cast<std::size_t>(l)];
@@ -279,6 +276,9 @@ class FusionEnumeration {
       if (!wide.levels[k].is_memory()) continue;
       Memory& memory = wide.levels[k].memory();
       memory.capacity_words.reset();
+      if (sums)  // every run makes sums, never results
+        memory.bits.of[static_cast<std::size_t>(Role::kOutput)] =
+            machine_.partial_sum_bits(static_cast<int>(k), task.layer);
       rules.levels[k].tile.partition.reset();
       for (std::size_t role = 0; role < kRoles; ++role)
         if (homes[role] > static_cast<int>(k))
@@ -339,10 +339,12 @@ class FusionEnumeration {
   WalkedPlan plan_;
   std::vector<std::vector<WalkedLoop>> nests_;
   Pairs best_;
-  std::map<std::tuple<int, std::vector<Count>, Homes, Taken, int>, Pairs> priced_;
+  std::map<std::tuple<int, std::vector<Count>, Homes, Taken, int, bool>, Pairs> priced_;
 };
 
 }  // namespace
+
+Pairs every_group(const RandomChain& chain, int home) { return FusionEnumeration(chain).in_tiles(home); }
 
 EveryFusion every_fusion(const RandomChain& chain) { return FusionEnumeration(chain).all(); }
 

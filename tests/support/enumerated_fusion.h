@@ -32,11 +32,16 @@ struct EveryFusion {
 };
 EveryFusion every_fusion(const RandomChain& chain);
 
+/// Of those in which all layers pass tiles on in this memory.
+Pairs every_group(const RandomChain& chain, int home);
+
 struct FusionCounts {
   int networks = 0, infeasible = 0, comparisons = 0, better = 0, windows = 0, nested = 0, splits = 0;
   std::uint64_t plans = 0;
 };
 /// Compares the search with the enumeration, and walks the groups that it found. gtest says what differs.
 void compare_fusion_with_enumeration(std::uint64_t seed, FusionCounts& counts);
+/// The same of two GEMMs with a softmax or a norm between them, which needs whole rows.
+void compare_operators_with_enumeration(std::uint64_t seed, FusionCounts& counts);
 
 }  // namespace pliant::tests

@@ -34,6 +34,7 @@ class Walk {
     const int layers = static_cast<int>(chain_.layers.size());
     group_.runs.resize(chain_.layers.size());
     group_.taken.assign(chain_.layers.size(), 0);
+    group_.adds.assign(chain_.layers.size(), false);
     group_.sums_come_back.assign(chain_.layers.size(), false);
     for (int l = 0; l < layers; ++l) {
       static const std::vector<WalkedLoop> none;
@@ -260,7 +261,7 @@ class Walk {
   }
 
   /// One thing after the other, each in the time of the busier of its memories.
-  void move(Count elements, int from, int to, int l, int tensor) {
+  void move(Count elements, int from, int to, int l, int tensor, bool sums = false) {
     double cycles = 0, leak = 0;
     Count copies = 1;
     for (const Level& level : machine_.levels) {
@@ -271,7 +272,9 @@ class Walk {
       if (at < 0) continue;
       const Memory& memory = machine_.levels[static_cast<std::size_t>(at)].memory();
       const double words =
-          static_cast<double>(elements) * machine_.element_bits(at, layer(l), tensor) / memory.word_bits;
+          static_cast<double>(elements) *
+          (sums ? machine_.partial_sum_bits(at, layer(l)) : machine_.element_bits(at, layer(l), tensor)) /
+          memory.word_bits;
       group_.energy_pj += words * (writes ? memory.write_pj : memory.read_pj);
       if (memory.bus_words_per_cycle) cycles = std::max(cycles, words / *memory.bus_words_per_cycle);
     }
@@ -284,10 +287,11 @@ class Walk {
     for (const auto& [what, elements] : loads_)
       if (what.first == l) move(elements, 0, plan_.home, l, what.second);
     const bool on_chip_elsewhere = last_layer(l) && plan_.result_in >= 0;
-    if (older_[l] > 0) move(older_[l], on_chip_elsewhere ? plan_.result_in : plan_.home, -1, l, output);
+    if (older_[l] > 0) move(older_[l], on_chip_elsewhere ? plan_.result_in : plan_.home, -1, l, output, true);
+    group_.adds[static_cast<std::size_t>(l)] = older_[l] > 0;
     if (!last_layer(l)) return;
-    if (stores_ > 0) move(stores_, plan_.home, 0, l, output);
-    if (back_ > 0) move(back_, 0, plan_.home, l, output);
+    if (stores_ > 0) move(stores_, plan_.home, 0, l, output, back_ > 0);
+    if (back_ > 0) move(back_, 0, plan_.home, l, output, true);
   }
 
   const WalkedChain& chain_;

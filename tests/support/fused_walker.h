@@ -57,8 +57,9 @@ struct WalkedGroup {
   std::string wrong;                                      ///< why it is no group; empty when it is one
   std::vector<std::map<std::vector<Count>, Count>> runs;  ///< by layer: sizes, and how often
   std::vector<Count> taken;                               ///< by layer: most words of the home that tiles take
-  std::vector<bool> sums_come_back;                       ///< by layer: to the home, from outside
-  double energy_pj = 0, cycles = 0;                       ///< of what moves between runs
+  std::vector<bool> adds;            ///< by layer: some runs add to what others made, so all make sums
+  std::vector<bool> sums_come_back;  ///< by layer: to the home, from outside
+  double energy_pj = 0, cycles = 0;  ///< of what moves between runs
 };
 WalkedGroup walk_group(const WalkedChain& chain, const Accelerator& machine, const WalkedPlan& plan);
 

@@ -169,6 +169,65 @@ RandomChain random_chain(std::uint64_t seed) {
   return chain;
 }
 
+void compare_operators_with_enumeration(std::uint64_t seed, FusionCounts& counts) {
+  RandomChain chain = random_chain(seed);
+  if (chain.rows.size() != 2 || chain.rows.front().layer.operation != Operation::kGemm) return;
+  const std::string op = seed % 2 == 0 ? "softmax" : "norm";
+  SCOPED_TRACE(chain.text + op);
+  WorkloadGraph& graph = *chain.workload.graph;
+  WorkloadGraph::Node rows;
+  rows.name = op;
+  rows.work = seed % 2 == 0 ? WorkloadGraph::Operator::kSoftmax : WorkloadGraph::Operator::kNorm;
+  rows.from = {{0, 0}};
+  rows.words = graph.nodes[0].words;
+  graph.nodes[1].from[0].node = 1;
+  graph.nodes.insert(graph.nodes.begin() + 1, rows);
+  for (auto& places : chain.walked.places) places.erase("n1");  // a row is whole
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchOptions options;
+  fusion::Search search(*exact, chain.workload, chain.rows, options);
+  residency::Search whole(*exact, chain.workload, chain.rows, options);
+  const Accelerator& machine = chain.rows.front().accelerator;
+  const Layer& made = chain.rows.front().layer;
+  Pairs tiles;
+  for (int home = 1;
+       machine.levels[static_cast<std::size_t>(home)].is_memory() && home + 1 < static_cast<int>(machine.levels.size());
+       ++home) {
+    const Memory& memory = machine.levels[static_cast<std::size_t>(home)].memory();
+    const int before = machine.element_bits(home, made, made.output()),
+              after = machine.element_bits(home, Role::kOutput);
+    const bool fits = std::ranges::all_of(chain.rows, [&](const Task& task) {
+      return after <= machine.element_bits(home, task.layer, task.layer.output());
+    });
+    if (!fits) continue;  // the result would not fit where the operand was
+    const auto words = [&](int bits) { return static_cast<double>(rows.words) * bits / memory.word_bits; };
+    double leak = 0;
+    Count copies = 1;
+    for (const Level& level : machine.levels) {
+      if (level.is_fanout()) copies *= level.fanout().units();
+      if (level.is_memory()) leak += static_cast<double>(copies) * level.memory().leak_pj_per_cycle;
+    }
+    const double cycles = memory.bus_words_per_cycle ? (words(before) + words(after)) / *memory.bus_words_per_cycle : 0;
+    const double energy = words(before) * memory.read_pj + words(after) * memory.write_pj + cycles * leak;
+    for (const auto& [e, t] : every_group(chain, home)) tiles.emplace_back(e + energy, t + cycles);
+  }
+  for (const Objective objective : {Objective::kEnergy, Objective::kRuntime, Objective::kEdp}) {
+    SCOPED_TRACE(to_string(objective));
+    const residency::Optimum on_chip = whole.run({objective}, true);
+    const fusion::Optimum found = search.run({objective});
+    const double truth = std::min(on_chip.found() ? on_chip.value : kInfinity, best_of(tiles, objective));
+    if (std::isinf(truth)) {
+      EXPECT_TRUE(found.infeasible);
+      return;
+    }
+    ASSERT_TRUE(found.certified);
+    EXPECT_NEAR(found.value / truth, 1, 1e-9);
+    ++counts.comparisons;
+    if (objective == Objective::kEdp && !found.groups.empty()) ++counts.better;
+  }
+  ++counts.networks;
+}
+
 void compare_fusion_with_enumeration(std::uint64_t seed, FusionCounts& counts) {
   const RandomChain chain = random_chain(seed);
   SCOPED_TRACE(chain.text);

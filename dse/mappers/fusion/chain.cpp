@@ -101,6 +101,12 @@ std::vector<Shared> shared_dims(const Layer& producer, const Layer& reader, int 
   return all;
 }
 
+/// Rows of what a GEMM makes are known; of another layer any index may be one.
+bool is_row(const Layer& producer, int dim) {
+  const Tensor& made = producer.tensors[static_cast<std::size_t>(producer.output())];
+  return producer.operation != Operation::kGemm || plain_dim(producer, made, made.ranks.back()) == dim;
+}
+
 }  // namespace
 
 bool Chain::indexes(const TileLoop& loop, int l, int tensor) const {
@@ -108,13 +114,13 @@ bool Chain::indexes(const TileLoop& loop, int l, int tensor) const {
   return dim >= 0 && (layer(l).coupled(tensor) >> dim & 1U) != 0;
 }
 
-Chain make_chain(std::vector<const Task*> layers, const std::vector<int>& reads) {
+Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& between) {
   Chain chain;
   chain.layers = std::move(layers);
   Sets sets(chain.layers);
   std::vector<std::vector<Shared>> shared;
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    shared.push_back(shared_dims(chain.layers[i]->layer, chain.layers[i + 1]->layer, reads[i]));
+  for (std::size_t i = 0; i < between.size(); ++i) {
+    shared.push_back(shared_dims(chain.layers[i]->layer, chain.layers[i + 1]->layer, between[i].read));
     for (const Shared& rank : shared.back())
       if (!rank.window) sets.unite(sets.find(i, rank.made), sets.find(i + 1, rank.read));
   }
@@ -131,17 +137,19 @@ Chain make_chain(std::vector<const Task*> layers, const std::vector<int>& reads)
       if (place.dim >= 0) unclear[static_cast<std::size_t>(known->second)] = true;  // two dims of one layer
       place.dim = d;
     }
-  for (std::size_t i = 0; i < reads.size(); ++i) {
+  for (std::size_t i = 0; i < between.size(); ++i) {
     Link link;
-    link.made = chain.layers[i]->layer.output();
-    link.read = reads[i];
+    const Layer& producer = chain.layers[i]->layer;
+    link.made = producer.output();
+    link.read = between[i].read;
     for (const Shared& rank : shared[i]) {
+      if (between[i].whole_rows && is_row(producer, rank.made)) continue;
       const int axis = axis_of.at(sets.find(i + 1, rank.read));
       if (unclear[static_cast<std::size_t>(axis)] || chain.axes[static_cast<std::size_t>(axis)].size < 2) continue;
       if (rank.window) {
-        Place& producer = chain.axes[static_cast<std::size_t>(axis)].at[i];
-        if (producer.dim >= 0) continue;
-        producer = {rank.made, rank.window->step, rank.window->overlap};
+        Place& place = chain.axes[static_cast<std::size_t>(axis)].at[i];
+        if (place.dim >= 0) continue;
+        place = {rank.made, rank.window->step, rank.window->overlap};
       }
       link.axes.push_back(axis);
       link.windows.push_back(rank.window && rank.window->overlap > 0);

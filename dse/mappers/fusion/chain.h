@@ -51,8 +51,13 @@ struct Chain {
   bool indexes(const TileLoop& loop, int l, int tensor) const;
 };
 
-/// `reads`: by link, the tensor of the layer that reads it. Links without axes have nothing to cut.
-Chain make_chain(std::vector<const Task*> layers, const std::vector<int>& reads);
+/// What is between two layers of a chain.
+struct Between {
+  int read = 0;             ///< tensor of the layer that reads it
+  bool whole_rows = false;  ///< an operator in between needs the last index of it whole
+};
+/// Links without axes have nothing to cut.
+Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& between);
 
 inline constexpr std::size_t kDeepestStack = 2;
 

@@ -15,13 +15,14 @@ Search::Search(const Mapper& mapper, const Workload& workload, const std::vector
       variants_(mapper, rows, options),
       whole_(workload, rows, true, variants_),
       tiles_(mapper, options),
-      lines_(rows, variants_, whole_, tiles_, options.stop) {}
+      lines_(workload, rows, variants_, whole_, tiles_, options.stop) {}
 
 Optimum Search::taken(const FusedPath& path, double slope) {
   Optimum best;
   best.energy_pj = path.energy_pj;
   best.cycles = path.cycles;
   best.homes.assign(live().tensors.size(), kOutside);
+  best.tiles.assign(live().tensors.size(), false);
   best.steps.resize(live().steps.size());
   const auto settle = [&](int step, Home made) {
     const int makes = live().steps[static_cast<std::size_t>(step)].makes;
@@ -39,9 +40,19 @@ Optimum Search::taken(const FusedPath& path, double slope) {
         choice.parts.push_back({count, part.alone.line->point.mapping, part.alone.line->point.totals});
       continue;
     }
-    settle(part.steps->back(), part.made);
     GroupChoice& group = best.groups.emplace_back();
-    group.steps = *part.steps;
+    group.steps = part.steps->layers;
+    group.operators = part.operators;
+    for (int s = part.steps->first(); s < part.steps->last(); ++s)
+      if (const int makes = live().steps[static_cast<std::size_t>(s)].makes; makes >= 0) {
+        best.homes[static_cast<std::size_t>(makes)] = part.group->setting().home;
+        best.tiles[static_cast<std::size_t>(makes)] = true;
+      }
+    settle(part.steps->last(), part.made);
+    for (const OperatorStep& one : part.operators) {
+      best.steps[static_cast<std::size_t>(one.step)].energy_pj = one.cost.energy_pj;
+      best.steps[static_cast<std::size_t>(one.step)].cycles = one.cost.cycles;
+    }
     group.setting = part.group->setting();
     group.plan = *part.plan;
     const auto of = [&](int layer) -> residency::StepChoice& {
@@ -63,20 +74,23 @@ Optimum Search::taken(const FusedPath& path, double slope) {
 
 /// Words that tensors take while each step runs, tiles included.
 void Search::note_rooms(Optimum& best) const {
+  std::vector<const GroupChoice*> group_of(best.steps.size(), nullptr);
+  for (const GroupChoice& group : best.groups)
+    for (int s = group.steps.front(); s <= group.steps.back(); ++s) group_of[static_cast<std::size_t>(s)] = &group;
   for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    std::vector<Count>& taken = best.steps[s].taken;
+    if (const GroupChoice* group = group_of[s]) {
+      for (const auto& words : group->setting.taken) taken.push_back(words[0] + words[1] + words[2]);
+      // What comes after a layer happens in the room of its tiles.
+      std::size_t layer = 0;
+      while (layer + 1 < group->steps.size() && group->steps[layer + 1] <= static_cast<int>(s)) ++layer;
+      taken[static_cast<std::size_t>(group->setting.home)] += group->plan.tile_words[layer];
+      continue;
+    }
     const auto rooms = whole_.rooms(
         static_cast<int>(s), [&](int tensor) { return best.homes[static_cast<std::size_t>(tensor)]; }, kOutside);
-    for (const auto& words : rooms.all) best.steps[s].taken.push_back(words[0] + words[1] + words[2]);
+    for (const auto& words : rooms.all) taken.push_back(words[0] + words[1] + words[2]);
   }
-  for (const GroupChoice& group : best.groups)
-    for (std::size_t l = 0; l < group.steps.size(); ++l) {
-      std::vector<Count>& taken = best.steps[static_cast<std::size_t>(group.steps[l])].taken;
-      for (std::size_t level = 0; level < taken.size(); ++level) {
-        const auto& words = group.setting.taken[level];
-        taken[level] = words[0] + words[1] + words[2];
-      }
-      taken[static_cast<std::size_t>(group.setting.home)] += group.plan.tile_words[l];
-    }
 }
 
 Optimum Search::run(const NetworkGoal& asked) {

@@ -23,13 +23,15 @@ struct RunChoice {
 
 struct GroupChoice {
   std::vector<int> steps;  ///< of its layers
+  std::vector<OperatorStep> operators;
   Setting setting;
   Plan plan;
   std::vector<RunChoice> runs;
 };
 
 struct Optimum {
-  std::vector<Home> homes;                   ///< by tensor; what is passed on in tiles has none
+  std::vector<Home> homes;                   ///< by tensor
+  std::vector<bool> tiles;                   ///< by tensor: it is passed on in tiles there
   std::vector<residency::StepChoice> steps;  ///< by step; those of groups have no parts. Empty when nothing was found
   std::vector<GroupChoice> groups;
   double energy_pj = 0, cycles = 0;

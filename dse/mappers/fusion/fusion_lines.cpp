@@ -10,62 +10,75 @@ using residency::LiveTensors;
 using residency::Step;
 using residency::Transition;
 
-FusionLines::FusionLines(const std::vector<Task>& rows, residency::VariantLines& variants,
+FusionLines::FusionLines(const Workload& workload, const std::vector<Task>& rows, residency::VariantLines& variants,
                          residency::ResidencyLines& whole, TileLines& tiles, std::stop_token stop)
-    : rows_(rows), variants_(variants), whole_(whole), tiles_(tiles), stop_(std::move(stop)) {
+    : workload_(workload), rows_(rows), variants_(variants), whole_(whole), tiles_(tiles), stop_(std::move(stop)) {
   edges_.resize(whole.live().steps.size());
   for (int s = 0; s < static_cast<int>(edges_.size()); ++s) find_groups(s);
 }
 
-std::optional<std::pair<int, int>> FusionLines::next_layer(int s) const {
+/// An operator whose result takes the place of the tile, and that nobody else waits for.
+bool FusionLines::stays_in_place(int s, int tensor) const {
   const LiveTensors& live = whole_.live();
-  const int made = step(s).makes;
-  if (step(s).row < 0 || step(s).count != 1 || made < 0) return std::nullopt;
-  for (int n = s + 1; n < static_cast<int>(live.steps.size()); ++n) {
+  const WorkloadGraph::Node& node = workload_.graph->nodes[static_cast<std::size_t>(step(s).node)];
+  return step(s).row < 0 && step(s).makes >= 0 && step(s).count == 1 && residency::works_in_place(node.work) &&
+         live.tensors[static_cast<std::size_t>(tensor)].last_read == s &&
+         live.tensors[static_cast<std::size_t>(step(s).makes)].elements ==
+             live.tensors[static_cast<std::size_t>(tensor)].elements;
+}
+
+/// The layer that reads what the last one makes, with what is done to it in between.
+bool FusionLines::adds_layer(ChainSteps& steps) const {
+  const LiveTensors& live = whole_.live();
+  int made = step(steps.last()).makes;
+  if (step(steps.last()).row < 0 || step(steps.last()).count != 1 || made < 0) return false;
+  Between between;
+  for (int n = steps.last() + 1; n < static_cast<int>(live.steps.size()); ++n) {
     const Step& next = step(n);
-    const auto reads = std::ranges::count(next.reads, made, &residency::Read::tensor);
-    if (next.row < 0) {
-      if (next.makes >= 0 || reads != 1 || next.reads.size() != 1) return std::nullopt;
-      continue;  // an activation, done where the tile is
+    if (std::ranges::count(next.reads, made, &residency::Read::tensor) != 1) return false;
+    if (next.row < 0 && next.makes < 0) continue;  // an activation, done where the tile is
+    if (stays_in_place(n, made)) {
+      const auto work = workload_.graph->nodes[static_cast<std::size_t>(next.node)].work;
+      between.whole_rows |= work == WorkloadGraph::Operator::kSoftmax || work == WorkloadGraph::Operator::kNorm;
+      steps.operators.push_back(n);
+      made = next.makes;
+      continue;
     }
-    if (reads != 1 || next.count != 1 || live.tensors[static_cast<std::size_t>(made)].last_read != n)
-      return std::nullopt;
-    const int operand = std::ranges::find(next.reads, made, &residency::Read::tensor)->operand;
+    if (next.row < 0 || next.count != 1 || live.tensors[static_cast<std::size_t>(made)].last_read != n) return false;
+    between.read = std::ranges::find(next.reads, made, &residency::Read::tensor)->operand;
     const Layer& layer = rows_[static_cast<std::size_t>(next.row)].layer;
-    if (layer.tensors[static_cast<std::size_t>(operand)].role != Role::kInput) return std::nullopt;
-    return std::pair{n, operand};
+    if (layer.tensors[static_cast<std::size_t>(between.read)].role != Role::kInput) return false;
+    steps.layers.push_back(n);
+    steps.between.push_back(between);
+    return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 void FusionLines::find_groups(int first) {
-  std::vector<int> steps{first};
-  while (steps.size() < kMostGroupLayers) {
-    const auto next = next_layer(steps.back());
-    if (!next) return;
-    steps.push_back(next->first);
-    add_group(steps);
-  }
+  ChainSteps steps;
+  steps.layers.push_back(first);
+  while (steps.layers.size() < kMostGroupLayers && adds_layer(steps)) add_group(steps);
 }
 
-void FusionLines::add_group(const std::vector<int>& steps) {
+void FusionLines::add_group(const ChainSteps& steps) {
   const Accelerator& accelerator = rows_.front().accelerator;
   if (!(accelerator.conventions == Conventions::physical())) return;
-  std::vector<int> reads, key;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const int row = variants_.shape_of(step(steps[i]).row);
+  std::vector<int> key;
+  for (std::size_t i = 0; i < steps.layers.size(); ++i) {
+    const int row = variants_.shape_of(step(steps.layers[i]).row);
     if (whole_.divides(row)) return;
     key.push_back(row);
-    if (i > 0) {
-      reads.push_back(next_layer(steps[i - 1])->second);
-      key.push_back(reads.back());
-    }
+    if (i == 0) continue;
+    key.push_back(steps.between[i - 1].read);
+    key.push_back(steps.between[i - 1].whole_rows ? 1 : 0);
   }
   const auto [known, is_new] = chains_.try_emplace(key);
   if (is_new) {
     std::vector<const Task*> layers;
-    for (const int s : steps) layers.push_back(&rows_[static_cast<std::size_t>(variants_.shape_of(step(s).row))]);
-    known->second = make_chain(std::move(layers), reads);
+    for (const int s : steps.layers)
+      layers.push_back(&rows_[static_cast<std::size_t>(variants_.shape_of(step(s).row))]);
+    known->second = make_chain(std::move(layers), steps.between);
   }
   const Chain& chain = known->second;
   for (const Link& link : chain.links)
@@ -79,15 +92,35 @@ void FusionLines::add_group(const std::vector<int>& steps) {
     for (std::size_t i = 0; i < chain.links.size(); ++i)
       good &= residency::may_live(*chain.layers[i], chain.links[i].made, l) &&
               residency::may_live(*chain.layers[i + 1], chain.links[i].read, l);
+    // The result of an operator must not be wider than what it takes the place of.
+    for (const Task* task : chain.layers)
+      good &= steps.operators.empty() || accelerator.element_bits(l, Role::kOutput) <=
+                                             accelerator.element_bits(l, task->layer, task->layer.output());
     if (good) add_edges(step_lists_.back(), key, l);
   }
 }
 
+/// What they move, tile by tile or at once.
+std::vector<OperatorStep> FusionLines::operators_of(const ChainSteps& steps, Home home,
+                                                    const std::function<Home(int)>& home_of) const {
+  const LiveTensors& live = whole_.live();
+  std::vector<OperatorStep> all;
+  for (const int s : steps.operators) {
+    std::vector<Home> homes;
+    for (const residency::Read& read : step(s).reads) {
+      const bool tile = live.tensors[static_cast<std::size_t>(read.tensor)].made_by >= steps.first();
+      homes.push_back(tile ? home : home_of(read.tensor));
+    }
+    all.push_back({s, residency::operator_cost(rows_, step(s), live, homes, home)});
+  }
+  return all;
+}
+
 /// One for each state before and each place of the result.
-void FusionLines::add_edges(const std::vector<int>& steps, const std::vector<int>& key, Home home) {
+void FusionLines::add_edges(const ChainSteps& steps, const std::vector<int>& key, Home home) {
   const LiveTensors& live = whole_.live();
   const Chain& chain = chains_.at(key);
-  const int first = steps.front(), last = steps.back(), makes = step(last).makes;
+  const int first = steps.first(), last = steps.last(), makes = step(last).makes;
   const std::vector<int>& alive = whole_.alive(first);
   const std::vector<int>& alive_after = whole_.alive(last + 1);
   const auto& after = whole_.states_before(last + 1);
@@ -117,15 +150,15 @@ void FusionLines::add_edges(const std::vector<int>& steps, const std::vector<int
         for (int s = first; s <= last; ++s) most = std::max(most, words_at(live, rows_, tensor, s, at));
         setting.taken[static_cast<std::size_t>(at)][0] += most;
       }
-      for (std::size_t i = 0; i < steps.size(); ++i) {
+      for (std::size_t i = 0; i < steps.layers.size(); ++i) {
         std::array<Home, kRoles>& places = setting.places.emplace_back();
         places.fill(kOutside);
-        for (const residency::Read& read : step(steps[i]).reads) {
+        for (const residency::Read& read : step(steps.layers[i]).reads) {
           if (i > 0 && read.operand == chain.links[i - 1].read) continue;
           const Role role = chain.layer(static_cast<int>(i)).tensors[static_cast<std::size_t>(read.operand)].role;
           places[static_cast<std::size_t>(role)] = home_of(read.tensor);
         }
-        if (i + 1 == steps.size()) places[static_cast<std::size_t>(Role::kOutput)] = made;
+        if (i + 1 == steps.layers.size()) places[static_cast<std::size_t>(Role::kOutput)] = made;
       }
       residency::ResidencyLines::State then;
       for (const int tensor : alive_after) then.push_back(home_of(tensor));
@@ -134,9 +167,21 @@ void FusionLines::add_edges(const std::vector<int>& steps, const std::vector<int
       const auto [group, is_new] = groups_.try_emplace(Key{key, home, setting.places, setting.taken});
       if (is_new) group->second = std::make_unique<GroupLines>(std::move(setting), tiles_);
       edges_[static_cast<std::size_t>(first)].push_back(
-          {static_cast<int>(from), last + 1, static_cast<int>(to - after.begin()), made, group->second.get(), &steps});
+          {static_cast<int>(from), last + 1, static_cast<int>(to - after.begin()), made, group->second.get(), &steps,
+           operators_of(steps, home, home_of)});
     }
 }
+
+namespace {
+
+double operators_at(const std::vector<OperatorStep>& operators, double slope) {
+  double sum = 0;
+  for (const OperatorStep& one : operators)
+    sum += std::isinf(slope) ? one.cost.cycles : one.cost.energy_pj + slope * one.cost.cycles;
+  return sum;
+}
+
+}  // namespace
 
 std::optional<FusedPath> FusionLines::shortest(double slope) {
   struct By {
@@ -169,8 +214,8 @@ std::optional<FusedPath> FusionLines::shortest(double slope) {
     for (const Edge& edge : edges_[s]) {
       const double before = least[s][static_cast<std::size_t>(edge.from)];
       if (!std::isinf(before))
-        offer(static_cast<std::size_t>(edge.to_step), edge.to, before + edge.group->bound(slope),
-              {at, edge.from, nullptr, &edge});
+        offer(static_cast<std::size_t>(edge.to_step), edge.to,
+              before + edge.group->bound(slope) + operators_at(edge.operators, slope), {at, edge.from, nullptr, &edge});
     }
   }
   if (std::isinf(least[count][0])) return std::nullopt;
@@ -187,6 +232,7 @@ std::optional<FusedPath> FusionLines::shortest(double slope) {
     } else {
       part.steps = how.group->steps;
       part.group = how.group->group;
+      part.operators = how.group->operators;
       part.made = how.group->made;
     }
     path.parts.push_back(part);
@@ -258,6 +304,10 @@ void FusionLines::add_up(FusedPath& path, double slope) {
       path.energy_pj += part.alone.energy_pj;
       path.cycles += part.alone.cycles;
       continue;
+    }
+    for (const OperatorStep& one : part.operators) {
+      path.energy_pj += one.cost.energy_pj;
+      path.cycles += one.cost.cycles;
     }
     for (const LayerChoice* layer : part.plan->layers) {
       path.energy_pj += layer->moving.energy_pj;

@@ -97,7 +97,7 @@ class LayerListing {
     output_ = layer_.output();
     makes_tile_ = l_ + 1 < setting_.layers();
     reads_tile_ = l_ > 0 ? chain_.links[static_cast<std::size_t>(l_ - 1)].read : -1;
-    if (rounds_.splits() > 1 && (!sums_are_results() || !keeps(Role::kOutput))) return {};
+    if (rounds_.splits() > 1 && !keeps(Role::kOutput)) return {};
     for (int x = 0; x < static_cast<int>(layer_.tensors.size()); ++x) find_depths(x);
     choose(0);
     return std::move(all_);
@@ -110,14 +110,14 @@ class LayerListing {
     return setting_.places[static_cast<std::size_t>(l_)][static_cast<std::size_t>(role_of(x))];
   }
 
-  /// Unfinished sums that a loop splits would be wider than what the model takes them for.
-  bool sums_are_results() const {
+  /// Are the sums that a loop splits wider than results?
+  bool has_wide_sums() const {
     const Accelerator& accelerator = setting_.accelerator();
     for (int level = 0; level < static_cast<int>(accelerator.levels.size()); ++level)
       if (accelerator.levels[static_cast<std::size_t>(level)].is_memory() &&
           accelerator.partial_sum_bits(level, layer_) != accelerator.element_bits(level, layer_, output_))
-        return false;
-    return true;
+        return true;
+    return false;
   }
 
   void find_depths(int x) {
@@ -155,6 +155,7 @@ class LayerListing {
       stays(held.tensor);
       if (held.tensor != output_) load(held, choice);
     }
+    shape.sums = rounds_.splits() > 1 && has_wide_sums();
     add_old_sums(shape, choice);
     if (rounds_.others() > 0) add_runs(shape, false, rounds_.others(), choice);
     if (rounds_.beginning() > 0) add_runs(shape, true, rounds_.beginning(), choice);
@@ -169,6 +170,11 @@ class LayerListing {
   double words(double elements, int level, int x) const {
     const Accelerator& accelerator = setting_.accelerator();
     return elements * accelerator.element_bits(level, layer_, x) /
+           accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
+  }
+  double words_of_sums(double elements, int level) const {
+    const Accelerator& accelerator = setting_.accelerator();
+    return elements * accelerator.partial_sum_bits(level, layer_) /
            accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
   }
   void spend(WordsByLevel at, Role role, LayerChoice& choice) const {
@@ -197,7 +203,7 @@ class LayerListing {
     if (again > 0) {
       const Home where = lives == kOutside ? setting_.home : lives;
       WordsByLevel at;
-      at[where].read += words(again, where, output_);
+      at[where].read += words_of_sums(again, where);
       spend(std::move(at), Role::kOutput, choice);
       if (lives == kOutside) {
         bring_back(again, outside, choice);
@@ -209,16 +215,18 @@ class LayerListing {
     const Rounds stores(chain_, l_, loops);
     const double elements = stores.elements(output_);
     WordsByLevel at;
-    at[setting_.home].read += words(elements, setting_.home, output_);
-    at[outside].written += words(elements, outside, output_);
+    const bool finished = stores.splits() == 1;
+    at[setting_.home].read +=
+        finished ? words(elements, setting_.home, output_) : words_of_sums(elements, setting_.home);
+    at[outside].written += finished ? words(elements, outside, output_) : words_of_sums(elements, outside);
     spend(std::move(at), Role::kOutput, choice);
-    if (stores.splits() > 1) bring_back(elements * (1 - 1 / stores.splits()), outside, choice);
+    if (!finished) bring_back(elements * (1 - 1 / stores.splits()), outside, choice);
   }
 
   void bring_back(double elements, int outside, LayerChoice& choice) const {
     WordsByLevel at;
-    at[outside].read += words(elements, outside, output_);
-    at[setting_.home].written += words(elements, setting_.home, output_);
+    at[outside].read += words_of_sums(elements, outside);
+    at[setting_.home].written += words_of_sums(elements, setting_.home);
     spend(std::move(at), Role::kOutput, choice);
   }
 

@@ -21,6 +21,7 @@ struct RunShape {
   std::vector<Count> sizes;     ///< by dim
   std::array<residency::Home, kRoles> homes{residency::kOutside, residency::kOutside, residency::kOutside};
   int sums_in = residency::kOutside;  ///< a memory that must not be bypassed: sums come back to it
+  bool sums = false;                  ///< what it makes stays as wide as partial sums: another run adds to it
   auto operator<=>(const RunShape&) const = default;
 };
 

@@ -71,6 +71,14 @@ TEST(Fusion, AgreesWithEnumeration) {
   EXPECT_GE(counts.splits, 1);
 }
 
+/// A softmax or a norm between two layers works on tiles that have whole rows.
+TEST(Fusion, OperatorsOnTilesAgreeWithEnumeration) {
+  tests::FusionCounts counts;
+  for (std::uint64_t seed = 1; counts.networks < 60 && !::testing::Test::HasFailure(); ++seed)
+    tests::compare_operators_with_enumeration(seed, counts);
+  EXPECT_GE(counts.better, 5);
+}
+
 /// Branches, skips and operators: groups are edges beside everything that residency knows.
 TEST(Fusion, IsNeverWorseThanWholeTensors) {
   int better = 0, groups = 0;
