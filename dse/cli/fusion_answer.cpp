@@ -189,19 +189,24 @@ class FusionTelling {
   std::string groups_text() const {
     if (!search_.any_groups()) return "no layers could pass tiles on (docs/fusion.md says which can)\n";
     if (best_.groups.empty()) return "no layers pass tiles on\n";
-    TextTable table({"made by", "in<", "tile under<", "held meanwhile<"});
+    std::vector<std::vector<std::string>> lines;
+    std::map<std::vector<std::string>, Count> times;  // groups that do the same are told once
     for (const GroupChoice& group : best_.groups) {
       std::vector<std::string> held;
       for (const fusion::Held& one : group.plan.held) {
         const fusion::Stack loops = outer(nest_of(group, one.layer), one.depth);
         held.push_back(held_name(group, one) + (loops.empty() ? "" : " under " + loops_text(group, loops)));
       }
-      for (std::size_t i = 0; i < group.plan.stacks.size(); ++i)
-        table.add({name_of_step(group.steps[i]), home_name(group.setting.home), loops_text(group, group.plan.stacks[i]),
-                   i > 0          ? ""
-                   : held.empty() ? "-"
-                                  : join(held)});
+      for (std::size_t i = 0; i < group.plan.stacks.size(); ++i) {
+        std::vector<std::string> cells{name_of_step(group.steps[i]), home_name(group.setting.home),
+                                       loops_text(group, group.plan.stacks[i]),
+                                       i > 0 || held.empty() ? "-" : join(held)};
+        if (++times[cells] == 1) lines.push_back(std::move(cells));
+      }
     }
+    TextTable table({"made by", "times", "in<", "tile under<", "held meanwhile<"});
+    for (const auto& cells : lines)
+      table.add({cells[0], fmt::format("{}", times[cells]), cells[1], cells[2], cells[3]});
     return "tensors that pass in tiles\n" + table.text("  ");
   }
 
@@ -251,7 +256,8 @@ class FusionTelling {
     json["makes_in"] = makes_in(s);
     json["reserved_words"] = taken(s);
     if (choice.variant >= 0) {
-      const Task& task = search_.task(choice.variant);
+      Task task = search_.task(choice.variant);
+      task.layer.name = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;  // rows of one shape share it
       json["set"] = variant_settings(accelerator_, task.accelerator);
       json["parts"] = ordered_json::array();
       for (const residency::StepPart& part : choice.parts)
@@ -273,6 +279,8 @@ class FusionTelling {
     json["runs"] = ordered_json::array();
     for (const fusion::RunChoice& run : group.runs) {
       if (run.layer != layer) continue;
+      Task task = run.task;
+      task.layer.name = json["layer"].get<std::string>();  // rows of one shape share it
       ordered_json sizes;
       for (const Dim& dim : run.task.layer.dims) sizes[dim.name] = dim.size;
       json["set"] = variant_settings(accelerator_, run.task.accelerator);
@@ -280,7 +288,7 @@ class FusionTelling {
                               {"sizes", sizes},
                               {"energy_pj", run.totals.energy_pj},
                               {"runtime_cycles", run.totals.cycles},
-                              {"mapping", mapping_of(run.task, run.mapping)}});
+                              {"mapping", mapping_of(task, run.mapping)}});
     }
     const fusion::OperatorCost& moving = group.plan.layers[static_cast<std::size_t>(layer)]->moving;
     json["moves"] = {{"energy_pj", moving.energy_pj}, {"runtime_cycles", moving.cycles}};

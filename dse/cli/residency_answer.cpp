@@ -251,7 +251,8 @@ class ResidencyTelling {
     json["makes_in"] = makes_in(s);
     json["reserved_words"] = reserved(s);
     if (choice.variant >= 0) {
-      const Task& task = search_.task(choice.variant);
+      Task task = search_.task(choice.variant);
+      task.layer.name = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;  // rows of one shape share it
       json["set"] = variant_settings(accelerator_, task.accelerator);
       json["parts"] = ordered_json::array();
       for (const residency::StepPart& part : choice.parts)
