@@ -2,9 +2,11 @@
 #include "dse/mappers/fusion/group.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
-#include "core/wide.h"
+#include "core/affine.h"
 
 namespace pliant::fusion {
 
@@ -24,6 +26,21 @@ std::vector<Count> cut_sizes(const Chain& chain, int l, const Stack& loops, bool
 }
 
 Count elements_of(const Layer& layer, int tensor, const std::vector<Count>& sizes) {
+  // Ranks that share no dim are counted one by one, which is what nearly all tensors have.
+  Count product = 1;
+  DimSet seen = 0;
+  bool apart = true;
+  for (const Rank& rank : layer.tensors[static_cast<std::size_t>(tensor)].ranks) {
+    std::array<Stride, kMaxDims> strides{};
+    std::size_t count = 0;
+    for (const Term& term : rank.terms) {
+      apart = apart && (seen >> term.dim & 1U) == 0 && count < strides.size();
+      seen |= DimSet{1} << term.dim;
+      if (apart) strides[count++] = {term.coefficient, sizes[static_cast<std::size_t>(term.dim)]};
+    }
+    if (apart) product *= distinct_values(std::span(strides.data(), count));
+  }
+  if (apart) return product;
   Layer cut;
   cut.dims = layer.dims;
   cut.tensors = layer.tensors;
@@ -72,14 +89,6 @@ class Rounds {
 
 Stack outer_loops(const Stack& nest, std::size_t depth) {
   return {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(depth)};
-}
-
-int outermost_keeper(const Accelerator& accelerator, Role role) {
-  for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {
-    const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
-    if (level.is_memory() && level.memory().may_keep[static_cast<std::size_t>(role)]) return l;
-  }
-  return 0;
 }
 
 class LayerListing {
@@ -187,7 +196,7 @@ class LayerListing {
   void load(const Held& held, LayerChoice& choice) const {
     const Stack loops = outer_loops(nest_, held.depth);
     const double elements = Rounds(chain_, l_, loops).elements(held.tensor);
-    const int from = outermost_keeper(setting_.accelerator(), role_of(held.tensor));
+    const int from = residency::outside_level(setting_.accelerator(), role_of(held.tensor));
     WordsByLevel at;
     at[from].read += words(elements, from, held.tensor);
     at[setting_.home].written += words(elements, setting_.home, held.tensor);
@@ -197,7 +206,7 @@ class LayerListing {
   /// What runs add to: read again where it is, and brought back before where it went outside.
   void add_old_sums(RunShape& shape, LayerChoice& choice) const {
     const double again = rounds_.elements(output_) * (1 - 1 / rounds_.splits());
-    const int outside = outermost_keeper(setting_.accelerator(), Role::kOutput);
+    const int outside = residency::outside_level(setting_.accelerator(), Role::kOutput);
     const auto held = std::ranges::find(held_, output_, &Held::tensor);
     const Home lives = makes_tile_ || held != held_.end() ? setting_.home : place(output_);
     if (again > 0) {
@@ -245,8 +254,7 @@ class LayerListing {
 };
 
 Count words_in(const Setting& setting, Count elements, int bits) {
-  const Wide all = static_cast<Wide>(elements) * bits, word = setting.memory().word_bits;
-  return static_cast<Count>((all + word - 1) / word);
+  return residency::words_taken(setting.accelerator(), elements, bits, setting.home);
 }
 
 }  // namespace

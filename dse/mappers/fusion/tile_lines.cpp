@@ -29,6 +29,8 @@ Task run_task(const RunShape& shape, const Reserved& reserved) {
   Task task = residency::variant_task(*shape.layer, variant);
   for (std::size_t d = 0; d < shape.sizes.size(); ++d) task.layer.dims[d].size = shape.sizes[d];
   task.layer.written_as.clear();  // it is another layer now
+  task.objective = Objective::kEnergy;
+  task.most_cycles = kInfinity;
   for (int l = 0; shape.sums && l < static_cast<int>(task.accelerator.levels.size()); ++l)
     if (task.accelerator.levels[static_cast<std::size_t>(l)].is_memory())
       task.accelerator.levels[static_cast<std::size_t>(l)].memory().bits.of[static_cast<std::size_t>(Role::kOutput)] =

@@ -180,21 +180,17 @@ int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int te
   return accelerator.element_bits(level, layer, layer.output());
 }
 
-namespace {
-
-Count words_of(const Accelerator& accelerator, Count elements, int bits, Home home) {
+Count words_taken(const Accelerator& accelerator, Count elements, int bits, Home home) {
   const Wide word = accelerator.levels[static_cast<std::size_t>(home)].memory().word_bits;
   const Wide all = static_cast<Wide>(elements) * bits;
   return static_cast<Count>(all / word + (all % word != 0 ? 1 : 0));
 }
 
-}  // namespace
-
 Count weights_words(const LiveTensors& live, const std::vector<Task>& rows, const StandingWeights& weights, Home home) {
   const Accelerator& accelerator = rows.front().accelerator;
   const int row = live.steps[static_cast<std::size_t>(weights.step)].row;
   const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
-  return words_of(accelerator, weights.elements, accelerator.element_bits(home, layer, weights.operand), home);
+  return words_taken(accelerator, weights.elements, accelerator.element_bits(home, layer, weights.operand), home);
 }
 
 Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int step, Home home) {
@@ -207,7 +203,7 @@ Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tenso
     for (const Read& read : now.reads)
       if (read.tensor == tensor) bits = std::max(bits, accelerator.element_bits(home, layer, read.operand));
   }
-  return words_of(accelerator, live.tensors[static_cast<std::size_t>(tensor)].elements, bits, home);
+  return words_taken(accelerator, live.tensors[static_cast<std::size_t>(tensor)].elements, bits, home);
 }
 
 }  // namespace pliant::residency

@@ -62,6 +62,9 @@ bool may_live(const Task& task, int operand, int level);
 /// Bits of a tensor's finished elements at a memory, as the layer that makes it says. Operators say nothing.
 int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level);
 
+/// Words of the memory that so many elements take.
+Count words_taken(const Accelerator& accelerator, Count elements, int bits, Home home);
+
 /// Words of the memory that weights take.
 Count weights_words(const LiveTensors& live, const std::vector<Task>& rows, const StandingWeights& weights, Home home);
 

@@ -21,6 +21,9 @@ struct MovedWords {
 };
 using WordsByLevel = std::map<int, MovedWords>;
 
+/// The outermost memory that keeps the role.
+int outside_level(const Accelerator& accelerator, Role role);
+
 /// What an operator moves; `homes` are those of step.reads, in their order. Nothing when it is done where its operand
 /// is.
 WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
