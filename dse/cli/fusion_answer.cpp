@@ -158,7 +158,7 @@ class FusionTelling {
     const fusion::Chain& chain = *group.setting.chain;
     for (int l = 0; l < group.setting.layers(); ++l) {
       const fusion::Place& place = chain.place(axis, l);
-      if (place.dim >= 0 && place.step == 1 && place.overlap == 0)
+      if (place.dim >= 0 && place.step == 1 && !place.slides)
         return name_of_step(group.steps[static_cast<std::size_t>(l)]) + "." +
                chain.layer(l).dims[static_cast<std::size_t>(place.dim)].name;
     }

@@ -136,6 +136,8 @@ class FusionEnumeration {
     own_ = {};
     own_.layers.assign(chain_.walked.layers.begin() + from, chain_.walked.layers.begin() + to);
     own_.reads.assign(chain_.walked.reads.begin() + from, chain_.walked.reads.begin() + to - 1);
+    if (!chain_.walked.padded.empty())
+      own_.padded.assign(chain_.walked.padded.begin() + from, chain_.walked.padded.begin() + to - 1);
     own_.places.assign(chain_.walked.places.begin() + from, chain_.walked.places.begin() + to);
     own_.sizes = chain_.walked.sizes;
     plan_ = {};
@@ -166,7 +168,7 @@ class FusionEnumeration {
         plan_.stacks.pop_back();
       }
       if (stack.size() == 2) return;
-      if (!stack.empty() && own_.places[i].at(stack.back().axis).overlap > 0) return;  // a window is the last loop
+      if (!stack.empty() && own_.places[i].at(stack.back().axis).window) return;  // a window is the last loop
       for (const auto& [axis, place] : own_.places[i]) {
         if (!own_.places[i + 1].contains(axis)) continue;
         if (std::ranges::find(stack, axis, &WalkedLoop::axis) != stack.end()) continue;

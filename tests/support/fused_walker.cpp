@@ -82,8 +82,13 @@ class Walk {
     for (const WalkedLoop& loop : nests_[static_cast<std::size_t>(event.layer)]) {
       const WalkedPlace& place = chain_.places[static_cast<std::size_t>(event.layer)].at(loop.axis);
       const Count i = event.at.at(loop.axis), step = place.step * loop.tile;
-      ranges[static_cast<std::size_t>(place.dim)] = {i == 0 ? 0 : i * step + place.overlap,
-                                                     (i + 1) * step + place.overlap};
+      const Count size = layer(event.layer).dims[static_cast<std::size_t>(place.dim)].size;
+      const auto reached = [&](Count rounds) {
+        if (rounds == 0) return Count{0};
+        if (rounds == chain_.sizes.at(loop.axis) / loop.tile) return size;
+        return std::min(size, rounds * step + place.overlap - place.padding);
+      };
+      ranges[static_cast<std::size_t>(place.dim)] = {reached(i), reached(i + 1)};
     }
     return ranges;
   }
@@ -119,8 +124,8 @@ class Walk {
                   int whole_windows_of) const {
     std::string text = what;
     for (std::size_t i = 0; i < depth; ++i) {
-      const bool window = whole_windows_of >= 0 &&
-                          chain_.places[static_cast<std::size_t>(whole_windows_of)].at(loops[i].axis).overlap > 0;
+      const bool window =
+          whole_windows_of >= 0 && chain_.places[static_cast<std::size_t>(whole_windows_of)].at(loops[i].axis).window;
       text += window ? " *" : " " + std::to_string(at.at(loops[i].axis));
     }
     return text;
@@ -138,6 +143,7 @@ class Walk {
     const Event& event = events_[e];
     const int l = event.layer, output = layer(l).output();
     const std::vector<Range> ranges = region(event);
+    if (std::ranges::any_of(ranges, [](const Range& range) { return range.first == range.second; })) return;
     std::vector<Count> sizes;
     for (const Range& range : ranges) sizes.push_back(range.second - range.first);
     ++group_.runs[static_cast<std::size_t>(l)][sizes];
@@ -147,13 +153,25 @@ class Walk {
     make(e, elements(layer(l), output, ranges), sizes);
   }
 
+  /// From what the reader sees to what was made.
+  bool inside(int link, Element& element) const {
+    if (chain_.padded.empty()) return true;
+    for (std::size_t r = 0; r < element.size(); ++r) {
+      const WalkedRank& rank = chain_.padded[static_cast<std::size_t>(link)][r];
+      element[r] -= rank.padding;
+      if (element[r] < 0 || element[r] >= rank.size) return false;
+    }
+    return true;
+  }
+
   void read_tile(std::size_t e, const std::set<Element>& met) {
     const Event& event = events_[e];
     const int l = event.layer;
     const auto& stack = plan_.stacks[static_cast<std::size_t>(l - 1)];
     const std::string name = key("T" + std::to_string(l), stack, stack.size(), event.at, l - 1);
     Tile& tile = use(name, e, {});
-    for (const Element& element : met) {
+    for (Element element : met) {
+      if (!inside(l - 1, element)) continue;  // padding
       if (!tile.elements.contains(element)) return fail("a tile is read that is not there");
       if (made_[static_cast<std::size_t>(l - 1)][element] != macs_for_one(l - 1)) return fail("a sum is not whole");
       tile.window.at(element).second = e;
@@ -339,8 +357,9 @@ WalkedChain walked_convs(std::vector<Layer> layers) {
   const auto size = [&](std::size_t l, const char* dim) {
     return layers[l].dims[static_cast<std::size_t>(layers[l].find_dim(dim))].size;
   };
-  const auto set = [&](std::size_t l, const std::string& axis, const char* dim, Count step, Count overlap) {
-    chain.places[l][axis] = {layers[l].find_dim(dim), step, overlap};
+  const auto set = [&](std::size_t l, const std::string& axis, const char* dim, WalkedPlace place) {
+    place.dim = layers[l].find_dim(dim);
+    chain.places[l][axis] = place;
   };
   std::string channels = "c1";
   std::map<std::string, std::string> axes;  // of p and q, as the layer before has them
@@ -348,20 +367,24 @@ WalkedChain walked_convs(std::vector<Layer> layers) {
     chain.reads.push_back(layers[l].find_tensor("Inputs"));
     const bool depthwise_before = layers[l - 1].find_dim("M") < 0;
     if (!depthwise_before) channels = "c" + std::to_string(l);
-    set(l - 1, channels, depthwise_before ? "C" : "M", 1, 0);
-    set(l, channels, "C", 1, 0);
+    set(l - 1, channels, depthwise_before ? "C" : "M", {});
+    set(l, channels, "C", {});
+    chain.padded.push_back({{0, size(l, "C")}});
     chain.sizes[channels] = size(l, "C");
     for (const auto& [name, out, filter, rank] :
          {std::tuple{std::string("p"), "P", "R", 1}, std::tuple{std::string("q"), "Q", "S", 2}}) {
       const Tensor& inputs = layers[l].tensors[static_cast<std::size_t>(chain.reads.back())];
       const Count stride = inputs.ranks[static_cast<std::size_t>(rank)].terms.front().coefficient;
       const Count overlap = size(l, filter) - stride;
-      if (overlap < 0) continue;  // rows that nobody reads
+      const Count padding = stride * size(l, out) + overlap - size(l - 1, out),
+                  before = padding < 0 ? 0 : (padding + 1) / 2;
+      chain.padded.back().push_back({before, size(l - 1, out)});
+      if (overlap < 0 || padding < 0) continue;  // rows that nobody reads
       // A filter of one element has no window: the axis is the one of the layer before.
       std::string& axis = axes[name];
       if (axis.empty() || size(l, filter) > 1) axis = name + std::to_string(l);
-      set(l - 1, axis, out, stride, overlap);
-      set(l, axis, out, 1, 0);
+      set(l - 1, axis, out, {0, stride, overlap, before, overlap > 0 || padding > 0});
+      set(l, axis, out, {});
       chain.sizes[axis] = size(l, out);
     }
   }

@@ -19,23 +19,29 @@
 
 namespace pliant::reference {
 
-/// Where a layer has an axis: step * tile elements a round, and `overlap` more in the first.
+/// Where a layer has an axis: after each round it has made what its reader's windows have reached.
 struct WalkedPlace {
   int dim = 0;
-  Count step = 1, overlap = 0;
+  Count step = 1, overlap = 0, padding = 0;
+  bool window = false;
+};
+/// What a reader sees of a rank: so many elements of padding before the first, and so many elements.
+struct WalkedRank {
+  Count padding = 0, size = 0;
 };
 
 /// Layers that read each other, described by hand.
 struct WalkedChain {
   std::vector<Layer> layers;
+  std::vector<std::vector<WalkedRank>> padded;             ///< by link and rank; empty = as it is made
   std::vector<int> reads;                                  ///< by link: tensor of the layer that reads it
   std::map<std::string, Count> sizes;                      ///< of the axes
   std::vector<std::map<std::string, WalkedPlace>> places;  ///< by layer
 };
 /// GEMMs in a row: axes m, and n1, n2, .. of the tensors between them.
 WalkedChain walked_gemms(std::vector<Layer> layers);
-/// Convolutions without padding in a row, all with one group or depthwise: axes c1, c2, .. of channels (c1 is c2 across
-/// a depthwise layer), p1, q1, .. of the readers' results.
+/// Convolutions in a row, those with padding half of it before the first element, all with one group or depthwise: axes
+/// c1, c2, .. of channels (c1 is c2 across a depthwise layer), p1, q1, .. of the readers' results.
 WalkedChain walked_convs(std::vector<Layer> layers);
 
 struct WalkedLoop {

@@ -40,8 +40,10 @@ std::string random_convs(Draw& draw) {
     strides.push_back(i > 0 && filters.back() > 1 && draw.chance(0.3) ? 2 : 1);
   }
   std::vector<Count> rows(static_cast<std::size_t>(count), draw.chance(0.5) ? 2 : 4);
-  for (std::size_t i = rows.size() - 1; i-- > 0;)
-    rows[i] = strides[i + 1] * rows[i + 1] + filters[i + 1] - strides[i + 1];
+  for (std::size_t i = rows.size() - 1; i-- > 0;) {
+    const Count seen = strides[i + 1] * rows[i + 1] + filters[i + 1] - strides[i + 1];
+    rows[i] = seen - (draw.chance(0.5) ? draw.from(0, std::min(seen - 1, filters[i + 1] - 1)) : 0);  // with padding
+  }
   std::string layers, graph;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     layers += fmt::format("  - {{layer: l{}, conv: {{M: {}, C: {}, P: {}, Q: 1, R: {}, S: 1, stride_p: {}}}}}\n", i,
@@ -94,6 +96,8 @@ void walk_found(const RandomChain& chain, const fusion::Search& search, const fu
     reference::WalkedChain own;
     own.layers.assign(chain.walked.layers.begin() + first, chain.walked.layers.begin() + first + count);
     own.reads.assign(chain.walked.reads.begin() + first, chain.walked.reads.begin() + first + count - 1);
+    if (!chain.walked.padded.empty())
+      own.padded.assign(chain.walked.padded.begin() + first, chain.walked.padded.begin() + first + count - 1);
     own.places.assign(chain.walked.places.begin() + first, chain.walked.places.begin() + first + count);
     own.sizes = chain.walked.sizes;
     const reference::WalkedGroup walked =

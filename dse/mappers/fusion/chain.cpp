@@ -93,7 +93,10 @@ std::vector<Shared> shared_dims(const Layer& producer, const Layer& reader, int 
       if (size_of(producer, *from) != size_of(reader, *to)) return {};
       all.push_back({*from, *to, std::nullopt});
     } else if (const std::optional<Window> window = window_of(reader, read.ranks[r])) {
-      if (window->extent == size_of(producer, *from)) all.push_back({*from, window->dim, window});
+      // Padding is less than a filter on each side. Rows that nobody reads are no tile's.
+      const Count padding = window->extent - size_of(producer, *from);
+      if (padding >= 0 && padding <= 2 * (window->overlap + window->step - 1))
+        all.push_back({*from, window->dim, window});
     } else {
       return {};
     }
@@ -108,6 +111,19 @@ bool is_row(const Layer& producer, int dim) {
 }
 
 }  // namespace
+
+Place::Window Place::window(Count tile, Count rounds) const {
+  Window all;
+  Count before = 0;
+  for (Count i = 0; i < rounds; ++i) {
+    const Count now = end(tile, i, rounds);
+    ++all.made[now - before];
+    all.held = std::max(all.held, now - begin(tile, i));
+    if (i + 1 < rounds) all.kept = std::max(all.kept, now - begin(tile, i + 1));
+    before = now;
+  }
+  return all;
+}
 
 bool Chain::indexes(const TileLoop& loop, int l, int tensor) const {
   const int dim = place(loop.axis, l).dim;
@@ -136,6 +152,7 @@ Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& be
       Place& place = chain.axes[static_cast<std::size_t>(known->second)].at[l];
       if (place.dim >= 0) unclear[static_cast<std::size_t>(known->second)] = true;  // two dims of one layer
       place.dim = d;
+      place.size = size_of(chain.layers[l]->layer, d);
     }
   for (std::size_t i = 0; i < between.size(); ++i) {
     Link link;
@@ -149,10 +166,13 @@ Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& be
       if (rank.window) {
         Place& place = chain.axes[static_cast<std::size_t>(axis)].at[i];
         if (place.dim >= 0) continue;
-        place = {rank.made, rank.window->step, rank.window->overlap};
+        const Count size = size_of(producer, rank.made), padding = rank.window->extent - size;
+        place = {rank.made,         size,
+                 rank.window->step, rank.window->overlap,
+                 (padding + 1) / 2, rank.window->overlap > 0 || padding > 0};
       }
       link.axes.push_back(axis);
-      link.windows.push_back(rank.window && rank.window->overlap > 0);
+      link.windows.push_back(rank.window && chain.place(axis, static_cast<int>(i)).slides);
     }
     chain.links.push_back(std::move(link));
   }

@@ -3,18 +3,33 @@
 // axes of each tensor between them. docs/dev/fusion.md has the map-space.
 #pragma once
 
+#include <algorithm>
 #include <compare>
+#include <map>
 #include <vector>
 
 #include "costmodel/task.h"
 
 namespace pliant::fusion {
 
-/// Where a layer has an axis. Of a tile of the axis it works on step * tile + overlap elements of its dim in the first
-/// round of a loop, and on step * tile in the others: more than the tile where its reader sees a window.
+/// Where a layer has an axis. Where its reader sees a window it makes what is new for the reader's tile: up to element
+/// step * tile * round + overlap - padding of its dim, which has `size` elements.
 struct Place {
   int dim = -1;  ///< -1 = it has none
-  Count step = 1, overlap = 0;
+  Count size = 0, step = 1, overlap = 0;
+  Count padding = 0;    ///< that the reader sees before the first element
+  bool slides = false;  ///< rounds are not all alike, or some elements are needed in two
+
+  Count begin(Count tile, Count round) const { return std::max<Count>(0, step * tile * round - padding); }
+  Count end(Count tile, Count round, Count rounds) const {
+    return round + 1 == rounds ? size : std::min(size, step * tile * (round + 1) + overlap - padding);
+  }
+  struct Window {
+    std::map<Count, Count> made;  ///< elements that a round makes, and how many rounds do
+    Count held = 0;               ///< most that are needed in one round
+    Count kept = 0;               ///< most that are needed again in the next
+  };
+  Window window(Count tile, Count rounds) const;
 };
 
 struct Axis {

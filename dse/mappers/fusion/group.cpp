@@ -14,15 +14,26 @@ using residency::WordsByLevel;
 
 namespace {
 
-/// Sizes of a layer's dims under some loops; in the first round of a window, or in the others.
-std::vector<Count> cut_sizes(const Chain& chain, int l, const Stack& loops, bool first) {
+/// Sizes of a layer's dims under some loops, with so many elements of the dim along which a window slides.
+std::vector<Count> cut_sizes(const Chain& chain, int l, const Stack& loops, Count window) {
   std::vector<Count> sizes;
   for (const Dim& dim : chain.layer(l).dims) sizes.push_back(dim.size);
   for (const TileLoop& loop : loops) {
     const Place& place = chain.place(loop.axis, l);
-    sizes[static_cast<std::size_t>(place.dim)] = place.step * loop.tile + (first ? place.overlap : 0);
+    sizes[static_cast<std::size_t>(place.dim)] = place.slides ? window : place.step * loop.tile;
   }
   return sizes;
+}
+
+/// The loop along which a window of the layer slides.
+const TileLoop* sliding_loop(const Chain& chain, int l, const Stack& loops) {
+  for (const TileLoop& loop : loops)
+    if (chain.place(loop.axis, l).slides) return &loop;
+  return nullptr;
+}
+
+Place::Window window_of(const Chain& chain, int l, const TileLoop& loop) {
+  return chain.place(loop.axis, l).window(loop.tile, chain.trips(loop));
 }
 
 Count elements_of(const Layer& layer, int tensor, const std::vector<Count>& sizes) {
@@ -51,25 +62,36 @@ Count elements_of(const Layer& layer, int tensor, const std::vector<Count>& size
 /// Loops around a layer, and how often what is inside them happens.
 class Rounds {
  public:
+  struct Kind {
+    std::vector<Count> sizes;
+    double times = 0;
+  };
   Rounds(const Chain& chain, int l, const Stack& loops) : chain_(chain), layer_(l), loops_(loops) {
-    for (const TileLoop& loop : loops) {
-      all_ *= static_cast<double>(chain.trips(loop));
-      if (chain.place(loop.axis, l).overlap > 0) window_ = static_cast<double>(chain.trips(loop));
+    double all = 1;
+    for (const TileLoop& loop : loops) all *= static_cast<double>(chain.trips(loop));
+    const TileLoop* sliding = sliding_loop(chain, l, loops);
+    if (sliding == nullptr) {
+      kinds_.push_back({cut_sizes(chain, l, loops, 0), all});
+      return;
     }
+    for (const auto& [made, rounds] : window_of(chain, l, *sliding).made)
+      if (made > 0)
+        kinds_.push_back({cut_sizes(chain, l, loops, made),
+                          all / static_cast<double>(chain.trips(*sliding)) * static_cast<double>(rounds)});
   }
-  double all() const { return all_; }
-  /// Those in which a window begins; 0 where there is none.
-  double beginning() const { return window_ > 1 ? all_ / window_ : 0; }
-  double others() const { return all_ - beginning(); }
+  const std::vector<Kind>& kinds() const { return kinds_; }
   /// Elements of a tensor that all rounds touch, added up.
   double elements(int tensor) const {
-    const Layer& layer = chain_.layer(layer_);
     double sum = 0;
-    if (others() > 0)
-      sum += others() * static_cast<double>(elements_of(layer, tensor, cut_sizes(chain_, layer_, loops_, false)));
-    if (beginning() > 0)
-      sum += beginning() * static_cast<double>(elements_of(layer, tensor, cut_sizes(chain_, layer_, loops_, true)));
+    for (const Kind& kind : kinds_)
+      sum += kind.times * static_cast<double>(elements_of(chain_.layer(layer_), tensor, kind.sizes));
     return sum;
+  }
+  /// Of the round that touches most.
+  Count most_elements(int tensor) const {
+    Count most = 0;
+    for (const Kind& kind : kinds_) most = std::max(most, elements_of(chain_.layer(layer_), tensor, kind.sizes));
+    return most;
   }
   /// How many rounds add to the same sums.
   double splits() const {
@@ -84,7 +106,7 @@ class Rounds {
   const Chain& chain_;
   int layer_;
   const Stack& loops_;
-  double all_ = 1, window_ = 1;
+  std::vector<Kind> kinds_;
 };
 
 Stack outer_loops(const Stack& nest, std::size_t depth) {
@@ -166,14 +188,11 @@ class LayerListing {
     }
     shape.sums = rounds_.splits() > 1 && has_wide_sums();
     add_old_sums(shape, choice);
-    if (rounds_.others() > 0) add_runs(shape, false, rounds_.others(), choice);
-    if (rounds_.beginning() > 0) add_runs(shape, true, rounds_.beginning(), choice);
+    for (const Rounds::Kind& kind : rounds_.kinds()) {
+      shape.sizes = kind.sizes;
+      choice.runs.push_back({tiles_.shape(shape), kind.times});
+    }
     return choice;
-  }
-
-  void add_runs(RunShape shape, bool first, double times, LayerChoice& choice) {
-    shape.sizes = cut_sizes(chain_, l_, nest_, first);
-    choice.runs.push_back({tiles_.shape(std::move(shape)), times});
   }
 
   double words(double elements, int level, int x) const {
@@ -293,25 +312,25 @@ std::vector<Count> tile_words(const Setting& setting, const std::vector<Stack>& 
     const Stack& stack = stacks[static_cast<std::size_t>(i)];
     const Link& link = chain.links[static_cast<std::size_t>(i)];
     const Layer &producer = chain.layer(i), &reader = chain.layer(i + 1);
-    const Count elements = elements_of(producer, link.made, cut_sizes(chain, i, stack, true));
+    const TileLoop* sliding = sliding_loop(chain, i, stack);
+    const Place::Window window = sliding == nullptr ? Place::Window{} : window_of(chain, i, *sliding);
+    const Count elements = elements_of(producer, link.made, cut_sizes(chain, i, stack, window.held));
     const int sums = accelerator.partial_sum_bits(setting.home, producer);
     const int results = std::max(accelerator.element_bits(setting.home, producer, link.made),
                                  accelerator.element_bits(setting.home, reader, link.read));
     const int end = reach(i + 1, stack.size(), 1);
     for (int l = reach(i, stack.size(), -1); l <= end; ++l)
       taken[static_cast<std::size_t>(l)] += words_in(setting, elements, l <= i ? sums : results);
-    const Place& last_loop = chain.place(stack.back().axis, i);
-    if (last_loop.overlap == 0) continue;
+    if (window.kept == 0) continue;
     // What the next window needs again stays while the rest of the round runs.
-    std::vector<Count> sizes = cut_sizes(chain, i, stack, true);
-    sizes[static_cast<std::size_t>(last_loop.dim)] = last_loop.overlap;
-    const Count again = words_in(setting, elements_of(producer, link.made, sizes), results);
+    const Count again =
+        words_in(setting, elements_of(producer, link.made, cut_sizes(chain, i, stack, window.kept)), results);
     for (int l = end + 1; l <= reach(i + 1, stack.size() - 1, 1); ++l) taken[static_cast<std::size_t>(l)] += again;
   }
   for (const Held& one : held) {
     const Layer& layer = chain.layer(one.layer);
     const Stack loops = outer_loops(nests[static_cast<std::size_t>(one.layer)], one.depth);
-    const Count elements = elements_of(layer, one.tensor, cut_sizes(chain, one.layer, loops, true));
+    const Count elements = Rounds(chain, one.layer, loops).most_elements(one.tensor);
     const Count words = words_in(setting, elements, accelerator.held_bits(setting.home, layer, one.tensor));
     for (int l = reach(one.layer, one.depth, -1); l <= reach(one.layer, one.depth, 1); ++l)
       taken[static_cast<std::size_t>(l)] += words;
