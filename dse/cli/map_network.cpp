@@ -48,19 +48,21 @@ void check_network_options(const Arguments& arguments, const TaskWords& words, c
   if (!choice.network) return;
   if (const std::string residency = *arguments.text("residency"); residency != "on" && residency != "off")
     throw arguments.bad("--residency", fmt::format("`{}`", residency), "on or off");
-  check_fusion(arguments.command(), *arguments.text("fusion"));
-  if (arguments.has("residency") && arguments.has("fusion") &&
-      (*arguments.text("residency") == "off") != (*arguments.text("fusion") == "off"))
-    throw arguments.bad("--fusion", "beside a --residency that says something else", "one of them");
+  const auto said = [&](const char* option) { return arguments.has(option) ? arguments.text(option) : std::nullopt; };
+  const auto residency = said("residency");
+  check_fusion(arguments.command(), said("fusion"), residency ? std::optional(*residency == "on") : std::nullopt);
   check_network_numbers(arguments.command(), arguments.real("deadline"),
                         static_cast<Count>(*arguments.whole("inferences")));
 }
 
 }  // namespace
 
-void check_fusion(std::string_view command, std::string_view fusion) {
-  if (fusion != "off" && fusion != "whole" && fusion != "tiles")
-    throw bad_option(command, "--fusion", fmt::format("`{}`", fusion), "off, whole or tiles");
+void check_fusion(std::string_view command, std::optional<std::string_view> fusion, std::optional<bool> residency) {
+  if (!fusion) return;
+  if (*fusion != "off" && *fusion != "whole" && *fusion != "tiles")
+    throw bad_option(command, "--fusion", fmt::format("`{}`", *fusion), "off, whole or tiles");
+  if (residency && *residency == (*fusion == "off"))
+    throw bad_option(command, "--fusion", "beside a residency that says something else", "one of them");
 }
 
 void check_network_numbers(std::string_view command, std::optional<double> deadline_cycles, Count inferences) {

@@ -61,8 +61,8 @@ std::tuple<bool, std::string, std::string> map_network(const LoadedWorkload& wor
                                                        std::optional<double> deadline_cycles,
                                                        std::optional<bool> residency, Count inferences,
                                                        const std::optional<std::string>& fusion, bool interruptible) {
-  check_fusion("pliant", fusion.value_or("whole"));
   check_works("pliant", asked(workload.workload, request, {deadline_cycles, residency, inferences, fusion}));
+  check_fusion("pliant", fusion, residency);
   check_network_numbers("pliant", deadline_cycles, inferences);
   const std::vector<ReadTask> tasks = tasks_of(workload.workload, accelerator.accelerator, request);
   const NetworkGoal goal{tasks.front().task.objective, deadline_cycles.value_or(kInfinity)};

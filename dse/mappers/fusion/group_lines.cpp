@@ -158,8 +158,7 @@ bool GroupLines::refine(double slope) {
       return true;
     }
     if (!tiles_.search(open_run->piece, slope)) return false;
-    const TileLines::Known found = tiles_.bound(open_run->piece, slope);
-    if (found.point == nullptr && !std::isinf(found.least)) return false;
+    if (tiles_.gave_up(open_run->piece, slope)) return false;
   }
   return true;
 }

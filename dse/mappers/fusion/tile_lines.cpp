@@ -44,7 +44,7 @@ Task run_task(const RunShape& shape, const Reserved& reserved) {
 
 int TileLines::shape(RunShape shape) {
   const auto [at, is_new] = known_shapes_.emplace(shape, static_cast<int>(shapes_.size()));
-  if (is_new) shapes_.push_back({std::move(shape), std::nullopt, {}});
+  if (is_new) shapes_.emplace_back().of = std::move(shape);
   return at->second;
 }
 
@@ -55,7 +55,6 @@ int TileLines::piece(int shape, Reserved reserved) {
     piece.shape = shape;
     piece.reserved = std::move(reserved);
     pieces_.push_back(std::move(piece));
-    shapes_[static_cast<std::size_t>(shape)].pieces.push_back(at->second);
   }
   return at->second;
 }
@@ -81,31 +80,77 @@ const Task& TileLines::task(int piece) {
   return at(piece).layer->task;
 }
 
+/// The least energy + slope * cycles is a concave function of the slope: between two slopes it is above their chord,
+/// beyond one it grows at least by the fewest cycles.
+double TileLines::below(const Piece& piece, double slope, double fewest_cycles) {
+  if (std::isinf(slope)) return 0;
+  const auto above = piece.settled.upper_bound(slope);
+  if (above == piece.settled.begin()) return 0;
+  const auto& [flat, a] = *std::prev(above);
+  double least = a.least + (slope - flat) * fewest_cycles;
+  if (above != piece.settled.end() && !std::isinf(above->first))
+    least = std::max(least, a.least + (above->second.least - a.least) * (slope - flat) / (above->first - flat));
+  return least;
+}
+
+bool TileLines::fits(Shape& shape, const Reserved& reserved, const Mapping& mapping) const {
+  if (!shape.judge) shape.judge = std::make_unique<Task>(run_task(shape.of, reserved));
+  Task& task = *shape.judge;
+  for (std::size_t l = 0; l < reserved.size(); ++l)
+    if (task.accelerator.levels[l].is_memory()) task.accelerator.levels[l].memory().reserved_words = reserved[l];
+  return check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping).empty();
+}
+
 /// Less room never helps, and a mapping that fits into less room is as good as it was.
 TileLines::Known TileLines::bound(int id, double slope) {
   if (const auto known = at(id).settled.find(slope); known != at(id).settled.end()) return known->second;
-  const int shape = at(id).shape;
-  Known best{floor(shape, slope), nullptr};
-  for (const int other : shapes_[static_cast<std::size_t>(shape)].pieces) {
-    if (other == id || !takes_no_more(at(other).reserved, at(id).reserved)) continue;
+  Shape& shape = shapes_[static_cast<std::size_t>(at(id).shape)];
+  auto [memo, is_new] = at(id).known.try_emplace(slope, -1, 0.0);
+  if (!is_new && memo->second.first == shape.searches) return {memo->second.second, nullptr};
+  Known best{floor(at(id).shape, slope), nullptr};
+  for (const int other : shape.solved) {
+    if (!takes_no_more(at(other).reserved, at(id).reserved)) continue;
     if (at(other).infeasible) return at(id).settled[slope] = {kInfinity, nullptr};
+    best.least = std::max(best.least, below(at(other), slope, shape.floor->cycles));
     const auto known = at(other).settled.find(slope);
     if (known == at(other).settled.end()) continue;
     best.least = std::max(best.least, known->second.least);
-    if (known->second.point == nullptr) continue;
-    const Task& here = task(id);
-    if (check_legality(here.layer, here.accelerator, here.flexibility, here.factorization, known->second.point->mapping)
-            .empty())
-      return at(id).settled[slope] = known->second;
+    const LayerPoint* point = known->second.point;
+    if (point == nullptr || at(id).misfits.contains(point)) continue;
+    if (fits(shape, at(id).reserved, point->mapping)) return at(id).settled[slope] = known->second;
+    at(id).misfits.insert(point);
   }
+  memo->second = {shape.searches, best.least};
   return best;
 }
 
+/// First with nothing taken: what is found bounds the shape wherever it is asked for, and often fits.
 bool TileLines::search(int id, double slope) {
+  Shape& shape = shapes_[static_cast<std::size_t>(at(id).shape)];
+  if (shape.free < 0) {
+    const int index = at(id).shape;
+    const int free = piece(index, Reserved(at(id).reserved.size()));
+    shapes_[static_cast<std::size_t>(index)].free = free;
+  }
+  const int free = shapes_[static_cast<std::size_t>(at(id).shape)].free;
+  if (!at(free).settled.contains(slope)) return search_one(free, slope);
+  return search_one(id, slope);
+}
+
+bool TileLines::gave_up(int id, double slope) const {
+  const auto& settled = pieces_[static_cast<std::size_t>(id)].settled;
+  const auto known = settled.find(slope);
+  return known != settled.end() && known->second.point == nullptr && !std::isinf(known->second.least);
+}
+
+bool TileLines::search_one(int id, double slope) {
   if (at(id).settled.contains(slope)) return true;
   if (options_.stop.stop_requested()) return false;
   Piece& piece = at(id);
   make_task(piece);
+  Shape& shape = shapes_[static_cast<std::size_t>(piece.shape)];
+  ++shape.searches;
+  if (std::ranges::find(shape.solved, id) == shape.solved.end()) shape.solved.push_back(id);
   const LayerLines::Line* line = piece.lines->at(slope);
   piece.infeasible = line == nullptr && piece.lines->infeasible();
   if (line == nullptr && !piece.infeasible) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -41,8 +42,10 @@ class TileLines {
     const LayerPoint* point = nullptr;  ///< what reaches it, once that is known
   };
   Known bound(int piece, double slope);
-  /// False when the time is up.
+  /// Learns more of the piece. False when the time is up.
   bool search(int piece, double slope);
+  /// A search of it found nothing, and did not prove that there is nothing.
+  bool gave_up(int piece, double slope) const;
 
   const Task& task(int piece);
   std::uint64_t searches() const;
@@ -53,18 +56,26 @@ class TileLines {
   struct Shape {
     RunShape of;
     std::optional<LayerFloor> floor;
-    std::vector<int> pieces;
+    int free = -1;                ///< the piece with nothing taken, once it is asked for
+    std::vector<int> solved;      ///< pieces that were searched
+    int searches = 0;             ///< of them
+    std::unique_ptr<Task> judge;  ///< the run in some room, for the legality checker
   };
   struct Piece {
     int shape = 0;
     residency::Reserved reserved;
     std::unique_ptr<NetworkLayer> layer;  ///< LayerLines refers to it
     std::unique_ptr<LayerLines> lines;
-    std::map<double, Known> settled;  ///< by slope
+    std::map<double, Known> settled;                 ///< by slope
+    std::set<const LayerPoint*> misfits;             ///< mappings that need more room
+    std::map<double, std::pair<int, double>> known;  ///< by slope: a bound, and Shape::searches when it was found
     bool infeasible = false;
   };
   Piece& at(int piece) { return pieces_[static_cast<std::size_t>(piece)]; }
   void make_task(Piece& piece);
+  bool search_one(int piece, double slope);
+  bool fits(Shape& shape, const residency::Reserved& reserved, const Mapping& mapping) const;
+  static double below(const Piece& piece, double slope, double fewest_cycles);
 
   const Mapper& mapper_;
   const SearchOptions& options_;

@@ -117,7 +117,7 @@ TEST_F(FusionCommand, SaysWhatDoesNotWork) {
   refused({"--fusion", "tiles", "--deadline", "1e9"}, "beside layers that pass tiles on");
   refused({"--fusion", "tiles", "--network", "--mapper", "random"}, "the mapper random proves no bounds");
   refused({"--fusion", "tiles", "--residency", "off"}, "beside tensors that all live outside");
-  refused({"--fusion", "off", "--residency", "on"}, "beside a --residency that says something else");
+  refused({"--fusion", "off", "--residency", "on"}, "beside a residency that says something else");
   refused({"--fusion", "tiles", "--conventions", "timeloop"}, "physical conventions only");
 }
 
