@@ -60,6 +60,9 @@ class Judge {
   void check_padding(std::size_t d, const std::vector<ChainLoop>& loops);
   void check_homes();
 
+  // core/legality_sums.cpp.
+  void check_partial_sums(std::size_t k);
+
   // core/legality_levels.cpp: one memory, one fanout.
   void grow_tiles(std::size_t k);
   void check_memory(std::size_t k);

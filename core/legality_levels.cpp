@@ -54,6 +54,7 @@ void Judge::check_memory(std::size_t k) {
                dim_name(loop.dim) + " may not loop at " + level.name + "; allowed there: " + list(*allowed));
   }
   check_order(level, loops, rules(k).order);
+  check_partial_sums(k);
 }
 
 /// Counted in bits; told in words, unless some element is not as wide as a word of the memory.

@@ -28,6 +28,7 @@ struct Totals {
   double cycles = 0;
   double steps = 0;  ///< cycles if bandwidth were unlimited
   double utilization = 0;
+  bool unfinished = false;  ///< partial sums come to a memory that takes none: the mapping is worth nothing
   Bound bound;
   double edp() const { return energy_pj * cycles; }
 };
@@ -63,6 +64,8 @@ class Nest {
   /// Are outputs of a memory finished when they arrive there for the last time? Not where summing dims are unrolled
   /// outside it: other instances may have parts of the same sum.
   bool sums_whole(int level) const;
+  /// Do outputs come to a memory that takes no partial sums before they are finished?
+  bool brings_unfinished() const;
   /// Energy of a transfer's bits in the network of a fanout between its keepers.
   double network_energy(const Transfer& transfer, int fanout) const;
   /// How long a systolic array is filled and drained; `array` has a stationary tensor.

@@ -191,6 +191,28 @@ bool Nest::sums_whole(int level) const {
   return whole;
 }
 
+/// Outputs that their loops bring back, that other copies sum as well, or that no network adds up on the way. Windows
+/// of outputs overlap, so the whole of their dims must be inside.
+bool Nest::brings_unfinished() const {
+  const Problem& p = problem_;
+  const Chain& chain = chains_[p.output];
+  for (int k = 0; k < chain.count; ++k) {
+    const PlannedTransfer& transfer = chain.at[k];
+    if ((p.finished_only >> transfer.parent & 1U) == 0) continue;
+    const Repeats repeats = transfer.to_compute ? repeats_outside(output_, 0, std::uint32_t{1} << p.levels)
+                                                : repeats_outside(output_, transfer.mover_levels, transfer.mover_floor);
+    bool whole = sums_whole(static_cast<int>(transfer.parent)) && repeats.times == 1;
+    for_each_bit(p.summing, [&](int d) {
+      const bool windows = p.is_coupled(p.output, d);
+      whole &= !windows || loops_.temporal_outside(transfer.child, d) == 1;
+      for_each_bit(transfer.fanouts & loops_.present(static_cast<unsigned>(d)),
+                   [&](int l) { whole &= !windows && p.reduction[l]; });
+    });
+    if (!whole) return true;
+  }
+  return false;
+}
+
 /// The words of a transfer. While factors are perfect, every word is covered once along plain coupled dims, and windows
 /// overlap along affine ones: served = simple words * copies of the parent * windows * repeats; delivered alike with
 /// copies of the child.
@@ -300,6 +322,7 @@ Totals Nest::price() {
   for (int x = 0; x < p.tensors; ++x) energy += energy_pj_[x];
   totals.energy_pj = energy + p.leak_pj_per_cycle_total * totals.cycles;
   totals.utilization = p.busy_cycles / totals.cycles;
+  totals.unfinished = p.finished_only != 0 && brings_unfinished();
   return totals;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "core/partial_sums.h"
 
 namespace pliant {
 
@@ -116,6 +117,7 @@ void resolve_memory(Problem& problem, int l, const Memory& memory) {
   problem.finished_saves[l] = problem.element_words[l][problem.output] -
                               words_of(problem.accelerator.element_bits(l, problem.layer, problem.output));
   problem.outputs_narrow |= problem.finished_saves[l] > 0;
+  if (!takes_partial_sums(memory)) problem.finished_only |= std::uint32_t{1} << l;
   resolve_ports(problem, l, memory);
 }
 

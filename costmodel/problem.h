@@ -84,6 +84,7 @@ struct Problem {
   std::array<double, kMaxLevels> network_pj{};  ///< of a fanout, per bit
   std::uint32_t networks = 0;                   ///< fanouts where it is not 0 (bit l = level l)
   bool outputs_narrow = false;                  ///< finished_saves is not 0 at some memory
+  std::uint32_t finished_only = 0;              ///< memories that take no partial sums (bit l = level l)
   /// Dims that are no index of the output by themselves: unrolled outside a memory they may leave parts of one sum in
   /// several of its instances, and no output is finished there.
   DimSet summing = 0;

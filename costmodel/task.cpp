@@ -42,7 +42,7 @@ double objective_value(Objective objective, const Totals& totals) {
 }
 
 double task_value(const Task& task, const Totals& totals) {
-  return totals.cycles > task.most_cycles ? kInfinity : objective_value(task.objective, totals);
+  return totals.unfinished || totals.cycles > task.most_cycles ? kInfinity : objective_value(task.objective, totals);
 }
 
 }  // namespace pliant

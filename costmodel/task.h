@@ -40,7 +40,7 @@ struct Task {
   double most_cycles = std::numeric_limits<double>::infinity();
 };
 
-/// objective_value, or infinity beyond the task's most_cycles.
+/// objective_value, or infinity beyond the task's most_cycles and where partial sums come to a memory that takes none.
 double task_value(const Task& task, const Totals& totals);
 
 }  // namespace pliant

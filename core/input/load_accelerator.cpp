@@ -153,7 +153,7 @@ class AcceleratorReader {
     m.word_bits = word_bits_;
     if (const auto value = c.find("word_bits"))
       m.word_bits = static_cast<int>(value->count(1, kMaxWordBits).value_or(16));
-    if (const auto value = c.find("bits")) m.bits = read_element_bits(*value);
+    if (const auto value = c.find("bits")) m.bits = read_memory_bits(*value);
     m.technology = technology_;
     if (const auto value = c.find("technology")) m.technology = value->text("a technology table's name").value_or("");
     if (const auto value = c.require("capacity", "a size such as 128KiB or 64Ki words, or unbounded")) {

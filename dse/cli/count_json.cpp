@@ -5,6 +5,7 @@
 
 #include "core/big_count.h"
 #include "core/legality.h"
+#include "core/partial_sums.h"
 #include "dse/cli/arguments.h"
 #include "dse/cli/json_schema.h"
 #include "dse/combinations/combinations.h"
@@ -55,8 +56,9 @@ ordered_json map_space_json(const CountedMapSpace& space) {
 }
 
 ordered_json legal_json(const CountedMapSpace& space) {
-  check_works(space.command,
-              Traits{Trait::kCount, Trait::kLegal}.add(TraitGroup::kFactorizations, to_string(space.rule)));
+  check_works(space.command, Traits{Trait::kCount, Trait::kLegal}
+                                 .add(TraitGroup::kFactorizations, to_string(space.rule))
+                                 .add_if(!takes_partial_sums_everywhere(space.accelerator), Trait::kFinishedOnly));
   const auto count = count_legal_mappings(space.layer, space.accelerator, flexibility_of(space), space.rule);
   if (!count)
     throw bad_option(space.command, "--legal", "this map-space has too many different tiles to walk",

@@ -168,9 +168,10 @@ class ResidencyTelling {
       });
       if (sums > results && held_further_in)
         return fmt::format(
-            "while it is made, a tensor has partial sums of {} bits in {}, {:.3g} times its room (docs/formats.md, "
-            "\"Bits\", says how to leave them to the memories inside)\n",
-            sums, levels[l].name, static_cast<double>(sums) / results);
+            "while it is made, a tensor has partial sums of {} bits in {}, {:.3g} times its room; if the memories "
+            "inside "
+            "take all of them, say `bits: {{partial_sums: none}}` of {}\n",
+            sums, levels[l].name, static_cast<double>(sums) / results, levels[l].name);
     }
     return {};
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/partial_sums.h"
 #include "core/workload_graph.h"
 
 namespace pliant {
@@ -23,7 +24,10 @@ ordered_json bits(const ElementBits& said) {
   ordered_json json = ordered_json::object();
   for (std::size_t r = 0; r < kRoles; ++r)
     if (said.of[r]) json[std::string(kRoleNames[r])] = *said.of[r];
-  if (said.partial_sums) json["partial_sums"] = *said.partial_sums;
+  if (said.partial_sums == kNoPartialSums)
+    json["partial_sums"] = "none";
+  else if (said.partial_sums)
+    json["partial_sums"] = *said.partial_sums;
   return json;
 }
 

@@ -96,6 +96,14 @@ class SweepCommand {
     return 0;
   }
 
+  /// Beside other work an estimate is of the machine as it is now, and says what it would be without.
+  static std::string busy_words(const SweepEstimate& e) {
+    constexpr double kIdle = 0.9;
+    if (e.share_of_core >= kIdle || e.share_of_core <= 0) return "";
+    return fmt::format(", with {:.0f} % of a core beside other work; with all of it about {}", 100 * e.share_of_core,
+                       readable_seconds(e.seconds * e.share_of_core));
+  }
+
   int dry_run(const Sweep& sweep) {
     SweepProgressView view(style(), err_);
     run_.on_phase = [&](const PhaseProgress& phase) { view.show(phase); };
@@ -117,9 +125,9 @@ class SweepCommand {
                         e.counted_all ? "" : "about ", e.distinct_tasks, e.known_tasks);
     if (e.sampled > 0) {
       out_ << fmt::format(
-          "about {} ({} to {}) with the {} mapper ({} sampled tasks took {:.3g} s each); nothing was written\n",
+          "about {} ({} to {}) with the {} mapper ({} sampled tasks took {:.3g} s each{}); nothing was written\n",
           readable_seconds(e.seconds), readable_seconds(e.seconds_low), readable_seconds(e.seconds_high), sweep.mapper,
-          e.sampled, e.seconds_per_task);
+          e.sampled, e.seconds_per_task, busy_words(e));
     } else {
       out_ << "nothing is left to solve; nothing was written\n";
     }

@@ -52,7 +52,8 @@ nlohmann::ordered_json estimate_json(const SweepEstimate& e) {
                                 {"seconds_per_task", e.seconds_per_task},
                                 {"seconds", e.seconds},
                                 {"seconds_low", e.seconds_low},
-                                {"seconds_high", e.seconds_high}};
+                                {"seconds_high", e.seconds_high},
+                                {"share_of_core", e.share_of_core}};
 }
 
 }  // namespace pliant

@@ -62,6 +62,7 @@ enum class Trait : std::uint8_t {
   kEinsum,
   // Accelerators and their rules.
   kBits,
+  kFinishedOnly,  ///< a memory takes no partial sums
   kBus,
   kPortsByRole,
   kNetworkEnergy,

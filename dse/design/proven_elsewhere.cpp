@@ -2,7 +2,6 @@
 #include "dse/design/proven_elsewhere.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "core/arithmetic.h"
@@ -111,7 +110,8 @@ SearchResult RecallingMapper::search(const Task& task, const SearchOptions& opti
   for (const ProvenElsewhere* known : {&std::as_const(learnt_), &proven_}) {
     const auto* answers = known->find(sized->form);
     if (answers == nullptr) continue;
-    for (const ProvenElsewhere::Answer& answer : std::views::reverse(*answers)) {
+    for (auto at = answers->rbegin(); at != answers->rend(); ++at) {
+      const ProvenElsewhere::Answer& answer = *at;
       const Mapping* mapping = answer.result.mapping ? &*answer.result.mapping : nullptr;
       if (mapping != nullptr && mappings.size() < kMostTried) mappings.push_back(mapping);
       if (!no_worse(answer.sizes, sized->sizes)) continue;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/input/diagnostics.h"
+#include "core/partial_sums.h"
 
 namespace pliant {
 
@@ -36,11 +37,11 @@ void narrow(ElementBits& best, const ElementBits& other) {
   least(best.partial_sums, other.partial_sums);
 }
 
-/// Which widths are said, not how wide.
+/// Which widths are said, not how wide; and whether partial sums come at all.
 ElementBits said(ElementBits bits) {
   for (auto& of_role : bits.of)
     if (of_role) of_role = 1;
-  if (bits.partial_sums) bits.partial_sums = 1;
+  if (bits.partial_sums && *bits.partial_sums != kNoPartialSums) bits.partial_sums = 1;
   return bits;
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "core/partial_sums.h"
 #include "dse/mappers/space.h"
 
 namespace pliant {
@@ -198,9 +200,52 @@ std::vector<Liftable> limits_of(const Task& task) {
 
 }  // namespace
 
+std::optional<Limit> overlapping_outputs(const Task& task) {
+  const Accelerator& accelerator = task.accelerator;
+  if (takes_partial_sums_everywhere(accelerator)) return std::nullopt;
+  // One window of every rank, over all iterations of its dims.
+  Layer overlapping = task.layer;
+  const int output = overlapping.output();
+  DimSet windows = 0;
+  for (const Rank& rank : overlapping.tensors[static_cast<std::size_t>(output)].ranks)
+    for (const Term& term : rank.terms)
+      if (rank.terms.size() > 1) windows |= DimSet{1} << term.dim;
+  for (std::size_t d = 0; d < overlapping.dims.size(); ++d)
+    if ((windows >> d & 1U) == 0) overlapping.dims[d].size = 1;
+  const Count elements = overlapping.tensor_words(output);
+  if (windows == 0 || elements == 1) return std::nullopt;
+  constexpr auto kOutputs = static_cast<std::size_t>(Role::kOutput);
+  bool outermost = true;
+  for (std::size_t l = 0; l < accelerator.levels.size(); ++l) {
+    const Level& level = accelerator.levels[l];
+    if (!level.is_memory() || !level.memory().may_keep[kOutputs]) continue;
+    const bool must_keep = std::exchange(outermost, false) || !level.memory().may_bypass[kOutputs];
+    if (takes_partial_sums(level.memory()) || !must_keep) continue;
+    bool fits = false;
+    for (std::size_t inside = l + 1; inside < accelerator.levels.size(); ++inside) {
+      if (!accelerator.levels[inside].is_memory()) continue;
+      const Memory& memory = accelerator.levels[inside].memory();
+      const double needed = static_cast<double>(elements) *
+                            accelerator.held_bits(static_cast<int>(inside), task.layer, output) / memory.word_bits;
+      fits |= memory.may_keep[kOutputs] && (!memory.capacity_words || memory.resident[kOutputs] ||
+                                            static_cast<double>(*memory.capacity_words / memory.buffers) >= needed);
+    }
+    if (!fits)
+      return Limit{level.name, std::string(to_string(Violation::Rule::kKeep)),
+                   fmt::format("{} takes no partial sums, and no memory inside it holds the {} outputs whose windows "
+                               "overlap",
+                               level.name, elements)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Infeasibility> why_nothing_fits(const Task& task) {
-  if (exists(task)) return std::nullopt;
   Infeasibility why;
+  if (const auto limit = overlapping_outputs(task)) {
+    why.conflict.push_back(*limit);
+    return why;
+  }
+  if (exists(task)) return std::nullopt;
   Existence space(task);
   if (why.nearest = space.smallest(); why.nearest)
     why.nearest_miss = check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *why.nearest);

@@ -26,6 +26,10 @@ struct Infeasibility {
   std::optional<Mapping> nearest;
 };
 
+/// Windows of outputs overlap (a transposed convolution), so a memory that takes no partial sums takes them only where
+/// all that overlap fit into a memory inside it. The limit that rules out every mapping, if one does.
+std::optional<Limit> overlapping_outputs(const Task& task);
+
 /// nullopt when some mapping is legal. The task's layer and accelerator may be of any size: whether a mapping exists is
 /// decided from the smallest tiles each dim can have, and only where those are not enough by a search.
 std::optional<Infeasibility> why_nothing_fits(const Task& task);

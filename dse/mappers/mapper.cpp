@@ -15,6 +15,7 @@
 #include "dse/mappers/exhaustive/exhaustive_mapper.h"
 #include "dse/mappers/genetic/genetic_mapper.h"
 #include "dse/mappers/goma/goma_mapper.h"
+#include "dse/mappers/infeasible.h"
 #include "dse/mappers/local/local_mapper.h"
 #include "dse/mappers/random/random_mapper.h"
 #include "flex/mapspace/count.h"
@@ -94,7 +95,13 @@ void claim_nothing_of_a_mix(const Mapper& mapper, const Task& task, SearchResult
 
 SearchResult checked_search(const Mapper& mapper, const Task& task, const SearchOptions& options, CostReport* priced) {
   const double started = options.clock->cpu_seconds();
-  SearchResult result = mapper.search(task, options);
+  SearchResult result;
+  if (overlapping_outputs(task)) {
+    result.infeasible = true;
+    result.ended_by = EndedBy::kProof;
+    return result;
+  }
+  result = mapper.search(task, options);
   result.cpu_seconds = options.clock->cpu_seconds() - started;
   if (task.accelerator.hints.min_utilization > 0) {
     result.parts.clear();

@@ -140,7 +140,10 @@ SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const S
   if (estimate.tasks == 0) return estimate;
 
   const std::vector<UnknownTask> unknown = name_tasks(*shared, space, allowed, options, estimate);
+  const double wall = options.clock->wall_seconds(), cpu = options.clock->cpu_seconds();
   const std::vector<double> times = time_tasks(*shared, space, unknown, options, sample_seconds);
+  const double took = options.clock->wall_seconds() - wall;
+  if (took > 0) estimate.share_of_core = std::min(1.0, (options.clock->cpu_seconds() - cpu) / took);
   estimate.sampled = static_cast<std::int64_t>(times.size());
   if (times.empty()) return estimate;
   std::vector<std::int64_t> some;

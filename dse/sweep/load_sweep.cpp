@@ -254,6 +254,15 @@ std::string mapped_as_words(const Sweep& sweep) {
     text +=
         fmt::format("weights may stay on chip across {} inferences; figures are of one of them\n", sweep.inferences);
   if (sweep.deadlines) text += "limits on time are deadlines: every design has the best mappings that keep them\n";
+  std::vector<std::string> filters;
+  for (const Constraint& limit : sweep.result_limits)
+    if (!sweep.deadlines || !limits_time(limit)) filters.push_back(limit.text());
+  if (!filters.empty())
+    text += fmt::format(
+        "{}: of designs with mappings of least {}; one that breaks {} is left out, though others of its mappings may "
+        "keep {}\n",
+        join(filters), sweep.objectives.size() == 1 ? to_string(sweep.objectives[0]) : "objective",
+        filters.size() == 1 ? "it" : "them", filters.size() == 1 ? "it" : "them");
   return text;
 }
 

@@ -116,6 +116,7 @@ struct SweepEstimate {
   double seconds_per_task = 0;               ///< mean of the sample
   double seconds = 0;                        ///< of the sweep with what is known already, on the threads given
   double seconds_low = 0, seconds_high = 0;  ///< between these with about 95 % confidence
+  double share_of_core = 1;                  ///< that the sample had; the rest went to other work of the machine
   bool counted_all = true;                   ///< false: so many tasks that the distinct ones were extrapolated
 };
 SweepEstimate estimate_sweep(const Library& library, const Sweep& sweep, const SweepRunOptions& options,

@@ -287,10 +287,10 @@ namespace {
 void add_levels(const std::vector<TaskResult::LevelEnergy>& levels, double times,
                 std::vector<TaskResult::LevelEnergy>& sums) {
   auto at = sums.begin();
-  for (const auto& [level, energy] : levels) {
-    const auto known = std::find_if(at, sums.end(), [&](const auto& sum) { return sum.level == level; });
-    at = known == sums.end() ? sums.insert(at, {level, 0}) : known;
-    (at++)->energy_pj += times * energy;
+  for (const TaskResult::LevelEnergy& one : levels) {
+    const auto known = std::find_if(at, sums.end(), [&](const auto& sum) { return sum.level == one.level; });
+    at = known == sums.end() ? sums.insert(at, {one.level, 0}) : known;
+    (at++)->energy_pj += times * one.energy_pj;
   }
 }
 
@@ -334,7 +334,7 @@ void take_network(const DesignPoint& design, const Workload& workload, const std
   all.cost.reset();
   if (network->status != TaskStatus::kSolved) return;
   all.residency = residency_of(design, workload, network);
-  DesignRow::Cost& cost = all.cost.emplace();
+  DesignRow::Cost& cost = all.cost.emplace(DesignRow::Cost{});
   cost.energy_pj = network->energy_pj;
   cost.runtime_cycles = network->runtime_cycles;
   cost.edp_pj_cycles = cost.energy_pj * cost.runtime_cycles;

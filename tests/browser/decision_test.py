@@ -296,6 +296,47 @@ class Decision(reported.ReportedSweep):
             self.assertEqual(found, [], theme)
 
 
+SEARCH = """pliant: sweep
+name: search
+accelerator: npu
+workloads:
+  - {name: vision, layers: ["conv:M=64,C=32,P=28,Q=28,R=3,S=3", "gemm:M=1,N=100,K=512"]}
+vary:
+  - rows: [4, 8, 16]
+    cols: [8, 16, 32]
+  - sram: [64KiB, 128KiB, 512KiB]
+flexibility: ["1010", "1111"]
+minimize: [area_um2, energy_pj]
+"""
+
+
+class Search(reported.ReportedSweep):
+    """A search proves its frontier in its goals: the page opens on these, and says where it shows something else."""
+
+    @classmethod
+    def make(cls, folder):
+        (folder / "sweep.yaml").write_text(SEARCH, encoding="utf-8")
+        reported.run_pliant(cls.pliant, "design", folder / "sweep.yaml", "-o", folder / "data")
+
+    def test_it_opens_on_its_goals(self):
+        axes = self.page.js("return ['axis-x', 'axis-y'].map(id => document.getElementById(id).value)")
+        self.assertEqual(axes, ["area_um2", "energy_pj"])
+        rows = [row for row in self.designs if row["energy_pj"] is not None]
+        kept = reported.frontier(rows, lambda r: in_page(r["area_um2"]), lambda r: in_page(r["energy_pj"]))
+        self.assertEqual(self.shown_frontier(), [row["design_id"] for row in kept])
+        words = self.page.text("#recommendation-body")
+        self.assertIn("in both area and energy", words)
+        self.assertIn("the others proven worse by their bounds)", words)
+
+    def test_other_measures_are_not_what_was_proven(self):
+        self.page.js(
+            "const up = document.getElementById('axis-y'); up.value = 'edp_pj_cycles'; "
+            "up.dispatchEvent(new Event('change'))"
+        )
+        self.page.settle()
+        self.assertIn("proven worse by their bounds, in area and energy only)", self.page.text("#recommendation-body"))
+
+
 if __name__ == "__main__":
     reported.ReportedSweep.pliant = sys.argv.pop(1)
     browser.require()

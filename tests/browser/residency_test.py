@@ -69,6 +69,12 @@ class Residency(reported.ReportedSweep):
             self.assertEqual(int(drawn), bars)
         self.assertGreater(staying, 0)
 
+    def test_networks_are_counted_not_their_layers(self):
+        proven = sum(row["certified"] for row in self.designs)
+        body = self.page.text("#provenance-body")
+        self.assertIn(f"({proven} of {len(self.designs)} networks on a design)", body)
+        self.assertIn("networks mapped", self.page.text("#tiles"))
+
     def test_the_rows_add_up(self):
         for row in self.designs:
             for own, column in (("energy_pj", "energy_pj"), ("runtime_cycles", "runtime_cycles")):

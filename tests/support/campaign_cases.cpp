@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "core/partial_sums.h"
 #include "support/draw.h"
 
 namespace pliant::tests {
@@ -303,6 +304,13 @@ void draw_wires(Draw& draw, Accelerator& accelerator) {
   }
 }
 
+/// Memories that take no partial sums. Drawn after everything else.
+void draw_finished(Draw& draw, Accelerator& accelerator) {
+  if (!draw.chance(0.15)) return;
+  for (Level& level : accelerator.levels)
+    if (level.is_memory() && draw.chance(0.4)) level.memory().bits.partial_sums = kNoPartialSums;
+}
+
 Draw draw_of(std::uint64_t seed) { return Draw(seed * 0x9E3779B97F4A7C15ULL + 7); }
 
 Task draw_task(Draw& draw, std::uint64_t seed) {
@@ -332,6 +340,7 @@ Task campaign_task(std::uint64_t seed) {
   draw_widths(draw, task);
   draw_networks(draw, task.accelerator);
   draw_wires(draw, task.accelerator);
+  draw_finished(draw, task.accelerator);
   return task;
 }
 

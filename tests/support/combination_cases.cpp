@@ -89,6 +89,7 @@ std::string draw_accelerator(const CombinationCase& one, Draw& draw) {
   text += "parameters: {cols: 2}\nlevels:\n  - memory: DRAM\n    capacity: unbounded\n    read_pj: 20\n";
   text += when(kBus, fmt::format("    bandwidth: {}\n", draw.from(1, 4)));
   text += fmt::format("  - memory: Buffer\n    capacity: {}\n    read_pj: 2\n    area_um2: 400\n", draw.from(24, 48));
+  text += when(kFinishedOnly, "    bits: {partial_sums: none}\n");
   text += draw.chance(0.3) ? "    may_bypass: [weights]\n" : "";
   text += when(kPortsByRole, "    read_bandwidth: {inputs: 2, weights: 1}\n    write_bandwidth: {outputs: 1}\n");
   text += when(kLeakage, "    leak_pj_per_cycle: 0.5\n");
@@ -102,7 +103,8 @@ std::string draw_accelerator(const CombinationCase& one, Draw& draw) {
   text += "area: {base_um2: 500, flexibility_um2: {T: 31, O: 160, P: 90, S: 20}}\nflexibility:\n";
   // Rules of tiles are for classes whose tiles are free.
   static const std::vector<std::string> kClasses{"0000", "0110", "PartFlex-1111", "1000", "1011", "1111"};
-  const Count first = one.has(kPartition) || one.has(kBurst) ? 3 : 0;
+  // With orders that bring partial sums nothing fits where none are taken.
+  const Count first = one.has(kFinishedOnly) ? 5 : one.has(kPartition) || one.has(kBurst) ? 3 : 0;
   text += when(kClass, fmt::format("  class: \"{}\"\n", kClasses[static_cast<std::size_t>(draw.from(first, 5))]));
   text += "  loops: {Reg: []}\n";
   std::string tiles = when(kPartition, "partition: {inputs: 2, weights: 1, outputs: 2}");

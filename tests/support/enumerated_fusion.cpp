@@ -219,12 +219,21 @@ class FusionEnumeration {
     }
   }
 
+  /// A memory that outputs may pass takes finished ones only.
+  bool no_sums() const {
+    return std::ranges::any_of(machine_.levels, [](const Level& level) {
+      return level.is_memory() && level.memory().may_keep[static_cast<std::size_t>(Role::kOutput)] &&
+             level.memory().bits.partial_sums == 0;
+    });
+  }
+
   void price_plan() {
     ++found_.plans;
     const reference::WalkedGroup walked = reference::walk_group(own_, machine_, plan_);
     if (!walked.wrong.empty()) return;
     for (std::size_t l = 0; l < own_.layers.size(); ++l)
-      if (walked.adds[l] && !memory_at(plan_.home).may_keep[static_cast<std::size_t>(Role::kOutput)]) return;
+      if (walked.adds[l] && (!memory_at(plan_.home).may_keep[static_cast<std::size_t>(Role::kOutput)] || no_sums()))
+        return;
     // What lives whole beside the group lives through all of it, as wide as it ever is there.
     Taken around;
     const auto add = [&](int between, int level) {

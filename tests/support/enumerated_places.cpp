@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All choices of where the tensors and the weights of a small network live, each with all mappings of all layers.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -181,6 +182,7 @@ class Enumeration {
     double cycles = 0;
     for (const int l : {0, home})
       if (memory_at(l).bus_words_per_cycle) cycles = std::max(cycles, words(l) / *memory_at(l).bus_words_per_cycle);
+    cycles = whole(cycles);
     const double energy = words(0) * memory_at(0).read_pj + words(home) * memory_at(home).write_pj;
     return {(energy + leak() * cycles) / inferences_, cycles / inferences_};
   }
@@ -344,8 +346,12 @@ class Enumeration {
     for (const auto& [level, words] : moved)
       if (memory_at(level).bus_words_per_cycle)
         cycles = std::max(cycles, words / *memory_at(level).bus_words_per_cycle);
+    cycles = whole(cycles);
     return {energy + leak() * cycles, cycles};
   }
+
+  /// A port is done at the end of a cycle; bandwidths are halves of words here, so no whole quotient is rounded.
+  static double whole(double cycles) { return std::ceil(cycles); }
 
   const RandomGraph& graph_;
   const Accelerator& machine_;

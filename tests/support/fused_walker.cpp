@@ -2,6 +2,7 @@
 #include "support/fused_walker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -296,6 +297,7 @@ class Walk {
       group_.energy_pj += words * (writes ? memory.write_pj : memory.read_pj);
       if (memory.bus_words_per_cycle) cycles = std::max(cycles, words / *memory.bus_words_per_cycle);
     }
+    cycles = std::ceil(cycles - 1e-9);  // a port is done at the end of a cycle
     group_.cycles += cycles;
     group_.energy_pj += cycles * leak;
   }

@@ -158,6 +158,7 @@ RandomChain random_chain(std::uint64_t seed) {
       rules.order.allowed.push_back({dims, std::nullopt});
     }
   if (draw.chance(0.2)) machine.levels[1].memory().may_bypass[static_cast<std::size_t>(Role::kOutput)] = true;
+  if (draw.chance(0.15)) machine.levels[1].memory().bits.partial_sums = 0;  // takes finished outputs only
   std::vector<Layer> layers;
   for (const Workload::Entry& entry : chain.workload.layers) {
     Task task;
@@ -211,7 +212,8 @@ void compare_operators_with_enumeration(std::uint64_t seed, FusionCounts& counts
       if (level.is_fanout()) copies *= level.fanout().units();
       if (level.is_memory()) leak += static_cast<double>(copies) * level.memory().leak_pj_per_cycle;
     }
-    const double cycles = memory.bus_words_per_cycle ? (words(before) + words(after)) / *memory.bus_words_per_cycle : 0;
+    const double moving = memory.bus_words_per_cycle ? (words(before) + words(after)) / *memory.bus_words_per_cycle : 0;
+    const double cycles = std::ceil(moving - 1e-9);
     const double energy = words(before) * memory.read_pj + words(after) * memory.write_pj + cycles * leak;
     for (const auto& [e, t] : every_group(chain, home)) tiles.emplace_back(e + energy, t + cycles);
   }

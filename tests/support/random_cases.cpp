@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/input/load.h"
+#include "core/partial_sums.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/legal_count.h"
 #include "support/draw.h"
@@ -277,6 +278,8 @@ RandomCase random_case(std::uint64_t seed, const CaseOptions& options) {
       for (auto& bits : task.accelerator.bits.of) bits = draw.of(std::vector<int>{4, 8, 12, 16});
       task.accelerator.bits.partial_sums = draw.of(std::vector<int>{16, 24, 32});
     }
+    for (Level& level : task.accelerator.levels)
+      if (options.finished && level.is_memory() && draw.chance(0.5)) level.memory().bits.partial_sums = kNoPartialSums;
     for (Level& level : task.accelerator.levels) {
       if (!level.is_fanout()) continue;
       if (options.networks) level.fanout().pj_per_bit = static_cast<double>(draw.from(1, 40)) / 100;

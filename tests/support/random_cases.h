@@ -29,6 +29,8 @@ struct CaseOptions {
   bool residents = false;
   /// Elements are not as wide as words, and partial sums wider than outputs.
   bool widths = false;
+  /// Some memories take no partial sums.
+  bool finished = false;
   /// Networks that cost energy.
   bool networks = false;
   /// Systolic arrays, in which one role stays.

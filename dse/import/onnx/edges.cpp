@@ -162,7 +162,19 @@ class EdgeCollector {
       last = take(std::move(made), name_of(node));
       if (k == 0) projected = last;
     }
+    last = cropped(node, last);
     for (const std::string& output : node.outputs) made_by_[output] = last;
+  }
+
+  /// Borders that a transposed convolution makes and its readers do not see: nothing moves.
+  int cropped(const Node& node, int layer) {
+    const auto words = node.type == "ConvTranspose" && !node.outputs.empty() ? words_of(node.outputs[0]) : std::nullopt;
+    if (!words || *words == made_.nodes[static_cast<std::size_t>(layer)].words) return layer;
+    WorkloadGraph::Node made;
+    made.work = Operator::kActivation;
+    made.words = *words;
+    made.from.push_back({layer, 0});
+    return take(std::move(made), name_of(node) + "_cropped", {.is_whole = true});
   }
 
   int softmax_of(int scores) {

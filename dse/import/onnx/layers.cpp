@@ -165,8 +165,23 @@ class LayerCollector {
                              : std::nullopt;
     const auto window = filters ? transposed_window(node, *in, {weights->begin() + 2, weights->end()}) : std::nullopt;
     if (!window || weights->at(0) != in->at(1) || in->at(1) % groups != 0) return bad_shapes(node, *in, *weights);
+    note_borders(node, *window, *in);
     add_conv(node, *window, {.B = in->at(0), .M = *filters, .C = in->at(1), .groups = groups, .transposed = true},
              {in->begin() + 2, in->end()});
+  }
+
+  /// A transposed layer makes all that its windows reach; what `pads` cuts off is made as well, and stays.
+  void note_borders(const Node& node, const Window& window, const Shape& in) {
+    double made = 1, kept = 1;
+    for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+      made *=
+          static_cast<double>(window.strides[i] * (in[i + 2] - 1) + window.dilations[i] * (window.kernel[i] - 1) + 1);
+      kept *= static_cast<double>(window.outputs[i]);
+    }
+    if (made != kept)
+      log_.choice(node_position(file_), node_key(node),
+                  fmt::format("the layer makes its output without `pads` and `output_padding`: {:.3g} times the words",
+                              made / kept));
   }
 
   void add_conv(const Node& node, const Window& window, ConvShape shape, const std::vector<Count>& outputs) {

@@ -36,7 +36,12 @@ bool FusionLines::adds_layer(ChainSteps& steps) const {
   for (int n = steps.last() + 1; n < static_cast<int>(live.steps.size()); ++n) {
     const Step& next = step(n);
     if (std::ranges::count(next.reads, made, &residency::Read::tensor) != 1) return false;
-    if (next.row < 0 && next.makes < 0) continue;  // an activation, done where the tile is
+    if (next.row < 0 && next.makes < 0) {  // an activation, done where the tile is, if it leaves nothing out
+      if (workload_.graph->nodes[static_cast<std::size_t>(next.node)].words !=
+          live.tensors[static_cast<std::size_t>(made)].elements)
+        return false;
+      continue;
+    }
     if (stays_in_place(n, made)) {
       const auto work = workload_.graph->nodes[static_cast<std::size_t>(next.node)].work;
       between.whole_rows |= work == WorkloadGraph::Operator::kSoftmax || work == WorkloadGraph::Operator::kNorm;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/affine.h"
+#include "core/partial_sums.h"
 
 namespace pliant::fusion {
 
@@ -128,7 +129,7 @@ class LayerListing {
     output_ = layer_.output();
     makes_tile_ = l_ + 1 < setting_.layers();
     reads_tile_ = l_ > 0 ? chain_.links[static_cast<std::size_t>(l_ - 1)].read : -1;
-    if (rounds_.splits() > 1 && !keeps(Role::kOutput)) return {};
+    if (rounds_.splits() > 1 && (!keeps(Role::kOutput) || !sums_may_leave())) return {};
     for (int x = 0; x < static_cast<int>(layer_.tensors.size()); ++x) find_depths(x);
     choose(0);
     return std::move(all_);
@@ -139,6 +140,14 @@ class LayerListing {
   bool keeps(Role role) const { return setting_.memory().may_keep[static_cast<std::size_t>(role)]; }
   Home place(int x) const {
     return setting_.places[static_cast<std::size_t>(l_)][static_cast<std::size_t>(role_of(x))];
+  }
+
+  /// Does every memory that outputs may pass take sums that are not finished?
+  bool sums_may_leave() const {
+    return std::ranges::all_of(setting_.accelerator().levels, [](const Level& level) {
+      return !level.is_memory() || !level.memory().may_keep[static_cast<std::size_t>(Role::kOutput)] ||
+             takes_partial_sums(level.memory());
+    });
   }
 
   /// Are the sums that a loop splits wider than results?

@@ -4,6 +4,7 @@
 #include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
 #include "core/legality.h"
+#include "core/partial_sums.h"
 #include "costmodel/report.h"
 #include "dse/combinations/combinations.h"
 #include "dse/mappers/goma/solver.h"
@@ -37,6 +38,9 @@ GomaProblem problem_of(const Task& task) {
       if (accelerator.held_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits ||
           accelerator.element_bits(memory, layer, static_cast<int>(x)) != level(memory).memory().word_bits)
         check_works("mapper goma", {Trait::kGoma, Trait::kBits}, accelerator.name);
+  for (const std::size_t memory : {0, 1, 3})
+    if (!takes_partial_sums(level(memory).memory()))
+      check_works("mapper goma", {Trait::kGoma, Trait::kFinishedOnly}, level(memory).name);
   if (level(2).fanout().pj_per_bit > 0)
     check_works("mapper goma", {Trait::kGoma, Trait::kNetworkEnergy}, level(2).name);
   if (level(2).fanout().systolic) check_works("mapper goma", {Trait::kGoma, Trait::kSystolic}, level(2).name);

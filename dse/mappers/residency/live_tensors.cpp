@@ -39,13 +39,13 @@ class Reader {
         if (edge.node >= 0) ++readers_[static_cast<std::size_t>(edge.node)];
   }
 
-  /// An activation that is the only reader of its operand happens where the operand is.
+  /// An activation that is the only reader of its operand happens where the operand is, also where it leaves out some.
   bool is_in_place(int step) const {
     const WorkloadGraph::Node& node = node_of(step);
     const auto& from = run_[static_cast<std::size_t>(step)].from;
     return !node.is_layer() && node.work == WorkloadGraph::Operator::kActivation && from.size() == 1 &&
            from[0].node >= 0 && readers_[static_cast<std::size_t>(from[0].node)] == 1 &&
-           node_of(from[0].node).words == node.words;
+           node.words <= node_of(from[0].node).words;
   }
 
   void add_step(int s) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "costmodel/whole_cycles.h"
+
 namespace pliant::residency {
 
 namespace {
@@ -99,6 +101,7 @@ OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at,
     cost.energy_pj += moved.read * memory.read_pj + moved.written * memory.write_pj;
     cost.cycles = std::max(cost.cycles, cycles_at(memory, moved, read, written));
   }
+  cost.cycles = whole_cycles(cost.cycles);  // as the ports of a layer
   cost.energy_pj += cost.cycles * leak_pj_per_cycle(accelerator);
   return cost;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "flex/mapspace/rules.h"
 
@@ -266,7 +265,8 @@ std::optional<Path> ResidencyLines::priced(double slope, const WordPrices& price
         shortest([&](const Transition& one, int s) { return weight(one, s, slope) + price_of(one, s, prices, sums); });
     if (!path) return std::nullopt;
     bool searched = false, found = true;
-    for (PathStep& step : std::views::reverse(path->steps)) {
+    for (auto at = path->steps.rbegin(); at != path->steps.rend(); ++at) {
+      PathStep& step = *at;
       if (step.variant < 0) continue;
       step.line = variants_.bound(step.variant, slope).line;
       if (step.line == nullptr && variants_.may_search(step.variant, slope)) {

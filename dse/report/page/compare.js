@@ -215,6 +215,7 @@ async function drawCompare() {
   const known = details ? rows.filter((row) => details.has(row)) : [];
   document.getElementById("compare-layers").hidden = !known.length;
   if (!known.length) return;
+  document.getElementById("compare-alone").hidden = !known.some((row) => residencyOf(row));
   const clocked = known.every((row) => designs.get("clock_hz", row));
   const timeOf = (cycles, row) => (clocked ? cycles / designs.get("clock_hz", row) : cycles);
   await comparedStack(

@@ -240,7 +240,11 @@ function designTip(row) {
   if (designs.get("certified", row) !== null)
     lines.push([
       "proven optimal",
-      designs.get("certified", row) ? "every layer" : `gap up to ${percent(designs.get("max_gap", row))}`,
+      !designs.get("certified", row)
+        ? `gap up to ${percent(designs.get("max_gap", row))}`
+        : designs.get("mapped_as", row) === "network"
+          ? "the network"
+          : "every layer",
     ]);
   return lines;
 }

@@ -106,7 +106,7 @@ async function drawAreas(row) {
 /** "flexibility P" is "flexibility: parallel dims". */
 function componentName(name) {
   const axis = /^flexibility ([TOPS])$/.exec(name)?.[1];
-  return axis ? `flexibility: ${axisWords["TOPS".indexOf(axis)]}` : name;
+  return axis ? `${isNarrow() ? "flex" : "flexibility"}: ${axisWords["TOPS".indexOf(axis)]}` : name;
 }
 
 /** The words of every tensor go through the memories that keep it: [{tensor, from, to, value}], energy in pJ. */
@@ -172,9 +172,10 @@ function drawFlow(layers) {
   const bands = flows.map((f) => {
     const from = node(f.from),
       to = node(f.to),
-      thick = f.value * scale;
-    const y0 = from.y + from.out + thick / 2,
-      y1 = to.y + to.in + thick / 2;
+      thick = f.value * scale,
+      drawn = Math.max(0.75, thick);
+    const y0 = from.y + from.out,
+      y1 = to.y + to.in;
     from.out += thick;
     to.in += thick;
     const x0 = from.x + 64,
@@ -184,11 +185,12 @@ function drawFlow(layers) {
     return shape(
       "path",
       {
-        d: `M${x0},${y0} C${middle},${y0} ${middle},${y1} ${x1},${y1}`,
-        fill: "none",
-        stroke: colours[tensors.indexOf(f.tensor)],
-        "stroke-opacity": 0.55,
-        "stroke-width": Math.max(0.75, thick).toFixed(2),
+        // An area between two curves: a thick line would bend beyond its ends.
+        d:
+          `M${x0},${y0} C${middle},${y0} ${middle},${y1} ${x1},${y1} v${drawn} ` +
+          `C${middle},${y1 + drawn} ${middle},${y0 + drawn} ${x0},${y0 + drawn} Z`,
+        fill: colours[tensors.indexOf(f.tensor)],
+        "fill-opacity": 0.55,
         class: "band",
         "data-energy": f.value,
       },

@@ -18,11 +18,15 @@ function drawHeader() {
     const values = (designs.columns.get(name) ?? []).filter((v) => v > 0);
     return values.length ? values.reduce((a, b) => Math.min(a, b)) : null;
   };
+  const networks = provenNetworks();
+  const [what, certified, mapped, gap] = networks.only
+    ? ["networks mapped", networks.certified, networks.rows, networks.gap]
+    : ["layers mapped", c.certified, c.solved, c.max_gap];
   const tiles = [
     ["designs", plain(designs.distinct("design_id").length)],
-    ["layers mapped", plain(c.solved)],
-    ["proven optimal", c.solved ? percent(c.certified / c.solved) : "–"],
-    ["largest gap", percent(c.max_gap)],
+    [what, plain(mapped)],
+    ["proven optimal", mapped ? percent(certified / mapped) : "–"],
+    ["largest gap", percent(gap)],
   ];
   const gain = best("rel_runtime");
   if (gain !== null) tiles.push(["most that flexibility gains against class 0000", `runtime ÷ ${plain(1 / gain, 3)}`]);
@@ -87,6 +91,7 @@ async function start() {
   report = await unpack("data-designs");
   designs = new Designs(report.designs);
   addTogether();
+  openOnGoals();
   applyTheme();
   drawHeader();
   drawFilters(redraw);

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the numbers come from and how much of them is proven.
 
+/** Rows whose figures are of whole networks, and how many of them are proven; rows of layers are counted by layer. */
+function provenNetworks() {
+  const all = [...Array(designs.stored).keys()],
+    isKnown = (row) => (designs.get("certified", row) ?? null) !== null;
+  const networks = all.filter((row) => designs.get("mapped_as", row) === "network" && isKnown(row));
+  return {
+    rows: networks.length,
+    certified: networks.filter((row) => designs.get("certified", row)).length,
+    gap: networks.reduce((most, row) => Math.max(most, designs.get("max_gap", row) ?? 0), 0),
+    only: networks.length > 0 && all.every((row) => designs.get("mapped_as", row) === "network" || !isKnown(row)),
+  };
+}
+
 function drawProvenance() {
   const p = report.provenance,
-    c = report.certificates;
-  const share = c.solved
-    ? `${percent(c.certified / c.solved)} (${plain(c.certified)} of ${plain(c.solved)} layers that have a mapping)`
-    : "–";
+    c = report.certificates,
+    networks = provenNetworks();
+  const shareOf = (certified, all, what) =>
+    all ? `${percent(certified / all)} (${plain(certified)} of ${plain(all)} ${what})` : "";
   const pairs = (rows) =>
     element(
       "table",
@@ -22,10 +35,15 @@ function drawProvenance() {
   const parts = [
     element("h3", {}, "Certificates"),
     pairs([
-      ["proven optimal", share],
-      ["largest gap", c.max_gap > 0 ? `${percent(c.max_gap)} at ${c.max_gap_at}` : "0"],
+      ["networks proven optimal", shareOf(networks.certified, networks.rows, "networks on a design")],
+      ["their largest gap", networks.rows ? percent(networks.gap) : ""],
       [
-        "searches ended by",
+        networks.only ? "their layers by themselves" : "layers proven optimal",
+        shareOf(c.certified, c.solved, "layers that have a mapping") || "–",
+      ],
+      ["largest gap of a layer", c.max_gap > 0 ? `${percent(c.max_gap)} at ${c.max_gap_at}` : "0"],
+      [
+        "searches of layers ended by",
         Object.entries(c.ended_by)
           .map(([how, n]) => `${how || "?"}: ${plain(n)}`)
           .join(", "),

@@ -98,9 +98,15 @@ function nearItem(near) {
 /** "192 designs"; of a design search all of its space, most of which was never mapped. */
 function amongWords(points) {
   const all = report.space ? report.provenance.designs_raw : null;
-  return all > points.length
-    ? `${plain(all)} designs (${plain(points.length)} mapped, the others proven worse by their bounds)`
-    : `${plain(points.length)} designs`;
+  if (!(all > points.length)) return `${plain(points.length)} designs`;
+  // What was closed is worse in the goals of the search, and in nothing else.
+  const names = [...new Set(space.goals.map((goal) => goal.m.name))],
+    inGoals = [frontier.x, frontier.y].every((name) => names.includes(name));
+  const within = report.provenance.over_limit ? " within the limits" : "";
+  return (
+    `${plain(all)} designs (${plain(points.length)} mapped${within}, ` +
+    `the others proven worse by their bounds${inGoals ? "" : `, in ${listed(names.map(titleOf))} only`})`
+  );
 }
 
 function kneeWords({ points, kept, knee }) {

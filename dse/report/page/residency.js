@@ -196,12 +196,14 @@ function mappedAsWords(rows) {
   if (networks.length)
     words.push(
       `${named(networks)}: mapped as a network, tensors stay on chip where that is best and operators without MACs ` +
-        `count. With every tensor outside the EDP would be larger by the factor: ${listed(gains)}.`,
+        `count. With every tensor outside ` +
+        (gains.length ? `the EDP would be larger by the factor: ${listed(gains)}.` : "there are no mappings."),
     );
   if (layers.length)
     words.push(
-      `${named(layers)}: mapped layer by layer, every tensor goes outside between layers. As a network (a workload ` +
-        "with a graph, and no `network: false` in the sweep) larger buffers would gain more.",
+      `${named(layers)}: mapped layer by layer, which is quicker; every tensor goes outside between layers, so ` +
+        "nothing here speaks for a buffer that keeps them. As a network (a workload with a graph, and no " +
+        "`network: false` in the sweep) larger buffers would gain more.",
     );
   return words.join(" ");
 }

@@ -143,14 +143,22 @@ const boxKinds = [
   ["opened", "mapped"],
 ];
 
+/** A search proves its frontier in its own goals, so the page opens on these; area stands across. */
+function openOnGoals() {
+  if (report.space === null) return;
+  space.boxes = new Designs(report.space);
+  space.goals = [...space.boxes.columns.keys()].filter((name) => /^goal\d+_/.test(name)).map(goalOf);
+  const names = [...new Set(space.goals.map((goal) => goal.m.name))]
+    .filter((name) => designs.has(name))
+    .sort((a, b) => (b === "area_um2") - (a === "area_um2"));
+  if (names.length > 1) [frontier.x, frontier.y] = names;
+  else if (names.length && names[0] !== frontier.x) frontier.y = names[0];
+}
+
 async function drawSpace() {
   document.getElementById("space").hidden = report.space === null;
   document.querySelector('nav a[href="#space"]').hidden = report.space === null;
   if (report.space === null) return;
-  if (space.boxes === null) {
-    space.boxes = new Designs(report.space);
-    space.goals = [...space.boxes.columns.keys()].filter((name) => /^goal\d+_/.test(name)).map(goalOf);
-  }
   const kept = spaceFrontier();
   let all = 0,
     mapped = 0;

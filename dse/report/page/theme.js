@@ -27,7 +27,14 @@ function chartConfig() {
   }
   Object.assign(config.axis, { gridColor: grid, domainColor: quiet, tickColor: quiet, labelColor: quiet });
   config.view = { ...config.view, fill: paper };
-  if (isNarrow()) Object.assign(config.legend, { orient: "bottom", columns: 2, labelLimit: 110, gradientLength: 180 });
+  if (isNarrow())
+    Object.assign(config.legend, {
+      orient: "bottom",
+      columns: 2,
+      labelLimit: 130,
+      gradientLength: 240,
+      layout: { bottom: { direction: "vertical" } },
+    });
   return config;
 }
 

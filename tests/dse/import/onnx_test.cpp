@@ -232,6 +232,27 @@ TEST(Onnx, TransposedAndQuantizedConvolutionsAndAttention) {
   EXPECT_EQ(layers[3].layer.written_as, "gemm:B=4,M=9,N=8,K=9");
 }
 
+// 2 * (8 - 1) + 4 = 18 along each side, of which pads leave 16.
+TEST(Onnx, OfATransposedConvolutionTheBordersAreTold) {
+  const auto cropped = [](const std::string& pads) {
+    return import_text(
+        "auto", "net.onnx",
+        model(input("x", {1, 4, 8, 8}) + weight("w", {4, 4, 4, 4}) +
+              node("ConvTranspose", {"x", "w"}, "y", attribute("strides", {2, 2}) + pads) + output("y")));
+  };
+  const auto told = [](const Imported& imported) {
+    return std::ranges::count_if(imported.choices, [](const ImportNote& note) {
+      return note.what.find("1.27 times the words") != std::string::npos;
+    });
+  };
+  const Imported padded = cropped(attribute("pads", {1, 1, 1, 1})), whole = cropped("");
+  EXPECT_EQ(told(padded), 1);
+  EXPECT_EQ(told(whole), 0);
+  // Cutting them off moves nothing: an activation, not a pool that reads and writes.
+  EXPECT_EQ(graph_of(padded.workloads.at(0)), (std::vector<std::string>{"layer 1296", "activation 1024 0"}));
+  EXPECT_EQ(graph_of(whole.workloads.at(0)), (std::vector<std::string>{"layer 1296"}));
+}
+
 TEST(Onnx, FilesAreReadWithoutTheirWeights) {
   const TemporaryFolder folder;
   const std::string file = folder.path() / "net.onnx";

@@ -105,6 +105,20 @@ graph:
               1e-6);
 }
 
+/// Borders that nobody reads are not moved.
+TEST(Residency, AnActivationMayLeaveOutSome) {
+  const auto moved = [](const std::string& op) {
+    const Workload cut = parse_workload_text(
+        "name: cut\nlayers:\n  - {layer: a, gemm: {M: 8, N: 12, K: 4}}\n  - {layer: b, gemm: {M: 8, N: 5, K: 4}}\n"
+        "graph:\n  - {layer: a}\n  - {op: " +
+            op + ", name: q, words: 32, from: a}\n  - {layer: b, from: q}\n",
+        "cut.yaml");
+    return optimum(load_accelerator(kLibrary, "flexref"), cut, false).parts.operators.energy_pj;
+  };
+  EXPECT_EQ(moved("activation"), 0);
+  EXPECT_GT(moved("pool"), 0);
+}
+
 /// More freedom is never worse, with residency as without.
 TEST(Residency, ClassesAreMonotone) {
   const Workload skip = parse_workload_text(kSkip, "skip.yaml");

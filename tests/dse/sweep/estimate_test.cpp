@@ -86,5 +86,30 @@ TEST(SweepEstimate, TheSampleTakesTheTimeItIsGiven) {
   EXPECT_EQ(all.sampled, 0);
 }
 
+/// A machine that works for others three quarters of the time.
+class BusyClock final : public Clock {
+ public:
+  double wall_seconds() const override { return own_.wall_seconds(); }
+  double cpu_seconds() const override { return own_.seconds() / 4; }
+
+ private:
+  tests::DrivenClock own_{kSecondsALook};
+};
+
+TEST(SweepEstimate, SaysWhatShareOfACoreTheSampleHad) {
+  const TemporaryFolder folder;
+  const Sweep sweep = parse_sweep_text(
+      library(), "accelerator: npu\nworkloads: [mobilenet_v2]\nnetwork: false\nbudget_seconds: 1e9\n", "toy.yaml");
+  SweepRunOptions options;
+  options.dataset = folder.path() / "data";
+  options.threads = 1;
+  const BusyClock busy;
+  const tests::DrivenClock idle(kSecondsALook);
+  options.clock = &busy;
+  EXPECT_NEAR(estimate_sweep(library(), sweep, options, 0.3).share_of_core, 0.25, 0.01);
+  options.clock = &idle;
+  EXPECT_EQ(estimate_sweep(library(), sweep, options, 0.3).share_of_core, 1);
+}
+
 }  // namespace
 }  // namespace pliant

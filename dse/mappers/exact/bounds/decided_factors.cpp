@@ -15,6 +15,24 @@ DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds&
   for (int x = 0; x < p_.tensors; ++x)
     for (int d = 0; d < p_.dims; ++d)
       if (!p_.is_coupled(x, d)) served_by_[d] |= TensorSet{1} << x;
+  for (int x = 0; x < p_.tensors; ++x) {
+    serving_[x] = ((DimSet{1} << p_.dims) - 1) & ~p_.coupled[x];
+    for (int d = 0; d < p_.dims; ++d) using_word_[x][d] = p_.size[d];
+    DimSet met = 0;
+    for (const Problem::AffineRank& rank : p_.windows[x]) {
+      const DimSet dims = dims_of(rank);
+      int largest = std::countr_zero(dims);
+      for (DimSet rest = dims; rest != 0; rest &= rest - 1)
+        if (const int d = std::countr_zero(rest); p_.size[d] > p_.size[largest]) largest = d;
+      for (int i = 0; i < rank.terms; ++i)
+        if (rank.terms == 2)
+          using_word_[x][rank.dim[i]] =
+              std::min(using_word_[x][rank.dim[i]], std::ceil(p_.size[rank.dim[i]] / rank.reduced[1 - i]));
+      // Ranks that share dims are not told apart by them.
+      serving_[x] |= (met & dims) == 0 ? dims & ~(DimSet{1} << largest) : dims & ~met;
+      met |= dims;
+    }
+  }
   for (int l = 0; l < p_.levels; ++l) {
     if (p_.is_memory[l]) continue;
     open_[l] = (DimSet{1} << p_.dims) - 1;
@@ -87,18 +105,33 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
   }
   // From the inside out: units that share a word.
   double sharing = 1, more = 1;
-  std::array<double, kMaxDims> units{};
+  std::array<double, kMaxDims> units{}, decided{};
   units.fill(1);
-  copies.sharing[p_.levels] = copies.open[p_.levels] = 1;
+  decided.fill(1);
+  copies.sharing[p_.levels] = copies.served[p_.levels] = copies.serving[p_.levels] = copies.open[p_.levels] = 1;
   for (int l = p_.levels - 1; l >= 0; --l) {
-    copies.sharing[l] = sharing * sharing_windows(x, units);
+    const double equal = sharing_windows(x, units);
+    double served = 1;
+    for (DimSet rest = uncoupled; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      served *= p_.size[d] / std::ceil(p_.size[d] / units[d]);
+    }
+    copies.sharing[l] = sharing * equal;
+    copies.served[l] = served * equal;
+    copies.serving[l] = served;
+    for (DimSet rest = serving_[x] & p_.affine_dims[x]; rest != 0; rest &= rest - 1) {
+      const int d = std::countr_zero(rest);
+      copies.serving[l] *= std::min(using_word_[x][d], decided[d]);
+    }
     copies.open[l] = more;
     if (p_.is_memory[l]) continue;
     const DimSet shares = (output ? p_.reduction[l] : p_.multicast[l]) ? uncoupled : 0;
     for (DimSet rest = (shares | p_.affine_dims[x]) & ~open_[l]; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
-      (p_.affine_dims[x] >> d & 1U ? units[d] : sharing) *=
-          static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
+      const auto here = static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
+      units[d] *= here;
+      decided[d] *= here;
+      if ((p_.affine_dims[x] >> d & 1U) == 0) sharing *= here;
     }
     for (DimSet rest = p_.affine_dims[x] & open_[l]; rest != 0; rest &= rest - 1)
       units[std::countr_zero(rest)] *= left(l);
@@ -123,7 +156,7 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
   const bool plain =
       p_.affine[p_.output].empty() && p_.conventions.first_time == Conventions::FirstTime::kDistinctElements;
   const double words = p_.tensor_words[x];
-  Parts parts{0, 0, 0};
+  Parts parts{0, 0, 0, 0};
   for (const KeeperPair& pair : pattern.pairs) {
     const int parent = pair.parent, child = pair.child;
     const double arrive = words * copies.working[child], asked = words * copies.working[parent];
@@ -137,11 +170,12 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
     };
     if (child == p_.levels) {
       const bool stays = resolved_.compute_runs;
-      const double shared = stays ? 0 : p_.macs / copies.sharing[parent];
+      const double shared = stays ? 0 : p_.macs / copies.served[parent];
       if (p_.networks != 0 && !stays) parts.fixed += p_.macs * network_energy(pair, copies);
       const double begin = plain && !stays ? saved * sums : 0;
       parts.all += served_cost(std::max(asked, shared / copies.open[parent])) + begin;
       parts.per_sharing = (plain ? word : word - saved) * shared;
+      parts.per_serving = parts.per_sharing * (copies.served[parent] / copies.serving[parent]);
       parts.fixed -= begin;
       continue;
     }
@@ -159,7 +193,7 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
 /// serve x, and the product of all of them at most U. For any set T of tensors
 ///   sum over T of b_x / s_x >= |T| * (product of b_x)^(1 / |T|) / U^e
 /// where a factor serves at most e |T| tensors of T; and the others cost at least b_x / U each.
-double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen) const {
+double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen, double units_of_last) const {
   int innermost = 0;
   for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
   double units = 1;
@@ -169,6 +203,7 @@ double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen)
     units *= left(l);
     open |= open_[l];
   }
+  units = std::min(units, units_of_last);
   double fixed = 0, alone = 0;
   std::array<double, kMaxTensors> cost{};
   for (int x = 0; x < p_.tensors; ++x) {
@@ -205,34 +240,38 @@ double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen)
   return fixed + best;
 }
 
-double DecidedFactors::least_energy() const {
-  double apart = 0;
-  std::array<Keepers, kMaxTensors> keepers;
-  std::array<int, kMaxTensors> count{};
+std::array<DecidedFactors::Keepers, kMaxTensors> DecidedFactors::keepers() const {
+  std::array<Keepers, kMaxTensors> all;
   for (int x = 0; x < p_.tensors; ++x) {
     const Copies copies = copies_of(x);
-    double least = kInfinity;
+    auto& [by, count, least] = all[x];
+    least = kInfinity;
     for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_[x]) {
       const Parts parts = energy(pattern, copies);
       least = std::min(least, parts.all);
       const int keeper = pattern.pairs.front().parent;
       int i = 0;
-      while (i < count[x] && keepers[x][i].keeper != keeper) ++i;
-      if (i == count[x]) keepers[x][count[x]++] = {keeper, parts.fixed, parts.per_sharing};
-      keepers[x][i].fixed = std::min(keepers[x][i].fixed, parts.fixed);
+      while (i < count && by[i].keeper != keeper) ++i;
+      if (i == count) by[count++] = {keeper, parts.fixed, parts.per_sharing, parts.per_serving};
+      by[i].fixed = std::min(by[i].fixed, parts.fixed);
     }
-    apart += std::max(bounds_.floor_of_[x], least);
   }
+  return all;
+}
+
+double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keepers, double units_of_last) const {
+  double apart = 0;
+  for (int x = 0; x < p_.tensors; ++x) apart += std::max(bounds_.floor_of_[x], keepers[x].least);
   // Every combination of innermost keepers.
   double joint = kInfinity;
   std::array<ByKeeper, kMaxTensors> chosen{};
   const auto choose = [&](auto&& self, int x) -> void {
     if (x == p_.tensors) {
-      joint = std::min(joint, together(chosen));
+      joint = std::min(joint, together(chosen, units_of_last));
       return;
     }
-    for (int i = 0; i < count[x]; ++i) {
-      chosen[x] = keepers[x][i];
+    for (int i = 0; i < keepers[x].count; ++i) {
+      chosen[x] = keepers[x].by[i];
       self(self, x + 1);
     }
   };
@@ -240,6 +279,6 @@ double DecidedFactors::least_energy() const {
   return p_.macs * p_.mac_pj + std::max(apart, joint);
 }
 
-double DecidedFactors::least(double steps) const { return bounds_.floor(least_energy(), steps); }
+double DecidedFactors::least(double steps) const { return bounds_.floor(least_energy(keepers()), steps); }
 
 }  // namespace pliant::exact

@@ -31,6 +31,7 @@ using Durations = std::array<Count, kMaxDims>;  ///< iterations in time by dim; 
 
 class FloorOfFactors;  // unroller.h
 class PartialFloor;    // partial_floor.h
+class ListedBefore;    // listed.h
 
 /// Spatial factors of the whole chain, and what else is chosen with them.
 struct Spatial {
@@ -55,8 +56,10 @@ class SpatialChoices {
     FloorOfFactors* floors = nullptr;                             ///< where there are many: those that cost so much
     double enough = std::numeric_limits<double>::infinity();
     PartialFloor* partial = nullptr;  ///< where there are many combinations: those that cost so much, too
-    /// Of the others, for now, those with floors outside these, and all but so many with the least ones.
-    double from = 0, upto = std::numeric_limits<double>::infinity();
+    /// Of the others, for now, those with floors from here on, and all but so many with the least ones; and those that
+    /// were listed before, to which what is listed is added.
+    double upto = std::numeric_limits<double>::infinity();
+    ListedBefore* before = nullptr;
     std::size_t most = std::numeric_limits<std::size_t>::max();
     /// At each fanout all but so many with the least floors, to see only where good ones are.
     std::size_t beam = std::numeric_limits<std::size_t>::max();
@@ -68,7 +71,7 @@ class SpatialChoices {
       : SpatialChoices(task, problem, limits, LeftOut{.most_steps = most_steps}) {}
   std::size_t size() const { return steps_.size(); }
   double steps(std::size_t i) const { return steps_[i]; }
-  /// There are many: what each costs at least is known, and `from`, `upto`, `most` and `beam` count.
+  /// There are many: what each costs at least is known, and `upto`, `before`, `most` and `beam` count.
   bool has_floors() const { return by_floors_; }
   double least(std::size_t i) const { return by_floors_ ? least_[i] : 0; }
   /// At least so many steps has every one that was not listed for its steps; infinity: there is none.
@@ -78,7 +81,7 @@ class SpatialChoices {
   /// What all that were left out for their cost cost at least, and those for which there was no memory.
   double dear() const { return dear_; }
   double unlisted_floor() const { return unlisted_floor_; }
-  /// All are listed whose floors are below this and not below `from`, but for those of unlisted_floor() if it is less.
+  /// All are listed, here or before, whose floors are below this, but for those of unlisted_floor() if it is less.
   double listed_below() const { return listed_below_; }
   bool complete() const {  ///< but for slow and dear ones
     return std::min(unlisted_, unlisted_floor_) == std::numeric_limits<double>::infinity();

@@ -4,10 +4,12 @@
 // one; of what is left the least floor comes first.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <tuple>
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/choices/mirror.h"
 #include "dse/mappers/exact/choices/partial_floor.h"
 #include "dse/mappers/exact/choices/unroller.h"
@@ -19,14 +21,14 @@ namespace {
 /// Rounding must not make steps seem too many that are not.
 constexpr double kRoundingOfCombinedSteps = 1e-8;
 
-/// Those of the band before are taken again where rounding could have put them into this one.
-constexpr double kRoundingOfFloorsBefore = 1e-9;
-
 /// Floors are worth their time from so many combinations on.
 constexpr double kManyCombinations = 32'768;
 
 /// Branches that are looked at, without floors and with; the effort of one of these.
-constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 8'000'000, kEffortOfFloor = 250;
+constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 40'000'000, kEffortOfFloor = 250;
+
+/// So many unrollings of the innermost fanout, floors of which are found at once, take as long.
+constexpr std::size_t kLastPerFloor = 32;
 
 /// Time and memory are looked at every so many.
 constexpr std::uint64_t kBranchesBetween = 1024;
@@ -46,7 +48,7 @@ class SpatialChoices::Tree {
         floors_(left_out.partial),
         enough_(left_out.enough),
         upto_(std::min(left_out.enough, left_out.upto)),
-        from_(left_out.from),
+        before_(left_out.before),
         most_(left_out.most),
         beam_(left_out.beam) {
     parallel_.fill(1);
@@ -60,6 +62,12 @@ class SpatialChoices::Tree {
       floors_ = nullptr;
     else
       for (std::size_t f = 0; f < fanouts_.size(); ++f) sort(choices.unrollings_[f], fanouts_[f].differs_at);
+    if (floors_ != nullptr) {
+      std::vector<PartialFloor::ListedFanout> all;
+      for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({fanouts_[f].level, &choices.unrollings_[f]});
+      last_fanouts_ = floors_->choose_last(all);
+      if (before_ != nullptr) names_ = before_->names(choices.unrollings_);
+    }
     at_.resize(fanouts_.size());
   }
 
@@ -70,6 +78,8 @@ class SpatialChoices::Tree {
       limits_.effort += looked_ * kEffortOfFloor;
       choices_.listed_below_ = upto_;
       choices_.by_floors_ = true;
+      for (std::size_t i = 0; !names_.empty() && i < choices_.size(); ++i)
+        before_->insert(name_of(&choices_.index_[i * at_.size()]));
     }
   }
 
@@ -97,17 +107,13 @@ class SpatialChoices::Tree {
     for (std::size_t i = 1; i < all.size(); ++i) differs_at[i] = first_difference(all[i - 1], all[i]);
   }
 
-  /// Each iteration of an open dim takes one of the units that are left for a step.
+  /// With s units along a dim of D iterations and t more to come, t * ceil(D / (s t)) >= ceil(D / s): open factors save
+  /// no more than the units that are left.
   double least_steps() const {
     double steps = problem_.cycles_per_mac, open = 1;
     const int closed = fanouts_.empty() ? problem_.dims : fanouts_.front().decided;
-    for (int d = 0; d < problem_.dims; ++d) {
-      const Count size = task_.layer.dims[d].size;
-      if (d < closed)
-        steps *= static_cast<double>(ceil_div(size, parallel_[d]));
-      else
-        open *= std::max(1.0, static_cast<double>(size) / static_cast<double>(parallel_[d]));
-    }
+    for (int d = 0; d < problem_.dims; ++d)
+      (d < closed ? steps : open) *= static_cast<double>(ceil_div(task_.layer.dims[d].size, parallel_[d]));
     for (const Fanout& fanout : fanouts_)
       if (fanout.decided < problem_.dims) open /= static_cast<double>(std::max<Count>(1, fanout.units / fanout.used));
     return steps * std::max(1.0, open * (1 - kRoundingOfCombinedSteps));
@@ -148,8 +154,10 @@ class SpatialChoices::Tree {
 
   /// Is there no time for what comes next, which costs at least so much?
   bool over(double least) {
-    if (!over_ && ++looked_ % kBranchesBetween == 0)
+    if (!over_ && ++looked_ >= next_look_) {
+      next_look_ = looked_ + kBranchesBetween;
       over_ = looked_ > (floors_ != nullptr ? kMostFloors : kMostUnfloored) || limits_.expired();
+    }
     if (!over_) return false;
     complete_ = false;
     if (floors_ != nullptr)
@@ -177,6 +185,7 @@ class SpatialChoices::Tree {
   /// The fanouts inside number f, the outermost of them first.
   void extend(std::size_t f, double least) {
     if (f == 0) return;
+    if (f == last_fanouts_) return finish(least);
     Fanout& fanout = fanouts_[f - 1];
     std::vector<std::pair<double, std::uint32_t>> found = std::move(fanout.found);
     found.clear();
@@ -190,6 +199,36 @@ class SpatialChoices::Tree {
       for (int d = problem_.dims; d-- > 0;) reopen(f - 1, d);
     }
     fanout.found = std::move(found);
+  }
+
+  /// The innermost fanouts, where the floors of all that they can be are found at once.
+  void finish(double least) {
+    const PartialFloor::Others others =
+        floors_->least_of_each(upto_, choices_.most_steps_ * (1 + kRoundingOfCombinedSteps), last_);
+    looked_ += others.looked / kLastPerFloor;
+    if (complete_) choices_.slow_ = std::min(choices_.slow_, others.slow);
+    double& out = others.floor < enough_ ? choices_.unlisted_floor_ : choices_.dear_;
+    out = std::min(out, others.floor);
+    for (const auto& [floor, unrollings] : last_) {
+      double together = std::max(least, floor);
+      for (std::size_t i = 0; i < unrollings.size() && !over(together); i += last_fanouts_)
+        finish_with(unrollings.subspan(i, last_fanouts_), last_fanouts_, together);
+    }
+  }
+  void finish_with(std::span<const std::uint32_t> unrollings, std::size_t f, double least) {
+    if (f == 0) {
+      double steps = 0;
+      if (!closes(least, steps)) add(steps, least);
+      return;
+    }
+    int d = 0;
+    bool stands = true;
+    for (; stands && d < problem_.dims; ++d) {
+      decide(f - 1, unrollings[f - 1], d);
+      stands = fits(d);
+    }
+    if (stands) finish_with(unrollings, f - 1, least);
+    while (d-- > 0) reopen(f - 1, d);
   }
 
   /// Unrollings of one fanout that begin alike: the loops of dim d.
@@ -220,6 +259,12 @@ class SpatialChoices::Tree {
     }
   }
 
+  std::u32string name_of(const std::uint32_t* unrollings) const {
+    std::u32string name;
+    for (std::size_t f = 0; f < at_.size(); ++f) name.push_back(names_[f][unrollings[f]]);
+    return name;
+  }
+
   /// Is its image in the mirror listed, and is that another one? (Some with more units than iterations stand for those
   /// that have one for each.)
   bool mirrored() const {
@@ -235,9 +280,7 @@ class SpatialChoices::Tree {
 
   void add(double steps, double least) {
     if (mirror_ && mirrored()) return;
-    // Floors never fall along a branch, but for rounding, and other lists of the same unrollings take other steps to
-    // it.
-    if (floors_ != nullptr && least < from_ * (1 - kRoundingOfFloorsBefore)) return;
+    if (!names_.empty() && before_->contains(name_of(at_.data()))) return;
     if (task_.accelerator.hints.min_utilization > 0) {
       double units = 1;
       for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel_[d]);
@@ -289,12 +332,15 @@ class SpatialChoices::Tree {
   PartialFloor* floors_;
   const double enough_;
   double upto_;
-  const double from_;
+  ListedBefore* const before_;
+  ListedBefore::Names names_;
   const std::size_t most_, beam_;
   std::vector<Fanout> fanouts_;  // from the innermost outwards
   std::vector<std::uint32_t> at_;
+  std::size_t last_fanouts_ = 0;
+  std::vector<PartialFloor::Found> last_;
   std::array<Count, kMaxDims> parallel_{};
-  std::uint64_t looked_ = 0;
+  std::uint64_t looked_ = 0, next_look_ = kBranchesBetween;
   bool complete_ = true, over_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/iterations.h"
 #include "dse/mappers/exact/lattice/windows.h"
 
@@ -43,6 +44,7 @@ ChargeTables::ChargeTables(const ChargePlace& place, const std::vector<KeeperPai
   for (const int index : pending) {
     const KeeperPair& pair = pairs[index];
     const Weights& weights = functional.weights[index];
+    if (place.tensor == p.output && (p.finished_only >> pair.parent & 1U) != 0) forbid_unfinished(place, pair);
     if (weights.served == 0 && weights.delivered == 0 && weights.first_parent == 0 && weights.first_child == 0)
       continue;
     if (pair.child == p.levels)
@@ -66,6 +68,27 @@ ChargeTables::Fanouts ChargeTables::fanouts_of(const ChargePlace& place, const K
     if (l > pair.parent && !shares) found.unshared |= bit;
   }
   return found;
+}
+
+// ---- Memories that take no partial sums ----
+
+/// Loops and units that are left over dims that sum bring outputs before they are finished, unless the units send
+/// theirs through a network that adds them up. What is left beyond the units outside the node is left for loops.
+void ChargeTables::forbid_unfinished(const ChargePlace& place, const KeeperPair& pair) {
+  const Problem& p = place.resolved.problem;
+  for_each_dim(p.summing, [&](int d) {
+    const DimSet dim = DimSet{1} << d;
+    const bool windows = p.is_coupled(p.output, d);
+    bool added_up = spatial_between(place.spatial, dim, -1, pair.parent) == 1;
+    for (int l = pair.parent + 1; l < pair.child; ++l)
+      added_up &= (!windows && p.reduction[l]) || spatial_between(place.spatial, dim, l - 1, l + 1) == 1;
+    if (pair.child == p.levels) added_up &= spatial_between(place.spatial, dim, -1, p.levels) >= p.size[d];
+    const double units = windows ? 1 : spatial_between(place.spatial, dim, -1, place.level());
+    std::vector<double>& forbidden = forbidden_[d];
+    forbidden.resize(left_[d].size());
+    for (std::size_t s = 0; s < forbidden.size(); ++s)
+      if (!added_up || left_[d][s] > units) forbidden[s] = kInfinity;
+  });
 }
 
 // ---- Perfect factors ----
@@ -234,6 +257,8 @@ std::size_t ChargeTables::cells() const {
 }
 
 double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
+  for (int d = 0; d < dims_; ++d)
+    if (!forbidden_[d].empty() && forbidden_[d][static_cast<std::size_t>(node[d])] > 0) return kInfinity;
   const double left = repeated(0, node);
   double total = constant_ + plain_ * left;
   for (const Plain& plain : other_plain_) total += plain.weight * repeated(plain.repeats, node);
@@ -268,7 +293,9 @@ double ChargeTables::least(const std::array<std::vector<int>, kMaxDims>& states)
     for (const int state : states[d]) {
       bool fresh = true;
       for (const int other : different[d]) {
-        bool alike = !(affine_ >> d & 1U);
+        bool alike = !(affine_ >> d & 1U) &&
+                     (forbidden_[d].empty() ||
+                      forbidden_[d][static_cast<std::size_t>(state)] == forbidden_[d][static_cast<std::size_t>(other)]);
         for (std::size_t number = 0; number <= fewer_.size() && (uncoupled_ >> d & 1U); ++number)
           alike &= repeats(number)[d][static_cast<std::size_t>(state)] ==
                    repeats(number)[d][static_cast<std::size_t>(other)];
@@ -353,6 +380,13 @@ void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_b
       add(part.first_parent, true, {});
       add(part.first_child, false, {});
     }
+  }
+  for (int d = 0; d < dims_; ++d) {
+    if (forbidden_[d].empty()) continue;
+    Factor factor;
+    factor.stride[d] = 1;
+    factor.values = forbidden_[d].data();
+    add_product(dims, extent_by_dim, 1, {&factor, 1}, values.data());
   }
 }
 

@@ -63,6 +63,7 @@ class ChargeTables {
   std::size_t covering_repeats(const ChargePlace& place, const Fanouts& fanouts);
   void add_towards_compute(const ChargePlace& place, const KeeperPair& pair, const Weights& weights,
                            double repetitions);
+  void forbid_unfinished(const ChargePlace& place, const KeeperPair& pair);
   void add_begun(const ChargePlace& place, const KeeperPair& pair, const Weights& weights, const Part& part);
   void add_between_memories(const ChargePlace& place, const KeeperPair& pair, const Weights& weights);
 
@@ -81,6 +82,7 @@ class ChargeTables {
   std::vector<Plain> other_plain_;  // and those that repeat otherwise
   std::vector<Begun> begun_;
   std::vector<Part> parts_;
+  Repeats forbidden_;  // by dim and state: infinity where outputs would come unfinished to a memory that takes none
 };
 
 }  // namespace pliant::exact

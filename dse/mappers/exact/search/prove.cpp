@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/padded_sizes.h"
 #include "dse/mappers/exact/search/prover.h"
@@ -72,11 +73,12 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     else
       choices = std::move(scouted);  // they are few, and all
   }
+  ListedBefore listed;
   std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kMostAtOnce;
   double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
   for (bool more = true; more;) {
     SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out();
-    left_out.from = from;
+    left_out.before = options.record_parts ? nullptr : &listed;  // then all are listed at once
     left_out.upto = upto;
     left_out.most = most;
     if (!choices || choices->has_floors()) choices.emplace(task, problem, limits, left_out);

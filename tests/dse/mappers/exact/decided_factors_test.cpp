@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
+#include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/truth_by_choice.h"
 
 namespace pliant::exact {
@@ -22,9 +23,10 @@ bool certified(const Task& task) {
   return conventions.name() != "custom";
 }
 
-// Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less.
+// Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less;
+// nor where the innermost fanout is left and the floors of its unrollings are found at once.
 TEST(Lemma, FactorsThatAreDecided) {
-  int partial = 0, sharper = 0, close = 0, several = 0;
+  int partial = 0, sharper = 0, close = 0, several = 0, last = 0, near = 0, together = 0;
   for_each_task(
       1500,
       [&](const Truth& truth, const ResolvedTask& resolved) {
@@ -40,6 +42,27 @@ TEST(Lemma, FactorsThatAreDecided) {
           for (int l = 0; l < p.levels; ++l) {
             if (p.is_memory[static_cast<std::size_t>(l)]) continue;
             ++fanouts;
+            // All that is left, where it is decided together.
+            std::vector<std::vector<Unrolling>> ones;
+            std::vector<PartialFloor::ListedFanout> rest;
+            for (int inner = p.levels - 1; inner >= l; --inner)
+              if (!p.is_memory[static_cast<std::size_t>(inner)])
+                ones.push_back({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]});
+            for (int inner = p.levels - 1; inner >= l; --inner)
+              if (!p.is_memory[static_cast<std::size_t>(inner)]) rest.push_back({inner, &ones[rest.size()]});
+            if (floor.choose_last(rest) == rest.size()) {
+              std::vector<PartialFloor::Found> found;
+              floor.least_of_each(kInfinity, kInfinity, found);
+              ASSERT_EQ(found.size(), 1u);
+              EXPECT_TRUE(at_most(found[0].floor, value)) << found[0].floor << " > " << value;
+              // What is too slow or costs too much is said to be.
+              EXPECT_TRUE(at_most(floor.least_of_each(kInfinity, 0, found).slow, steps) && found.empty());
+              const double left_out = floor.least_of_each(0, kInfinity, found).floor;
+              EXPECT_TRUE(at_most(left_out, value) && found.empty());
+              together += rest.size() > 1 ? 1 : 0;
+              ++last;
+              near += left_out > 0.9 * value ? 1 : 0;
+            }
             for (int d = 0; d < p.dims; ++d) {
               const Unrolling& unrolling = *choice.spatial.unrolling[static_cast<std::size_t>(l)];
               floor.decide(l, d, unrolling.rows[static_cast<std::size_t>(d)],
@@ -63,6 +86,9 @@ TEST(Lemma, FactorsThatAreDecided) {
   EXPECT_GT(several, 1000);
   EXPECT_GT(sharper, partial / 10);
   EXPECT_GT(close, 100);
+  EXPECT_GT(last, 1000);
+  EXPECT_GT(near, 100);
+  EXPECT_GT(together, 100);
 }
 
 /// Two arrays and many unrollings of both.
@@ -122,14 +148,14 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
     for (const std::size_t most : {std::size_t{1000}, std::size_t{100'000}}) {
       const double enough = sorted[sorted.size() / 10];
       std::set<Factors> listed;
+      ListedBefore before;
       double from = 0, upto = floors.least(problem.busy_cycles) * 1.05, dear = kInfinity;
       int bands = 0;
       for (bool more = true; more; ++bands) {
         const SpatialChoices some =
-            list({.enough = enough, .partial = &floors, .from = from, .upto = upto, .most = most});
+            list({.enough = enough, .partial = &floors, .upto = upto, .before = &before, .most = most});
         for (std::size_t i = 0; i < some.size(); ++i) {
-          listed.insert(factors_of(problem, some, i));
-          EXPECT_TRUE(at_most(from, some.least(i)));
+          EXPECT_TRUE(listed.insert(factors_of(problem, some, i)).second) << "listed twice";
           EXPECT_LT(some.least(i), upto);
         }
         dear = std::min(dear, some.dear());

@@ -38,6 +38,7 @@ inline bool at_most(double bound, double truth) { return bound <= truth + kSame 
 struct Priced {
   double energy = 0;  // without leakage
   double value = 0, cycles = 0, steps = 0;
+  bool unfinished = false;                       // partial sums come to a memory that takes none
   std::vector<double> load;                      // by port
   std::map<std::array<int, 3>, Transfer> words;  // by tensor, parent, child
   Durations durations{};                         // iterations in time, by dim
@@ -74,7 +75,9 @@ class Truth {
   void ordered(int, const LoopOrder&) {}
   bool visit(const Candidate& candidate) {
     const Mapping mapping = space_.mapping(candidate);
-    choice_of(mapping).mappings.push_back(priced(mapping));
+    Priced one = priced(mapping);
+    if (one.unfinished) return true;  // illegal: the walk does not ask where partial sums go
+    choice_of(mapping).mappings.push_back(std::move(one));
     return ++seen_ <= kMostMappings;
   }
 
@@ -125,6 +128,7 @@ class Truth {
     nest.load(flatten(problem, mapping));
     const Totals totals = nest.price();
     result.value = task_value(task, totals);
+    result.unfinished = totals.unfinished;
     result.cycles = totals.cycles;
     result.steps = totals.steps;
     result.energy = totals.energy_pj - problem.leak_pj_per_cycle_total * totals.cycles;

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long proofs take on large chips, and what they leave open.
+
+    bench/chips.py --pliant build/release/bin/pliant --factorizations pfm,ruby-s chip.yaml ...
+
+Every layer of every workload is one `pliant map` of one thread. A row of the table is one accelerator and one
+factorization: layers, those that stay open (without a proof), the largest gap, CPU seconds of a layer (median, 99th
+percentile, longest) and the largest memory. --each prints every layer as well; --budget gives each a budget.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+WORKLOADS = "resnet50,bert_base_seq512,llm_llama3_3_70b_2k,llm_llama3_3_70b_decode_8k"
+
+
+def layers_of(folder: pathlib.Path, workload: str) -> list[str]:
+    with open(folder / f"{workload}.csv", newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        return [row["name"] for row in rows]
+
+
+def run(command: list[str]) -> tuple[dict | None, float, float]:
+    """The answer, CPU seconds, MiB."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    out = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    answer = json.loads(out) if process.returncode == 0 else None
+    return answer, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pliant", default="build/release/bin/pliant")
+    parser.add_argument("--workloads", default=WORKLOADS)
+    parser.add_argument("--factorizations", default="pfm,ruby-s")
+    parser.add_argument("--objective", default="edp")
+    parser.add_argument("--budget")
+    parser.add_argument("--each", action="store_true")
+    parser.add_argument("accelerators", nargs="+")
+    options = parser.parse_args()
+    folder = pathlib.Path(__file__).resolve().parent.parent / "configs" / "workloads"
+    print(f"{'accelerator':16} {'factors':7} {'layers':>6} {'open':>5} {'gap':>7} {'median s':>9} {'p99 s':>7} "
+          f"{'longest':>8} {'MiB':>6}")
+    for accelerator in options.accelerators:
+        name = pathlib.Path(accelerator).stem
+        for factorization in options.factorizations.split(","):
+            seconds, gaps, memory = [], [], 0.0
+            for workload in options.workloads.split(","):
+                for layer in layers_of(folder, workload):
+                    command = [options.pliant, "map", "--accelerator", accelerator, "--workload", workload, "--layer",
+                               layer, "--factorization", factorization, "--objective", options.objective, "--threads",
+                               "1", "--json"]
+                    answer, used, mib = run(command + (["--budget", options.budget] if options.budget else []))
+                    gap = answer["gap"] if answer else float("inf")
+                    seconds.append(used)
+                    gaps.append(gap)
+                    memory = max(memory, mib)
+                    if options.each:
+                        value = f"{answer['value']:.6g}" if answer else "nothing"
+                        print(f"  {name} {factorization} {workload} {layer}: {value}, gap {100 * gap:.2f} %, "
+                              f"{used:.2f} s, {mib:.0f} MiB", flush=True)
+            still_open = sum(gap > 0 for gap in gaps)
+            print(f"{name:16} {factorization:7} {len(gaps):6} {still_open:5} {100 * max(gaps):6.1f}% "
+                  f"{percentile(seconds, 0.5):9.3f} {percentile(seconds, 0.99):7.2f} {max(seconds):8.2f} {memory:6.0f}",
+                  flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
