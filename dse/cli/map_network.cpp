@@ -6,6 +6,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "dse/cli/fusion_answer.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
 #include "dse/cli/model_room_json.h"
@@ -28,9 +29,10 @@ Traits asked(const Arguments& arguments, const TaskWords& words, const NetworkCh
   question.add(TraitGroup::kMappers, *arguments.text("mapper"));
   question.add(TraitGroup::kFactorizations, words.factorization);
   if (words.conventions) question.add(TraitGroup::kConventions, *words.conventions);
-  const bool off = *arguments.text("residency") == "off";
+  const bool off = *arguments.text("residency") == "off" || *arguments.text("fusion") == "off";
   question.add_if(off, Trait::kOutside);
-  question.add_if(choice.network && arguments.has("residency") && !off, Trait::kResidency);
+  question.add_if(choice.network && (arguments.has("residency") || arguments.has("fusion")) && !off, Trait::kResidency);
+  question.add_if(*arguments.text("fusion") == "tiles", Trait::kTiles);
   question.add_if(choice.network && choice.workload && !choice.workload->graph, Trait::kUnrelated);
   question.add_if(*arguments.whole("inferences") != 1, Trait::kInferences);
   question.add_if(arguments.share("gap").value_or(0) > 0, Trait::kGap);
@@ -46,11 +48,22 @@ void check_network_options(const Arguments& arguments, const TaskWords& words, c
   if (!choice.network) return;
   if (const std::string residency = *arguments.text("residency"); residency != "on" && residency != "off")
     throw arguments.bad("--residency", fmt::format("`{}`", residency), "on or off");
+  const auto said = [&](const char* option) { return arguments.has(option) ? arguments.text(option) : std::nullopt; };
+  const auto residency = said("residency");
+  check_fusion(arguments.command(), said("fusion"), residency ? std::optional(*residency == "on") : std::nullopt);
   check_network_numbers(arguments.command(), arguments.real("deadline"),
                         static_cast<Count>(*arguments.whole("inferences")));
 }
 
 }  // namespace
+
+void check_fusion(std::string_view command, std::optional<std::string_view> fusion, std::optional<bool> residency) {
+  if (!fusion) return;
+  if (*fusion != "off" && *fusion != "whole" && *fusion != "tiles")
+    throw bad_option(command, "--fusion", fmt::format("`{}`", *fusion), "off, whole or tiles");
+  if (residency && *residency == (*fusion == "off"))
+    throw bad_option(command, "--fusion", "beside a residency that says something else", "one of them");
+}
 
 void check_network_numbers(std::string_view command, std::optional<double> deadline_cycles, Count inferences) {
   if (deadline_cycles && !(*deadline_cycles > 0))
@@ -62,8 +75,9 @@ void check_network_numbers(std::string_view command, std::optional<double> deadl
 
 NetworkAnswer ask_network(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
                           const NetworkGoal& goal, const SearchOptions& options, const ResidencyRequest& request) {
-  return workload.graph ? residency_answer(mapper, workload, tasks, goal, options, request)
-                        : network_answer(mapper, tasks, goal, options, request.ascii);
+  if (!workload.graph) return network_answer(mapper, tasks, goal, options, request.ascii);
+  return request.tiles ? fusion_answer(mapper, workload, tasks, goal, options, request)
+                       : residency_answer(mapper, workload, tasks, goal, options, request);
 }
 
 nlohmann::ordered_json network_json(const std::optional<TaskWords>& words, const Workload& workload,
@@ -101,7 +115,8 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   goal.objective = tasks.front().task.objective;
   if (const auto deadline = arguments.real("deadline")) goal.most_cycles = *deadline;
   ResidencyRequest request;
-  request.stay = *arguments.text("residency") == "on";
+  request.stay = *arguments.text("residency") == "on" && *arguments.text("fusion") != "off";
+  request.tiles = *arguments.text("fusion") == "tiles";
   request.inferences = static_cast<Count>(*arguments.whole("inferences"));
   request.ascii = arguments.has("ascii");
   const NetworkAnswer answer = ask_network(mapper, workload, tasks, goal, search, request);
@@ -115,7 +130,9 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   } else {
     if (workload.graph)
       out << fmt::format("{} as a network: tensors {}; --layers maps every layer by itself\n\n", workload.name,
-                         request.stay ? "stay on chip where that is best" : "live outside between layers");
+                         request.tiles  ? "stay on chip or pass in tiles where that is best"
+                         : request.stay ? "stay on chip where that is best"
+                                        : "live outside between layers");
     out << answer.text;
   }
   return 0;

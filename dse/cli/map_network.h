@@ -24,6 +24,8 @@ struct NetworkChoice {
 };
 NetworkChoice choose_network(const Arguments& arguments, const TaskWords& words);
 
+/// InputError when it is none of off, whole and tiles, or contradicts what is said of residency.
+void check_fusion(std::string_view command, std::optional<std::string_view> fusion, std::optional<bool> residency);
 /// Of what a whole network is asked for beside its mappings; InputError when a number is none that can be asked for.
 void check_network_numbers(std::string_view command, std::optional<double> deadline_cycles, Count inferences);
 

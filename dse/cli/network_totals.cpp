@@ -22,6 +22,7 @@ using residency::kOutside;
 
 constexpr const char* kOperators = "operators without MACs";
 constexpr const char* kLoads = "loading weights that stay";
+constexpr const char* kTileMoves = "moving tiles that are held";
 
 bool has_energy(const Level& level) { return !level.is_fanout() || level.fanout().pj_per_bit > 0; }
 
@@ -76,6 +77,26 @@ void add_moves(NetworkTotals& all, const Accelerator& accelerator, const residen
     sum.by_role[static_cast<std::size_t>(read)] += share * moved->second.read * level.memory().read_pj;
     sum.by_role[static_cast<std::size_t>(written)] += share * moved->second.written * level.memory().write_pj;
     sum.bits += share * (moved->second.read + moved->second.written) * level.memory().word_bits;
+  }
+}
+
+/// Single layers and operators of a run, of whatever search.
+template <class Search, class Optimum>
+void add_steps(NetworkTotals& all, const Search& search, const std::vector<Task>& rows, const Optimum& best) {
+  const Accelerator& accelerator = rows.front().accelerator;
+  const residency::LiveTensors& live = search.live();
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const residency::Step& step = live.steps[s];
+    const residency::StepChoice& choice = best.steps[s];
+    for (const residency::StepPart& part : choice.parts)
+      add_layer(all, search.task(choice.variant), part.mapping, part.totals, part.count);
+    if (step.row >= 0 || step.makes < 0) continue;
+    std::vector<Home> reads;
+    for (const residency::Read& read : step.reads) reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
+    const residency::WordsByLevel words =
+        residency::operator_words(rows, step, live, reads, best.homes[static_cast<std::size_t>(step.makes)]);
+    add_moves(all, accelerator, words, Role::kInput, Role::kOutput, choice.cycles, 1);
+    add_bound(all, kOperators, step.count, choice.cycles);
   }
 }
 
@@ -140,19 +161,7 @@ NetworkTotals network_totals(const residency::Search& search, const std::vector<
   const Accelerator& accelerator = rows.front().accelerator;
   const residency::LiveTensors& live = search.live();
   NetworkTotals all = empty_totals(accelerator);
-  for (std::size_t s = 0; s < best.steps.size(); ++s) {
-    const residency::Step& step = live.steps[s];
-    const residency::StepChoice& choice = best.steps[s];
-    for (const residency::StepPart& part : choice.parts)
-      add_layer(all, search.task(choice.variant), part.mapping, part.totals, part.count);
-    if (step.row >= 0 || step.makes < 0) continue;
-    std::vector<Home> reads;
-    for (const residency::Read& read : step.reads) reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
-    const residency::WordsByLevel words =
-        residency::operator_words(rows, step, live, reads, best.homes[static_cast<std::size_t>(step.makes)]);
-    add_moves(all, accelerator, words, Role::kInput, Role::kOutput, choice.cycles, 1);
-    add_bound(all, kOperators, step.count, choice.cycles);
-  }
+  add_steps(all, search, rows, best);
   for (std::size_t w = 0; w < best.weights.size(); ++w) {
     if (best.weights[w] == kOutside) continue;
     const double share = 1 / static_cast<double>(search.inferences());
@@ -163,6 +172,32 @@ NetworkTotals network_totals(const residency::Search& search, const std::vector<
     add_bound(all, kLoads, 1, cycles);
   }
   all.parts = best.parts;
+  all.certified = best.certified;
+  sort_bounds(all);
+  return all;
+}
+
+NetworkTotals network_totals(const fusion::Search& search, const std::vector<Task>& rows, const fusion::Optimum& best) {
+  const Accelerator& accelerator = rows.front().accelerator;
+  NetworkTotals all = empty_totals(accelerator);
+  add_steps(all, search, rows, best);
+  for (const fusion::GroupChoice& group : best.groups) {
+    for (const fusion::RunChoice& run : group.runs)
+      add_layer(all, run.task, run.mapping, run.totals, static_cast<Count>(run.times));
+    for (const fusion::LayerChoice* layer : group.plan.layers)
+      for (const fusion::LayerChoice::Move& move : layer->moves) {
+        add_moves(all, accelerator, move.words, move.role, move.role, move.cost.cycles, 1);
+        add_bound(all, kTileMoves, 1, move.cost.cycles);
+      }
+  }
+  all.parts = {};
+  for (std::size_t s = 0; s < best.steps.size(); ++s) {
+    const residency::Step& step = search.live().steps[s];
+    NetworkParts::Part& part = step.row >= 0 ? all.parts.layers : all.parts.operators;
+    if (step.row >= 0 || step.makes >= 0) part.count += step.count;
+    part.energy_pj += best.steps[s].energy_pj;
+    part.cycles += best.steps[s].cycles;
+  }
   all.certified = best.certified;
   sort_bounds(all);
   return all;

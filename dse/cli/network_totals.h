@@ -12,6 +12,7 @@
 #include "core/layer.h"
 #include "costmodel/physical.h"
 #include "dse/cli/render_search.h"
+#include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/network.h"
 #include "dse/mappers/residency/residency.h"
 
@@ -55,6 +56,8 @@ NetworkTotals network_totals(const std::vector<SearchedLayer>& layers, const Wor
 /// A network that knows its graph.
 NetworkTotals network_totals(const residency::Search& search, const std::vector<Task>& rows,
                              const residency::Optimum& best);
+/// The same with layers that pass tiles on.
+NetworkTotals network_totals(const fusion::Search& search, const std::vector<Task>& rows, const fusion::Optimum& best);
 /// Layers that have nothing to do with one another, mapped for their sums.
 NetworkTotals network_totals(const std::vector<NetworkLayer>& layers, const NetworkOptimum& best);
 

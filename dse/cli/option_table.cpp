@@ -40,6 +40,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"residency", kText, "on", "map",
      "of a network that knows its graph: on = tensors may stay on chip between layers; off = all "
      "live outside"},
+    {"fusion", kText, "whole", "map",
+     "of a network that knows its graph: whole = tensors stay on chip whole or live outside; tiles = layers may pass "
+     "tiles to each other as well; off = all live outside"},
     {"inferences", kWhole, "1", "map",
      "of a network that knows its graph: weights may stay on chip across so many inferences or decode "
      "steps; figures are of one of them"},

@@ -10,6 +10,7 @@
 #include "costmodel/report.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/text_table.h"
+#include "dse/cli/variant_settings.h"
 #include "dse/mappers/residency/residency.h"
 #include "dse/mappers/shared_budget.h"
 
@@ -20,32 +21,6 @@ using nlohmann::ordered_json;
 using residency::Home;
 using residency::kOutside;
 using residency::Optimum;
-
-std::string listed_roles(const std::array<bool, kRoles>& set) {
-  std::vector<std::string> names;
-  for (std::size_t r = 0; r < kRoles; ++r)
-    if (set[r]) names.emplace_back(kRoleNames[r]);
-  return "[" + join(names, ",") + "]";
-}
-
-/// The variant as `--set` options on the accelerator it is of: another memory keeps its operands, and some of its room
-/// is taken.
-std::vector<std::string> variant_settings(const Accelerator& plain, const Accelerator& variant) {
-  std::vector<std::string> all;
-  for (std::size_t l = 0; l < plain.levels.size(); ++l) {
-    if (!plain.levels[l].is_memory()) continue;
-    const Memory &before = plain.levels[l].memory(), &now = variant.levels[l].memory();
-    const std::string& name = plain.levels[l].name;
-    if (now.may_keep != before.may_keep) all.push_back(fmt::format("{}.keeps={}", name, listed_roles(now.may_keep)));
-    if (now.may_bypass != before.may_bypass)
-      all.push_back(fmt::format("{}.may_bypass={}", name, listed_roles(now.may_bypass)));
-    if (now.resident != before.resident) all.push_back(fmt::format("{}.resident={}", name, listed_roles(now.resident)));
-    if (now.reserved_words != before.reserved_words || now.resident != before.resident)
-      all.push_back(fmt::format("{}.reserved={{inputs: {} words, weights: {} words, outputs: {} words}}", name,
-                                now.reserved_words[0], now.reserved_words[1], now.reserved_words[2]));
-  }
-  return all;
-}
 
 class ResidencyTelling {
  public:
@@ -277,7 +252,8 @@ class ResidencyTelling {
     json["makes_in"] = makes_in(s);
     json["reserved_words"] = reserved(s);
     if (choice.variant >= 0) {
-      const Task& task = search_.task(choice.variant);
+      Task task = search_.task(choice.variant);
+      task.layer.name = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;  // rows of one shape share it
       json["set"] = variant_settings(accelerator_, task.accelerator);
       json["parts"] = ordered_json::array();
       for (const residency::StepPart& part : choice.parts)

@@ -15,6 +15,7 @@ struct ResidencyRequest {
   bool stay = true;      ///< false: every tensor lives outside
   Count inferences = 1;  ///< weights may stay across so many
   bool ascii = false;
+  bool tiles = false;  ///< layers may pass tiles on; tensors may stay whole as well
 };
 
 /// The workload must have a graph. Of a search that was stopped nothing may be told.

@@ -11,6 +11,7 @@
 #include "costmodel/report.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/import/open.h"
+#include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/residency/residency.h"
 
 namespace pliant {
@@ -97,6 +98,7 @@ class NetworkClaims {
     words.layer = step["layer"].get<std::string>();
     for (const json& setting : step.value("set", json::array())) words.settings.push_back(setting.get<std::string>());
     const Task task = read_tasks(words).front().task;
+    if (step.contains("runs")) return check_runs(step, task, counts[row]);
     double energy = 0, cycles = 0;
     for (const json& part : step.value("parts", json::array())) {
       if (!part.contains("mapping")) throw wrong_form("network.steps.parts.mapping", "missing");
@@ -116,6 +118,34 @@ class NetworkClaims {
           number(step, "energy_pj"), number(step, "runtime_cycles"), energy, cycles));
     energy_pj_ += energy + loading;
     cycles_ += cycles + waiting;
+  }
+
+  /// A layer of a group: what it runs on tiles is priced again; what moves between runs costs what it says.
+  void check_runs(const json& step, const Task& task, double& count) {
+    const json moves = step.value("moves", json::object());
+    double energy = number(moves, "energy_pj"), cycles = number(moves, "runtime_cycles"), macs = 0;
+    for (const json& run : step["runs"]) {
+      Task tile = task;
+      tile.layer.written_as.clear();
+      for (Dim& dim : tile.layer.dims)
+        dim.size = static_cast<Count>(number(run.value("sizes", json::object()), dim.name.c_str()));
+      if (!run.contains("mapping")) throw wrong_form("network.steps.runs.mapping", "missing");
+      const double times = number(run, "times");
+      const Totals totals = check_mapping(tile, run["mapping"], run);
+      energy += times * totals.energy_pj;
+      cycles += times * totals.cycles;
+      macs += times * static_cast<double>(tile.layer.macs());
+    }
+    if (differ(macs, static_cast<double>(task.layer.macs())))
+      verdicts_.back().wrong.push_back(fmt::format("the runs of {} have {:.10g} MACs, the layer {}",
+                                                   step.value("node", ""), macs, task.layer.macs()));
+    if (differ(number(step, "energy_pj"), energy) || differ(number(step, "runtime_cycles"), cycles))
+      verdicts_.back().wrong.push_back(fmt::format(
+          "step {} takes {:.10g} pJ and {:.10g} cycles, its runs and moves {:.10g} and {:.10g}", step.value("node", ""),
+          number(step, "energy_pj"), number(step, "runtime_cycles"), energy, cycles));
+    count += number(step, "count");
+    energy_pj_ += energy;
+    cycles_ += cycles;
   }
 
   double inferences() const { return network_.contains("inferences") ? number(network_, "inferences") : 1; }
@@ -166,11 +196,15 @@ class NetworkClaims {
       const Workload workload = open_workload(Library(shipped_configs().value_or("configs")), *words_.workload);
       std::vector<Task> rows;
       for (const ReadTask& read : tasks_) rows.push_back(read.task);
-      residency::Search search(*exact, workload, rows, options, static_cast<Count>(inferences()));
-      const residency::Optimum best = search.run(goal_, stays());
-      certified = best.certified;
-      optimum = best.value;
-      bound = best.lower_bound;
+      const auto take = [&](const auto& best) {
+        certified = best.certified;
+        optimum = best.value;
+        bound = best.lower_bound;
+      };
+      if (network_.value("fusion", "") == "tiles")
+        take(fusion::Search(*exact, workload, rows, options).run(goal_));
+      else
+        take(residency::Search(*exact, workload, rows, options, static_cast<Count>(inferences())).run(goal_, stays()));
     } else {
       std::vector<NetworkLayer> layers;
       for (const ReadTask& read : tasks_) layers.push_back({read.task, read.count});

@@ -83,6 +83,7 @@ enum class Trait : std::uint8_t {
   kUnrelated,  ///< the workload has no graph
   kResidency,  ///< tensors may stay on chip; the opposite is kOutside
   kOutside,
+  kTiles,  ///< layers may pass tiles on
   kInferences,
   kDeadline,
   // Mappings, and how they are counted.

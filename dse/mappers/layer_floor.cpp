@@ -2,6 +2,7 @@
 #include "dse/mappers/layer_floor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "dse/mappers/exact/bounds/choice_bounds.h"
@@ -15,12 +16,16 @@ LayerFloor layer_floor(const Task& task, double most_units) {
   // The other bounds of padded layers are those of the layers that padding makes of them.
   if (task.factorization == Factorization::kPadding)
     return {problem.macs * task.accelerator.levels.back().compute().mac_pj, steps};
+  const auto floor_of = [&](const Task& energy) -> LayerFloor {
+    const exact::ResolvedTask resolved(energy, problem);
+    const exact::ChoiceBounds bounds(resolved);
+    return {bounds.floor(steps), std::max(steps, bounds.floor_cycles())};
+  };
+  if (task.objective == Objective::kEnergy && std::isinf(task.most_cycles)) return floor_of(task);
   Task energy = task;
   energy.objective = Objective::kEnergy;
   energy.most_cycles = std::numeric_limits<double>::infinity();
-  const exact::ResolvedTask resolved(energy, problem);
-  const exact::ChoiceBounds bounds(resolved);
-  return {bounds.floor(steps), std::max(steps, bounds.floor_cycles())};
+  return floor_of(energy);
 }
 
 LayerFloor layer_floor(const Task& task) {

@@ -98,6 +98,16 @@ class NetworkResult:
         """Of a workload with a graph: the optimum when every tensor lives outside; None when there is none."""
         return self._network.get("without_residency")
 
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """With ``fusion="tiles"``: layers that pass tiles on, under which loops, and what is held meanwhile."""
+        return list(self._network.get("groups", []))
+
+    @property
+    def whole_tensors(self) -> dict[str, Any] | None:
+        """With ``fusion="tiles"``: the optimum when tensors stay on chip whole or live outside; None without one."""
+        return self._network.get("whole_tensors")
+
     def to_dict(self) -> dict[str, Any]:
         """As ``pliant map --network --json`` prints it."""
         return self._form
@@ -134,6 +144,7 @@ def map_network(
     objective: str = "edp",
     deadline: float | None = None,
     residency: bool | None = None,
+    fusion: str | None = None,
     inferences: int = 1,
     flexibility: str | None = None,
     conventions: str | None = None,
@@ -151,6 +162,8 @@ def map_network(
         objective: ``runtime``, ``energy``, ``edp``, ``ed2p`` or ``perf-per-watt``, of the sums.
         deadline: the most cycles that the network may take.
         residency: tensors may stay on chip between layers; None: where the workload knows its graph.
+        fusion: ``off``: every tensor lives outside; ``whole`` (as None): tensors stay on chip whole or live outside;
+            ``tiles``: layers may pass tiles to each other as well.
         inferences: weights may stay on chip across so many inferences or decode steps; figures are of one of them.
         budget: seconds for the whole network.
 
@@ -162,7 +175,7 @@ def map_network(
     request = _request(objective, factorization, mapper, budget, 0, gap, seed, threads, mapper_options)
     warn_of_room(network._core, chosen._core)
     found, form, text = _core.map_network(
-        network._core, chosen._core, request, deadline, residency, inferences, _on_main_thread()
+        network._core, chosen._core, request, deadline, residency, inferences, fusion, _on_main_thread()
     )
     told: dict[str, Any] = json.loads(form)
     if not found:

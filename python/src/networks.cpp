@@ -31,12 +31,15 @@ struct NetworkWishes {
   std::optional<double> deadline_cycles;
   std::optional<bool> residency;  ///< nothing: where the workload says which layers read what
   Count inferences = 1;
+  std::optional<std::string> fusion;  ///< "off", "whole" or "tiles"
 };
 
 Traits asked(const Workload& workload, const Request& request, const NetworkWishes& wishes) {
   Traits question = asked(Trait::kNetwork, request);
   question.add_if(wishes.residency == true, Trait::kResidency);
-  question.add_if(wishes.residency == false, Trait::kOutside);
+  question.add_if(wishes.residency == false || wishes.fusion == "off", Trait::kOutside);
+  question.add_if(wishes.fusion == "whole", Trait::kResidency);
+  question.add_if(wishes.fusion == "tiles", Trait::kTiles);
   question.add_if(!workload.graph, Trait::kUnrelated);
   question.add_if(wishes.inferences != 1, Trait::kInferences);
   return question.add_if(wishes.deadline_cycles.has_value(), Trait::kDeadline);
@@ -57,8 +60,9 @@ std::tuple<bool, std::string, std::string> map_network(const LoadedWorkload& wor
                                                        const LoadedAccelerator& accelerator, const Request& request,
                                                        std::optional<double> deadline_cycles,
                                                        std::optional<bool> residency, Count inferences,
-                                                       bool interruptible) {
-  check_works("pliant", asked(workload.workload, request, {deadline_cycles, residency, inferences}));
+                                                       const std::optional<std::string>& fusion, bool interruptible) {
+  check_works("pliant", asked(workload.workload, request, {deadline_cycles, residency, inferences, fusion}));
+  check_fusion("pliant", fusion, residency);
   check_network_numbers("pliant", deadline_cycles, inferences);
   const std::vector<ReadTask> tasks = tasks_of(workload.workload, accelerator.accelerator, request);
   const NetworkGoal goal{tasks.front().task.objective, deadline_cycles.value_or(kInfinity)};
@@ -66,7 +70,8 @@ std::tuple<bool, std::string, std::string> map_network(const LoadedWorkload& wor
   const InterruptibleCall call(interruptible);
   const SearchOptions options = options_of(request, call.token());
   const NetworkAnswer answer =
-      ask_network(*mapper, workload.workload, tasks, goal, options, {residency.value_or(true), inferences});
+      ask_network(*mapper, workload.workload, tasks, goal, options,
+                  {residency.value_or(true) && fusion != "off", inferences, false, fusion == "tiles"});
   if (call.asked()) return {false, "{}", "interrupted"};
   const auto json = network_json(words_of(workload, accelerator, request), workload.workload, tasks, answer);
   return {answer.found, json.dump(), answer.text};
@@ -85,7 +90,8 @@ std::optional<std::pair<std::string, std::string>> model_room(const LoadedWorklo
 void bind_networks(nb::module_& module) {
   using namespace nb::literals;
   module.def("map_network", &map_network, "workload"_a, "accelerator"_a, "request"_a, "deadline_cycles"_a.none(),
-             "residency"_a.none(), "inferences"_a, "interruptible"_a, nb::call_guard<nb::gil_scoped_release>());
+             "residency"_a.none(), "inferences"_a, "fusion"_a.none(), "interruptible"_a,
+             nb::call_guard<nb::gil_scoped_release>());
   module.def("model_room", &model_room, "workload"_a, "accelerator"_a);
 }
 

@@ -37,6 +37,21 @@ def test_tensors_that_stay_are_never_worse() -> None:
     assert any(tensor["lives_in"] != "outside" for tensor in stay.tensors)
 
 
+def test_layers_pass_tiles_on(cli: Callable[..., Any]) -> None:
+    tiles = pliant.map_network("bert_base_seq512", "npu", fusion="tiles")
+    words = ["map", "--accelerator", "npu", "--workload", "bert_base_seq512", "--network", "--fusion", "tiles"]
+    assert tiles.to_dict() == cli(*words)
+    assert tiles.certified and tiles.whole_tensors is not None and tiles.without_residency is not None
+    assert tiles.value < tiles.whole_tensors["value"] < tiles.without_residency["value"]
+    assert {loop["axis"] for group in tiles.groups for tile in group["tiles"] for loop in tile["under"]}
+    assert not pliant.map_network("bert_base_seq512", "npu").groups
+    off = pliant.map_network("bert_base_seq512", "npu", fusion="off")
+    assert off.value == tiles.without_residency["value"]
+    for wrong in ({"fusion": "some"}, {"fusion": "tiles", "inferences": 2}, {"fusion": "off", "residency": True}):
+        with pytest.raises(pliant.InputError):
+            pliant.map_network("bert_base_seq512", "npu", **wrong)
+
+
 def test_a_deadline_costs_energy() -> None:
     free = pliant.map_network("alexnet", "eyeriss", objective="energy")
     fast = pliant.map_network("alexnet", "eyeriss", objective="runtime")

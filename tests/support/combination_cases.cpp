@@ -208,6 +208,7 @@ std::vector<std::string> CombinationCase::map_words(bool whole_workload) const {
   if (has(kThreads)) add({"--threads", "2"});
   if (question == kNetwork) add({"--network"});
   if (has(kOutside) || has(kResidency)) add({"--residency", has(kResidency) ? "on" : "off"});
+  if (has(kTiles)) add({"--fusion", "tiles"});
   if (has(kInferences)) add({"--inferences", "3"});
   return words;
 }

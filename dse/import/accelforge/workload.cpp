@@ -44,8 +44,8 @@ class WorkloadReader {
     workload_.graph = graph_.take();
     if (workload_.graph) {
       log_.choice(einsums->node().at, "einsums",
-                  fmt::format("{} of them: what one makes may stay on chip for another, but their tiles are not "
-                              "interleaved (no fusion)",
+                  fmt::format("{} of them: what one makes may stay on chip for another, and with --fusion tiles their "
+                              "tiles interleave",
                               einsums_));
     } else if (einsums_ > 1) {
       log_.choice(einsums->node().at, "einsums",

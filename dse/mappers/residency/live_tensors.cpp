@@ -75,20 +75,6 @@ class Reader {
     live_.steps.push_back(std::move(step));
   }
 
-  /// May the layer have this operand in the memory? Keeps are by role, so it must be the only one of its role there.
-  bool may_live(const Task& task, int operand, int level) const {
-    const Role role = task.layer.tensors[static_cast<std::size_t>(operand)].role;
-    if (std::popcount(task.layer.tensors_with_role(role)) != 1) return false;
-    const auto& levels = task.accelerator.levels;
-    const auto keeps = [&](int l) {
-      return levels[static_cast<std::size_t>(l)].is_memory() &&
-             levels[static_cast<std::size_t>(l)].memory().may_keep[static_cast<std::size_t>(role)];
-    };
-    bool comes_from_outside = false;
-    for (int l = 0; l < level; ++l) comes_from_outside |= keeps(l);
-    return keeps(level) && comes_from_outside;
-  }
-
   void find_homes(int t) {
     LiveTensor& found = tensor(t);
     if (found.last_read == found.made_by) return;
@@ -173,6 +159,19 @@ LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows
   return Reader(workload, rows).read();
 }
 
+bool may_live(const Task& task, int operand, int level) {
+  const Role role = task.layer.tensors[static_cast<std::size_t>(operand)].role;
+  if (std::popcount(task.layer.tensors_with_role(role)) != 1) return false;
+  const auto& levels = task.accelerator.levels;
+  const auto keeps = [&](int l) {
+    return levels[static_cast<std::size_t>(l)].is_memory() &&
+           levels[static_cast<std::size_t>(l)].memory().may_keep[static_cast<std::size_t>(role)];
+  };
+  bool comes_from_outside = false;
+  for (int l = 0; l < level; ++l) comes_from_outside |= keeps(l);
+  return keeps(level) && comes_from_outside;
+}
+
 int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level) {
   const Accelerator& accelerator = rows.front().accelerator;
   const int row = live.steps[static_cast<std::size_t>(live.tensors[static_cast<std::size_t>(tensor)].made_by)].row;
@@ -181,21 +180,17 @@ int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int te
   return accelerator.element_bits(level, layer, layer.output());
 }
 
-namespace {
-
-Count words_of(const Accelerator& accelerator, Count elements, int bits, Home home) {
+Count words_taken(const Accelerator& accelerator, Count elements, int bits, Home home) {
   const Wide word = accelerator.levels[static_cast<std::size_t>(home)].memory().word_bits;
   const Wide all = static_cast<Wide>(elements) * bits;
   return static_cast<Count>(all / word + (all % word != 0 ? 1 : 0));
 }
 
-}  // namespace
-
 Count weights_words(const LiveTensors& live, const std::vector<Task>& rows, const StandingWeights& weights, Home home) {
   const Accelerator& accelerator = rows.front().accelerator;
   const int row = live.steps[static_cast<std::size_t>(weights.step)].row;
   const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
-  return words_of(accelerator, weights.elements, accelerator.element_bits(home, layer, weights.operand), home);
+  return words_taken(accelerator, weights.elements, accelerator.element_bits(home, layer, weights.operand), home);
 }
 
 Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int step, Home home) {
@@ -208,7 +203,7 @@ Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tenso
     for (const Read& read : now.reads)
       if (read.tensor == tensor) bits = std::max(bits, accelerator.element_bits(home, layer, read.operand));
   }
-  return words_of(accelerator, live.tensors[static_cast<std::size_t>(tensor)].elements, bits, home);
+  return words_taken(accelerator, live.tensors[static_cast<std::size_t>(tensor)].elements, bits, home);
 }
 
 }  // namespace pliant::residency

@@ -56,8 +56,14 @@ struct LiveTensors {
 /// `rows` are the tasks of the workload's rows, all on one accelerator.
 LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows);
 
+/// May the layer have this operand in the memory? Keeps are by role, so it must be the only one of its role there.
+bool may_live(const Task& task, int operand, int level);
+
 /// Bits of a tensor's finished elements at a memory, as the layer that makes it says. Operators say nothing.
 int finished_bits(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int level);
+
+/// Words of the memory that so many elements take.
+Count words_taken(const Accelerator& accelerator, Count elements, int bits, Home home);
 
 /// Words of the memory that weights take.
 Count weights_words(const LiveTensors& live, const std::vector<Task>& rows, const StandingWeights& weights, Home home);

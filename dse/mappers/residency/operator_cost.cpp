@@ -9,15 +9,6 @@ namespace pliant::residency {
 
 namespace {
 
-/// The outermost memory that keeps the role.
-int outermost(const Accelerator& accelerator, Role role) {
-  for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {
-    const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
-    if (level.is_memory() && level.memory().may_keep[static_cast<std::size_t>(role)]) return l;
-  }
-  return 0;
-}
-
 double cycles_at(const Memory& memory, const MovedWords& words, Role read, Role written) {
   double most = 0;
   const auto port = [&most](const std::optional<double>& per_cycle, double moved) {
@@ -48,6 +39,14 @@ double leak_pj_per_cycle(const Accelerator& accelerator) {
 
 }  // namespace
 
+int outside_level(const Accelerator& accelerator, Role role) {
+  for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {
+    const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
+    if (level.is_memory() && level.memory().may_keep[static_cast<std::size_t>(role)]) return l;
+  }
+  return 0;
+}
+
 bool works_in_place(WorkloadGraph::Operator work) {
   using enum WorkloadGraph::Operator;
   return work == kAdd || work == kActivation || work == kSoftmax || work == kNorm;
@@ -59,7 +58,9 @@ WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, con
   // What lives outside is with the network's user already.
   if (step.makes < 0 || (step.gives_away && homes.front() == kOutside)) return at;
   const Accelerator& accelerator = rows.front().accelerator;
-  const auto level_of = [&](Home home, Role role) { return home == kOutside ? outermost(accelerator, role) : home; };
+  const auto level_of = [&](Home home, Role role) {
+    return home == kOutside ? outside_level(accelerator, role) : home;
+  };
   const auto words = [&](Count elements, int bits, int level) {
     return static_cast<double>(elements) * bits /
            accelerator.levels[static_cast<std::size_t>(level)].memory().word_bits;
@@ -80,7 +81,8 @@ WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, con
 WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
                            Home home) {
   const Accelerator& accelerator = rows.front().accelerator;
-  const int row = live.steps[static_cast<std::size_t>(weights.step)].row, from = outermost(accelerator, Role::kWeight);
+  const int row = live.steps[static_cast<std::size_t>(weights.step)].row,
+            from = outside_level(accelerator, Role::kWeight);
   const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
   const auto words = [&](int level) {
     return static_cast<double>(weights.elements) * accelerator.element_bits(level, layer, weights.operand) /
@@ -92,9 +94,7 @@ WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& liv
   return at;
 }
 
-namespace {
-
-OperatorCost cost_of(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written) {
+OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written) {
   OperatorCost cost;
   for (const auto& [level, moved] : at) {
     const Memory& memory = accelerator.levels[static_cast<std::size_t>(level)].memory();
@@ -106,16 +106,15 @@ OperatorCost cost_of(const Accelerator& accelerator, const WordsByLevel& at, Rol
   return cost;
 }
 
-}  // namespace
-
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made) {
-  return cost_of(rows.front().accelerator, operator_words(rows, step, live, homes, made), Role::kInput, Role::kOutput);
+  return moving_cost(rows.front().accelerator, operator_words(rows, step, live, homes, made), Role::kInput,
+                     Role::kOutput);
 }
 
 OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
                           Home home) {
-  return cost_of(rows.front().accelerator, loading_words(rows, live, weights, home), Role::kWeight, Role::kWeight);
+  return moving_cost(rows.front().accelerator, loading_words(rows, live, weights, home), Role::kWeight, Role::kWeight);
 }
 
 NetworkParts::Part operators_outside(const LiveTensors& live, const std::vector<Task>& rows) {

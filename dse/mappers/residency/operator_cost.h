@@ -21,6 +21,9 @@ struct MovedWords {
 };
 using WordsByLevel = std::map<int, MovedWords>;
 
+/// The outermost memory that keeps the role.
+int outside_level(const Accelerator& accelerator, Role role);
+
 /// What an operator moves; `homes` are those of step.reads, in their order. Nothing when it is done where its operand
 /// is.
 WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
@@ -28,6 +31,9 @@ WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, con
 /// What brings weights from outside to where they stay.
 WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
                            Home home);
+
+/// What moving words costs: their energy, and the time of the busiest port while nothing else runs.
+OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written);
 
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made);

@@ -171,13 +171,19 @@ void ResidencyLines::build() {
           found.push_back(*one);
         }
     }
-    states_.push_back(states.size());
+    note_states(alive, states);
     std::erase_if(next_alive, dies);
     alive = std::move(next_alive);
     states.assign(next.size(), State{});
     for (const auto& [state, index] : next) states[static_cast<std::size_t>(index)] = state;
   }
+  note_states(alive, states);
+}
+
+void ResidencyLines::note_states(const std::vector<int>& alive, const std::vector<State>& states) {
   states_.push_back(states.size());
+  alive_.push_back(alive);
+  all_states_.push_back(states);
 }
 
 double ResidencyLines::weight(const Transition& transition, int step, double slope) {

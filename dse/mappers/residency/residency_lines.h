@@ -3,6 +3,7 @@
 // the steps whose state is where the live tensors are. docs/networks.md has the proof.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -70,6 +71,18 @@ class ResidencyLines {
   const std::vector<std::size_t>& states() const { return states_; }  ///< how many before each step, and at the end
   std::optional<int> stuck_row() const { return stuck_row_; }         ///< a layer that fits nowhere
 
+  /// Where each of the tensors is that are alive before a step, in the order in which they were made.
+  using State = std::vector<Home>;
+  const std::vector<int>& alive(int step) const { return alive_[static_cast<std::size_t>(step)]; }
+  const std::vector<State>& states_before(int step) const { return all_states_[static_cast<std::size_t>(step)]; }
+  /// A bound for energy + slope * cycles of a transition.
+  double weight(const Transition& transition, int step, double slope);
+  /// Does a hard partition divide some memory for the row?
+  bool divides(int row) const {
+    return std::ranges::find(divided_[static_cast<std::size_t>(row)], true) !=
+           divided_[static_cast<std::size_t>(row)].end();
+  }
+
   /// What tensors take while a step runs.
   struct Rooms {
     Reserved own;             ///< by those that the step reads and makes, and by what the accelerator's file reserves
@@ -80,12 +93,10 @@ class ResidencyLines {
   Rooms rooms(int step, const std::function<Home(int)>& home_of, Home weights) const;
 
  private:
-  using State = std::vector<Home>;  ///< of the tensors that are alive, in the order in which they were made
-
   void build();
+  void note_states(const std::vector<int>& alive, const std::vector<State>& states);
   std::optional<Transition> transition(int step, const std::vector<int>& alive, const State& state, Home made,
                                        Home weights);
-  double weight(const Transition& transition, int step, double slope);
   /// Without what it adds up to; nullopt when every path is infinite.
   template <class Weight>
   std::optional<Path> shortest(const Weight& weight);
@@ -104,6 +115,8 @@ class ResidencyLines {
   std::vector<std::vector<bool>> divided_;  ///< by row and level: a hard partition rules the memory
   std::vector<std::vector<Transition>> transitions_;
   std::vector<std::size_t> states_;
+  std::vector<std::vector<int>> alive_;         ///< before each step, and at the end
+  std::vector<std::vector<State>> all_states_;  ///< the same
   std::map<double, std::optional<Path>> known_;
   std::optional<int> stuck_row_;
 };

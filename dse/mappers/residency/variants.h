@@ -41,6 +41,9 @@ class VariantLines {
   const Variant& variant(int id) const { return entries_[static_cast<std::size_t>(id)].variant; }
   const Task& task(int id) const { return entries_[static_cast<std::size_t>(id)].layer->task; }
 
+  /// The first row of the same shape and rules.
+  int shape_of(int row) const { return shapes_[static_cast<std::size_t>(row)]; }
+
   struct Known {
     double least = 0;                        ///< no mapping has less
     const LayerLines::Line* line = nullptr;  ///< what reaches it, once that is known
@@ -72,7 +75,6 @@ class VariantLines {
   };
 
   int add(Variant variant);
-  int shape_of(int row) const { return shapes_[static_cast<std::size_t>(row)]; }
   Known search(int id, double slope);
   Known from_own(int id, double slope);
   static double below(const Entry& entry, double slope);
@@ -82,7 +84,7 @@ class VariantLines {
   const Mapper& mapper_;
   const std::vector<Task>& rows_;
   const SearchOptions& options_;
-  std::vector<int> shapes_;  ///< by row: the first row of the same shape and rules
+  std::vector<int> shapes_;  ///< by row
   std::vector<Entry> entries_;
   std::map<Variant, int> known_;
   bool complete_ = true;
