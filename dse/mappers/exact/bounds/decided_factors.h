@@ -60,6 +60,10 @@ class DecidedFactors final : public PartialFloor {
   Product product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
                   const std::array<double, kMaxDims>& sizes, double (*measure)(double size, double units)) const;
 
+  struct Moved;
+  std::vector<Moved> moved(int tensor, const Keepers& keepers) const;
+  double find_left(const std::array<Keepers, kMaxTensors>& keepers, double limit, double most_steps, Others& others);
+
   double left(int level) const;
   double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
   Copies copies_of(int tensor) const;

@@ -111,6 +111,11 @@ struct DecidedFactors::Product {
   }
 };
 
+struct DecidedFactors::Moved {
+  double fixed;
+  Product words;
+};
+
 DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
                                                 const std::array<double, kMaxDims>& sizes,
                                                 double (*measure)(double size, double units)) const {
@@ -128,14 +133,16 @@ DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, 
   return all;
 }
 
-PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
-  found.clear();
-  const std::array<Keepers, kMaxTensors> known = keepers();
-  const double certain = p_.macs * p_.mac_pj;
-  const auto rounds = [](double size, double units) { return std::ceil(size / units); };
-  const auto apart = [](double size, double units) { return 1 / std::min(size, units); };
-  // Steps first: they close most.
-  Others others;
+namespace {
+
+double rounds(double size, double units) { return std::ceil(size / units); }
+double apart(double size, double units) { return 1 / std::min(size, units); }
+
+}  // namespace
+
+/// Those that steps do not close, whatever else. The least of their steps.
+double DecidedFactors::find_left(const std::array<Keepers, kMaxTensors>& known, double limit, double most_steps,
+                                 Others& others) {
   double iterations = p_.cycles_per_mac, fewest = kInfinity;
   for (int d = 0; d < p_.dims; ++d) {
     double units = 1;
@@ -145,15 +152,15 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
   const Product steps_of = product(iterations, (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
   last_.left.clear();
   others.looked = kLooksOfTables;
-  double prefix = 0, units = kInfinity, too_many = kInfinity, few = 0;  // whatever else
+  double energy = 0, units = kInfinity, too_many = kInfinity, few = 0;
   for (std::uint32_t u = 0; u < last_.units.size(); ++u) {
     ++others.looked;
     // Those that follow have no more units.
     if (last_.units[u] < kFewerUnits * units) {
       units = last_.units[u];
       others.looked += kLooksOfEnergy;
-      prefix = std::max(prefix, least_energy(known, units));
-      const double floor = bounds_.floor(prefix, iterations / last_.units[u] * (1 - kRoundingOfProducts));
+      energy = std::max(energy, least_energy(known, units));
+      const double floor = bounds_.floor(energy, iterations / units * (1 - kRoundingOfProducts));
       if (floor >= limit) {
         others.floor = std::min(others.floor, floor);
         break;
@@ -166,7 +173,7 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
     }
     if (steps >= too_many) continue;
     if (steps > few) {
-      const double floor = bounds_.floor(prefix, steps);
+      const double floor = bounds_.floor(energy, steps);
       if (floor >= limit) {
         others.floor = std::min(others.floor, floor);
         too_many = steps;
@@ -174,31 +181,41 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
       }
       few = steps;
     }
-    last_.left.push_back({steps, prefix, u});
+    last_.left.push_back({steps, energy, u});
     fewest = std::min(fewest, steps);
   }
+  return fewest;
+}
+
+/// What moves of a tensor to the compute units, by its innermost keeper.
+std::vector<DecidedFactors::Moved> DecidedFactors::moved(int x, const Keepers& keepers) const {
+  std::vector<Moved> all;
+  for (int i = 0; i < keepers.count; ++i) {
+    const auto& [keeper, fixed, per_sharing, per_serving] = keepers.by[i];
+    Moved& one = all.emplace_back(Moved{fixed, {per_serving}});
+    if ((last_.fanouts >> keeper) == 0) continue;
+    const DimSet windows = serving_[x] & p_.affine_dims[x];
+    one.words = product(per_serving, serving_[x] & ~windows, keeper, p_.fanouts & p_.sharing[x], p_.size, rounds);
+    for (Product::Table& table : product(1, windows, keeper, p_.fanouts, using_word_[x], apart).tables)
+      one.words.tables.push_back(std::move(table));
+  }
+  return all;
+}
+
+PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
+  found.clear();
+  const std::array<Keepers, kMaxTensors> known = keepers();
+  Others others;
+  const double fewest = find_left(known, limit, most_steps, others);
   if (last_.left.empty()) return others;
-  // Then words.
-  std::array<std::vector<std::pair<double, Product>>, kMaxTensors> words;
-  for (int x = 0; x < p_.tensors; ++x)
-    for (int i = 0; i < known[x].count; ++i) {
-      const auto& [keeper, fixed, per_sharing, per_serving] = known[x].by[i];
-      Product moved{per_serving};
-      if ((last_.fanouts >> keeper) != 0) {
-        const DimSet windows = serving_[x] & p_.affine_dims[x];
-        moved = product(per_serving, serving_[x] & ~windows, keeper, p_.fanouts & p_.sharing[x], p_.size,
-                        rounds);
-        for (Product::Table& table : product(1, windows, keeper, p_.fanouts, using_word_[x], apart).tables)
-          moved.tables.push_back(std::move(table));
-      }
-      words[static_cast<std::size_t>(x)].emplace_back(fixed, std::move(moved));
-    }
+  std::array<std::vector<Moved>, kMaxTensors> words;
+  for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);
   double too_much = kInfinity;
   for (const auto& [steps, by_units, u] : last_.left) {
-    double energy = certain;
+    double energy = p_.macs * p_.mac_pj;
     for (int x = 0; x < p_.tensors; ++x) {
       double least = kInfinity;
-      for (const auto& [fixed, moved] : words[static_cast<std::size_t>(x)]) least = std::min(least, fixed + moved.of(u));
+      for (const Moved& one : words[x]) least = std::min(least, one.fixed + one.words.of(u));
       energy += std::max(bounds_.floor_of_[x], least);
     }
     energy = std::max(by_units, energy * (1 - kRoundingOfProducts));
