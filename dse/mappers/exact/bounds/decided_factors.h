@@ -97,7 +97,7 @@ class DecidedFactors final : public PartialFloor {
     std::vector<double> units;
     std::array<std::vector<std::uint16_t>, kMaxDims> at;
     std::vector<std::uint32_t> first;
-    std::vector<std::uint32_t> unrollings;               // one of each list, and again
+    std::vector<std::uint32_t> unrollings;  // one of each list, and again
     struct Left {
       double steps, energy;
       std::uint32_t number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where only the innermost fanouts are left, with no memory between them, the floors of all that they can be are products
-// of what each dim has by its factor.
+// Where only the innermost fanouts are left, with no memory between them, the floors of all that they can be are
+// products of what each dim has by its factor.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -67,9 +67,8 @@ std::size_t DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts
     }
     if (fits) all.push_back(one);
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.key(), a.number) < std::tuple(b.key(), b.number);
-  });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return std::tuple(a.key(), a.number) < std::tuple(b.key(), b.number); });
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == 0 || all[i].key() != all[i - 1].key()) {
       last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
