@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
@@ -176,6 +178,51 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
       }
       EXPECT_GT(left_out, all.size() / 4);
     }
+  }
+}
+
+// Whatever the limit, what the last fanout leaves out has floors that are no less than what is said of it.
+TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
+  for (const Factorization factorization : {Factorization::kPerfect, Factorization::kRubyS}) {
+    const Task task = two_arrays(factorization);
+    const Problem problem(task.layer, task.accelerator);
+    const ResolvedTask resolved(task, problem);
+    const ChoiceBounds bounds(resolved);
+    const auto levels = static_cast<std::size_t>(problem.levels);
+    const std::size_t inner = levels - 1, outer = levels - 3;
+    SearchLimits limits({});
+    const SpatialChoices all(task, problem, limits);
+    std::vector<Unrolling> ones;
+    std::set<std::pair<std::array<std::int32_t, kMaxDims>, std::array<std::int32_t, kMaxDims>>> met;
+    Spatial spatial;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all.get(i, spatial);
+      if (met.insert({spatial.unrolling[inner]->rows, spatial.unrolling[inner]->cols}).second)
+        ones.push_back(*spatial.unrolling[inner]);
+    }
+    int all_looked = 0;  // steps did not end it
+    for (std::size_t i = 0; i < all.size(); i += all.size() / 20) {
+      all.get(i, spatial);
+      DecidedFactors floor(resolved, bounds);
+      for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dims); ++d)
+        floor.decide(static_cast<int>(outer), static_cast<int>(d), spatial.unrolling[outer]->rows[d],
+                     spatial.unrolling[outer]->cols[d]);
+      ASSERT_EQ(floor.choose_last({{static_cast<int>(inner), &ones}}), 1u);
+      std::vector<PartialFloor::Found> every, some;
+      floor.least_of_each(kInfinity, kInfinity, every);
+      std::vector<double> floors;
+      for (const PartialFloor::Found& one : every) floors.push_back(one.floor);
+      std::sort(floors.begin(), floors.end());
+      for (std::size_t at = 0; at < floors.size(); at += 1 + floors.size() / 30) {
+        const PartialFloor::Others others = floor.least_of_each(floors[at], kInfinity, some);
+        const auto below =
+            static_cast<std::size_t>(std::lower_bound(floors.begin(), floors.end(), floors[at]) - floors.begin());
+        EXPECT_EQ(some.size(), below);
+        EXPECT_TRUE(others.floor >= floors[at] && at_most(others.floor, floors[below])) << others.floor;
+        all_looked += others.looked > floors.size() ? 1 : 0;
+      }
+    }
+    EXPECT_GT(all_looked, 100);
   }
 }
 
