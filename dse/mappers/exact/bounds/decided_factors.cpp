@@ -9,8 +9,8 @@
 
 namespace pliant::exact {
 
-DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds)
-    : resolved_(resolved), p_(resolved.problem), bounds_(bounds) {
+DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds, SearchLimits& limits)
+    : resolved_(resolved), p_(resolved.problem), bounds_(bounds), limits_(limits) {
   used_.fill(1);
   for (int x = 0; x < p_.tensors; ++x)
     for (int d = 0; d < p_.dims; ++d)
@@ -155,37 +155,43 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
   // Otherwise any part of a sum may be its first.
   const bool plain =
       p_.affine[p_.output].empty() && p_.conventions.first_time == Conventions::FirstTime::kDistinctElements;
+  const bool counted = p_.conventions.drain == Conventions::Drain::kCounted;
   const double words = p_.tensor_words[x];
-  Parts parts{0, 0, 0, 0};
+  Parts parts;
+  parts.words.keeper = pattern.pairs.front().parent;
+  double& fixed = parts.words.fixed;
   for (const KeeperPair& pair : pattern.pairs) {
     const int parent = pair.parent, child = pair.child;
     const double arrive = words * copies.working[child], asked = words * copies.working[parent];
-    const double element = p_.element_words[parent][x];
-    // What a word costs at the parent, and what is saved where a sum begins or ends.
-    const double word = element * (output ? p_.update_pj[parent] + p_.read_pj[parent] : p_.read_pj[parent]);
-    const double saved = output ? element * p_.read_pj[parent] + p_.finished_saves[parent] * p_.update_pj[parent] : 0;
+    const double element = p_.element_words[parent][x], read = p_.read_pj[parent], update = p_.update_pj[parent];
+    // What a word costs at the parent, and what is saved where a sum begins or ends. A sum that begins there also
+    // leaves, and is read for it; only results are narrower, of each element one.
+    const bool leaves = counted && &pair != &pattern.pairs.back();
+    const double word = element * (output ? update + read : read);
+    const double begins = output && !leaves ? element * read : 0;
+    const double narrower = output ? p_.finished_saves[parent] * (leaves ? update + read : update) : 0;
     const double sums = words * copies.begun[parent];
     const auto served_cost = [&](double served) {
-      return word * served - saved * (plain ? std::min(served, sums) : served);
+      return plain ? word * served - begins * std::min(served, sums) - narrower * words
+                   : (word - begins - narrower) * served;
     };
     if (child == p_.levels) {
       const bool stays = resolved_.compute_runs;
-      const double shared = stays ? 0 : p_.macs / copies.served[parent];
-      if (p_.networks != 0 && !stays) parts.fixed += p_.macs * network_energy(pair, copies);
-      const double begin = plain && !stays ? saved * sums : 0;
-      parts.all += served_cost(std::max(asked, shared / copies.open[parent])) + begin;
-      parts.per_sharing = (plain ? word : word - saved) * shared;
-      parts.per_serving = parts.per_sharing * (copies.served[parent] / copies.serving[parent]);
-      parts.fixed -= begin;
+      const double macs = stays ? 0 : p_.macs;
+      if (p_.networks != 0 && !stays) fixed += p_.macs * network_energy(pair, copies);
+      const double once = plain && !stays ? begins * sums + narrower * words : 0;
+      parts.all += served_cost(std::max(asked, macs / copies.served[parent] / copies.open[parent])) + once;
+      parts.words.unshared = (plain ? word : word - begins - narrower) * macs;
+      parts.words.per_sharing = parts.words.unshared / copies.served[parent];
+      parts.words.per_serving = parts.words.unshared / copies.serving[parent];
+      fixed -= once;
       continue;
     }
-    if (p_.networks != 0) parts.fixed += arrive * network_energy(pair, copies);
-    if (!output) parts.fixed += arrive * p_.element_words[child][x] * p_.write_pj[child];
-    if (output && p_.conventions.drain == Conventions::Drain::kCounted)
-      parts.fixed += arrive * bounds_.least_words(x, child) * p_.read_pj[child];
-    parts.fixed += served_cost(asked);
+    if (p_.networks != 0) fixed += arrive * network_energy(pair, copies);
+    if (!output) fixed += arrive * p_.element_words[child][x] * p_.write_pj[child];
+    fixed += served_cost(asked);
   }
-  parts.all += parts.fixed;
+  parts.all += fixed;
   return parts;
 }
 
@@ -193,24 +199,28 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
 /// serve x, and the product of all of them at most U. For any set T of tensors
 ///   sum over T of b_x / s_x >= |T| * (product of b_x)^(1 / |T|) / U^e
 /// where a factor serves at most e |T| tensors of T; and the others cost at least b_x / U each.
-double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen, double units_of_last) const {
+/// What the last fanouts share is known where they are given.
+double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen, const Sharing* last) const {
   int innermost = 0;
   for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
+  const std::uint32_t others = p_.fanouts & ~(last != nullptr ? last_.fanouts : 0);
   double units = 1;
   DimSet open = 0;
   for (int l = innermost; l < p_.levels; ++l) {
-    if (p_.is_memory[l] || open_[l] == 0) continue;
+    if ((others >> l & 1U) == 0 || open_[l] == 0) continue;
     units *= left(l);
     open |= open_[l];
   }
-  units = std::min(units, units_of_last);
   double fixed = 0, alone = 0;
   std::array<double, kMaxTensors> cost{};
   for (int x = 0; x < p_.tensors; ++x) {
+    const int keeper = chosen[x].keeper;
     fixed += chosen[x].fixed;
     cost[x] = chosen[x].per_sharing;
-    for (int l = chosen[x].keeper; l < innermost; ++l)
-      if (!p_.is_memory[l] && open_[l] != 0) cost[x] /= left(l);
+    if (last != nullptr && last_.fanouts >> keeper != 0)
+      cost[x] = only_last_inside(keeper) ? chosen[x].unshared / last->alone[x] : cost[x] / last->beside[x];
+    for (int l = keeper; l < innermost; ++l)
+      if ((others >> l & 1U) != 0 && open_[l] != 0) cost[x] /= left(l);
     alone += cost[x] / units;
   }
   double best = alone;
@@ -249,17 +259,16 @@ std::array<DecidedFactors::Keepers, kMaxTensors> DecidedFactors::keepers() const
     for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_[x]) {
       const Parts parts = energy(pattern, copies);
       least = std::min(least, parts.all);
-      const int keeper = pattern.pairs.front().parent;
       int i = 0;
-      while (i < count && by[i].keeper != keeper) ++i;
-      if (i == count) by[count++] = {keeper, parts.fixed, parts.per_sharing, parts.per_serving};
-      by[i].fixed = std::min(by[i].fixed, parts.fixed);
+      while (i < count && by[i].keeper != parts.words.keeper) ++i;
+      if (i == count) by[count++] = parts.words;
+      by[i].fixed = std::min(by[i].fixed, parts.words.fixed);
     }
   }
   return all;
 }
 
-double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keepers, double units_of_last) const {
+double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keepers, const Sharing* last) const {
   double apart = 0;
   for (int x = 0; x < p_.tensors; ++x) apart += std::max(bounds_.floor_of_[x], keepers[x].least);
   // Every combination of innermost keepers.
@@ -267,7 +276,7 @@ double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keep
   std::array<ByKeeper, kMaxTensors> chosen{};
   const auto choose = [&](auto&& self, int x) -> void {
     if (x == p_.tensors) {
-      joint = std::min(joint, together(chosen, units_of_last));
+      joint = std::min(joint, together(chosen, last));
       return;
     }
     for (int i = 0; i < keepers[x].count; ++i) {
@@ -278,7 +287,5 @@ double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keep
   choose(choose, 0);
   return p_.macs * p_.mac_pj + std::max(apart, joint);
 }
-
-double DecidedFactors::least(double steps) const { return bounds_.floor(least_energy(keepers()), steps); }
 
 }  // namespace pliant::exact

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dse/mappers/exact/bounds/choice_bounds.h"
@@ -17,13 +19,14 @@ namespace pliant::exact {
 
 class DecidedFactors final : public PartialFloor {
  public:
-  DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds);
+  DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds, SearchLimits& limits);
 
-  std::size_t choose_last(const std::vector<ListedFanout>& fanouts) override;
+  PartialFloor::Last choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) override;
   Others least_of_each(double limit, double most_steps, std::vector<Found>& found) override;
   void decide(int level, int d, Count rows, Count cols) override;
   void reopen(int level, int d) override;
   double least(double steps) const override;
+  std::uint64_t newly_looked() override { return std::exchange(looked_, 0); }
   double least_energy() const { return least_energy(keepers()); }
 
  private:
@@ -37,17 +40,19 @@ class DecidedFactors final : public PartialFloor {
     ByLevel serving;  ///< the same, windows by the dims that serve the tensor: whatever is open
     ByLevel open;     ///< how many times more of them the open ones make it
   };
+  /// What the patterns of a tensor with the same innermost keeper cost at least: fixed, and for words to the MACs one of
+  /// these by the units that share a word.
+  struct ByKeeper {
+    int keeper = 0;
+    double fixed = 0;
+    double unshared = 0;     ///< over all units
+    double per_sharing = 0;  ///< over those that open dims make share it
+    double per_serving = 0;  ///< the same, where windows share by the dims that serve the tensor
+  };
   /// Of one pattern.
   struct Parts {
-    double all;                 ///< everything, each tensor with all units that are left
-    double fixed, per_sharing;  ///< fixed + per_sharing / units that open dims make share a word
-    double per_serving;
-  };
-  /// The least of a tensor's patterns that have the same innermost keeper.
-  struct ByKeeper {
-    int keeper;
-    double fixed, per_sharing;
-    double per_serving;  ///< the same, where windows share by the dims that serve the tensor
+    double all = 0;  ///< everything, each tensor with all units that are left
+    ByKeeper words{};
   };
   struct Keepers {
     std::array<ByKeeper, kMaxLevels> by{};
@@ -62,7 +67,20 @@ class DecidedFactors final : public PartialFloor {
 
   struct Moved;
   std::vector<Moved> moved(int tensor, const Keepers& keepers) const;
-  double find_left(const std::array<Keepers, kMaxTensors>& keepers, double limit, double most_steps, Others& others);
+
+  /// Units of the last fanouts that share a word of each tensor, at most.
+  struct Sharing {
+    std::array<double, kMaxTensors> alone;   ///< where no other fanouts are inside its keeper
+    std::array<double, kMaxTensors> beside;  ///< otherwise, equal windows not counted
+    double units;
+    double floor;  ///< where nothing else is decided
+  };
+  Sharing sharing(const std::array<Count, kMaxDims>& factors) const;
+  void list_last(double enough);
+  void find_frontier(std::size_t below);
+  double iterations(const std::array<Count, kMaxDims>& more) const;
+  bool only_last_inside(int keeper) const { return last_.fanouts == p_.fanouts >> keeper << keeper; }
+  bool last_is_open() const;
 
   double left(int level) const;
   double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
@@ -70,13 +88,14 @@ class DecidedFactors final : public PartialFloor {
   Parts energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const;
   double network_energy(const KeeperPair& pair, const Copies& copies) const;
   std::array<Keepers, kMaxTensors> keepers() const;
-  /// Where the fanouts that are decided last have no more units than so many.
-  double least_energy(const std::array<Keepers, kMaxTensors>& keepers, double units_of_last = kInfinity) const;
-  double together(const std::array<ByKeeper, kMaxTensors>& chosen, double units_of_last) const;
+  /// Where it is known what the last fanouts share, or nothing is known of them.
+  double least_energy(const std::array<Keepers, kMaxTensors>& keepers, const Sharing* last = nullptr) const;
+  double together(const std::array<ByKeeper, kMaxTensors>& chosen, const Sharing* last) const;
 
   const ResolvedTask& resolved_;
   const Problem& p_;
   const ChoiceBounds& bounds_;
+  SearchLimits& limits_;
   struct Side {
     Count rows = 1, cols = 1;
   };
@@ -93,18 +112,18 @@ class DecidedFactors final : public PartialFloor {
     std::uint32_t fanouts = 0;
     std::vector<std::pair<int, std::vector<Unrolling>>> lists;  // by level, from the innermost outwards
     std::array<std::vector<Count>, kMaxDims> factors;
-    /// By combination of factors: its units, the most first; which factors; where the unrollings begin that have them.
-    std::vector<double> units;
+    /// By combination of factors, the least floor first; which factors, and where the unrollings begin that have them.
+    std::vector<Sharing> sharing;
     std::array<std::vector<std::uint16_t>, kMaxDims> at;
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> unrollings;  // one of each list, and again
-    struct Left {
-      double steps, energy;
-      std::uint32_t number;
-    };
-    std::vector<Left> left;  // those that steps do not close
+    /// Those below the limit that share the most; unless they are too many.
+    std::vector<Sharing> frontier;
+    bool has_frontier = false;
+    double beyond = kInfinity;  // of those that are not even listed
   };
   Last last_;
+  mutable std::uint64_t looked_ = 0;
   std::array<TensorSet, kMaxDims> served_by_{};  // tensors of which units along a dim may share words
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where only the innermost fanouts are left, with no memory between them, the floors of all that they can be are
-// products of what each dim has by its factor.
+// The innermost fanouts, with no memory between them, are decided last and together: only the products of their factors
+// count. What each combination of factors shares is known before anything else is decided. So there is a floor for it,
+// and a frontier of those that share the most, of which one is as good as whatever the last fanouts will be.
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "dse/mappers/exact/bounds/decided_factors.h"
 
@@ -15,19 +18,176 @@ namespace {
 /// Rounding must not make floors more than they are.
 constexpr double kRoundingOfProducts = 1e-9;
 
-/// Energy by units is found again where they are so many times fewer.
-constexpr double kFewerUnits = 0.95;
+/// What tables take, energy, and what a combination shares, in combinations looked at.
+constexpr std::uint64_t kLooksOfTables = 1024, kLooksOfEnergy = 4, kLooksOfSharing = 32;
 
-/// What that takes, and what the tables take, in combinations looked at.
-constexpr std::size_t kLooksOfEnergy = 64, kLooksOfTables = 1024;
+/// Time is looked at every so many.
+constexpr std::uint32_t kBetweenLooksAtTime = 16'384;
 
 /// Combinations of fanouts that are looked at together.
-constexpr std::size_t kMostTogether = 400'000;
+constexpr std::size_t kMostTogether = 4'000'000;
+
+/// A frontier of more than so many takes longer than it saves.
+constexpr std::size_t kMostOfFrontier = 512;
+
+std::array<Count, kMaxDims> ones() {
+  std::array<Count, kMaxDims> all{};
+  all.fill(1);
+  return all;
+}
+double rounds(double size, double units) { return std::ceil(size / units); }
+double apart(double size, double units) { return 1 / std::min(size, units); }
 
 }  // namespace
 
-std::size_t DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts) {
-  // Together they have the products of their factors; as many as act alike and have not too many combinations.
+bool DecidedFactors::last_is_open() const {
+  for (std::uint32_t rest = last_.fanouts; rest != 0; rest &= rest - 1)
+    if (const int l = std::countr_zero(rest); std::popcount(open_[l]) < p_.dims) return false;
+  return true;
+}
+
+/// Steps, where the fanouts that are open keep all their units busy, but the last ones have these factors.
+double DecidedFactors::iterations(const std::array<Count, kMaxDims>& more) const {
+  double steps = p_.cycles_per_mac;
+  for (int d = 0; d < p_.dims; ++d) {
+    auto units = static_cast<double>(more[d]);
+    for (int l = 0; l < p_.levels; ++l) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
+    steps *= rounds(p_.size[d], units);
+  }
+  for (std::uint32_t rest = p_.fanouts & ~last_.fanouts; rest != 0; rest &= rest - 1)
+    if (const int l = std::countr_zero(rest); open_[l] != 0) steps /= left(l);
+  return steps;
+}
+
+DecidedFactors::Sharing DecidedFactors::sharing(const std::array<Count, kMaxDims>& factors) const {
+  Sharing all{{}, {}, 1, 0};
+  std::array<double, kMaxDims> units{};
+  for (int d = 0; d < p_.dims; ++d) all.units *= units[d] = static_cast<double>(factors[d]);
+  for (int x = 0; x < p_.tensors; ++x) {
+    all.beside[x] = 1;
+    all.alone[x] = sharing_windows(x, units);
+    if ((p_.sharing[x] & last_.fanouts) == 0) continue;
+    for (int d = 0; d < p_.dims; ++d) {
+      if (p_.is_coupled(x, d)) continue;
+      all.beside[x] *= units[d];
+      all.alone[x] *= p_.size[d] / rounds(p_.size[d], units[d]);
+    }
+  }
+  return all;
+}
+
+/// All combinations that cost less than what is enough, the least floor first.
+void DecidedFactors::list_last(double enough) {
+  using Factors = std::array<Count, kMaxDims>;
+  std::vector<std::vector<std::pair<Factors, std::vector<std::uint32_t>>>> alike;  // by list, those with equal factors
+  std::size_t count = 1;
+  for (const auto& [level, unrollings] : last_.lists) {
+    std::map<Factors, std::vector<std::uint32_t>> by_factors;
+    for (std::uint32_t i = 0; i < unrollings.size(); ++i) {
+      Factors factors{};
+      for (int d = 0; d < p_.dims; ++d) factors[d] = unrollings[i].factor(d);
+      by_factors[factors].push_back(i);
+    }
+    alike.emplace_back(by_factors.begin(), by_factors.end());
+    count *= alike.back().size();
+  }
+  const std::array<Keepers, kMaxTensors> known = keepers();
+  const double energy = least_energy(known), steps = iterations(ones());
+  struct Combination {
+    Sharing sharing;
+    Factors factors;
+    std::uint32_t number;
+  };
+  std::vector<Combination> all;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (i % kBetweenLooksAtTime == 0 && limits_.expired()) {
+      last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));  // of those that follow
+      break;
+    }
+    Combination one{{}, ones(), i};
+    std::size_t rest = i;
+    bool fits = true;
+    ++looked_;
+    for (const auto& list : alike) {
+      for (int d = 0; d < p_.dims; ++d) one.factors[d] *= list[rest % list.size()].first[d];
+      rest /= list.size();
+    }
+    for (int d = 0; d < p_.dims; ++d)
+      fits &= !resolved_.perfect || resolved_.task.layer.dims[d].size % one.factors[d] == 0;
+    if (!fits) continue;
+    double units = 1;
+    for (int d = 0; d < p_.dims; ++d) units *= static_cast<double>(one.factors[d]);
+    if (const double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfProducts)); floor >= enough) {
+      last_.beyond = std::min(last_.beyond, floor);
+      continue;
+    }
+    looked_ += kLooksOfSharing;
+    one.sharing = sharing(one.factors);
+    one.sharing.floor = bounds_.floor(least_energy(known, &one.sharing) * (1 - kRoundingOfProducts),
+                                      iterations(one.factors) * (1 - kRoundingOfProducts));
+    if (one.sharing.floor < enough)
+      all.push_back(one);
+    else
+      last_.beyond = std::min(last_.beyond, one.sharing.floor);
+  }
+  std::sort(all.begin(), all.end(), [](const Combination& a, const Combination& b) {
+    return std::tie(a.sharing.floor, b.sharing.units, a.factors, a.number) <
+           std::tie(b.sharing.floor, a.sharing.units, b.factors, b.number);
+  });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == 0 || all[i].factors != all[i - 1].factors) {
+      last_.sharing.push_back(all[i].sharing);
+      last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
+      for (int d = 0; d < p_.dims; ++d) last_.factors[d].push_back(all[i].factors[d]);
+    }
+    // One of each list.
+    std::vector<std::vector<std::uint32_t>> tuples{{}};
+    std::size_t rest = all[i].number;
+    for (const auto& list : alike) {
+      std::vector<std::vector<std::uint32_t>> longer;
+      for (const std::uint32_t one : list[rest % list.size()].second)
+        for (std::vector<std::uint32_t> tuple : tuples) {
+          tuple.push_back(one);
+          longer.push_back(std::move(tuple));
+        }
+      tuples = std::move(longer);
+      rest /= list.size();
+    }
+    for (const auto& tuple : tuples) last_.unrollings.insert(last_.unrollings.end(), tuple.begin(), tuple.end());
+  }
+  last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
+  for (int d = 0; d < p_.dims; ++d) {
+    const std::vector<Count> of_each = std::exchange(last_.factors[d], {});
+    std::vector<Count>& distinct = last_.factors[d] = of_each;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const Count factor : of_each) {
+      const auto place = std::lower_bound(distinct.begin(), distinct.end(), factor);
+      last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
+    }
+  }
+}
+
+/// Of these, the least floors first. What shares no more than another one of them, by no more units, costs no less.
+void DecidedFactors::find_frontier(std::size_t below) {
+  last_.frontier.clear();
+  const auto no_more = [&](const Sharing& a, const Sharing& b) {
+    bool all = a.units <= b.units;
+    for (int x = 0; all && x < p_.tensors; ++x) all = a.alone[x] <= b.alone[x] && a.beside[x] <= b.beside[x];
+    return all;
+  };
+  for (std::size_t i = 0; i < below && last_.frontier.size() <= kMostOfFrontier; ++i) {
+    const Sharing& one = last_.sharing[i];
+    if (std::ranges::none_of(last_.frontier, [&](const Sharing& other) { return no_more(one, other); }))
+      last_.frontier.push_back(one);
+  }
+  last_.has_frontier = last_.frontier.size() <= kMostOfFrontier;
+  looked_ += below;
+}
+
+PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts, double limit,
+                                               double enough) {
+  // As many as act alike and have not too many combinations.
   std::size_t count = 1, combinations = fanouts[0].all->size();
   const auto alike = [&](int a, int b) {
     bool same = p_.gap[a] == p_.gap[b];
@@ -39,80 +199,46 @@ std::size_t DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts
     combinations *= fanouts[count++].all->size();
   std::vector<std::pair<int, std::vector<Unrolling>>> lists;
   for (std::size_t f = 0; f < count; ++f) lists.emplace_back(fanouts[f].level, *fanouts[f].all);
-  if (lists == last_.lists) return count;
-  last_ = Last{};
-  last_.lists = std::move(lists);
-  for (std::size_t f = 0; f < count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
-  // The most units first.
-  struct Combination {
-    Count units = 1;
-    std::array<Count, kMaxDims> factors{};
-    std::uint32_t number = 0;
-    auto key() const { return std::tuple(-units, factors); }
-  };
-  std::vector<Combination> all;
-  for (std::size_t i = 0; i < combinations; ++i) {
-    Combination one;
-    one.number = static_cast<std::uint32_t>(i);
-    std::size_t rest = i;
-    bool fits = true;
-    for (int d = 0; d < p_.dims; ++d) one.factors[d] = 1;
-    for (const auto& [level, unrollings] : last_.lists) {
-      for (int d = 0; d < p_.dims; ++d) one.factors[d] *= unrollings[rest % unrollings.size()].factor(d);
-      rest /= unrollings.size();
-    }
-    for (int d = 0; d < p_.dims; ++d) {
-      one.units *= one.factors[d];
-      fits &= !resolved_.perfect || resolved_.task.layer.dims[d].size % one.factors[d] == 0;
-    }
-    if (fits) all.push_back(one);
+  if (lists != last_.lists) {
+    last_ = {};
+    last_.lists = std::move(lists);
+    for (std::size_t f = 0; f < count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
+    list_last(enough);
   }
-  std::sort(all.begin(), all.end(),
-            [](const auto& a, const auto& b) { return std::tuple(a.key(), a.number) < std::tuple(b.key(), b.number); });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i == 0 || all[i].key() != all[i - 1].key()) {
-      last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
-      last_.units.push_back(static_cast<double>(all[i].units));
-    }
-    std::size_t rest = all[i].number;
-    for (const auto& [level, unrollings] : last_.lists) {
-      last_.unrollings.push_back(static_cast<std::uint32_t>(rest % unrollings.size()));
-      rest /= unrollings.size();
-    }
+  const auto below = std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) - last_.sharing.begin();
+  find_frontier(static_cast<std::size_t>(below));
+  const auto beyond = static_cast<std::size_t>(below);
+  return {count, std::min(last_.beyond, beyond < last_.sharing.size() ? last_.sharing[beyond].floor : kInfinity)};
+}
+
+double DecidedFactors::least(double steps) const {
+  const std::array<Keepers, kMaxTensors> known = keepers();
+  if (!last_.has_frontier || !last_is_open()) return bounds_.floor(least_energy(known), steps);
+  const double all = iterations(ones());
+  double best = kInfinity;
+  for (const Sharing& last : last_.frontier) {
+    if (last.floor >= best) break;
+    looked_ += kLooksOfEnergy;
+    const double by_units = std::max(steps, all / last.units * (1 - kRoundingOfProducts));
+    best = std::min(best, std::max(last.floor, bounds_.floor(least_energy(known, &last), by_units)));
   }
-  for (int d = 0; d < p_.dims; ++d) {
-    std::vector<Count>& distinct = last_.factors[d];
-    for (const Combination& one : all) distinct.push_back(one.factors[d]);
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (const std::uint32_t first : last_.first) {
-      const auto place = std::lower_bound(distinct.begin(), distinct.end(), all[first / count].factors[d]);
-      last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
-    }
-  }
-  last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
-  return count;
+  return best;
 }
 
 /// A product over dims of what each has by its factor.
 struct DecidedFactors::Product {
   double of_decided;
   struct Table {
-    const std::uint16_t* at;  // by unrolling
+    const std::uint16_t* at;  // by combination
     std::vector<double> by_factor;
   };
   std::vector<Table> tables{};
 
-  double of(std::uint32_t unrolling) const {
+  double of(std::size_t combination) const {
     double product = of_decided;
-    for (const Table& table : tables) product *= table.by_factor[table.at[unrolling]];
+    for (const Table& table : tables) product *= table.by_factor[table.at[combination]];
     return product;
   }
-};
-
-struct DecidedFactors::Moved {
-  double fixed;
-  Product words;
 };
 
 DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
@@ -121,7 +247,7 @@ DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, 
   Product all{of_decided};
   for (; dims != 0 && (fanouts & last_.fanouts) != 0; dims &= dims - 1) {
     const int d = std::countr_zero(dims);
-    if (last_.factors[d].back() == 1) continue;
+    if (last_.factors[d].empty() || last_.factors[d].back() == 1) continue;
     double units = 1;
     for (int l = outside + 1; l < p_.levels; ++l)
       if (fanouts >> l & 1U) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
@@ -132,103 +258,64 @@ DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, 
   return all;
 }
 
-namespace {
-
-double rounds(double size, double units) { return std::ceil(size / units); }
-double apart(double size, double units) { return 1 / std::min(size, units); }
-
-}  // namespace
-
-/// Those that steps do not close, whatever else. The least of their steps.
-double DecidedFactors::find_left(const std::array<Keepers, kMaxTensors>& known, double limit, double most_steps,
-                                 Others& others) {
-  double iterations = p_.cycles_per_mac, fewest = kInfinity;
-  for (int d = 0; d < p_.dims; ++d) {
-    double units = 1;
-    for (int l = 0; l < p_.levels; ++l) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
-    iterations *= rounds(p_.size[d], units);
-  }
-  const Product steps_of = product(iterations, (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
-  last_.left.clear();
-  others.looked = kLooksOfTables;
-  double energy = 0, units = kInfinity, too_many = kInfinity, few = 0;
-  for (std::uint32_t u = 0; u < last_.units.size(); ++u) {
-    ++others.looked;
-    // Those that follow have no more units.
-    if (last_.units[u] < kFewerUnits * units) {
-      units = last_.units[u];
-      others.looked += kLooksOfEnergy;
-      energy = std::max(energy, least_energy(known, units));
-      const double floor = bounds_.floor(energy, iterations / units * (1 - kRoundingOfProducts));
-      if (floor >= limit) {
-        others.floor = std::min(others.floor, floor);
-        break;
-      }
-    }
-    const double steps = steps_of.of(u) * (1 - kRoundingOfProducts);
-    if (steps > most_steps) {
-      others.slow = std::min(others.slow, steps);
-      continue;
-    }
-    if (steps >= too_many) continue;
-    if (steps > few) {
-      const double floor = bounds_.floor(energy, steps);
-      if (floor >= limit) {
-        others.floor = std::min(others.floor, floor);
-        too_many = steps;
-        continue;
-      }
-      few = steps;
-    }
-    last_.left.push_back({steps, energy, u});
-    fewest = std::min(fewest, steps);
-  }
-  return fewest;
-}
-
 /// What moves of a tensor to the compute units, by its innermost keeper.
+struct DecidedFactors::Moved {
+  double fixed, unshared;  // where no other fanouts are inside the keeper
+  Product words;           // otherwise
+};
+
 std::vector<DecidedFactors::Moved> DecidedFactors::moved(int x, const Keepers& keepers) const {
   std::vector<Moved> all;
   for (int i = 0; i < keepers.count; ++i) {
-    const auto& [keeper, fixed, per_sharing, per_serving] = keepers.by[i];
-    Moved& one = all.emplace_back(Moved{fixed, {per_serving}});
-    if ((last_.fanouts >> keeper) == 0) continue;
-    const DimSet windows = serving_[x] & p_.affine_dims[x];
-    one.words = product(per_serving, serving_[x] & ~windows, keeper, p_.fanouts & p_.sharing[x], p_.size, rounds);
-    for (Product::Table& table : product(1, windows, keeper, p_.fanouts, using_word_[x], apart).tables)
-      one.words.tables.push_back(std::move(table));
+    const ByKeeper& one = keepers.by[i];
+    if (last_.fanouts >> one.keeper == 0) {
+      all.push_back({one.fixed, 0, {one.per_sharing}});
+    } else if (only_last_inside(one.keeper)) {
+      all.push_back({one.fixed, one.unshared, {0}});
+    } else {
+      const DimSet windows = serving_[x] & p_.affine_dims[x];
+      Product words =
+          product(one.per_serving, serving_[x] & ~windows, one.keeper, p_.fanouts & p_.sharing[x], p_.size, rounds);
+      for (Product::Table& table : product(1, windows, one.keeper, p_.fanouts, using_word_[x], apart).tables)
+        words.tables.push_back(std::move(table));
+      all.push_back({one.fixed, 0, std::move(words)});
+    }
   }
   return all;
 }
 
 PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
   found.clear();
+  const Product steps_of =
+      product(iterations(ones()), (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
   const std::array<Keepers, kMaxTensors> known = keepers();
-  Others others;
-  const double fewest = find_left(known, limit, most_steps, others);
-  if (last_.left.empty()) return others;
   std::array<std::vector<Moved>, kMaxTensors> words;
   for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);
-  double too_much = kInfinity;
-  for (const auto& [steps, by_units, u] : last_.left) {
+  looked_ += kLooksOfTables;
+  Others others;
+  for (std::size_t u = 0; u < last_.sharing.size(); ++u, ++looked_) {
+    const Sharing& last = last_.sharing[u];
+    if (last.floor >= limit) {
+      others.floor = std::min(others.floor, last.floor);  // and those that follow
+      break;
+    }
+    const double steps = steps_of.of(u) * (1 - kRoundingOfProducts);
+    if (steps > most_steps) {
+      others.slow = std::min(others.slow, steps);
+      continue;
+    }
     double energy = p_.macs * p_.mac_pj;
     for (int x = 0; x < p_.tensors; ++x) {
       double least = kInfinity;
-      for (const Moved& one : words[x]) least = std::min(least, one.fixed + one.words.of(u));
+      for (const Moved& one : words[x])
+        least = std::min(least, one.fixed + one.unshared / last.alone[x] + one.words.of(u));
       energy += std::max(bounds_.floor_of_[x], least);
     }
-    energy = std::max(by_units, energy * (1 - kRoundingOfProducts));
-    if (energy >= too_much) continue;
-    const double floor = bounds_.floor(energy, steps);
-    if (floor < limit) {
+    const double floor = std::max(last.floor, bounds_.floor(energy * (1 - kRoundingOfProducts), steps));
+    if (floor < limit)
       found.push_back({floor, {&last_.unrollings[last_.first[u]], last_.first[u + 1] - last_.first[u]}});
-      continue;
-    }
-    others.floor = std::min(others.floor, floor);
-    if (const double fastest = bounds_.floor(energy, fewest); fastest >= limit) {
-      others.floor = std::min(others.floor, fastest);
-      too_much = energy;
-    }
+    else
+      others.floor = std::min(others.floor, floor);
   }
   return others;
 }

@@ -27,8 +27,14 @@ class PartialFloor {
     int level;
     const std::vector<Unrolling>* all;
   };
-  /// Of fanouts from the innermost outwards: how many of them are decided last, together.
-  virtual std::size_t choose_last(const std::vector<ListedFanout>& fanouts) = 0;
+  /// Which fanouts are decided last, together, and what all their combinations have at least that are left out because
+  /// their floors are not below the limit.
+  struct Last {
+    std::size_t fanouts;
+    double beyond;
+  };
+  /// Of fanouts from the innermost outwards, where nothing else is decided. What is enough never becomes more.
+  virtual Last choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) = 0;
   struct Found {
     double floor;
     std::span<const std::uint32_t> unrollings;  ///< one of each of them, from the innermost outwards; then others
@@ -36,10 +42,11 @@ class PartialFloor {
   /// What the others have at least: steps of those that take too many, and floors of the rest.
   struct Others {
     double slow = kInfinity, floor = kInfinity;
-    std::size_t looked = 0;  ///< at how many there was a look
   };
   /// Where all other fanouts are decided: what takes no more steps and has a floor below the limit.
   virtual Others least_of_each(double limit, double most_steps, std::vector<Found>& found) = 0;
+  /// At how many of these combinations there was a look since the last call.
+  virtual std::uint64_t newly_looked() = 0;
 };
 
 }  // namespace pliant::exact

@@ -65,7 +65,10 @@ class SpatialChoices::Tree {
     if (floors_ != nullptr) {
       std::vector<PartialFloor::ListedFanout> all;
       for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({fanouts_[f].level, &choices.unrollings_[f]});
-      last_fanouts_ = floors_->choose_last(all);
+      const PartialFloor::Last last = floors_->choose_last(all, upto_, enough_);
+      last_fanouts_ = last.fanouts;
+      leave_out(last.beyond);
+      look_more();
       if (before_ != nullptr) names_ = before_->names(choices.unrollings_);
     }
     at_.resize(fanouts_.size());
@@ -176,10 +179,20 @@ class SpatialChoices::Tree {
     }
     if (floors_ == nullptr) return false;
     least = std::max(least, floors_->least(steps));
+    look_more();
     if (least < upto_) return false;
+    leave_out(least);
+    return true;
+  }
+  /// What costs at least so much.
+  void leave_out(double least) {
     double& out = least < enough_ ? choices_.unlisted_floor_ : choices_.dear_;
     out = std::min(out, least);
-    return true;
+  }
+  void look_more() {
+    last_looked_ += floors_->newly_looked();
+    looked_ += last_looked_ / kLastPerFloor;
+    last_looked_ %= kLastPerFloor;
   }
 
   /// The fanouts inside number f, the outermost of them first.
@@ -205,10 +218,9 @@ class SpatialChoices::Tree {
   void finish(double least) {
     const PartialFloor::Others others =
         floors_->least_of_each(upto_, choices_.most_steps_ * (1 + kRoundingOfCombinedSteps), last_);
-    looked_ += others.looked / kLastPerFloor;
+    look_more();
     if (complete_) choices_.slow_ = std::min(choices_.slow_, others.slow);
-    double& out = others.floor < enough_ ? choices_.unlisted_floor_ : choices_.dear_;
-    out = std::min(out, others.floor);
+    leave_out(others.floor);
     for (const auto& [floor, unrollings] : last_) {
       double together = std::max(least, floor);
       for (std::size_t i = 0; i < unrollings.size() && !over(together); i += last_fanouts_)
@@ -340,7 +352,7 @@ class SpatialChoices::Tree {
   std::size_t last_fanouts_ = 0;
   std::vector<PartialFloor::Found> last_;
   std::array<Count, kMaxDims> parallel_{};
-  std::uint64_t looked_ = 0, next_look_ = kBranchesBetween;
+  std::uint64_t looked_ = 0, last_looked_ = 0, next_look_ = kBranchesBetween;
   bool complete_ = true, over_ = false;
 };
 

@@ -58,7 +58,7 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
     : resolved_(task, problem),
       bounds_(resolved_),
       floors_(resolved_, bounds_, limits),
-      decided_(resolved_, bounds_),
+      decided_(resolved_, bounds_, limits),
       duration_choices_(resolved_),
       limits_(limits),
       threads_(std::min(options.threads, tbb::info::default_concurrency())),

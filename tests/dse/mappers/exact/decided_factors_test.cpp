@@ -34,12 +34,13 @@ TEST(Lemma, FactorsThatAreDecided) {
       [&](const Truth& truth, const ResolvedTask& resolved) {
         const Problem& p = truth.problem;
         const ChoiceBounds bounds(resolved);
-        const double nothing = DecidedFactors(resolved, bounds).least_energy();
+        SearchLimits limits({});
+        const double nothing = DecidedFactors(resolved, bounds, limits).least_energy();
         for (const Choice& choice : truth.choices) {
           const double energy = choice.least([](const Priced& mapping) { return mapping.energy; });
           const double value = choice.least([](const Priced& mapping) { return mapping.value; });
           const double steps = choice.least([](const Priced& mapping) { return mapping.steps; });
-          DecidedFactors floor(resolved, bounds);
+          DecidedFactors floor(resolved, bounds, limits);
           int fanouts = 0;
           for (int l = 0; l < p.levels; ++l) {
             if (p.is_memory[static_cast<std::size_t>(l)]) continue;
@@ -52,7 +53,7 @@ TEST(Lemma, FactorsThatAreDecided) {
                 ones.push_back({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]});
             for (int inner = p.levels - 1; inner >= l; --inner)
               if (!p.is_memory[static_cast<std::size_t>(inner)]) rest.push_back({inner, &ones[rest.size()]});
-            if (floor.choose_last(rest) == rest.size()) {
+            if (floor.choose_last(rest, kInfinity, kInfinity).fanouts == rest.size()) {
               std::vector<PartialFloor::Found> found;
               floor.least_of_each(kInfinity, kInfinity, found);
               ASSERT_EQ(found.size(), 1u);
@@ -91,6 +92,65 @@ TEST(Lemma, FactorsThatAreDecided) {
   EXPECT_GT(last, 1000);
   EXPECT_GT(near, 100);
   EXPECT_GT(together, 100);
+}
+
+// What the last fanouts can be at best is known before: floors of what begins alike, with the frontier of all that the
+// last ones can be, against every mapping; and what is left out by a limit.
+TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
+  int partial = 0, sharper = 0, left_out = 0, close = 0;
+  for_each_task(
+      1500,
+      [&](const Truth& truth, const ResolvedTask& resolved) {
+        const Problem& p = truth.problem;
+        const ChoiceBounds bounds(resolved);
+        SearchLimits limits({});
+        std::vector<int> levels;  // of fanouts, from the innermost outwards
+        for (int l = p.levels - 1; l >= 0; --l)
+          if (!p.is_memory[static_cast<std::size_t>(l)]) levels.push_back(l);
+        if (levels.empty()) return;
+        std::vector<std::vector<Unrolling>> lists(levels.size());
+        for (const Choice& choice : truth.choices)
+          for (std::size_t f = 0; f < levels.size(); ++f) {
+            const Unrolling& one = *choice.spatial.unrolling[static_cast<std::size_t>(levels[f])];
+            if (std::ranges::find(lists[f], one) == lists[f].end()) lists[f].push_back(one);
+          }
+        std::vector<PartialFloor::ListedFanout> all;
+        for (std::size_t f = 0; f < levels.size(); ++f) all.push_back({levels[f], &lists[f]});
+        const double lowest = DecidedFactors(resolved, bounds, limits).least(p.busy_cycles);
+        for (const double limit : {kInfinity, 1.3 * lowest}) {
+          for (const double enough : {kInfinity, 1.6 * lowest}) {
+            DecidedFactors floor(resolved, bounds, limits);
+            const auto [last, beyond] = floor.choose_last(all, std::min(limit, enough), enough);
+            EXPECT_GE(beyond, std::min(limit, enough));
+            for (const Choice& choice : truth.choices) {
+              const double value = choice.least([](const Priced& mapping) { return mapping.value; });
+              const double steps = choice.least([](const Priced& mapping) { return mapping.steps; });
+              const auto holds = [&] {
+                // A choice that was left out costs what is said.
+                const double least = std::min(floor.least(steps), beyond);
+                EXPECT_TRUE(at_most(least, value)) << least << " > " << value;
+                ++partial;
+                sharper += least > lowest * (1 + kSame) ? 1 : 0;
+                left_out += least == beyond ? 1 : 0;
+                close += least > 0.9 * value ? 1 : 0;
+              };
+              holds();
+              for (std::size_t f = levels.size(); f-- > last;)
+                for (int d = 0; d < p.dims; ++d) {
+                  const Unrolling& one = *choice.spatial.unrolling[static_cast<std::size_t>(levels[f])];
+                  floor.decide(levels[f], d, one.rows[static_cast<std::size_t>(d)], one.cols[static_cast<std::size_t>(d)]);
+                  holds();
+                }
+              for (std::size_t f = last; f < levels.size(); ++f)
+                for (int d = p.dims; d-- > 0;) floor.reopen(levels[f], d);
+            }
+          }
+        }
+      },
+      certified);
+  EXPECT_GT(sharper, partial / 10);
+  EXPECT_GT(left_out, 100);
+  EXPECT_GT(close, 1000);
 }
 
 /// Two arrays and many unrollings of both.
@@ -132,7 +192,8 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
     const Problem problem(task.layer, task.accelerator);
     const ResolvedTask resolved(task, problem);
     ChoiceBounds bounds(resolved);
-    DecidedFactors floors(resolved, bounds);
+    SearchLimits no_limits({});
+    DecidedFactors floors(resolved, bounds, no_limits);
     const auto list = [&](SpatialChoices::LeftOut left_out) {
       SearchLimits limits({});
       return SpatialChoices(task, problem, limits, left_out);
@@ -203,11 +264,11 @@ TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
     int all_looked = 0;  // steps did not end it
     for (std::size_t i = 0; i < all.size(); i += all.size() / 20) {
       all.get(i, spatial);
-      DecidedFactors floor(resolved, bounds);
+      DecidedFactors floor(resolved, bounds, limits);
       for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dims); ++d)
         floor.decide(static_cast<int>(outer), static_cast<int>(d), spatial.unrolling[outer]->rows[d],
                      spatial.unrolling[outer]->cols[d]);
-      ASSERT_EQ(floor.choose_last({{static_cast<int>(inner), &ones}}), 1u);
+      ASSERT_EQ(floor.choose_last({{static_cast<int>(inner), &ones}}, kInfinity, kInfinity).fanouts, 1u);
       std::vector<PartialFloor::Found> every, some;
       floor.least_of_each(kInfinity, kInfinity, every);
       std::vector<double> floors;
@@ -219,7 +280,7 @@ TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
             static_cast<std::size_t>(std::lower_bound(floors.begin(), floors.end(), floors[at]) - floors.begin());
         EXPECT_EQ(some.size(), below);
         EXPECT_TRUE(others.floor >= floors[at] && at_most(others.floor, floors[below])) << others.floor;
-        all_looked += others.looked > floors.size() ? 1 : 0;
+        all_looked += floor.newly_looked() > floors.size() ? 1 : 0;
       }
     }
     EXPECT_GT(all_looked, 100);
