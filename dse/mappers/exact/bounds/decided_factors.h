@@ -40,8 +40,8 @@ class DecidedFactors final : public PartialFloor {
     ByLevel serving;  ///< the same, windows by the dims that serve the tensor: whatever is open
     ByLevel open;     ///< how many times more of them the open ones make it
   };
-  /// What the patterns of a tensor with the same innermost keeper cost at least: fixed, and for words to the MACs one of
-  /// these by the units that share a word.
+  /// What the patterns of a tensor with the same innermost keeper cost at least: fixed, and for words to the MACs one
+  /// of these by the units that share a word.
   struct ByKeeper {
     int keeper = 0;
     double fixed = 0;
@@ -75,10 +75,13 @@ class DecidedFactors final : public PartialFloor {
     double units;
     double floor;  ///< where nothing else is decided
   };
-  Sharing sharing(const std::array<Count, kMaxDims>& factors) const;
+  using Factors = std::array<Count, kMaxDims>;
+  class Combinations;
+  Sharing sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& keepers) const;
+  std::vector<std::pair<double, std::uint32_t>> floors_of(const Combinations& all, double enough);
   void list_last(double enough);
   void find_frontier(std::size_t below);
-  double iterations(const std::array<Count, kMaxDims>& more) const;
+  double iterations(const Factors& more) const;
   bool only_last_inside(int keeper) const { return last_.fanouts == p_.fanouts >> keeper << keeper; }
   bool last_is_open() const;
 

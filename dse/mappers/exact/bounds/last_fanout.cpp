@@ -19,7 +19,7 @@ namespace {
 constexpr double kRoundingOfProducts = 1e-9;
 
 /// What tables take, energy, and what a combination shares, in combinations looked at.
-constexpr std::uint64_t kLooksOfTables = 1024, kLooksOfEnergy = 4, kLooksOfSharing = 32;
+constexpr std::uint64_t kLooksOfTables = 256, kLooksOfEnergy = 4, kLooksOfSharing = 32;
 
 /// Time is looked at every so many.
 constexpr std::uint32_t kBetweenLooksAtTime = 16'384;
@@ -47,7 +47,7 @@ bool DecidedFactors::last_is_open() const {
 }
 
 /// Steps, where the fanouts that are open keep all their units busy, but the last ones have these factors.
-double DecidedFactors::iterations(const std::array<Count, kMaxDims>& more) const {
+double DecidedFactors::iterations(const Factors& more) const {
   double steps = p_.cycles_per_mac;
   for (int d = 0; d < p_.dims; ++d) {
     auto units = static_cast<double>(more[d]);
@@ -59,7 +59,8 @@ double DecidedFactors::iterations(const std::array<Count, kMaxDims>& more) const
   return steps;
 }
 
-DecidedFactors::Sharing DecidedFactors::sharing(const std::array<Count, kMaxDims>& factors) const {
+DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors,
+                                                const std::array<Keepers, kMaxTensors>& known) const {
   Sharing all{{}, {}, 1, 0};
   std::array<double, kMaxDims> units{};
   for (int d = 0; d < p_.dims; ++d) all.units *= units[d] = static_cast<double>(factors[d]);
@@ -73,96 +74,116 @@ DecidedFactors::Sharing DecidedFactors::sharing(const std::array<Count, kMaxDims
       all.alone[x] *= p_.size[d] / rounds(p_.size[d], units[d]);
     }
   }
+  all.floor = bounds_.floor(least_energy(known, &all) * (1 - kRoundingOfProducts),
+                            iterations(factors) * (1 - kRoundingOfProducts));
   return all;
 }
 
-/// All combinations that cost less than what is enough, the least floor first.
-void DecidedFactors::list_last(double enough) {
-  using Factors = std::array<Count, kMaxDims>;
-  std::vector<std::vector<std::pair<Factors, std::vector<std::uint32_t>>>> alike;  // by list, those with equal factors
-  std::size_t count = 1;
-  for (const auto& [level, unrollings] : last_.lists) {
-    std::map<Factors, std::vector<std::uint32_t>> by_factors;
-    for (std::uint32_t i = 0; i < unrollings.size(); ++i) {
-      Factors factors{};
-      for (int d = 0; d < p_.dims; ++d) factors[d] = unrollings[i].factor(d);
-      by_factors[factors].push_back(i);
+/// Combinations of the unrollings of the last fanouts, those with equal factors as one of a list.
+class DecidedFactors::Combinations {
+ public:
+  Combinations(const Last& last, int dims) : dims_(dims) {
+    for (const auto& [level, unrollings] : last.lists) {
+      std::map<Factors, std::vector<std::uint32_t>> by_factors;
+      for (std::uint32_t i = 0; i < unrollings.size(); ++i) {
+        Factors factors = ones();
+        for (int d = 0; d < dims; ++d) factors[d] = unrollings[i].factor(d);
+        by_factors[factors].push_back(i);
+      }
+      lists_.emplace_back(by_factors.begin(), by_factors.end());
+      count_ *= static_cast<std::uint32_t>(lists_.back().size());
     }
-    alike.emplace_back(by_factors.begin(), by_factors.end());
-    count *= alike.back().size();
   }
+  std::uint32_t count() const { return count_; }
+  Factors factors(std::uint32_t number) const {
+    Factors all = ones();
+    for (const auto& list : lists_) {
+      for (int d = 0; d < dims_; ++d) all[d] *= list[number % list.size()].first[d];
+      number /= static_cast<std::uint32_t>(list.size());
+    }
+    return all;
+  }
+  /// Adds one unrolling of each list, and again.
+  void unrollings(std::uint32_t number, std::vector<std::uint32_t>& all) const {
+    std::vector<const std::vector<std::uint32_t>*> alike;
+    std::size_t ways = 1;
+    for (const auto& list : lists_) {
+      alike.push_back(&list[number % list.size()].second);
+      ways *= alike.back()->size();
+      number /= static_cast<std::uint32_t>(list.size());
+    }
+    for (std::size_t i = 0; i < ways; ++i) {
+      std::size_t rest = i;
+      for (const auto* list : alike) {
+        all.push_back((*list)[rest % list->size()]);
+        rest /= list->size();
+      }
+    }
+  }
+
+ private:
+  const int dims_;
+  std::vector<std::vector<std::pair<Factors, std::vector<std::uint32_t>>>> lists_;
+  std::uint32_t count_ = 1;
+};
+
+/// Of those that cost less than what is enough, the least first.
+std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const Combinations& all, double enough) {
   const std::array<Keepers, kMaxTensors> known = keepers();
   const double energy = least_energy(known), steps = iterations(ones());
-  struct Combination {
-    Sharing sharing;
-    Factors factors;
-    std::uint32_t number;
-  };
-  std::vector<Combination> all;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  std::vector<std::pair<double, std::uint32_t>> floors;
+  for (std::uint32_t i = 0; i < all.count(); ++i, ++looked_) {
     if (i % kBetweenLooksAtTime == 0 && limits_.expired()) {
       last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));  // of those that follow
       break;
     }
-    Combination one{{}, ones(), i};
-    std::size_t rest = i;
+    const Factors factors = all.factors(i);
     bool fits = true;
-    ++looked_;
-    for (const auto& list : alike) {
-      for (int d = 0; d < p_.dims; ++d) one.factors[d] *= list[rest % list.size()].first[d];
-      rest /= list.size();
-    }
-    for (int d = 0; d < p_.dims; ++d)
-      fits &= !resolved_.perfect || resolved_.task.layer.dims[d].size % one.factors[d] == 0;
-    if (!fits) continue;
     double units = 1;
-    for (int d = 0; d < p_.dims; ++d) units *= static_cast<double>(one.factors[d]);
-    if (const double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfProducts)); floor >= enough) {
-      last_.beyond = std::min(last_.beyond, floor);
-      continue;
+    for (int d = 0; d < p_.dims; ++d) {
+      fits &= !resolved_.perfect || resolved_.task.layer.dims[d].size % factors[d] == 0;
+      units *= static_cast<double>(factors[d]);
     }
-    looked_ += kLooksOfSharing;
-    one.sharing = sharing(one.factors);
-    one.sharing.floor = bounds_.floor(least_energy(known, &one.sharing) * (1 - kRoundingOfProducts),
-                                      iterations(one.factors) * (1 - kRoundingOfProducts));
-    if (one.sharing.floor < enough)
-      all.push_back(one);
+    if (!fits) continue;
+    double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfProducts));
+    if (floor < enough) {
+      floor = sharing(factors, known).floor;
+      looked_ += kLooksOfSharing;
+    }
+    if (floor < enough)
+      floors.emplace_back(floor, i);
     else
-      last_.beyond = std::min(last_.beyond, one.sharing.floor);
+      last_.beyond = std::min(last_.beyond, floor);
   }
-  std::sort(all.begin(), all.end(), [](const Combination& a, const Combination& b) {
-    return std::tie(a.sharing.floor, b.sharing.units, a.factors, a.number) <
-           std::tie(b.sharing.floor, a.sharing.units, b.factors, b.number);
-  });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i == 0 || all[i].factors != all[i - 1].factors) {
-      last_.sharing.push_back(all[i].sharing);
+  std::sort(floors.begin(), floors.end());
+  return floors;
+}
+
+void DecidedFactors::list_last(double enough) {
+  const Combinations all(last_, p_.dims);
+  const std::array<Keepers, kMaxTensors> known = keepers();
+  const std::vector<std::pair<double, std::uint32_t>> floors = floors_of(all, enough);
+  std::vector<Factors> listed;
+  for (std::size_t i = 0, next = 0; i < floors.size(); i = next) {
+    // Those with equal factors have equal floors.
+    std::map<Factors, std::vector<std::uint32_t>> alike;
+    for (; next < floors.size() && floors[next].first == floors[i].first; ++next)
+      alike[all.factors(floors[next].second)].push_back(floors[next].second);
+    for (const auto& [factors, numbers] : alike) {
+      listed.push_back(factors);
+      last_.sharing.push_back(sharing(factors, known));
       last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
-      for (int d = 0; d < p_.dims; ++d) last_.factors[d].push_back(all[i].factors[d]);
+      for (const std::uint32_t number : numbers) all.unrollings(number, last_.unrollings);
     }
-    // One of each list.
-    std::vector<std::vector<std::uint32_t>> tuples{{}};
-    std::size_t rest = all[i].number;
-    for (const auto& list : alike) {
-      std::vector<std::vector<std::uint32_t>> longer;
-      for (const std::uint32_t one : list[rest % list.size()].second)
-        for (std::vector<std::uint32_t> tuple : tuples) {
-          tuple.push_back(one);
-          longer.push_back(std::move(tuple));
-        }
-      tuples = std::move(longer);
-      rest /= list.size();
-    }
-    for (const auto& tuple : tuples) last_.unrollings.insert(last_.unrollings.end(), tuple.begin(), tuple.end());
   }
   last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
   for (int d = 0; d < p_.dims; ++d) {
-    const std::vector<Count> of_each = std::exchange(last_.factors[d], {});
-    std::vector<Count>& distinct = last_.factors[d] = of_each;
+    std::vector<Count>& distinct = last_.factors[d];
+    for (const Factors& factors : listed) distinct.push_back(factors[d]);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (const Count factor : of_each) {
-      const auto place = std::lower_bound(distinct.begin(), distinct.end(), factor);
+    for (const Factors& factors : listed) {
+      const auto place = std::lower_bound(distinct.begin(), distinct.end(), factors[d]);
       last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
     }
   }
@@ -185,8 +206,7 @@ void DecidedFactors::find_frontier(std::size_t below) {
   looked_ += below;
 }
 
-PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts, double limit,
-                                               double enough) {
+PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) {
   // As many as act alike and have not too many combinations.
   std::size_t count = 1, combinations = fanouts[0].all->size();
   const auto alike = [&](int a, int b) {
@@ -205,10 +225,14 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
     for (std::size_t f = 0; f < count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
     list_last(enough);
   }
-  const auto below = std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) - last_.sharing.begin();
-  find_frontier(static_cast<std::size_t>(below));
-  const auto beyond = static_cast<std::size_t>(below);
-  return {count, std::min(last_.beyond, beyond < last_.sharing.size() ? last_.sharing[beyond].floor : kInfinity)};
+  const auto below = static_cast<std::size_t>(std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) -
+                                              last_.sharing.begin());
+  find_frontier(below);
+  bool exact = true;
+  for (int x = 0; x < p_.tensors; ++x)
+    for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_[x])
+      exact &= only_last_inside(pattern.pairs.front().parent);
+  return {count, std::min(last_.beyond, below < last_.sharing.size() ? last_.sharing[below].floor : kInfinity), exact};
 }
 
 double DecidedFactors::least(double steps) const {
@@ -286,8 +310,7 @@ std::vector<DecidedFactors::Moved> DecidedFactors::moved(int x, const Keepers& k
 
 PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
   found.clear();
-  const Product steps_of =
-      product(iterations(ones()), (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
+  const Product steps_of = product(iterations(ones()), (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
   const std::array<Keepers, kMaxTensors> known = keepers();
   std::array<std::vector<Moved>, kMaxTensors> words;
   for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);

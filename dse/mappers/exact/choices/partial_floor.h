@@ -32,6 +32,7 @@ class PartialFloor {
   struct Last {
     std::size_t fanouts;
     double beyond;
+    bool exact;  ///< the floors of least_of_each are what `least` would say where all is decided
   };
   /// Of fanouts from the innermost outwards, where nothing else is decided. What is enough never becomes more.
   virtual Last choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) = 0;

@@ -67,6 +67,7 @@ class SpatialChoices::Tree {
       for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({fanouts_[f].level, &choices.unrollings_[f]});
       const PartialFloor::Last last = floors_->choose_last(all, upto_, enough_);
       last_fanouts_ = last.fanouts;
+      last_is_exact_ = last.exact;
       leave_out(last.beyond);
       look_more();
       if (before_ != nullptr) names_ = before_->names(choices.unrollings_);
@@ -229,8 +230,9 @@ class SpatialChoices::Tree {
   }
   void finish_with(std::span<const std::uint32_t> unrollings, std::size_t f, double least) {
     if (f == 0) {
-      double steps = 0;
-      if (!closes(least, steps)) add(steps, least);
+      double steps = least_steps();
+      if (!last_is_exact_ && closes(least, steps)) return;
+      least < upto_ ? add(steps, least) : leave_out(least);  // room was made meanwhile
       return;
     }
     int d = 0;
@@ -350,6 +352,7 @@ class SpatialChoices::Tree {
   std::vector<Fanout> fanouts_;  // from the innermost outwards
   std::vector<std::uint32_t> at_;
   std::size_t last_fanouts_ = 0;
+  bool last_is_exact_ = false;
   std::vector<PartialFloor::Found> last_;
   std::array<Count, kMaxDims> parallel_{};
   std::uint64_t looked_ = 0, last_looked_ = 0, next_look_ = kBranchesBetween;

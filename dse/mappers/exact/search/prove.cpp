@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
-#include <cstdlib>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -84,7 +82,6 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     left_out.upto = upto;
     left_out.most = most;
     if (!choices || choices->has_floors()) choices.emplace(task, problem, limits, left_out);
-    if (std::getenv("PLIANT_TRACE") != nullptr) std::fprintf(stderr,"listed %zu effort %.3g s %.2f lowest %.4g\n",choices->size(),static_cast<double>(limits.effort),limits.seconds(),prover.lowest());
     if (choices->slow() < kInfinity) {
       const double floor = prover.floor(choices->slow());
       if (!state.close(floor)) state.leave_unseen(floor);
@@ -96,7 +93,6 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     prover.run(*choices, std::move(all));
     if (choices->unlisted() < kInfinity) state.close_unlisted(prover.floor(choices->unlisted()));
     const double rest = choices->unlisted_floor();
-    if (std::getenv("PLIANT_TRACE") != nullptr) std::fprintf(stderr,"band upto %.4g size %zu rest %.4g below %.4g slow %.4g dear %.4g unlisted %.4g inc %.5g undecided %.5g closed %.5g effort %.3g s %.2f\n",upto,choices->size(),rest,choices->listed_below(),choices->slow(),choices->dear(),choices->unlisted(),state.incumbent.value,state.undecided,state.closed,static_cast<double>(limits.effort),limits.seconds());
     if (choices->listed_below() <= from) most *= 2;  // as many have the same floor
     from = choices->listed_below();
     more = rest >= from && !state.hopeless(rest) && state.undecided == kInfinity && prover.has_effort();

@@ -99,7 +99,7 @@ TEST(Lemma, FactorsThatAreDecided) {
 TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
   int partial = 0, sharper = 0, left_out = 0, close = 0;
   for_each_task(
-      1500,
+      500,
       [&](const Truth& truth, const ResolvedTask& resolved) {
         const Problem& p = truth.problem;
         const ChoiceBounds bounds(resolved);
@@ -117,10 +117,10 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
         std::vector<PartialFloor::ListedFanout> all;
         for (std::size_t f = 0; f < levels.size(); ++f) all.push_back({levels[f], &lists[f]});
         const double lowest = DecidedFactors(resolved, bounds, limits).least(p.busy_cycles);
-        for (const double limit : {kInfinity, 1.3 * lowest}) {
+        for (const double limit : {kInfinity, 1.3 * lowest})
           for (const double enough : {kInfinity, 1.6 * lowest}) {
             DecidedFactors floor(resolved, bounds, limits);
-            const auto [last, beyond] = floor.choose_last(all, std::min(limit, enough), enough);
+            const auto [last, beyond, exact] = floor.choose_last(all, std::min(limit, enough), enough);
             EXPECT_GE(beyond, std::min(limit, enough));
             for (const Choice& choice : truth.choices) {
               const double value = choice.least([](const Priced& mapping) { return mapping.value; });
@@ -138,14 +138,14 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
               for (std::size_t f = levels.size(); f-- > last;)
                 for (int d = 0; d < p.dims; ++d) {
                   const Unrolling& one = *choice.spatial.unrolling[static_cast<std::size_t>(levels[f])];
-                  floor.decide(levels[f], d, one.rows[static_cast<std::size_t>(d)], one.cols[static_cast<std::size_t>(d)]);
+                  floor.decide(levels[f], d, one.rows[static_cast<std::size_t>(d)],
+                               one.cols[static_cast<std::size_t>(d)]);
                   holds();
                 }
               for (std::size_t f = last; f < levels.size(); ++f)
                 for (int d = p.dims; d-- > 0;) floor.reopen(levels[f], d);
             }
           }
-        }
       },
       certified);
   EXPECT_GT(sharper, partial / 10);
