@@ -77,11 +77,11 @@ class DecidedFactors final : public PartialFloor {
   };
   using Factors = std::array<Count, kMaxDims>;
   class Combinations;
-  Sharing sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& keepers) const;
+  Sharing sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& keepers, double iterations) const;
   std::vector<std::pair<double, std::uint32_t>> floors_of(const Combinations& all, double enough);
   void list_last(double enough);
   void find_frontier(std::size_t below);
-  double iterations(const Factors& more) const;
+  double iterations() const;
   bool only_last_inside(int keeper) const { return last_.fanouts == p_.fanouts >> keeper << keeper; }
   bool last_is_open() const;
 

@@ -22,7 +22,7 @@ constexpr double kRoundingOfProducts = 1e-9;
 constexpr std::uint64_t kLooksOfTables = 256, kLooksOfEnergy = 4, kLooksOfSharing = 32;
 
 /// Time is looked at every so many.
-constexpr std::uint32_t kBetweenLooksAtTime = 16'384;
+constexpr std::uint32_t kBetweenLooksAtTime = 4'096;
 
 /// Combinations of fanouts that are looked at together.
 constexpr std::size_t kMostTogether = 4'000'000;
@@ -46,11 +46,11 @@ bool DecidedFactors::last_is_open() const {
   return true;
 }
 
-/// Steps, where the fanouts that are open keep all their units busy, but the last ones have these factors.
-double DecidedFactors::iterations(const Factors& more) const {
+/// Steps, where the last fanouts have no unit but one and others that are open keep all of theirs busy.
+double DecidedFactors::iterations() const {
   double steps = p_.cycles_per_mac;
   for (int d = 0; d < p_.dims; ++d) {
-    auto units = static_cast<double>(more[d]);
+    double units = 1;
     for (int l = 0; l < p_.levels; ++l) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
     steps *= rounds(p_.size[d], units);
   }
@@ -59,11 +59,16 @@ double DecidedFactors::iterations(const Factors& more) const {
   return steps;
 }
 
-DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors,
-                                                const std::array<Keepers, kMaxTensors>& known) const {
+/// Where nothing else is decided; `iterations` of it, if nothing is unrolled.
+DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& known,
+                                                double iterations) const {
   Sharing all{{}, {}, 1, 0};
-  std::array<double, kMaxDims> units{};
-  for (int d = 0; d < p_.dims; ++d) all.units *= units[d] = static_cast<double>(factors[d]);
+  std::array<double, kMaxDims> units{}, served{};
+  for (int d = 0; d < p_.dims; ++d) {
+    all.units *= units[d] = static_cast<double>(factors[d]);
+    served[d] = units[d] == 1 ? 1 : p_.size[d] / rounds(p_.size[d], units[d]);
+    iterations /= served[d];
+  }
   for (int x = 0; x < p_.tensors; ++x) {
     all.beside[x] = 1;
     all.alone[x] = sharing_windows(x, units);
@@ -71,11 +76,11 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors,
     for (int d = 0; d < p_.dims; ++d) {
       if (p_.is_coupled(x, d)) continue;
       all.beside[x] *= units[d];
-      all.alone[x] *= p_.size[d] / rounds(p_.size[d], units[d]);
+      all.alone[x] *= served[d];
     }
   }
-  all.floor = bounds_.floor(least_energy(known, &all) * (1 - kRoundingOfProducts),
-                            iterations(factors) * (1 - kRoundingOfProducts));
+  all.floor =
+      bounds_.floor(least_energy(known, &all) * (1 - kRoundingOfProducts), iterations * (1 - kRoundingOfProducts));
   return all;
 }
 
@@ -130,7 +135,7 @@ class DecidedFactors::Combinations {
 /// Of those that cost less than what is enough, the least first.
 std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const Combinations& all, double enough) {
   const std::array<Keepers, kMaxTensors> known = keepers();
-  const double energy = least_energy(known), steps = iterations(ones());
+  const double energy = least_energy(known), steps = iterations();
   std::vector<std::pair<double, std::uint32_t>> floors;
   for (std::uint32_t i = 0; i < all.count(); ++i, ++looked_) {
     if (i % kBetweenLooksAtTime == 0 && limits_.expired()) {
@@ -147,7 +152,7 @@ std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const Co
     if (!fits) continue;
     double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfProducts));
     if (floor < enough) {
-      floor = sharing(factors, known).floor;
+      floor = sharing(factors, known, steps).floor;
       looked_ += kLooksOfSharing;
     }
     if (floor < enough)
@@ -162,6 +167,7 @@ std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const Co
 void DecidedFactors::list_last(double enough) {
   const Combinations all(last_, p_.dims);
   const std::array<Keepers, kMaxTensors> known = keepers();
+  const double steps = iterations();
   const std::vector<std::pair<double, std::uint32_t>> floors = floors_of(all, enough);
   std::vector<Factors> listed;
   for (std::size_t i = 0, next = 0; i < floors.size(); i = next) {
@@ -171,7 +177,7 @@ void DecidedFactors::list_last(double enough) {
       alike[all.factors(floors[next].second)].push_back(floors[next].second);
     for (const auto& [factors, numbers] : alike) {
       listed.push_back(factors);
-      last_.sharing.push_back(sharing(factors, known));
+      last_.sharing.push_back(sharing(factors, known, steps));
       last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
       for (const std::uint32_t number : numbers) all.unrollings(number, last_.unrollings);
     }
@@ -197,12 +203,14 @@ void DecidedFactors::find_frontier(std::size_t below) {
     for (int x = 0; all && x < p_.tensors; ++x) all = a.alone[x] <= b.alone[x] && a.beside[x] <= b.beside[x];
     return all;
   };
-  for (std::size_t i = 0; i < below && last_.frontier.size() <= kMostOfFrontier; ++i) {
+  bool whole = true;
+  for (std::size_t i = 0; i < below && whole; ++i) {
+    whole = last_.frontier.size() < kMostOfFrontier && (i % kBetweenLooksAtTime != 0 || !limits_.expired());
     const Sharing& one = last_.sharing[i];
     if (std::ranges::none_of(last_.frontier, [&](const Sharing& other) { return no_more(one, other); }))
       last_.frontier.push_back(one);
   }
-  last_.has_frontier = last_.frontier.size() <= kMostOfFrontier;
+  last_.has_frontier = whole;
   looked_ += below;
 }
 
@@ -238,7 +246,7 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
 double DecidedFactors::least(double steps) const {
   const std::array<Keepers, kMaxTensors> known = keepers();
   if (!last_.has_frontier || !last_is_open()) return bounds_.floor(least_energy(known), steps);
-  const double all = iterations(ones());
+  const double all = iterations();
   double best = kInfinity;
   for (const Sharing& last : last_.frontier) {
     if (last.floor >= best) break;
@@ -310,7 +318,7 @@ std::vector<DecidedFactors::Moved> DecidedFactors::moved(int x, const Keepers& k
 
 PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
   found.clear();
-  const Product steps_of = product(iterations(ones()), (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
+  const Product steps_of = product(iterations(), (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
   const std::array<Keepers, kMaxTensors> known = keepers();
   std::array<std::vector<Moved>, kMaxTensors> words;
   for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);

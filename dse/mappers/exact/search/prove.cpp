@@ -91,7 +91,8 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     std::vector<std::uint32_t> all(choices->size());
     std::iota(all.begin(), all.end(), 0);
     prover.run(*choices, std::move(all));
-    if (choices->unlisted() < kInfinity) state.close_unlisted(prover.floor(choices->unlisted()));
+    if (const double steps = choices->unlisted(); steps < kInfinity)
+      state.close_unlisted(options.record_parts ? prover.floor(steps) : prover.sharper_floor(steps));
     const double rest = choices->unlisted_floor();
     if (choices->listed_below() <= from) most *= 2;  // as many have the same floor
     from = choices->listed_below();

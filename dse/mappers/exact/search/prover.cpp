@@ -309,9 +309,12 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
 }
 
 void Prover::leave_rest() {
-  double fewest = kInfinity;
-  for (; next_ < mine_.size(); ++next_) fewest = std::min(fewest, choices_->steps(mine_[next_]));
-  const double floor = bounds_.floor(fewest);
+  double fewest = kInfinity, least = kInfinity;
+  for (; next_ < mine_.size(); ++next_) {
+    fewest = std::min(fewest, choices_->steps(mine_[next_]));
+    least = std::min(least, choices_->least(mine_[next_]));
+  }
+  const double floor = std::max(bounds_.floor(fewest), least);
   if (fewest < kInfinity && !closed_by(floor)) state_.leave_unseen(floor);
 }
 

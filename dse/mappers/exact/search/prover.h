@@ -5,6 +5,7 @@
 
 #include <tbb/enumerable_thread_specific.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <tuple>
@@ -29,10 +30,14 @@ class Prover {
   std::size_t keep_choices() const { return bounds_.keep_choices(); }
   /// A bound for choices that are not listed, with at least so many steps.
   double floor(double steps) const;
+  /// The same, sharper, which no certificate states.
+  double sharper_floor(double steps) const {
+    return std::max(floor(steps), decided_.least(std::max(steps, resolved_.problem.busy_cycles)));
+  }
   /// What is no better than what has been found: those with more steps, and those that cost so much.
   SpatialChoices::LeftOut left_out();
   /// No choice costs less.
-  double lowest() const { return decided_.least(resolved_.problem.busy_cycles); }
+  double lowest() const { return sharper_floor(resolved_.problem.busy_cycles); }
   bool has_effort() const { return !limits_.expired() && !turns_.ends_within(kLastTurn); }
 
   /// A first mapping, before all choices are listed.
