@@ -77,10 +77,11 @@ class DecidedFactors final : public PartialFloor {
   };
   using Factors = std::array<Count, kMaxDims>;
   class Combinations;
-  Sharing sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& keepers, double iterations) const;
+  Sharing sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& keepers, double steps) const;
   std::vector<std::pair<double, std::uint32_t>> floors_of(const Combinations& all, double enough);
   void list_last(double enough);
   void find_frontier(std::size_t below);
+  double units_along(int d) const;
   double iterations() const;
   bool only_last_inside(int keeper) const { return last_.fanouts == p_.fanouts >> keeper << keeper; }
   bool last_is_open() const;
@@ -115,6 +116,7 @@ class DecidedFactors final : public PartialFloor {
     std::uint32_t fanouts = 0;
     std::vector<std::pair<int, std::vector<Unrolling>>> lists;  // by level, from the innermost outwards
     std::array<std::vector<Count>, kMaxDims> factors;
+    std::array<double, kMaxDims> others{};  // units along a dim that were decided before
     /// By combination of factors, the least floor first; which factors, and where the unrollings begin that have them.
     std::vector<Sharing> sharing;
     std::array<std::vector<std::uint16_t>, kMaxDims> at;

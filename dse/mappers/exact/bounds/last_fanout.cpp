@@ -46,28 +46,31 @@ bool DecidedFactors::last_is_open() const {
   return true;
 }
 
+/// Units along a dim that are decided.
+double DecidedFactors::units_along(int d) const {
+  double units = 1;
+  for (int l = 0; l < p_.levels; ++l) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
+  return units;
+}
+
 /// Steps, where the last fanouts have no unit but one and others that are open keep all of theirs busy.
 double DecidedFactors::iterations() const {
   double steps = p_.cycles_per_mac;
-  for (int d = 0; d < p_.dims; ++d) {
-    double units = 1;
-    for (int l = 0; l < p_.levels; ++l) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
-    steps *= rounds(p_.size[d], units);
-  }
+  for (int d = 0; d < p_.dims; ++d) steps *= rounds(p_.size[d], units_along(d));
   for (std::uint32_t rest = p_.fanouts & ~last_.fanouts; rest != 0; rest &= rest - 1)
     if (const int l = std::countr_zero(rest); open_[l] != 0) steps /= left(l);
   return steps;
 }
 
-/// Where nothing else is decided; `iterations` of it, if nothing is unrolled.
 DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& known,
-                                                double iterations) const {
+                                                double steps) const {
   Sharing all{{}, {}, 1, 0};
   std::array<double, kMaxDims> units{}, served{};
   for (int d = 0; d < p_.dims; ++d) {
     all.units *= units[d] = static_cast<double>(factors[d]);
     served[d] = units[d] == 1 ? 1 : p_.size[d] / rounds(p_.size[d], units[d]);
-    iterations /= served[d];
+    const double others = last_.others[d];
+    steps /= others == 1 ? served[d] : rounds(p_.size[d], others) / rounds(p_.size[d], others * units[d]);
   }
   for (int x = 0; x < p_.tensors; ++x) {
     all.beside[x] = 1;
@@ -79,8 +82,7 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
       all.alone[x] *= served[d];
     }
   }
-  all.floor =
-      bounds_.floor(least_energy(known, &all) * (1 - kRoundingOfProducts), iterations * (1 - kRoundingOfProducts));
+  all.floor = bounds_.floor(least_energy(known, &all) * (1 - kRoundingOfProducts), steps * (1 - kRoundingOfProducts));
   return all;
 }
 
@@ -231,6 +233,7 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
     last_ = {};
     last_.lists = std::move(lists);
     for (std::size_t f = 0; f < count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
+    for (int d = 0; d < p_.dims; ++d) last_.others[d] = units_along(d);
     list_last(enough);
   }
   const auto below = static_cast<std::size_t>(std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) -

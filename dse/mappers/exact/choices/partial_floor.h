@@ -34,7 +34,7 @@ class PartialFloor {
     double beyond;
     bool exact;  ///< the floors of least_of_each are what `least` would say where all is decided
   };
-  /// Of fanouts from the innermost outwards, where nothing else is decided. What is enough never becomes more.
+  /// Of fanouts from the innermost outwards. What is decided now stays decided, and what is enough becomes no more.
   virtual Last choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) = 0;
   struct Found {
     double floor;
