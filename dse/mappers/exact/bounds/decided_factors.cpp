@@ -9,9 +9,20 @@
 
 namespace pliant::exact {
 
+namespace {
+
+/// Rounding must not make floors more than they are.
+constexpr double kRoundingOfFloor = 1e-9;
+
+}  // namespace
+
 DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds, SearchLimits& limits)
     : resolved_(resolved), p_(resolved.problem), bounds_(bounds), limits_(limits) {
   used_.fill(1);
+  // Otherwise any part of a sum may be its first.
+  plain_ = p_.affine[p_.output].empty() && p_.conventions.first_time == Conventions::FirstTime::kDistinctElements;
+  drains_ = p_.conventions.drain == Conventions::Drain::kCounted;
+  while (!p_.is_memory[outermost_]) ++outermost_;
   for (int x = 0; x < p_.tensors; ++x)
     for (int d = 0; d < p_.dims; ++d)
       if (!p_.is_coupled(x, d)) served_by_[d] |= TensorSet{1} << x;
@@ -152,10 +163,6 @@ double DecidedFactors::network_energy(const KeeperPair& pair, const Copies& copi
 DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const {
   const int x = pattern.tensor;
   const bool output = x == p_.output;
-  // Otherwise any part of a sum may be its first.
-  const bool plain =
-      p_.affine[p_.output].empty() && p_.conventions.first_time == Conventions::FirstTime::kDistinctElements;
-  const bool counted = p_.conventions.drain == Conventions::Drain::kCounted;
   const double words = p_.tensor_words[x];
   Parts parts;
   parts.words.keeper = pattern.pairs.front().parent;
@@ -166,22 +173,22 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
     const double element = p_.element_words[parent][x], read = p_.read_pj[parent], update = p_.update_pj[parent];
     // What a word costs at the parent, and what is saved where a sum begins or ends. A sum that begins there also
     // leaves, and is read for it; only results are narrower, of each element one.
-    const bool leaves = counted && &pair != &pattern.pairs.back();
+    const bool leaves = drains_ && parent != outermost_;
     const double word = element * (output ? update + read : read);
     const double begins = output && !leaves ? element * read : 0;
     const double narrower = output ? p_.finished_saves[parent] * (leaves ? update + read : update) : 0;
     const double sums = words * copies.begun[parent];
     const auto served_cost = [&](double served) {
-      return plain ? word * served - begins * std::min(served, sums) - narrower * words
-                   : (word - begins - narrower) * served;
+      return plain_ ? word * served - begins * std::min(served, sums) - narrower * words
+                    : (word - begins - narrower) * served;
     };
     if (child == p_.levels) {
       const bool stays = resolved_.compute_runs;
       const double macs = stays ? 0 : p_.macs;
       if (p_.networks != 0 && !stays) fixed += p_.macs * network_energy(pair, copies);
-      const double once = plain && !stays ? begins * sums + narrower * words : 0;
+      const double once = plain_ && !stays ? begins * sums + narrower * words : 0;
       parts.all += served_cost(std::max(asked, macs / copies.served[parent] / copies.open[parent])) + once;
-      parts.words.unshared = (plain ? word : word - begins - narrower) * macs;
+      parts.words.unshared = (plain_ ? word : word - begins - narrower) * macs;
       parts.words.per_sharing = parts.words.unshared / copies.served[parent];
       parts.words.per_serving = parts.words.unshared / copies.serving[parent];
       fixed -= once;
@@ -200,7 +207,7 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
 ///   sum over T of b_x / s_x >= |T| * (product of b_x)^(1 / |T|) / U^e
 /// where a factor serves at most e |T| tensors of T; and the others cost at least b_x / U each.
 /// What the last fanouts share is known where they are given.
-double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen, const Sharing* last) const {
+DecidedFactors::Least DecidedFactors::together(const Chosen& chosen, const Sharing* last) const {
   int innermost = 0;
   for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
   const std::uint32_t others = p_.fanouts & ~(last != nullptr ? last_.fanouts : 0);
@@ -212,7 +219,7 @@ double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen,
     open |= open_[l];
   }
   double fixed = 0, alone = 0;
-  std::array<double, kMaxTensors> cost{};
+  std::array<double, kMaxTensors> cost{}, words{};
   for (int x = 0; x < p_.tensors; ++x) {
     const int keeper = chosen[x].keeper;
     fixed += chosen[x].fixed;
@@ -222,6 +229,7 @@ double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen,
     for (int l = keeper; l < innermost; ++l)
       if ((others >> l & 1U) != 0 && open_[l] != 0) cost[x] /= left(l);
     alone += cost[x] / units;
+    if (chosen[x].unshared > 0) words[x] = p_.macs * cost[x] / (chosen[x].unshared * units);
   }
   double best = alone;
   if (units > 1 && p_.tensors <= 3) {
@@ -247,7 +255,36 @@ double DecidedFactors::together(const std::array<ByKeeper, kMaxTensors>& chosen,
       best = std::max(best, std::max(0.0, rest) + size * mean / shared);
     }
   }
-  return fixed + best;
+  return {fixed + best, port_cycles(chosen, words)};
+}
+
+/// Of the words that leave the innermost keepers for the MACs. Instances are no more than units outside.
+double DecidedFactors::port_cycles(const Chosen& chosen, const std::array<double, kMaxTensors>& words) const {
+  double cycles = 0;
+  for (const Port& port : p_.ports) {
+    if (port.stationary >= 0) continue;
+    const int level = port.level;
+    double load = 0;
+    for (int x = 0; x < p_.tensors; ++x) {
+      if (chosen[x].keeper != level || words[x] == 0) continue;
+      const bool reads = port.reads >> x & 1U, writes = port.writes >> x & 1U;
+      const double all = p_.element_words[level][x] * words[x];
+      if (x != p_.output) {
+        load += reads ? all : 0;
+        continue;
+      }
+      // As with energy: what is read back, and once more where the sum leaves.
+      const double narrower = p_.finished_saves[level] * (plain_ ? p_.tensor_words[x] : words[x]);
+      if (writes) load += std::max(0.0, all - narrower);
+      if (reads && plain_ && drains_ && level != outermost_) load += std::max(0.0, all - narrower);
+    }
+    if (load == 0) continue;
+    double instances = 1;
+    for (int l = 0; l < level; ++l)
+      if (!p_.is_memory[l]) instances *= static_cast<double>(used_[l]) * (open_[l] != 0 ? left(l) : 1);
+    cycles = std::max(cycles, load / (port.bandwidth * instances));
+  }
+  return cycles;
 }
 
 std::array<DecidedFactors::Keepers, kMaxTensors> DecidedFactors::keepers() const {
@@ -268,16 +305,16 @@ std::array<DecidedFactors::Keepers, kMaxTensors> DecidedFactors::keepers() const
   return all;
 }
 
-double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keepers, const Sharing* last) const {
+template <typename Each>
+void DecidedFactors::for_each_choice(const std::array<Keepers, kMaxTensors>& keepers, const Sharing* last,
+                                     const Each& each) const {
   double apart = 0;
   for (int x = 0; x < p_.tensors; ++x) apart += std::max(bounds_.floor_of_[x], keepers[x].least);
-  // Every combination of innermost keepers.
-  double joint = kInfinity;
-  std::array<ByKeeper, kMaxTensors> chosen{};
+  Chosen chosen{};
   const auto choose = [&](auto&& self, int x) -> void {
     if (x == p_.tensors) {
-      joint = std::min(joint, together(chosen, last));
-      return;
+      const auto [energy, cycles] = together(chosen, last);
+      return each(p_.macs * p_.mac_pj + std::max(apart, energy), cycles);
     }
     for (int i = 0; i < keepers[x].count; ++i) {
       chosen[x] = keepers[x].by[i];
@@ -285,7 +322,21 @@ double DecidedFactors::least_energy(const std::array<Keepers, kMaxTensors>& keep
     }
   };
   choose(choose, 0);
-  return p_.macs * p_.mac_pj + std::max(apart, joint);
+}
+
+double DecidedFactors::least_energy() const {
+  double least = kInfinity;
+  for_each_choice(keepers(), nullptr, [&](double energy, double) { least = std::min(least, energy); });
+  return least;
+}
+
+double DecidedFactors::least(const std::array<Keepers, kMaxTensors>& keepers, double steps, const Sharing* last) const {
+  double least = kInfinity;
+  for_each_choice(keepers, last, [&](double energy, double cycles) {
+    least = std::min(
+        least, bounds_.value(energy * (1 - kRoundingOfFloor), std::max(steps, cycles * (1 - kRoundingOfFloor)), steps));
+  });
+  return least;
 }
 
 }  // namespace pliant::exact

@@ -27,7 +27,7 @@ class DecidedFactors final : public PartialFloor {
   void reopen(int level, int d) override;
   double least(double steps) const override;
   std::uint64_t newly_looked() override { return std::exchange(looked_, 0); }
-  double least_energy() const { return least_energy(keepers()); }
+  double least_energy() const;
 
  private:
   using ByLevel = std::array<double, kMaxLevels + 1>;
@@ -92,9 +92,17 @@ class DecidedFactors final : public PartialFloor {
   Parts energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const;
   double network_energy(const KeeperPair& pair, const Copies& copies) const;
   std::array<Keepers, kMaxTensors> keepers() const;
-  /// Where it is known what the last fanouts share, or nothing is known of them.
-  double least_energy(const std::array<Keepers, kMaxTensors>& keepers, const Sharing* last = nullptr) const;
-  double together(const std::array<ByKeeper, kMaxTensors>& chosen, const Sharing* last) const;
+  using Chosen = std::array<ByKeeper, kMaxTensors>;
+  /// What words cost at least, but for the MACs, and what they take of the ports that they pass on their way to these.
+  struct Least {
+    double energy, cycles;
+  };
+  /// Of every combination of innermost keepers. Where it is known what the last fanouts share, or nothing of them.
+  template <typename Each>
+  void for_each_choice(const std::array<Keepers, kMaxTensors>& keepers, const Sharing* last, const Each& each) const;
+  double least(const std::array<Keepers, kMaxTensors>& keepers, double steps, const Sharing* last = nullptr) const;
+  Least together(const Chosen& chosen, const Sharing* last) const;
+  double port_cycles(const Chosen& chosen, const std::array<double, kMaxTensors>& words) const;
 
   const ResolvedTask& resolved_;
   const Problem& p_;
@@ -129,6 +137,9 @@ class DecidedFactors final : public PartialFloor {
   };
   Last last_;
   mutable std::uint64_t looked_ = 0;
+  bool plain_ = false;                           // outputs: of every copy and element one sum begins
+  bool drains_ = false;                          // and that it leaves is counted
+  int outermost_ = 0;                            // memory
   std::array<TensorSet, kMaxDims> served_by_{};  // tensors of which units along a dim may share words
 };
 

@@ -82,7 +82,7 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
       all.alone[x] *= served[d];
     }
   }
-  all.floor = bounds_.floor(least_energy(known, &all) * (1 - kRoundingOfProducts), steps * (1 - kRoundingOfProducts));
+  all.floor = least(known, steps * (1 - kRoundingOfProducts), &all);
   return all;
 }
 
@@ -137,7 +137,7 @@ class DecidedFactors::Combinations {
 /// Of those that cost less than what is enough, the least first.
 std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const Combinations& all, double enough) {
   const std::array<Keepers, kMaxTensors> known = keepers();
-  const double energy = least_energy(known), steps = iterations();
+  const double energy = least_energy(), steps = iterations();
   std::vector<std::pair<double, std::uint32_t>> floors;
   for (std::uint32_t i = 0; i < all.count(); ++i, ++looked_) {
     if (i % kBetweenLooksAtTime == 0 && limits_.expired()) {
@@ -248,14 +248,14 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
 
 double DecidedFactors::least(double steps) const {
   const std::array<Keepers, kMaxTensors> known = keepers();
-  if (!last_.has_frontier || !last_is_open()) return bounds_.floor(least_energy(known), steps);
+  if (!last_.has_frontier || !last_is_open()) return least(known, steps);
   const double all = iterations();
   double best = kInfinity;
   for (const Sharing& last : last_.frontier) {
     if (last.floor >= best) break;
     looked_ += kLooksOfEnergy;
     const double by_units = std::max(steps, all / last.units * (1 - kRoundingOfProducts));
-    best = std::min(best, std::max(last.floor, bounds_.floor(least_energy(known, &last), by_units)));
+    best = std::min(best, std::max(last.floor, least(known, by_units, &last)));
   }
   return best;
 }
@@ -326,6 +326,14 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
   std::array<std::vector<Moved>, kMaxTensors> words;
   for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);
   looked_ += kLooksOfTables;
+  // Ports, where every tensor has one keeper, just outside the last fanouts.
+  Chosen chosen{};
+  std::array<double, kMaxTensors> served{};
+  bool only_keeper = !p_.ports.empty() && !resolved_.compute_runs;
+  for (int x = 0; x < p_.tensors; ++x) {
+    chosen[x] = known[x].by[0];
+    only_keeper &= known[x].count == 1 && only_last_inside(chosen[x].keeper);
+  }
   Others others;
   for (std::size_t u = 0; u < last_.sharing.size(); ++u, ++looked_) {
     const Sharing& last = last_.sharing[u];
@@ -344,8 +352,11 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
       for (const Moved& one : words[x])
         least = std::min(least, one.fixed + one.unshared / last.alone[x] + one.words.of(u));
       energy += std::max(bounds_.floor_of_[x], least);
+      served[x] = only_keeper ? p_.macs / last.alone[x] : 0;
     }
-    const double floor = std::max(last.floor, bounds_.floor(energy * (1 - kRoundingOfProducts), steps));
+    const double cycles = only_keeper ? port_cycles(chosen, served) * (1 - kRoundingOfProducts) : 0;
+    const double floor =
+        std::max(last.floor, bounds_.value(energy * (1 - kRoundingOfProducts), std::max(steps, cycles), steps));
     if (floor < limit)
       found.push_back({floor, {&last_.unrollings[last_.first[u]], last_.first[u + 1] - last_.first[u]}});
     else
