@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -122,7 +123,7 @@ class DecidedFactors final : public PartialFloor {
   /// What the fanouts that are decided last can be.
   struct Last {
     std::uint32_t fanouts = 0;
-    std::vector<std::pair<int, std::vector<Unrolling>>> lists;  // by level, from the innermost outwards
+    std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;  // from the innermost outwards
     std::array<std::vector<Count>, kMaxDims> factors;
     std::array<double, kMaxDims> others{};  // units along a dim that were decided before
     /// By combination of factors, the least floor first; which factors, and where the unrollings begin that have them.

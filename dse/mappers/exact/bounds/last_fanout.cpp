@@ -90,11 +90,11 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
 class DecidedFactors::Combinations {
  public:
   Combinations(const Last& last, int dims) : dims_(dims) {
-    for (const auto& [level, unrollings] : last.lists) {
+    for (const auto& list : last.lists) {
       std::map<Factors, std::vector<std::uint32_t>> by_factors;
-      for (std::uint32_t i = 0; i < unrollings.size(); ++i) {
+      for (std::uint32_t i = 0; i < list->size(); ++i) {
         Factors factors = ones();
-        for (int d = 0; d < dims; ++d) factors[d] = unrollings[i].factor(d);
+        for (int d = 0; d < dims; ++d) factors[d] = (*list)[i].factor(d);
         by_factors[factors].push_back(i);
       }
       lists_.emplace_back(by_factors.begin(), by_factors.end());
@@ -227,8 +227,8 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
   while (count < fanouts.size() && alike(fanouts[0].level, fanouts[count].level) &&
          combinations * fanouts[count].all->size() <= kMostTogether)
     combinations *= fanouts[count++].all->size();
-  std::vector<std::pair<int, std::vector<Unrolling>>> lists;
-  for (std::size_t f = 0; f < count; ++f) lists.emplace_back(fanouts[f].level, *fanouts[f].all);
+  std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;
+  for (std::size_t f = 0; f < count; ++f) lists.push_back(fanouts[f].all);
   if (lists != last_.lists) {
     last_ = {};
     last_.lists = std::move(lists);

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -32,6 +32,7 @@ using Durations = std::array<Count, kMaxDims>;  ///< iterations in time by dim; 
 class FloorOfFactors;  // unroller.h
 class PartialFloor;    // partial_floor.h
 class ListedBefore;    // listed.h
+struct FanoutLists;    // fanout_lists.h
 
 /// Spatial factors of the whole chain, and what else is chosen with them.
 struct Spatial {
@@ -63,7 +64,8 @@ class SpatialChoices {
     std::size_t most = std::numeric_limits<std::size_t>::max();
     /// At each fanout all but so many with the least floors, to see only where good ones are.
     std::size_t beam = std::numeric_limits<std::size_t>::max();
-    bool batches = true;  ///< all but the fastest along a batch dim; a certificate may count all
+    bool batches = true;                         ///< all but the fastest along a batch dim; a certificate may count all
+    std::shared_ptr<const FanoutLists> lists{};  ///< of the same task, where they were made before; otherwise none
   };
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out);
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits,
@@ -83,6 +85,7 @@ class SpatialChoices {
   double unlisted_floor() const { return unlisted_floor_; }
   /// All are listed, here or before, whose floors are below this, but for those of unlisted_floor() if it is less.
   double listed_below() const { return listed_below_; }
+  const std::shared_ptr<const FanoutLists>& lists() const { return lists_; }
   bool complete() const {  ///< but for slow and dear ones
     return std::min(unlisted_, unlisted_floor_) == std::numeric_limits<double>::infinity();
   }
@@ -92,17 +95,12 @@ class SpatialChoices {
 
  private:
   class Tree;
-  void combine(const Task& task, const Problem& problem, SearchLimits& limits,
-               const std::optional<std::array<int, kMaxDims>>& mirror, const MapSpaceRules& rules,
-               const LeftOut& left_out);
+  void combine(const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out);
 
-  std::vector<int> fanouts_;  // levels, from the innermost outwards
-  std::vector<std::vector<Unrolling>> unrollings_;
+  std::shared_ptr<const FanoutLists> lists_;
   std::vector<std::uint32_t> index_;  // by choice and fanout
   std::vector<double> steps_, least_;
-  double most_steps_, slow_ = std::numeric_limits<double>::infinity(),
-                      unlisted_ = std::numeric_limits<double>::infinity();
-  double dear_ = std::numeric_limits<double>::infinity(), unlisted_floor_ = std::numeric_limits<double>::infinity();
+  double most_steps_, slow_, unlisted_, dear_, unlisted_floor_;
   double listed_below_ = std::numeric_limits<double>::infinity();
   bool by_floors_ = false;
 };

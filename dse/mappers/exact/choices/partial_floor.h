@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,7 +26,7 @@ class PartialFloor {
 
   struct ListedFanout {
     int level;
-    const std::vector<Unrolling>* all;
+    std::shared_ptr<const std::vector<Unrolling>> all;
   };
   /// Which fanouts are decided last, together, and what all their combinations have at least that are left out because
   /// their floors are not below the limit.

@@ -9,8 +9,8 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/fanout_lists.h"
 #include "dse/mappers/exact/choices/listed.h"
-#include "dse/mappers/exact/choices/mirror.h"
 #include "dse/mappers/exact/choices/partial_floor.h"
 #include "dse/mappers/exact/choices/unroller.h"
 
@@ -20,9 +20,6 @@ namespace {
 
 /// Rounding must not make steps seem too many that are not.
 constexpr double kRoundingOfCombinedSteps = 1e-8;
-
-/// Floors are worth their time from so many combinations on.
-constexpr double kManyCombinations = 32'768;
 
 /// Branches that are looked at, without floors and with; the effort of one of these.
 constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 40'000'000, kEffortOfFloor = 250;
@@ -37,42 +34,30 @@ constexpr std::uint64_t kBranchesBetween = 1024;
 
 class SpatialChoices::Tree {
  public:
-  Tree(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits,
-       const std::optional<Mirror>& mirror, const MapSpaceRules& rules, const LeftOut& left_out)
+  Tree(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out)
       : choices_(choices),
+        lists_(*choices.lists_),
         task_(task),
         problem_(problem),
         limits_(limits),
-        mirror_(mirror),
         perfect_(task.factorization == Factorization::kPerfect),
-        floors_(left_out.partial),
+        floors_(lists_.many ? left_out.partial : nullptr),
         enough_(left_out.enough),
         upto_(std::min(left_out.enough, left_out.upto)),
-        before_(left_out.before),
+        before_(floors_ != nullptr ? left_out.before : nullptr),
         most_(left_out.most),
-        beam_(left_out.beam) {
+        beam_(left_out.beam),
+        fanouts_(lists_.levels.size()),
+        at_(fanouts_.size()) {
     parallel_.fill(1);
-    double combinations = 1;
-    for (std::size_t f = 0; f < choices.fanouts_.size(); ++f) {
-      Fanout& fanout = fanouts_.emplace_back(Fanout{choices.fanouts_[f], rules.fanout(choices.fanouts_[f]).units()});
-      combinations *= static_cast<double>(choices.unrollings_[f].size());
-      fanout.differs_at.assign(choices.unrollings_[f].size(), 0);
-    }
-    if (combinations <= kManyCombinations)
-      floors_ = nullptr;
-    else
-      for (std::size_t f = 0; f < fanouts_.size(); ++f) sort(choices.unrollings_[f], fanouts_[f].differs_at);
-    if (floors_ != nullptr) {
-      std::vector<PartialFloor::ListedFanout> all;
-      for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({fanouts_[f].level, &choices.unrollings_[f]});
-      const PartialFloor::Last last = floors_->choose_last(all, upto_, enough_);
-      last_fanouts_ = last.fanouts;
-      last_is_exact_ = last.exact;
-      leave_out(last.beyond);
-      look_more();
-      if (before_ != nullptr) names_ = before_->names(choices.unrollings_);
-    }
-    at_.resize(fanouts_.size());
+    if (floors_ == nullptr) return;
+    std::vector<PartialFloor::ListedFanout> all;
+    for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({lists_.levels[f], lists_.unrollings[f]});
+    const PartialFloor::Last last = floors_->choose_last(all, upto_, enough_);
+    last_fanouts_ = last.fanouts;
+    last_is_exact_ = last.exact;
+    leave_out(last.beyond);
+    look_more();
   }
 
   void run() {
@@ -82,34 +67,17 @@ class SpatialChoices::Tree {
       limits_.effort += looked_ * kEffortOfFloor;
       choices_.listed_below_ = upto_;
       choices_.by_floors_ = true;
-      for (std::size_t i = 0; !names_.empty() && i < choices_.size(); ++i)
-        before_->insert(name_of(&choices_.index_[i * at_.size()]));
+      for (std::size_t i = 0; before_ != nullptr && i < choices_.size(); ++i)
+        before_->insert(std::span(choices_.index_).subspan(i * at_.size(), at_.size()));
     }
   }
 
  private:
   struct Fanout {
-    int level;
-    Count units, used = 1;
-    int decided = 0;                // dims
-    std::vector<int> differs_at{};  // by unrolling: the first dim along which it differs from the one before
+    Count used = 1;
+    int decided = 0;  // dims
     std::vector<std::pair<double, std::uint32_t>> found{};
   };
-
-  /// By dim, so that those that begin alike stand together.
-  void sort(std::vector<Unrolling>& all, std::vector<int>& differs_at) const {
-    const auto key = [](const Unrolling& one, int d) { return std::tuple(one.factor(d), one.rows[d]); };
-    const auto first_difference = [&](const Unrolling& a, const Unrolling& b) {
-      int d = 0;
-      while (d < problem_.dims && key(a, d) == key(b, d)) ++d;
-      return d;
-    };
-    std::sort(all.begin(), all.end(), [&](const Unrolling& a, const Unrolling& b) {
-      const int d = first_difference(a, b);
-      return d < problem_.dims && key(a, d) < key(b, d);
-    });
-    for (std::size_t i = 1; i < all.size(); ++i) differs_at[i] = first_difference(all[i - 1], all[i]);
-  }
 
   /// With s units along a dim of D iterations and t more to come, t * ceil(D / (s t)) >= ceil(D / s): open factors save
   /// no more than the units that are left.
@@ -118,8 +86,9 @@ class SpatialChoices::Tree {
     const int closed = fanouts_.empty() ? problem_.dims : fanouts_.front().decided;
     for (int d = 0; d < problem_.dims; ++d)
       (d < closed ? steps : open) *= static_cast<double>(ceil_div(task_.layer.dims[d].size, parallel_[d]));
-    for (const Fanout& fanout : fanouts_)
-      if (fanout.decided < problem_.dims) open /= static_cast<double>(std::max<Count>(1, fanout.units / fanout.used));
+    for (std::size_t f = 0; f < fanouts_.size(); ++f)
+      if (fanouts_[f].decided < problem_.dims)
+        open /= static_cast<double>(std::max<Count>(1, lists_.units[f] / fanouts_[f].used));
     return steps * std::max(1.0, open * (1 - kRoundingOfCombinedSteps));
   }
 
@@ -131,8 +100,7 @@ class SpatialChoices::Tree {
     Count left = size;
     for (std::size_t f = 0; f < fanouts_.size(); ++f) {
       if (fanouts_[f].decided <= d) continue;
-      const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
-      for (const Count b : {unrolling.cols[d], unrolling.rows[d]}) {
+      for (const Count b : {unrolling(f).cols[d], unrolling(f).rows[d]}) {
         if (b > left) return false;
         left = ceil_div(left, b);
       }
@@ -141,19 +109,19 @@ class SpatialChoices::Tree {
   }
 
   void decide(std::size_t f, std::uint32_t i, int d) {
-    const Unrolling& unrolling = choices_.unrollings_[f][i];
     at_[f] = i;
+    const Unrolling& here = unrolling(f);
     fanouts_[f].decided = d + 1;
-    fanouts_[f].used *= unrolling.factor(d);
-    parallel_[d] *= unrolling.factor(d);
-    if (floors_ != nullptr) floors_->decide(fanouts_[f].level, d, unrolling.rows[d], unrolling.cols[d]);
+    fanouts_[f].used *= here.factor(d);
+    parallel_[d] *= here.factor(d);
+    if (floors_ != nullptr) floors_->decide(lists_.levels[f], d, here.rows[d], here.cols[d]);
   }
   void reopen(std::size_t f, int d) {
-    const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
+    const Unrolling& here = unrolling(f);
     fanouts_[f].decided = d;
-    fanouts_[f].used /= unrolling.factor(d);
-    parallel_[d] /= unrolling.factor(d);
-    if (floors_ != nullptr) floors_->reopen(fanouts_[f].level, d);
+    fanouts_[f].used /= here.factor(d);
+    parallel_[d] /= here.factor(d);
+    if (floors_ != nullptr) floors_->reopen(lists_.levels[f], d);
   }
 
   /// Is there no time for what comes next, which costs at least so much?
@@ -203,7 +171,7 @@ class SpatialChoices::Tree {
     Fanout& fanout = fanouts_[f - 1];
     std::vector<std::pair<double, std::uint32_t>> found = std::move(fanout.found);
     found.clear();
-    walk(f - 1, 0, {0, static_cast<std::uint32_t>(choices_.unrollings_[f - 1].size())}, least, found);
+    walk(f - 1, 0, {0, static_cast<std::uint32_t>(lists_.unrollings[f - 1]->size())}, least, found);
     if (floors_ != nullptr) std::sort(found.begin(), found.end());
     if (floors_ != nullptr) found.resize(std::min(found.size(), beam_));
     for (const auto& [floor, i] : found) {
@@ -248,7 +216,7 @@ class SpatialChoices::Tree {
   /// Unrollings of one fanout that begin alike: the loops of dim d.
   void walk(std::size_t f, int d, std::pair<std::uint32_t, std::uint32_t> range, double least,
             std::vector<std::pair<double, std::uint32_t>>& found) {
-    const std::vector<int>& differs_at = fanouts_[f].differs_at;
+    const std::vector<int>& differs_at = lists_.differs_at[f];
     for (std::uint32_t i = range.first, next = i; i < range.second && !over(least); i = next) {
       for (next = i + 1; next < range.second && differs_at[next] > d;) ++next;
       // What stands alone is decided at once.
@@ -273,28 +241,22 @@ class SpatialChoices::Tree {
     }
   }
 
-  std::u32string name_of(const std::uint32_t* unrollings) const {
-    std::u32string name;
-    for (std::size_t f = 0; f < at_.size(); ++f) name.push_back(names_[f][unrollings[f]]);
-    return name;
-  }
-
   /// Is its image in the mirror listed, and is that another one? (Some with more units than iterations stand for those
   /// that have one for each.)
   bool mirrored() const {
     for (std::size_t f = 0; f < at_.size(); ++f)
       for (int d = 0; d < problem_.dims; ++d) {
-        const Unrolling& unrolling = choices_.unrollings_[f][at_[f]];
         const Count size = task_.layer.dims[d].size;
-        const Count here = std::min(unrolling.factor(d), size), there = std::min(unrolling.factor((*mirror_)[d]), size);
+        const Count here = std::min(unrolling(f).factor(d), size);
+        const Count there = std::min(unrolling(f).factor((*lists_.mirror)[d]), size);
         if (here != there) return here < there;
       }
     return false;
   }
 
   void add(double steps, double least) {
-    if (mirror_ && mirrored()) return;
-    if (!names_.empty() && before_->contains(name_of(at_.data()))) return;
+    if (lists_.mirror && mirrored()) return;
+    if (before_ != nullptr && before_->contains(at_)) return;
     if (task_.accelerator.hints.min_utilization > 0) {
       double units = 1;
       for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel_[d]);
@@ -337,20 +299,21 @@ class SpatialChoices::Tree {
     }
   }
 
+  const Unrolling& unrolling(std::size_t f) const { return (*lists_.unrollings[f])[at_[f]]; }
+
   SpatialChoices& choices_;
+  const FanoutLists& lists_;
   const Task& task_;
   const Problem& problem_;
   SearchLimits& limits_;
-  const std::optional<Mirror>& mirror_;
   const bool perfect_;
   PartialFloor* floors_;
   const double enough_;
   double upto_;
   ListedBefore* const before_;
-  ListedBefore::Names names_;
   const std::size_t most_, beam_;
-  std::vector<Fanout> fanouts_;  // from the innermost outwards
-  std::vector<std::uint32_t> at_;
+  std::vector<Fanout> fanouts_;    // from the innermost outwards
+  std::vector<std::uint32_t> at_;  // by fanout: number in its list
   std::size_t last_fanouts_ = 0;
   bool last_is_exact_ = false;
   std::vector<PartialFloor::Found> last_;
@@ -359,9 +322,8 @@ class SpatialChoices::Tree {
   bool complete_ = true, over_ = false;
 };
 
-void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits,
-                             const std::optional<Mirror>& mirror, const MapSpaceRules& rules, const LeftOut& left_out) {
-  Tree(*this, task, problem, limits, mirror, rules, left_out).run();
+void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out) {
+  Tree(*this, task, problem, limits, left_out).run();
 }
 
 }  // namespace pliant::exact

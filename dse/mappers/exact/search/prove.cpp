@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -63,11 +64,13 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   }
   // Where there are many, those with the least floors first; then, while there is effort, the next ones.
   std::optional<SpatialChoices> scouted, choices;
+  std::shared_ptr<const FanoutLists> lists;  // of the fanouts, the same for all bands
   if (!options.record_parts && state.incumbent.value < kInfinity) {
     SpatialChoices::LeftOut left_out = prover.left_out();
     left_out.beam = kBeam;
     left_out.most = kMostScouted;
     scouted.emplace(task, problem, limits, left_out);
+    lists = scouted->lists();
     if (scouted->has_floors())
       prover.dive_into(*scouted);
     else
@@ -81,7 +84,9 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     left_out.before = options.record_parts ? nullptr : &listed;  // then all are listed at once
     left_out.upto = upto;
     left_out.most = most;
+    left_out.lists = lists;
     if (!choices || choices->has_floors()) choices.emplace(task, problem, limits, left_out);
+    lists = choices->lists();
     if (choices->slow() < kInfinity) {
       const double floor = prover.floor(choices->slow());
       if (!state.close(floor)) state.leave_unseen(floor);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@ bool certified(const Task& task) {
   if (conventions.halo == Conventions::Halo::kRun && conventions.footprint == Conventions::Footprint::kBoundingBox)
     conventions.halo = Conventions::Halo::kDisplacement;
   return conventions.name() != "custom";
+}
+
+std::shared_ptr<const std::vector<Unrolling>> list_of(std::vector<Unrolling> unrollings) {
+  return std::make_shared<const std::vector<Unrolling>>(std::move(unrollings));
 }
 
 // Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less;
@@ -46,13 +51,10 @@ TEST(Lemma, FactorsThatAreDecided) {
             if (p.is_memory[static_cast<std::size_t>(l)]) continue;
             ++fanouts;
             // All that is left, where it is decided together.
-            std::vector<std::vector<Unrolling>> ones;
             std::vector<PartialFloor::ListedFanout> rest;
             for (int inner = p.levels - 1; inner >= l; --inner)
               if (!p.is_memory[static_cast<std::size_t>(inner)])
-                ones.push_back({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]});
-            for (int inner = p.levels - 1; inner >= l; --inner)
-              if (!p.is_memory[static_cast<std::size_t>(inner)]) rest.push_back({inner, &ones[rest.size()]});
+                rest.push_back({inner, list_of({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]})});
             if (floor.choose_last(rest, kInfinity, kInfinity).fanouts == rest.size()) {
               std::vector<PartialFloor::Found> found;
               floor.least_of_each(kInfinity, kInfinity, found);
@@ -115,7 +117,7 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
             if (std::ranges::find(lists[f], one) == lists[f].end()) lists[f].push_back(one);
           }
         std::vector<PartialFloor::ListedFanout> all;
-        for (std::size_t f = 0; f < levels.size(); ++f) all.push_back({levels[f], &lists[f]});
+        for (std::size_t f = 0; f < levels.size(); ++f) all.push_back({levels[f], list_of(lists[f])});
         const double lowest = DecidedFactors(resolved, bounds, limits).least(p.busy_cycles);
         for (const double limit : {kInfinity, 1.3 * lowest})
           for (const double enough : {kInfinity, 1.6 * lowest}) {
@@ -215,8 +217,12 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
       double from = 0, upto = floors.least(problem.busy_cycles) * 1.05, dear = kInfinity;
       int bands = 0;
       for (bool more = true; more; ++bands) {
-        const SpatialChoices some =
-            list({.enough = enough, .partial = &floors, .upto = upto, .before = &before, .most = most});
+        const SpatialChoices some = list({.enough = enough,
+                                          .partial = &floors,
+                                          .upto = upto,
+                                          .before = &before,
+                                          .most = most,
+                                          .lists = all.lists()});
         for (std::size_t i = 0; i < some.size(); ++i) {
           EXPECT_TRUE(listed.insert(factors_of(problem, some, i)).second) << "listed twice";
           EXPECT_LT(some.least(i), upto);
@@ -268,7 +274,7 @@ TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
       for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dims); ++d)
         floor.decide(static_cast<int>(outer), static_cast<int>(d), spatial.unrolling[outer]->rows[d],
                      spatial.unrolling[outer]->cols[d]);
-      ASSERT_EQ(floor.choose_last({{static_cast<int>(inner), &ones}}, kInfinity, kInfinity).fanouts, 1u);
+      ASSERT_EQ(floor.choose_last({{static_cast<int>(inner), list_of(ones)}}, kInfinity, kInfinity).fanouts, 1u);
       std::vector<PartialFloor::Found> every, some;
       floor.least_of_each(kInfinity, kInfinity, every);
       std::vector<double> floors;
