@@ -76,11 +76,11 @@ class DecidedFactors final : public PartialFloor {
     double units;
     double floor;  ///< where nothing else is decided
   };
-  using Factors = std::array<Count, kMaxDims>;
+  using Factors = std::array<std::int32_t, kMaxDims>;  // there may be a million
   class Combinations;
   Sharing sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& keepers, double steps) const;
-  std::vector<std::pair<double, std::uint32_t>> floors_of(const Combinations& all, double enough);
-  void list_last(double enough);
+  std::vector<std::pair<double, std::uint32_t>> floors_of(const std::vector<Factors>& all, double enough);
+  void list_last(const Combinations& combinations, double enough);
   void find_frontier(std::size_t below);
   double units_along(int d) const;
   double iterations() const;
@@ -123,7 +123,8 @@ class DecidedFactors final : public PartialFloor {
   /// What the fanouts that are decided last can be.
   struct Last {
     std::uint32_t fanouts = 0;
-    std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;  // from the innermost outwards
+    std::size_t count = 0;
+    std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;  // of all fanouts, from the innermost outwards
     std::array<std::vector<Count>, kMaxDims> factors;
     std::array<double, kMaxDims> others{};  // units along a dim that were decided before
     /// By combination of factors, the least floor first; which factors, and where the unrollings begin that have them.

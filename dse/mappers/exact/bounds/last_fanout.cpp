@@ -25,13 +25,13 @@ constexpr std::uint64_t kLooksOfTables = 256, kLooksOfEnergy = 4, kLooksOfSharin
 constexpr std::uint32_t kBetweenLooksAtTime = 4'096;
 
 /// Combinations of fanouts that are looked at together.
-constexpr std::size_t kMostTogether = 4'000'000;
+constexpr std::size_t kMostTogether = 2'000'000;
 
 /// A frontier of more than so many takes longer than it saves.
 constexpr std::size_t kMostOfFrontier = 512;
 
-std::array<Count, kMaxDims> ones() {
-  std::array<Count, kMaxDims> all{};
+std::array<std::int32_t, kMaxDims> ones() {
+  std::array<std::int32_t, kMaxDims> all{};
   all.fill(1);
   return all;
 }
@@ -67,7 +67,7 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
   Sharing all{{}, {}, 1, 0};
   std::array<double, kMaxDims> units{}, served{};
   for (int d = 0; d < p_.dims; ++d) {
-    all.units *= units[d] = static_cast<double>(factors[d]);
+    all.units *= units[d] = factors[d];
     served[d] = units[d] == 1 ? 1 : p_.size[d] / rounds(p_.size[d], units[d]);
     const double others = last_.others[d];
     steps /= others == 1 ? served[d] : rounds(p_.size[d], others) / rounds(p_.size[d], others * units[d]);
@@ -86,75 +86,107 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
   return all;
 }
 
-/// Combinations of the unrollings of the last fanouts, those with equal factors as one of a list.
+/// Which fanouts are last, and the factors that their unrollings have together, each once.
 class DecidedFactors::Combinations {
  public:
-  Combinations(const Last& last, int dims) : dims_(dims) {
-    for (const auto& list : last.lists) {
-      std::map<Factors, std::vector<std::uint32_t>> by_factors;
-      for (std::uint32_t i = 0; i < list->size(); ++i) {
+  Combinations(const Problem& problem, const std::vector<ListedFanout>& fanouts, bool perfect)
+      : p_(problem), perfect_(perfect) {
+    for (const ListedFanout& fanout : fanouts) {
+      // As many as act alike and have not too many combinations.
+      if (!alike_.empty() && !act_alike(fanouts[0].level, fanout.level)) break;
+      ByFactors here;
+      for (std::uint32_t i = 0; i < fanout.all->size(); ++i) {
         Factors factors = ones();
-        for (int d = 0; d < dims; ++d) factors[d] = (*list)[i].factor(d);
-        by_factors[factors].push_back(i);
+        for (int d = 0; d < p_.dims; ++d) factors[d] = static_cast<std::int32_t>((*fanout.all)[i].factor(d));
+        here[factors].push_back(i);
       }
-      lists_.emplace_back(by_factors.begin(), by_factors.end());
-      count_ *= static_cast<std::uint32_t>(lists_.back().size());
+      if (!alike_.empty() && all_.size() * here.size() > kMostTogether) break;
+      if (alike_.empty()) all_.push_back(ones());
+      multiply(here);
+      alike_.push_back(std::move(here));
     }
   }
-  std::uint32_t count() const { return count_; }
-  Factors factors(std::uint32_t number) const {
-    Factors all = ones();
-    for (const auto& list : lists_) {
-      for (int d = 0; d < dims_; ++d) all[d] *= list[number % list.size()].first[d];
-      number /= static_cast<std::uint32_t>(list.size());
-    }
-    return all;
-  }
-  /// Adds one unrolling of each list, and again.
-  void unrollings(std::uint32_t number, std::vector<std::uint32_t>& all) const {
-    std::vector<const std::vector<std::uint32_t>*> alike;
-    std::size_t ways = 1;
-    for (const auto& list : lists_) {
-      alike.push_back(&list[number % list.size()].second);
-      ways *= alike.back()->size();
-      number /= static_cast<std::uint32_t>(list.size());
-    }
-    for (std::size_t i = 0; i < ways; ++i) {
-      std::size_t rest = i;
-      for (const auto* list : alike) {
-        all.push_back((*list)[rest % list->size()]);
-        rest /= list->size();
-      }
-    }
+  std::size_t fanouts() const { return alike_.size(); }
+  const std::vector<Factors>& all() const { return all_; }
+  /// Adds one unrolling of each fanout, from the innermost outwards, and again.
+  void unrollings(const Factors& factors, std::vector<std::uint32_t>& found) const {
+    std::vector<std::uint32_t> chosen(alike_.size());
+    choose(alike_.size(), factors, chosen, found);
   }
 
  private:
-  const int dims_;
-  std::vector<std::vector<std::pair<Factors, std::vector<std::uint32_t>>>> lists_;
-  std::uint32_t count_ = 1;
+  using ByFactors = std::map<Factors, std::vector<std::uint32_t>>;
+
+  bool act_alike(int a, int b) const {
+    bool same = p_.gap[a] == p_.gap[b];
+    for (int x = 0; x < p_.tensors; ++x) same &= ((p_.sharing[x] >> a ^ p_.sharing[x] >> b) & 1U) == 0;
+    return same;
+  }
+  void multiply(const ByFactors& more) {
+    std::vector<Factors> products;
+    for (const Factors& one : all_)
+      for (const auto& [other, unrollings] : more) {
+        Factors product = one;
+        bool fits = true;
+        for (int d = 0; d < p_.dims; ++d) {
+          product[d] *= other[d];
+          fits &= !perfect_ || std::fmod(p_.size[d], product[d]) == 0;
+        }
+        if (fits) products.push_back(product);
+      }
+    std::sort(products.begin(), products.end());
+    products.erase(std::unique(products.begin(), products.end()), products.end());
+    all_ = std::move(products);
+  }
+  void choose(std::size_t f, const Factors& factors, std::vector<std::uint32_t>& chosen,
+              std::vector<std::uint32_t>& found) const {
+    if (f == 0) {
+      found.insert(found.end(), chosen.begin(), chosen.end());
+      return;
+    }
+    const auto with = [&](const Factors& rest, const std::vector<std::uint32_t>& unrollings) {
+      for (const std::uint32_t i : unrollings) {
+        chosen[f - 1] = i;
+        choose(f - 1, rest, chosen, found);
+      }
+    };
+    if (f == 1) {
+      if (const auto here = alike_[0].find(factors); here != alike_[0].end()) with(ones(), here->second);
+      return;
+    }
+    for (const auto& [other, unrollings] : alike_[f - 1]) {
+      Factors rest = factors;
+      bool divides = true;
+      for (int d = 0; divides && d < p_.dims; ++d) {
+        divides = factors[d] % other[d] == 0;
+        rest[d] /= other[d];
+      }
+      if (divides) with(rest, unrollings);
+    }
+  }
+
+  const Problem& p_;
+  const bool perfect_;
+  std::vector<ByFactors> alike_;  // by fanout: unrollings with equal factors
+  std::vector<Factors> all_;
 };
 
 /// Of those that cost less than what is enough, the least first.
-std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const Combinations& all, double enough) {
+std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const std::vector<Factors>& all,
+                                                                        double enough) {
   const std::array<Keepers, kMaxTensors> known = keepers();
   const double energy = least_energy(), steps = iterations();
   std::vector<std::pair<double, std::uint32_t>> floors;
-  for (std::uint32_t i = 0; i < all.count(); ++i, ++looked_) {
+  for (std::uint32_t i = 0; i < all.size(); ++i, ++looked_) {
     if (i % kBetweenLooksAtTime == 0 && limits_.expired()) {
       last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));  // of those that follow
       break;
     }
-    const Factors factors = all.factors(i);
-    bool fits = true;
     double units = 1;
-    for (int d = 0; d < p_.dims; ++d) {
-      fits &= !resolved_.perfect || resolved_.task.layer.dims[d].size % factors[d] == 0;
-      units *= static_cast<double>(factors[d]);
-    }
-    if (!fits) continue;
+    for (int d = 0; d < p_.dims; ++d) units *= all[i][d];
     double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfProducts));
     if (floor < enough) {
-      floor = sharing(factors, known, steps).floor;
+      floor = sharing(all[i], known, steps).floor;
       looked_ += kLooksOfSharing;
     }
     if (floor < enough)
@@ -166,32 +198,24 @@ std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const Co
   return floors;
 }
 
-void DecidedFactors::list_last(double enough) {
-  const Combinations all(last_, p_.dims);
+void DecidedFactors::list_last(const Combinations& combinations, double enough) {
+  const std::vector<Factors>& all = combinations.all();
   const std::array<Keepers, kMaxTensors> known = keepers();
   const double steps = iterations();
   const std::vector<std::pair<double, std::uint32_t>> floors = floors_of(all, enough);
-  std::vector<Factors> listed;
-  for (std::size_t i = 0, next = 0; i < floors.size(); i = next) {
-    // Those with equal factors have equal floors.
-    std::map<Factors, std::vector<std::uint32_t>> alike;
-    for (; next < floors.size() && floors[next].first == floors[i].first; ++next)
-      alike[all.factors(floors[next].second)].push_back(floors[next].second);
-    for (const auto& [factors, numbers] : alike) {
-      listed.push_back(factors);
-      last_.sharing.push_back(sharing(factors, known, steps));
-      last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
-      for (const std::uint32_t number : numbers) all.unrollings(number, last_.unrollings);
-    }
+  for (const auto& [floor, i] : floors) {
+    last_.sharing.push_back(sharing(all[i], known, steps));
+    last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
+    combinations.unrollings(all[i], last_.unrollings);
   }
   last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
   for (int d = 0; d < p_.dims; ++d) {
     std::vector<Count>& distinct = last_.factors[d];
-    for (const Factors& factors : listed) distinct.push_back(factors[d]);
+    for (const auto& [floor, i] : floors) distinct.push_back(all[i][d]);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (const Factors& factors : listed) {
-      const auto place = std::lower_bound(distinct.begin(), distinct.end(), factors[d]);
+    for (const auto& [floor, i] : floors) {
+      const auto place = std::lower_bound(distinct.begin(), distinct.end(), Count{all[i][d]});
       last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
     }
   }
@@ -217,24 +241,16 @@ void DecidedFactors::find_frontier(std::size_t below) {
 }
 
 PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) {
-  // As many as act alike and have not too many combinations.
-  std::size_t count = 1, combinations = fanouts[0].all->size();
-  const auto alike = [&](int a, int b) {
-    bool same = p_.gap[a] == p_.gap[b];
-    for (int x = 0; x < p_.tensors; ++x) same &= ((p_.sharing[x] >> a ^ p_.sharing[x] >> b) & 1U) == 0;
-    return same;
-  };
-  while (count < fanouts.size() && alike(fanouts[0].level, fanouts[count].level) &&
-         combinations * fanouts[count].all->size() <= kMostTogether)
-    combinations *= fanouts[count++].all->size();
   std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;
-  for (std::size_t f = 0; f < count; ++f) lists.push_back(fanouts[f].all);
+  for (const ListedFanout& fanout : fanouts) lists.push_back(fanout.all);
   if (lists != last_.lists) {
+    const Combinations all(p_, fanouts, resolved_.perfect);
     last_ = {};
     last_.lists = std::move(lists);
-    for (std::size_t f = 0; f < count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
+    last_.count = all.fanouts();
+    for (std::size_t f = 0; f < last_.count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
     for (int d = 0; d < p_.dims; ++d) last_.others[d] = units_along(d);
-    list_last(enough);
+    list_last(all, enough);
   }
   const auto below = static_cast<std::size_t>(std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) -
                                               last_.sharing.begin());
@@ -243,7 +259,8 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
   for (int x = 0; x < p_.tensors; ++x)
     for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_[x])
       exact &= only_last_inside(pattern.pairs.front().parent);
-  return {count, std::min(last_.beyond, below < last_.sharing.size() ? last_.sharing[below].floor : kInfinity), exact};
+  return {last_.count, std::min(last_.beyond, below < last_.sharing.size() ? last_.sharing[below].floor : kInfinity),
+          exact};
 }
 
 double DecidedFactors::least(double steps) const {
