@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long proofs take on large chips, and what they leave open.
 
-    bench/chips.py --pliant build/release/bin/pliant --factorizations pfm,ruby-s chip.yaml ...
+    bench/chips.py --pliant build/release/bin/pliant --factorizations pfm,ruby-s [chip.yaml ...]
 
 Every layer of every workload is one `pliant map` of one thread. A row of the table is one accelerator and one
 factorization: layers, those that stay open (without a proof), the largest gap, CPU seconds of a layer (median, 99th
@@ -48,9 +48,11 @@ def main() -> None:
     parser.add_argument("--objective", default="edp")
     parser.add_argument("--budget")
     parser.add_argument("--each", action="store_true")
-    parser.add_argument("accelerators", nargs="+")
+    here = pathlib.Path(__file__).resolve().parent
+    parser.add_argument("accelerators", nargs="*", default=sorted(map(str, (here / "chips").glob("*.yaml"))),
+                        help="those in bench/chips by default")
     options = parser.parse_args()
-    folder = pathlib.Path(__file__).resolve().parent.parent / "configs" / "workloads"
+    folder = here.parent / "configs" / "workloads"
     print(f"{'accelerator':16} {'factors':7} {'layers':>6} {'open':>5} {'gap':>7} {'median s':>9} {'p99 s':>7} "
           f"{'longest':>8} {'MiB':>6}")
     for accelerator in options.accelerators:

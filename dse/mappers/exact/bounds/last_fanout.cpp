@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "dse/mappers/exact/bounds/decided_factors.h"
@@ -25,7 +25,7 @@ constexpr std::uint64_t kLooksOfTables = 256, kLooksOfEnergy = 4, kLooksOfSharin
 constexpr std::uint32_t kBetweenLooksAtTime = 4'096;
 
 /// Combinations of fanouts that are looked at together.
-constexpr std::size_t kMostTogether = 2'000'000;
+constexpr std::size_t kMostTogether = 4'000'000;
 
 /// A frontier of more than so many takes longer than it saves.
 constexpr std::size_t kMostOfFrontier = 512;
@@ -123,7 +123,13 @@ class DecidedFactors::Combinations {
     return same;
   }
   void multiply(const ByFactors& more) {
-    std::vector<Factors> products;
+    const auto hash = [this](const Factors& factors) {
+      std::uint64_t mixed = 0;
+      for (int d = 0; d < p_.dims; ++d)
+        mixed = (mixed ^ static_cast<std::uint64_t>(factors[d])) * 0x9E3779B97F4A7C15ULL;
+      return static_cast<std::size_t>(mixed ^ mixed >> 32);
+    };
+    std::unordered_set<Factors, decltype(hash)> products(0, hash);
     for (const Factors& one : all_)
       for (const auto& [other, unrollings] : more) {
         Factors product = one;
@@ -132,11 +138,10 @@ class DecidedFactors::Combinations {
           product[d] *= other[d];
           fits &= !perfect_ || std::fmod(p_.size[d], product[d]) == 0;
         }
-        if (fits) products.push_back(product);
+        if (fits) products.insert(product);
       }
-    std::sort(products.begin(), products.end());
-    products.erase(std::unique(products.begin(), products.end()), products.end());
-    all_ = std::move(products);
+    all_.assign(products.begin(), products.end());
+    std::sort(all_.begin(), all_.end());
   }
   void choose(std::size_t f, const Factors& factors, std::vector<std::uint32_t>& chosen,
               std::vector<std::uint32_t>& found) const {
