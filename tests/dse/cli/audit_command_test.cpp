@@ -104,8 +104,10 @@ TEST_F(AuditCommand, BadInputIsLocatedAndExplained) {
   EXPECT_EQ(audit(nlohmann::json::object()).code, 2);
   EXPECT_EQ(audit(nlohmann::json::parse(certificate(kAudited)), {"--sample", "150%"}).code, 2);
   EXPECT_EQ(audit(nlohmann::json::object(), {"--sample", "a lot"}).code, 2);
-  EXPECT_EQ(run({"map", "--accelerator", "eyeriss", "--workload", "resnet50", "--certificate", file_.string()}).code,
-            2);
+  EXPECT_EQ(
+      run({"map", "--accelerator", "eyeriss", "--workload", "resnet50", "--layers", "--certificate", file_.string()})
+          .code,
+      2);
   EXPECT_EQ(run({"map", "--accelerator", "eyeriss", "--layer", "gemm:M=4,N=4,K=4", "--mapper", "random",
                  "--certificate", file_.string()})
                 .code,
