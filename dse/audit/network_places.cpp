@@ -127,7 +127,7 @@ Count NetworkPlaces::words(int tensor, std::size_t s, int level) const {
   }
   const Wide all = static_cast<Wide>(tensors_[static_cast<std::size_t>(tensor)].elements) * bits;
   const Wide word = memory_at(accelerator_, level)->word_bits;
-  return static_cast<Count>((all + word - 1) / word);
+  return static_cast<Count>(all / word + (all % word == 0 ? 0 : 1));
 }
 
 void NetworkPlaces::find_places(int t) {
