@@ -12,8 +12,8 @@ namespace {
 
 /// What is asked, and what is claimed of it.
 template <class Optimum>
-audit::NetworkCertificate begin(const Workload& workload, const std::vector<Task>& rows, const NetworkGoal& goal,
-                                bool stay, const Optimum& best) {
+audit::NetworkCertificate claim_of(const Workload& workload, const std::vector<Task>& rows, const NetworkGoal& goal,
+                                   bool stay, const Optimum& best) {
   audit::NetworkCertificate certificate;
   certificate.task = {workload, rows.front().accelerator, rows.front().factorization, goal.objective,
                       stay,     goal.most_cycles};
@@ -46,7 +46,7 @@ void add_proofs(const std::vector<Task>& rows, const audit::LayerVariant& varian
 audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
                                               const NetworkGoal& goal, bool stay, const residency::Search& search,
                                               const residency::Optimum& best) {
-  audit::NetworkCertificate certificate = begin(workload, rows, goal, stay, best);
+  audit::NetworkCertificate certificate = claim_of(workload, rows, goal, stay, best);
   for (std::size_t s = 0; s < best.steps.size(); ++s) {
     audit::StepClaim& claim = certificate.steps.emplace_back();
     const int makes = search.live().steps[s].makes;
@@ -63,7 +63,7 @@ audit::NetworkCertificate network_certificate(const Workload& workload, const st
 
 audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
                                               const NetworkGoal& goal, const NetworkOptimum& best) {
-  audit::NetworkCertificate certificate = begin(workload, rows, goal, false, best);
+  audit::NetworkCertificate certificate = claim_of(workload, rows, goal, false, best);
   certificate.steps.resize(rows.size());
   for (const NetworkPart& part : best.parts) certificate.steps[part.layer].parts.push_back({part.mapping, part.count});
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// A skip connection over two layers, an operator that is not in place, and a buffer in which not all of it fits.
-constexpr const char* kNetwork = R"(pliant: workload
+constexpr const char* kResidualNetwork = R"(pliant: workload
 name: residual
 layers:
   - {layer: stem, conv: {M: 8, C: 4, P: 8, Q: 8, R: 3, S: 3}}
@@ -37,7 +37,7 @@ graph:
   - {layer: last, from: pool}
 )";
 
-constexpr const char* kMachine = R"(pliant: accelerator
+constexpr const char* kSmallMachine = R"(pliant: accelerator
 name: small
 word_bits: 8
 bits: {inputs: 8, weights: 8, outputs: 8, partial_sums: 16}
@@ -56,8 +56,8 @@ flexibility:
 class NetworkCertificates : public testing::Test {
  protected:
   NetworkCertificates() {
-    std::ofstream(file("network.yaml")) << kNetwork;
-    std::ofstream(file("machine.yaml")) << kMachine;
+    std::ofstream(file("network.yaml")) << kResidualNetwork;
+    std::ofstream(file("machine.yaml")) << kSmallMachine;
   }
 
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -107,7 +107,7 @@ TEST_F(NetworkCertificates, SomethingStaysAndNotEverythingFits) {
 }
 
 TEST_F(NetworkCertificates, OfLayersThatHaveNothingToDoWithEachOther) {
-  std::string text = kNetwork;
+  std::string text = kResidualNetwork;
   text.resize(text.find("graph:"));
   std::ofstream(file("network.yaml")) << text;
   EXPECT_EQ(audit(certificate()).code, 0);
@@ -131,7 +131,7 @@ TEST_F(NetworkCertificates, WithADeadlineClaimWhatTheirLinesProve) {
 /// Changes a certificate; false: this one has nothing of the kind.
 using Spoiling = std::function<bool(json&, std::mt19937_64&)>;
 
-json& any(json& list, std::mt19937_64& random) { return list[random() % list.size()]; }
+json& one_of_list(json& list, std::mt19937_64& random) { return list[random() % list.size()]; }
 
 const std::vector<std::pair<std::string, Spoiling>> kSpoilings{
     {"the network's bound raised",
@@ -146,13 +146,13 @@ const std::vector<std::pair<std::string, Spoiling>> kSpoilings{
      }},
     {"a proof's bound raised",
      [](json& c, std::mt19937_64& random) {
-       json& claim = any(any(c["variants"], random)["proofs"], random)["claim"];
+       json& claim = one_of_list(one_of_list(c["variants"], random)["proofs"], random)["claim"];
        claim["lower_bound"] = claim["lower_bound"].get<double>() * (1 + 1e-6);
        return true;
      }},
     {"a proof's bound and value raised",
      [](json& c, std::mt19937_64& random) {
-       json& proof = any(any(c["variants"], random)["proofs"], random);
+       json& proof = one_of_list(one_of_list(c["variants"], random)["proofs"], random);
        const double up = 1 + 1e-6;
        for (const char* key : {"value", "lower_bound"}) proof["claim"][key] = proof["claim"][key].get<double>() * up;
        for (json& part : proof["parts"]) {
@@ -163,7 +163,7 @@ const std::vector<std::pair<std::string, Spoiling>> kSpoilings{
      }},
     {"a bound raised of a proof without a mapping",
      [](json& c, std::mt19937_64& random) {
-       json& proof = any(any(c["variants"], random)["proofs"], random);
+       json& proof = one_of_list(one_of_list(c["variants"], random)["proofs"], random);
        const double up = proof["claim"]["lower_bound"].get<double>() * (1 + 1e-6);
        proof["claim"].erase("mapping");
        proof["claim"].update(json{{"value", nullptr}, {"lower_bound", up}, {"certified", false}});
@@ -177,20 +177,20 @@ const std::vector<std::pair<std::string, Spoiling>> kSpoilings{
      }},
     {"a part dropped",
      [](json& c, std::mt19937_64& random) {
-       json& parts = any(any(c["variants"], random)["proofs"], random)["parts"];
+       json& parts = one_of_list(one_of_list(c["variants"], random)["proofs"], random)["parts"];
        parts.erase(random() % parts.size());
        return true;
      }},
     {"a tensor that does not fit, or may not live there",
      [](json& c, std::mt19937_64& random) {
-       json& step = any(c["claim"]["steps"], random);
+       json& step = one_of_list(c["claim"]["steps"], random);
        const bool outside = step["made_in"] == "outside";
        step["made_in"] = outside ? "Buffer" : random() % 2 == 0 ? "outside" : "Register";
        return true;
      }},
     {"a wrong slope of a proof",
      [](json& c, std::mt19937_64& random) {
-       json& proof = any(any(c["variants"], random)["proofs"], random);
+       json& proof = one_of_list(one_of_list(c["variants"], random)["proofs"], random);
        proof["slope"] = proof["slope"].is_null() ? json(0.5) : json(proof["slope"].get<double>() + 0.01);
        return true;
      }},
@@ -205,26 +205,26 @@ const std::vector<std::pair<std::string, Spoiling>> kSpoilings{
      }},
     {"two layers swapped",
      [](json& c, std::mt19937_64& random) {
-       json &one = any(c["variants"], random), &other = any(c["variants"], random);
+       json &one = one_of_list(c["variants"], random), &other = one_of_list(c["variants"], random);
        if (one["layer"] == other["layer"]) return false;
        std::swap(one["layer"], other["layer"]);
        return true;
      }},
     {"a variant's places changed",
      [](json& c, std::mt19937_64& random) {
-       json& variant = any(c["variants"], random);
+       json& variant = one_of_list(c["variants"], random);
        if (variant["places"].empty()) return false;
        variant["places"].erase(variant["places"].begin());
        return true;
      }},
     {"no room left by what a variant says is taken",
      [](json& c, std::mt19937_64& random) {
-       any(c["variants"], random)["taken"] = json{{"Buffer", {{"inputs", 1800}}}};
+       one_of_list(c["variants"], random)["taken"] = json{{"Buffer", {{"inputs", 1800}}}};
        return true;
      }},
     {"of variants that differ in room only that with the least is left",
      [](json& c, std::mt19937_64& random) {
-       const json picked = any(c["variants"], random);
+       const json picked = one_of_list(c["variants"], random);
        const auto taken = [](const json& variant) {
          int sum = 0;
          for (const json& by_role : variant["taken"])
@@ -247,7 +247,7 @@ const std::vector<std::pair<std::string, Spoiling>> kSpoilings{
      }},
     {"all variants of a layer dropped",
      [](json& c, std::mt19937_64& random) {
-       const json name = any(c["variants"], random)["layer"];
+       const json name = one_of_list(c["variants"], random)["layer"];
        json left = json::array();
        for (const json& variant : c["variants"])
          if (variant["layer"] != name) left.push_back(variant);
