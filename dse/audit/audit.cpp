@@ -47,7 +47,9 @@ class Audit {
     check_parts();
     if (cover()) {
       count_choices();
-      if (!enumerate()) check_choices();
+      // Counting mappings takes longer than most bounds do: what is not small at a glance is counted only where the
+      // bounds leave something open.
+      if (!enumerate(kGlance)) check_choices();
     }
     for (const PartAudit& part : report_.parts) report_.checked += part.checked;
     report_.seconds = seconds();
@@ -181,17 +183,19 @@ class Audit {
     }
   }
 
+  static constexpr LegalCountLimits kGlance{5'000, 100'000}, kThorough{50'000, 50'000'000};
+
   /// Legal mappings, or with padding all that the slots allow; nullopt: very many.
-  std::optional<BigCount> count_mappings() const {
+  std::optional<BigCount> count_mappings(const LegalCountLimits& limits) const {
     if (task_.factorization == Factorization::kPadding)
       return map_space_size(task_.layer, task_.accelerator, task_.flexibility, task_.factorization).total();
-    return count_legal_mappings(task_.layer, task_.accelerator, task_.flexibility, task_.factorization,
-                                {50'000, 50'000'000});
+    return count_legal_mappings(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, limits);
   }
 
   /// 4. Small map-spaces: every mapping is priced.
-  bool enumerate() {
-    const std::optional<BigCount> size = count_mappings();
+  bool enumerate(const LegalCountLimits& limits) {
+    if (options_.enumerate == 0) return false;
+    const std::optional<BigCount> size = count_mappings(limits);
     if (!size || *size > options_.enumerate) return false;
     std::map<std::pair<Factors, Kept>, double> least;
     Nest nest(problem_);
@@ -280,6 +284,13 @@ class Audit {
                           claim.lower_bound));
     };
     tbb::task_arena(options_.threads).execute([&] { tbb::parallel_for(std::size_t{0}, claims_.size(), one); });
+    const auto open = [](const PartAudit& part) { return part.undecided > 0; };
+    if (options_.share == 1 && !late && std::ranges::any_of(report_.parts, open)) {
+      std::vector<PartAudit> before = report_.parts;
+      for (PartAudit& part : report_.parts) part = {.choices = part.choices};
+      if (enumerate(kThorough)) return;
+      report_.parts = std::move(before);
+    }
     for (std::size_t i = 0; i < report_.parts.size(); ++i)
       if (report_.parts[i].undecided > 0)
         report_.undecided.push_back(fmt::format("part {}: {} of {} choices, their lower bounds are not confirmed",

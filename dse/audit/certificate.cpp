@@ -10,6 +10,7 @@
 
 #include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
+#include "dse/audit/certificate_json.h"
 
 namespace pliant::audit {
 
@@ -19,9 +20,6 @@ using nlohmann::json;
 
 constexpr std::array<std::string_view, 5> kClosedBy = {"floor", "choice-bounds", "tables", "search", "left"};
 constexpr int kSchema = 1;
-
-/// JSON has no infinity: what nothing can reach is written as null.
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 std::vector<int> levels_of(const Accelerator& accelerator, bool fanouts) {
   std::vector<int> levels;
@@ -57,7 +55,7 @@ json kept_json(const Task& task, const Kept& kept) {
 }
 
 json part_json(const Task& task, const Part& part, std::map<Kept, std::size_t>& keeps) {
-  json out{{"closed_by", to_string(part.closed_by)}, {"lower_bound", number(part.lower_bound)}};
+  json out{{"closed_by", to_string(part.closed_by)}, {"lower_bound", bound_json(part.lower_bound)}};
   if (part.choices) out["choices"] = *part.choices;
   if (part.scope == Part::Scope::kSlow) out["steps_at_least"] = part.least_steps;
   if (part.scope == Part::Scope::kRest) out["rest"] = true;
@@ -65,7 +63,7 @@ json part_json(const Task& task, const Part& part, std::map<Kept, std::size_t>& 
   json members = json::array();
   for (const Member& member : part.members) {
     const std::size_t kept = keeps.try_emplace(member.kept, keeps.size()).first->second;
-    members.push_back({factors_json(task, member.unrolling), kept, number(member.lower_bound)});
+    members.push_back({factors_json(task, member.unrolling), kept, bound_json(member.lower_bound)});
   }
   out["members"] = std::move(members);
   return out;
@@ -74,9 +72,9 @@ json part_json(const Task& task, const Part& part, std::map<Kept, std::size_t>& 
 /// The file as JSON, with a diagnostic for everything that is not as it should be.
 class Reader {
  public:
-  Reader(const Library& library, std::string file) : library_(library), file_(std::move(file)) {}
+  explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  Certificate read(std::string_view text) {
+  Certificate read(const Library& library, std::string_view text) {
     json root;
     try {
       root = json::parse(text);
@@ -86,10 +84,27 @@ class Reader {
     if (!root.is_object() || root.value("pliant", "") != "certificate") throw wrong("pliant", "is not `certificate`");
     if (root.value("schema", 0) != kSchema) throw wrong("schema", fmt::format("is not {}", kSchema));
     try {
-      return read_root(root);
+      return read_proof(root, read_task(library, root.at("task")));
     } catch (const json::exception& error) {
       throw wrong("", fmt::format("is not a certificate: {}", error.what()));
     }
+  }
+
+  Certificate read_proof(const json& root, Task task) {
+    Certificate out;
+    out.task = std::move(task);
+    const json& claim = root.at("claim");
+    out.value = bound_from(claim.at("value"));
+    out.lower_bound = bound_from(claim.at("lower_bound"));
+    out.certified = claim.at("certified").get<bool>();
+    out.infeasible = claim.at("infeasible").get<bool>();
+    if (claim.contains("mapping"))
+      out.mapping = parse_mapping_text(claim.at("mapping").get<std::string>(), file_ + ": claim.mapping",
+                                       out.task.layer, out.task.accelerator)
+                        .mapping;
+    for (const json& kept : root.at("keeps")) keeps_.push_back(read_kept(out.task, kept));
+    for (const json& part : root.at("parts")) out.parts.push_back(read_part(out.task, part));
+    return out;
   }
 
  private:
@@ -101,34 +116,20 @@ class Reader {
                                  .did_you_mean = {}});
   }
 
-  static double bound_of(const json& value) { return value.is_null() ? kInfinity : value.get<double>(); }
-
-  Certificate read_root(const json& root) {
-    Certificate out;
-    const json& task = root.at("task");
-    out.task.layer = parse_layer_text(task.at("layer").get<std::string>(), file_ + ": task.layer");
-    out.task.accelerator =
-        parse_accelerator_text(library_, task.at("accelerator").get<std::string>(), file_ + ": task.accelerator");
-    out.task.flexibility = out.task.accelerator.flexibility_of(out.task.layer);
-    const auto rule = parse_factorization(task.at("factorization").get<std::string>());
-    const auto objective = parse_objective(task.at("objective").get<std::string>());
+  Task read_task(const Library& library, const json& in) const {
+    Task task;
+    task.layer = parse_layer_text(in.at("layer").get<std::string>(), file_ + ": task.layer");
+    task.accelerator =
+        parse_accelerator_text(library, in.at("accelerator").get<std::string>(), file_ + ": task.accelerator");
+    task.flexibility = task.accelerator.flexibility_of(task.layer);
+    const auto rule = parse_factorization(in.at("factorization").get<std::string>());
+    const auto objective = parse_objective(in.at("objective").get<std::string>());
     if (!rule) throw wrong("task.factorization", "is unknown");
     if (!objective) throw wrong("task.objective", "is unknown");
-    out.task.factorization = *rule;
-    out.task.objective = *objective;
-    if (task.contains("most_cycles")) out.task.most_cycles = task.at("most_cycles").get<double>();
-    const json& claim = root.at("claim");
-    out.value = bound_of(claim.at("value"));
-    out.lower_bound = bound_of(claim.at("lower_bound"));
-    out.certified = claim.at("certified").get<bool>();
-    out.infeasible = claim.at("infeasible").get<bool>();
-    if (claim.contains("mapping"))
-      out.mapping = parse_mapping_text(claim.at("mapping").get<std::string>(), file_ + ": claim.mapping",
-                                       out.task.layer, out.task.accelerator)
-                        .mapping;
-    for (const json& kept : root.at("keeps")) keeps_.push_back(read_kept(out.task, kept));
-    for (const json& part : root.at("parts")) out.parts.push_back(read_part(out.task, part));
-    return out;
+    task.factorization = *rule;
+    task.objective = *objective;
+    if (in.contains("most_cycles")) task.most_cycles = in.at("most_cycles").get<double>();
+    return task;
   }
 
   Kept read_kept(const Task& task, const json& lists) const {
@@ -168,7 +169,7 @@ class Reader {
     const auto by = parse_closed_by(in.at("closed_by").get<std::string>());
     if (!by) throw wrong("parts.closed_by", "is unknown");
     part.closed_by = *by;
-    part.lower_bound = bound_of(in.at("lower_bound"));
+    part.lower_bound = bound_from(in.at("lower_bound"));
     if (in.contains("choices")) part.choices = in.at("choices").get<std::uint64_t>();
     if (in.contains("steps_at_least")) {
       part.scope = Part::Scope::kSlow;
@@ -179,13 +180,12 @@ class Reader {
       for (const json& member : in.at("members")) {
         const auto kept = member.at(1).get<std::size_t>();
         if (kept >= keeps_.size()) throw wrong("parts.members", "names a way to keep that is not listed");
-        part.members.push_back({read_factors(task, member.at(0)), keeps_[kept], bound_of(member.at(2))});
+        part.members.push_back({read_factors(task, member.at(0)), keeps_[kept], bound_from(member.at(2))});
       }
     }
     return part;
   }
 
-  const Library& library_;
   std::string file_;
   std::vector<Kept> keeps_;
 };
@@ -212,40 +212,59 @@ double least_steps(const Task& task, const Factors& unrolling) {
   return steps;
 }
 
-std::string write_certificate(const Certificate& certificate) {
-  const Task& task = certificate.task;
-  Accelerator accelerator = task.accelerator;
-  accelerator.flexibility = task.flexibility;
-  accelerator.flexibility_for.clear();
-  // The rules are complete as they stand. A class beside them would be applied once more, with its own baseline.
+json bound_json(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+double bound_from(const json& value) { return value.is_null() ? kInfinity : value.get<double>(); }
+
+Accelerator without_classes(Accelerator accelerator) {
   accelerator.flexibility.name.clear();
+  for (auto& [operation, rules] : accelerator.flexibility_for) rules.name.clear();
   accelerator.baseline = {};
   accelerator.partial.clear();
+  return accelerator;
+}
+
+json proof_json(const Certificate& certificate) {
+  const Task& task = certificate.task;
+  json claim{{"value", bound_json(certificate.value)},
+             {"lower_bound", bound_json(certificate.lower_bound)},
+             {"certified", certificate.certified},
+             {"infeasible", certificate.infeasible}};
+  if (certificate.mapping)
+    claim["mapping"] = write_mapping(task.layer, task.accelerator, *certificate.mapping, task.factorization);
+  std::map<Kept, std::size_t> keeps;
+  json parts = json::array();
+  for (const Part& part : certificate.parts) parts.push_back(part_json(task, part, keeps));
+  std::vector<json> listed(keeps.size());
+  for (const auto& [kept, at] : keeps) listed[at] = kept_json(task, kept);
+  return {{"claim", std::move(claim)}, {"keeps", std::move(listed)}, {"parts", std::move(parts)}};
+}
+
+std::string write_certificate(const Certificate& certificate) {
+  const Task& task = certificate.task;
+  Accelerator accelerator = without_classes(task.accelerator);
+  accelerator.flexibility = task.flexibility;
+  accelerator.flexibility.name.clear();
+  accelerator.flexibility_for.clear();
   json about{{"layer", write_layer(task.layer)},
              {"accelerator", write_accelerator(accelerator)},
              {"factorization", to_string(task.factorization)},
              {"objective", to_string(task.objective)}};
   if (std::isfinite(task.most_cycles)) about["most_cycles"] = task.most_cycles;
-  json claim{{"value", number(certificate.value)},
-             {"lower_bound", number(certificate.lower_bound)},
-             {"certified", certificate.certified},
-             {"infeasible", certificate.infeasible}};
-  if (certificate.mapping)
-    claim["mapping"] = write_mapping(task.layer, accelerator, *certificate.mapping, task.factorization);
-  std::map<Kept, std::size_t> keeps;
+  const json proof = proof_json(certificate);
   std::string parts;
-  for (const Part& part : certificate.parts)
-    parts += (parts.empty() ? "\n    " : ",\n    ") + part_json(task, part, keeps).dump();
-  std::vector<json> listed(keeps.size());
-  for (const auto& [kept, at] : keeps) listed[at] = kept_json(task, kept);
+  for (const json& part : proof.at("parts")) parts += (parts.empty() ? "\n    " : ",\n    ") + part.dump();
   return fmt::format(
       "{{\n  \"pliant\": \"certificate\",\n  \"schema\": {},\n  \"task\": {},\n  \"claim\": {},\n  \"keeps\": {},\n"
       "  \"parts\": [{}\n  ]\n}}\n",
-      kSchema, about.dump(), claim.dump(), json(listed).dump(), parts);
+      kSchema, about.dump(), proof.at("claim").dump(), proof.at("keeps").dump(), parts);
+}
+
+Certificate read_proof(const json& proof, Task task, const std::string& file) {
+  return Reader(file).read_proof(proof, std::move(task));
 }
 
 Certificate read_certificate(const Library& library, std::string_view text, const std::string& file) {
-  return Reader(library, file).read(text);
+  return Reader(file).read(library, text);
 }
 
 }  // namespace pliant::audit

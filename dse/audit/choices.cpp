@@ -17,7 +17,12 @@ namespace {
 class FanoutFactors {
  public:
   FanoutFactors(const MapSpaceRules& rules, const FanoutRules& fanout, std::size_t most)
-      : rules_(rules), fanout_(fanout), most_(most), factors_(rules.layer.dims.size(), 1) {}
+      : rules_(rules), fanout_(fanout), most_(most), factors_(rules.layer.dims.size(), 1) {
+    for (const Dim& dim : rules.layer.dims) {
+      divisors_.push_back(divisors(dim.size));
+      divisors_.back().push_back(dim.size + 1);  // the end
+    }
+  }
 
   std::optional<std::vector<Factors>> all() {
     if (!place(0, 1, 1, 0, 0)) return std::nullopt;
@@ -33,19 +38,22 @@ class FanoutFactors {
   }
 
   bool place(std::size_t d, Count rows, Count cols, DimSet row_dims, DimSet col_dims) {
-    if (!fanout_.holds(rows, cols)) return true;
+    // What does not fit now, or has dims on a side that no assignment explains, does not get better with more loops.
+    if (!fanout_.holds(rows, cols) || !fanout_.assigns(row_dims, col_dims)) return true;
     if (++visited_ > kVisitsPerResult * most_ || found_.size() > most_) return false;
     if (d == factors_.size()) {
-      if (fanout_.assigns(row_dims, col_dims)) found_.insert(factors_);
+      found_.insert(factors_);
       return true;
     }
     const Count size = rules_.layer.dims[d].size;
     const bool perfect = rules_.factorization == Factorization::kPerfect;
     const DimSet bit = DimSet{1} << d;
     const Count most_rows = std::min(limit(d, Side::kRows), size), most_cols = std::min(limit(d, Side::kCols), size);
-    for (Count r = 1; r <= most_rows; ++r) {
-      if (perfect && size % r != 0) continue;
-      for (Count c = 1; c <= most_cols && r <= ceil_div(size, c); ++c) {
+    // Perfect factors divide the dim; next(n) is the least above n that may be one.
+    const std::vector<Count>& all = divisors_[d];
+    const auto next = [&](Count n) { return perfect ? *std::ranges::upper_bound(all, n) : n + 1; };
+    for (Count r = 1; r <= most_rows; r = next(r)) {
+      for (Count c = 1; c <= most_cols && r <= ceil_div(size, c); c = next(c)) {
         if (perfect && size % (r * c) != 0) continue;
         if (!fanout_.holds(rows * r, cols * c)) break;
         factors_[d] = r * c;
@@ -65,6 +73,7 @@ class FanoutFactors {
   const std::size_t most_;
   std::size_t visited_ = 0;
   Factors factors_;
+  std::vector<std::vector<Count>> divisors_;  ///< by dim
   std::set<Factors> found_;
 };
 

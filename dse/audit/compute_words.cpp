@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "core/affine.h"
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
+#include "dse/audit/index_values.h"
 #include "dse/audit/transfers.h"
 #include "flex/mapspace/factors.h"
 
@@ -129,10 +129,10 @@ std::vector<ChoiceTransfers::Rounds> ChoiceTransfers::rounds_under(std::uint32_t
 /// The average of their shares over the words.
 double ChoiceTransfers::share_of(std::span<const Rounds* const> dims) {
   double share = 0;
-  std::array<Stride, kMaxDims> strides;
+  std::array<IndexTerm, kMaxDims> strides;
   const auto add = [&](auto&& self, std::size_t i, double words, double units) -> void {
     if (i == dims.size()) {
-      const Count windows = distinct_values(std::span<const Stride>(strides.data(), dims.size()));
+      const Count windows = fewest_values(std::span<const IndexTerm>(strides.data(), dims.size()));
       share += words * static_cast<double>(windows) / units;
       return;
     }

@@ -70,8 +70,11 @@ NestedTiles::NestedTiles(const TileRules& rules, const Measures& measures, const
     stride_.push_back(nodes_);
     nodes_ *= static_cast<std::uint32_t>(divisors_.back().size());
   }
-  const auto tile_at = [&](std::uint32_t node, int d) {
-    return divisors_[d][node / stride_[d] % static_cast<std::uint32_t>(divisors_[d].size())];
+  // Calls visit(first, last, i) for all nodes [first, last) next to each other that have the i-th tile along a dim.
+  const auto along = [&](int d, const auto& visit) {
+    const auto count = static_cast<std::uint32_t>(divisors_[d].size());
+    for (std::uint32_t first = 0; first < nodes_;)
+      for (std::uint32_t i = 0; i < count; ++i, first += stride_[d]) visit(first, first + stride_[d], i);
   };
   for (int x = 0; x < p_.tensors; ++x) {
     auto& repeats = repeats_.emplace_back(nodes_, 1.0);
@@ -81,11 +84,15 @@ NestedTiles::NestedTiles(const TileRules& rules, const Measures& measures, const
     tiles.emplace_back().fill(1);
     for (int d = 0; d < p_.dims; ++d) {
       if (!p_.is_coupled(x, d))
-        for (std::uint32_t n = 0; n < nodes_; ++n)
-          repeats[n] *= static_cast<double>(divisors_[d].back() / tile_at(n, d));
+        along(d, [&](std::uint32_t first, std::uint32_t last, std::uint32_t i) {
+          const auto left = static_cast<double>(divisors_[d].back() / divisors_[d][i]);
+          for (std::uint32_t n = first; n < last; ++n) repeats[n] *= left;
+        });
       if (!(p_.affine_dims[x] >> d & 1U)) continue;
       const auto count = static_cast<std::uint32_t>(divisors_[d].size());
-      for (std::uint32_t n = 0; n < nodes_; ++n) affine[n] += affine_stride * (n / stride_[d] % count);
+      along(d, [&](std::uint32_t first, std::uint32_t last, std::uint32_t i) {
+        for (std::uint32_t n = first; n < last; ++n) affine[n] += affine_stride * i;
+      });
       const std::vector<std::array<Count, kMaxDims>> before = tiles;
       tiles.clear();
       for (const Count tile : divisors_[d])
@@ -96,20 +103,30 @@ NestedTiles::NestedTiles(const TileRules& rules, const Measures& measures, const
       affine_stride *= count;
     }
   }
-  // Nodes whose tiles a memory can hold.
-  std::array<Count, kMaxDims> tiles{};
+  for (std::size_t k = 0; k < rules_.memories.size(); ++k) find_fitting(k);
+}
+
+/// Nodes whose tiles a memory can hold, one after the other: the first dim's tile changes most often.
+void NestedTiles::find_fitting(std::size_t k) {
+  const MemoryRules& memory = rules_.space.memories[rules_.memories[k]];
+  const TensorSet kept = kept_[rules_.memories[k]];
+  auto& fits = fits_.emplace_back(nodes_, char{1});
+  if (memory.holds_everything() && !memory.has_fixed_tile) return;
+  std::array<Count, kMaxDims> tiles{}, fixed{}, inside{};
+  for (int d = 0; d < p_.dims; ++d) {
+    tiles[d] = inside[d] = transfers_.inside(memory.level, d);
+    fixed[d] = rules_.space.fixed_tile(memory, d, p_.layer.dims[d].size);
+  }
+  std::array<std::size_t, kMaxDims> at{};
   const auto words = [&](int x) { return rules_.space.footprint.words(x, [&](int d) { return tiles[d]; }); };
-  for (std::size_t k = 0; k < rules_.memories.size(); ++k) {
-    const MemoryRules& memory = rules_.space.memories[rules_.memories[k]];
-    auto& fits = fits_.emplace_back(nodes_, char{1});
-    for (std::uint32_t n = 0; n < nodes_; ++n) {
-      bool holds = true;
-      for (int d = 0; d < p_.dims; ++d) {
-        tiles[d] = tile_at(n, d) * transfers_.inside(memory.level, d);
-        const Count fixed = rules_.space.fixed_tile(memory, d, p_.layer.dims[d].size);
-        holds &= fixed == 0 || tiles[d] == fixed;
-      }
-      fits[n] = holds && memory.holds(kept_[rules_.memories[k]], words) ? 1 : 0;
+  for (std::uint32_t n = 0; n < nodes_; ++n) {
+    bool holds = true;
+    for (int d = 0; d < p_.dims; ++d) holds &= fixed[d] == 0 || tiles[d] == fixed[d];
+    fits[n] = holds && memory.holds(kept, words) ? 1 : 0;
+    for (int d = 0; d < p_.dims; ++d) {
+      at[d] = at[d] + 1 == divisors_[d].size() ? 0 : at[d] + 1;
+      tiles[d] = divisors_[d][at[d]] * inside[d];
+      if (at[d] > 0) break;
     }
   }
 }

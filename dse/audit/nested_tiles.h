@@ -64,6 +64,7 @@ class NestedTiles {
   };
   using Tables = std::map<Waiting, Table>;
 
+  void find_fitting(std::size_t k);
   double run(const std::vector<double>& weights);
   /// Notes for every node that the path stands there after such a step.
   void note(Table& table, Record::Way way);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/affine.h"
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
+#include "dse/audit/index_values.h"
 
 namespace pliant::audit {
 
@@ -177,16 +177,16 @@ double ChoiceTransfers::most_first_arrivals(int level) const {
   const bool box = p_.conventions.footprint == Conventions::Footprint::kBoundingBox;
   double words = p_.simple_words[x] * copies_outside(level, below(p_.dims) & ~p_.simple[x]);
   for (const Problem::AffineRank& rank : p_.affine[x]) {
-    std::array<Stride, kMaxDims> whole;
+    std::array<IndexTerm, kMaxDims> whole;
     double iterations = 1;
     for (int i = 0; i < rank.terms; ++i) {
       const int d = rank.dim[i];
       whole[static_cast<std::size_t>(i)] = {rank.coefficient[i], static_cast<Count>(p_.size[d])};
       iterations *= p_.size[d] / copies_outside(level, DimSet{1} << d);
     }
-    const std::span<const Stride> strides(whole.data(), static_cast<std::size_t>(rank.terms));
-    words *= box ? static_cast<double>(bounding_extent(strides))
-                 : std::min(iterations, static_cast<double>(distinct_values(strides)));
+    const std::span<const IndexTerm> strides(whole.data(), static_cast<std::size_t>(rank.terms));
+    words *= box ? static_cast<double>(box_of_values(strides))
+                 : std::min(iterations, static_cast<double>(most_values(strides)));
   }
   return words;
 }
@@ -259,7 +259,7 @@ double ChoiceTransfers::extent(const Problem::AffineRank& rank, const Transfer& 
                                const std::array<Count, kMaxDims>& tile, int mover_level, int mover_dim, Count bound,
                                std::uint32_t united, bool beside) const {
   const bool box = p_.conventions.footprint == Conventions::Footprint::kBoundingBox;
-  std::array<Stride, kMaxStrides> strides;
+  std::array<IndexTerm, kMostTerms> strides;
   std::size_t n = 0;
   double span = 1, slide_step = 0, slides = 1;
   for (int i = 0; i < rank.terms; ++i) {
@@ -288,13 +288,13 @@ double ChoiceTransfers::extent(const Problem::AffineRank& rank, const Transfer& 
     strides[n++] = {coefficient, count};
   }
   if (box) return span + (slides - 1) * std::min(slide_step, span);
-  return static_cast<double>(distinct_values(std::span<const Stride>(strides.data(), n)));
+  return static_cast<double>(fewest_values(std::span<const IndexTerm>(strides.data(), n)));
 }
 
 /// Different windows among the children that some fanouts of one network give a tile each.
 Count ChoiceTransfers::displacements(const Problem::AffineRank& rank, std::uint32_t fanouts,
                                      const std::array<Count, kMaxDims>& tile) const {
-  std::array<Stride, kMaxStrides> strides;
+  std::array<IndexTerm, kMostTerms> strides;
   std::size_t n = 0;
   for (int i = 0; i < rank.terms; ++i) {
     const int d = rank.dim[i];
@@ -302,7 +302,7 @@ Count ChoiceTransfers::displacements(const Problem::AffineRank& rank, std::uint3
       if (factor_[l][d] > 1) strides[n++] = {rank.coefficient[i] * tile[d] * inside_[l][d], factor_[l][d]};
     });
   }
-  return distinct_values(std::span<const Stride>(strides.data(), n));
+  return fewest_values(std::span<const IndexTerm>(strides.data(), n));
 }
 
 /// The fewest of these where loops that are not known yet lie between the tile and the fanouts: some divisor of the

@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "core/input/diagnostics.h"
-#include "dse/audit/audit.h"
+#include "dse/audit/network_audit.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/map_audit.h"
 #include "dse/cli/shipped_configs.h"
 
 namespace pliant {
@@ -27,7 +28,8 @@ Checks a proof that `pliant map --certificate` wrote, or all that `pliant sweep 
 code that shares nothing with the mapper: the mapping is legal and has the value claimed; the parts cover the map-space,
 which is counted again; no mapping of a part is below the part's lower bound. Small map-spaces are enumerated; larger
 ones are checked choice by choice, by transfers that happen at least once and by a plain dynamic programme over nested
-tiles. What could not be checked is said.
+tiles. Of a network all of that for every layer's proofs; then where its tensors may live, what room they take and the
+shortest path over all of it are found again. What could not be checked is said.
 
 Exit code 0: everything asked for was checked and holds. 1: something is wrong. 4: nothing is wrong, but something could
 not be decided.
@@ -37,10 +39,10 @@ examples:
   pliant audit proof.json
   pliant audit proof.json --sample 10% --seed 7
   pliant audit results/demo/certificates
+  pliant map --accelerator npu --workload mobilenet_v2 --certificate network.json
+  pliant audit network.json
 
 )";
-
-constexpr int kUndecided = 4;  ///< exit code
 
 double sampled_share(const Arguments& arguments, const std::string& text) {
   std::istringstream in(text);
@@ -65,7 +67,8 @@ audit::AuditOptions audit_options(const Arguments& arguments) {
   return audit;
 }
 
-std::string verdict(const audit::AuditReport& report, bool sampled) {
+template <class Report>
+std::string verdict(const Report& report, bool sampled) {
   if (!report.wrong.empty()) return "wrong";
   if (report.clean()) return "clean";
   return sampled && report.undecided.empty() ? "sample clean" : "undecided";
@@ -130,6 +133,43 @@ nlohmann::ordered_json report_json(const std::string& file, const audit::Certifi
   return json;
 }
 
+std::string network_text(const audit::NetworkCertificate& certificate, const audit::NetworkAuditReport& report,
+                         const std::string& verdict) {
+  const audit::NetworkTask& task = certificate.task;
+  std::string text = fmt::format("network {} on {}, {}, {} {}: {:.10g}\n", task.workload.name, task.accelerator.name,
+                                 to_string(task.factorization), certificate.certified ? "least" : "found",
+                                 to_string(task.objective), certificate.value);
+  text += fmt::format("{} steps, {} moves of {} variants of layers; {} lines leave a lower bound of {:.10g}\n",
+                      report.steps, report.moves, report.variants, certificate.slopes.size(), report.lower_bound);
+  for (const std::string& what : report.wrong) text += "WRONG      " + what + "\n";
+  for (const std::string& what : report.undecided) text += "UNDECIDED  " + what + "\n";
+  return text + fmt::format("{}: {} of {} proofs confirmed, {} of {} choices checked in {:.3g} s\n", verdict,
+                            report.confirmed, report.proofs, report.checked, report.choices, report.seconds);
+}
+
+nlohmann::ordered_json network_report_json(const std::string& file, const audit::NetworkCertificate& certificate,
+                                           const audit::NetworkAuditReport& report, const std::string& verdict) {
+  const audit::NetworkTask& task = certificate.task;
+  return {{"file", file},
+          {"workload", task.workload.name},
+          {"accelerator", task.accelerator.name},
+          {"objective", to_string(task.objective)},
+          {"value", certificate.value},
+          {"certified", certificate.certified},
+          {"lower_bound", report.lower_bound},
+          {"verdict", verdict},
+          {"steps", report.steps},
+          {"variants", report.variants},
+          {"moves", report.moves},
+          {"proofs", report.proofs},
+          {"confirmed", report.confirmed},
+          {"choices", report.choices},
+          {"checked", report.checked},
+          {"seconds", report.seconds},
+          {"wrong", report.wrong},
+          {"undecided", report.undecided}};
+}
+
 constexpr const char* kExpectedCertificate = "what `pliant map --certificate` or `pliant sweep --certificates` wrote";
 
 std::string read_text(const std::filesystem::path& file) {
@@ -156,28 +196,54 @@ class AuditCommand {
 
  private:
   struct Audited {
-    audit::Certificate certificate;
-    audit::AuditReport report;
+    nlohmann::ordered_json json;
+    std::string text, line;
+    std::vector<std::string> wrong, undecided;
     std::string verdict;
 
-    int exit_code() const { return !report.wrong.empty() ? 1 : verdict == "undecided" ? kUndecided : 0; }
+    int exit_code() const { return !wrong.empty() ? 1 : verdict == "undecided" ? kAuditUndecided : 0; }
   };
 
   Audited audited(const std::filesystem::path& file) const {
-    audit::Certificate certificate = audit::read_certificate(library_, read_text(file), file.string());
-    audit::AuditReport report = audit::audit(certificate, options_);
-    std::string said = verdict(report, options_.share < 1);
-    return {std::move(certificate), std::move(report), std::move(said)};
+    const std::string text = read_text(file);
+    return audit::is_network_certificate(text) ? audited_network(file.string(), text)
+                                               : audited_layer(file.string(), text);
+  }
+
+  Audited audited_layer(const std::string& file, const std::string& text) const {
+    const audit::Certificate certificate = audit::read_certificate(library_, text, file);
+    const audit::AuditReport report = audit::audit(certificate, options_);
+    const std::string said = verdict(report, options_.share < 1);
+    std::ostringstream all;
+    print_audit(certificate, report, said, all);
+    return {report_json(file, certificate, report, said),
+            all.str(),
+            fmt::format("{} of {} choices checked in {:.3g} s", report.checked, report.choices, report.seconds),
+            report.wrong,
+            report.undecided,
+            said};
+  }
+
+  Audited audited_network(const std::string& file, const std::string& text) const {
+    const audit::NetworkCertificate certificate = audit::read_network_certificate(library_, text, file);
+    const audit::NetworkAuditReport report = audit::audit_network(certificate, options_);
+    const std::string said = verdict(report, options_.share < 1);
+    return {network_report_json(file, certificate, report, said),
+            network_text(certificate, report, said),
+            fmt::format("{} of {} proofs confirmed in {:.3g} s", report.confirmed, report.proofs, report.seconds),
+            report.wrong,
+            report.undecided,
+            said};
   }
 
   int audit_file(const std::filesystem::path& file) const {
     const Audited one = audited(file);
     if (arguments_.has("json")) {
       nlohmann::ordered_json json{{"schema", kJsonSchema}};
-      json.update(report_json(file.string(), one.certificate, one.report, one.verdict));
+      json.update(one.json);
       out_ << json.dump(2) << "\n";
     } else {
-      print_audit(one.certificate, one.report, one.verdict, out_);
+      out_ << one.text;
     }
     return one.exit_code();
   }
@@ -199,13 +265,12 @@ class AuditCommand {
       confirmed += one.exit_code() == 0 ? 1 : 0;
       wrong |= one.exit_code() == 1;
       if (arguments_.has("json")) {
-        all.push_back(report_json(file.string(), one.certificate, one.report, one.verdict));
+        all.push_back(one.json);
         continue;
       }
-      out_ << fmt::format("{}: {}, {} of {} choices checked in {:.3g} s\n", file.filename().string(), one.verdict,
-                          one.report.checked, one.report.choices, one.report.seconds);
-      for (const std::string& what : one.report.wrong) out_ << "WRONG      " << what << "\n";
-      for (const std::string& what : one.report.undecided) out_ << "UNDECIDED  " << what << "\n";
+      out_ << fmt::format("{}: {}, {}\n", file.filename().string(), one.verdict, one.line);
+      for (const std::string& what : one.wrong) out_ << "WRONG      " << what << "\n";
+      for (const std::string& what : one.undecided) out_ << "UNDECIDED  " << what << "\n";
     }
     if (arguments_.has("json"))
       out_ << nlohmann::ordered_json{{"schema", kJsonSchema},
@@ -217,7 +282,7 @@ class AuditCommand {
            << "\n";
     else
       out_ << fmt::format("{} of {} certificates confirmed\n", confirmed, files.size());
-    return wrong ? 1 : confirmed == files.size() ? 0 : kUndecided;
+    return wrong ? 1 : confirmed == files.size() ? 0 : kAuditUndecided;
   }
 
   const Arguments& arguments_;

@@ -14,6 +14,7 @@
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/map_audit.h"
 #include "dse/cli/map_network.h"
 #include "dse/cli/map_progress.h"
 #include "dse/cli/model_room_json.h"
@@ -39,6 +40,7 @@ Ctrl-C gives what is there, exit code 130.
 examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b
   pliant map --accelerator eyeriss --workload resnet50 --objective runtime
+  pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --audit
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b --objective runtime,energy
   pliant map --accelerator simba --workload mobilenet_v2 --factorization ruby-s --gap 1%
   pliant map --accelerator eyeriss --workload resnet50 --layers
@@ -69,10 +71,10 @@ class MapCommand {
     if (room_) err_ << fmt::format("warning: {}\n", model_room_text(*room_));
     if (choice.network) return map_network(arguments_, words, *choice.workload, *mapper, tasks, search, out_, err_);
     const bool one = words.layer.has_value();
-    if (arguments_.has("certificate") && tasks.front().task.accelerator.hints.min_utilization > 0)
-      check_works(arguments_.command(), {Trait::kCertificate, Trait::kHints});
-    search.record_parts = arguments_.has("certificate");
+    search.record_parts = asks_for_proof(arguments_, tasks.front().task);
 
+    if (!objectives.empty() && arguments_.has("audit"))
+      throw arguments_.bad("--audit", "of a frontier, which has many proofs", "a single --objective");
     if (!objectives.empty()) return frontier(words, *mapper, tasks, search, objectives);
 
     // 2. Search, and tell of a workload's layers as they are done.
@@ -84,14 +86,19 @@ class MapCommand {
     // 3. Tell the rest.
     if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
     if (arguments_.has("certificate")) write_proof(layers.front());
+    std::optional<MapAudit> audit;
+    if (arguments_.has("audit") && !interrupt.asked())
+      audit = audit_layers(layers, arguments_.threads(), interrupt.token());
     if (arguments_.has("json")) {
-      print_json(words, layers, choice.workload);
+      print_json(words, layers, choice.workload, audit);
     } else if (one) {
       print_layer(layers.front());
     } else {
       print_end_of_workload(layers, tasks.size(), *choice.workload);
     }
+    if (audit && !arguments_.has("json")) out_ << audit->text();
     if (interrupt.asked()) return 130;
+    if (audit && audit->exit_code() != 0) return audit->exit_code();
     for (const SearchedLayer& searched : layers)
       if (!searched.result.mapping) return 3;
     return 0;
@@ -196,19 +203,14 @@ class MapCommand {
 
   void write_proof(const SearchedLayer& searched) const {
     const std::string file = *arguments_.text("certificate");
-    const SearchResult& result = searched.result;
-    const audit::Certificate certificate{
-        *searched.task,     result.mapping,   result.mapping ? result.value : kInfinity,
-        result.lower_bound, result.certified, result.infeasible,
-        result.parts};
     std::ofstream out(file, std::ios::binary);
-    out << audit::write_certificate(certificate);
+    out << audit::write_certificate(certificate_of(searched));
     if (!out.flush())
       throw arguments_.bad("--certificate", fmt::format("cannot write `{}`", file), "a file that can be written");
   }
 
   void print_json(const TaskWords& words, const std::vector<SearchedLayer>& layers,
-                  const std::optional<Workload>& workload) const {
+                  const std::optional<Workload>& workload, const std::optional<MapAudit>& audit) const {
     nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}};
     if (!workload) {
       json.update(search_json(layers.front(), mapper_name_));
@@ -224,6 +226,7 @@ class MapCommand {
       }
       json["total"] = totals_json(layers.front().task->accelerator, network_totals(layers, &*workload), workload->pass);
     }
+    if (audit) json["audit"] = audit->json();
     out_ << json.dump(2) << "\n";
   }
 

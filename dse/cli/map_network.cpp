@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <ostream>
 #include <sstream>
 
 #include "dse/cli/fusion_answer.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
+#include "dse/cli/map_audit.h"
 #include "dse/cli/model_room_json.h"
 #include "dse/cli/network_answer.h"
 #include "dse/cli/residency_answer.h"
@@ -55,6 +57,14 @@ void check_network_options(const Arguments& arguments, const TaskWords& words, c
                         static_cast<Count>(*arguments.whole("inferences")));
 }
 
+void write_proof(const Arguments& arguments, const audit::NetworkCertificate& certificate) {
+  const std::string file = *arguments.text("certificate");
+  std::ofstream out(file, std::ios::binary);
+  out << audit::write_network_certificate(certificate);
+  if (!out.flush())
+    throw arguments.bad("--certificate", fmt::format("cannot write `{}`", file), "a file that can be written");
+}
+
 }  // namespace
 
 void check_fusion(std::string_view command, std::optional<std::string_view> fusion, std::optional<bool> residency) {
@@ -75,7 +85,7 @@ void check_network_numbers(std::string_view command, std::optional<double> deadl
 
 NetworkAnswer ask_network(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
                           const NetworkGoal& goal, const SearchOptions& options, const ResidencyRequest& request) {
-  if (!workload.graph) return network_answer(mapper, tasks, goal, options, request.ascii);
+  if (!workload.graph) return network_answer(mapper, workload, tasks, goal, options, request.ascii);
   return request.tiles ? fusion_answer(mapper, workload, tasks, goal, options, request)
                        : residency_answer(mapper, workload, tasks, goal, options, request);
 }
@@ -107,6 +117,15 @@ NetworkChoice choose_network(const Arguments& arguments, const TaskWords& words)
   return choice;
 }
 
+bool asks_for_proof(const Arguments& arguments, const Task& task) {
+  if (!arguments.has("certificate") && !arguments.has("audit")) return false;
+  Traits question{Trait::kCertificate};
+  question.add(TraitGroup::kMappers, *arguments.text("mapper"));
+  question.add_if(task.accelerator.hints.min_utilization > 0, Trait::kHints);
+  check_works(arguments.command(), question, arguments.has("certificate") ? "--certificate" : "--audit");
+  return true;
+}
+
 int map_network(const Arguments& arguments, const TaskWords& words, const Workload& workload, const Mapper& mapper,
                 const std::vector<ReadTask>& tasks, SearchOptions search, std::ostream& out, std::ostream& err) {
   const Interrupt interrupt;
@@ -119,14 +138,23 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   request.tiles = *arguments.text("fusion") == "tiles";
   request.inferences = static_cast<Count>(*arguments.whole("inferences"));
   request.ascii = arguments.has("ascii");
+  search.record_parts = asks_for_proof(arguments, tasks.front().task);
+  if (arguments.has("audit") && (request.tiles || request.inferences > 1))
+    throw arguments.bad("--audit", "of a network with fused tiles or weights that stay, which has no certificate",
+                        "neither --fusion tiles nor --inferences");
   const NetworkAnswer answer = ask_network(mapper, workload, tasks, goal, search, request);
   if (interrupt.asked()) return 130;
   if (!answer.found) {
     err << answer.text;
     return 3;
   }
+  if (arguments.has("certificate")) write_proof(arguments, *answer.certificate);
+  std::optional<MapAudit> audit;
+  if (arguments.has("audit")) audit = audit_claim(*answer.certificate, arguments.threads(), interrupt.token());
   if (arguments.has("json")) {
-    out << network_json(words, workload, tasks, answer).dump(2) << "\n";
+    nlohmann::ordered_json json = network_json(words, workload, tasks, answer);
+    if (audit) json["audit"] = audit->json();
+    out << json.dump(2) << "\n";
   } else {
     if (workload.graph)
       out << fmt::format("{} as a network: tensors {}; --layers maps every layer by itself\n\n", workload.name,
@@ -134,8 +162,10 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
                          : request.stay ? "stay on chip where that is best"
                                         : "live outside between layers");
     out << answer.text;
+    if (audit) out << audit->text();
   }
-  return 0;
+  if (interrupt.asked()) return 130;
+  return audit ? audit->exit_code() : 0;
 }
 
 }  // namespace pliant

@@ -36,6 +36,9 @@ NetworkAnswer ask_network(const Mapper& mapper, const Workload& workload, const 
 nlohmann::ordered_json network_json(const std::optional<TaskWords>& words, const Workload& workload,
                                     const std::vector<ReadTask>& tasks, const NetworkAnswer& answer);
 
+/// Is a proof asked for, to be written or audited? InputError where there is none.
+bool asks_for_proof(const Arguments& arguments, const Task& task);
+
 /// Exit code as `map` has it.
 int map_network(const Arguments& arguments, const TaskWords& words, const Workload& workload, const Mapper& mapper,
                 const std::vector<ReadTask>& tasks, SearchOptions search, std::ostream& out, std::ostream& err);

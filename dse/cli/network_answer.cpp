@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dse/cli/network_proof.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/render_search.h"
@@ -149,8 +150,8 @@ NetworkAnswer no_network(const Task* without_mapping, const NetworkGoal& goal, d
           {}};
 }
 
-NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
-                             const SearchOptions& options, bool ascii) {
+NetworkAnswer network_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
+                             const NetworkGoal& goal, const SearchOptions& options, bool ascii) {
   std::vector<NetworkLayer> layers;
   for (const ReadTask& read : tasks) layers.push_back({read.task, read.count});
   // Most of the budget is the network's; what its layers have for themselves is for comparison.
@@ -163,7 +164,14 @@ NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& 
   if (optimum.parts.empty())
     return no_network(optimum.without_mapping ? &tasks[*optimum.without_mapping].task : nullptr, goal,
                       optimum.fastest_cycles);
+  std::optional<audit::NetworkCertificate> certificate;
+  if (options.record_parts) {
+    std::vector<Task> rows;
+    for (const ReadTask& read : tasks) rows.push_back(read.task);
+    certificate = network_certificate(workload, rows, goal, optimum);
+  }
   SearchOptions rest = options;
+  rest.record_parts = false;
   if (rest.budget.seconds > 0)
     rest.budget.seconds = std::max(1e-3, started + rest.budget.seconds - options.clock->wall_seconds());
   const SharedBudget left(mapper, rest, tasks.size());
@@ -173,7 +181,7 @@ NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& 
   const NetworkTotals totals = network_totals(layers, optimum);
   const NetworkTelling telling(tasks, goal, optimum, totals, std::move(alone));
   return {true, telling.text(mapper.name(), ascii), telling.json(mapper.name()),
-          totals_json(layers.front().task.accelerator, totals, tasks.front().pass)};
+          totals_json(layers.front().task.accelerator, totals, tasks.front().pass), std::move(certificate)};
 }
 
 }  // namespace pliant

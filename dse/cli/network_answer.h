@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dse/audit/network_certificate.h"
 #include "dse/cli/network_totals.h"
 #include "dse/cli/task_options.h"
 #include "dse/mappers/network.h"
@@ -16,15 +18,16 @@ namespace pliant {
 
 struct NetworkAnswer {
   bool found = false;
-  std::string text;              ///< or why nothing was found
-  nlohmann::ordered_json json;   ///< `network` of `pliant map --json`
-  nlohmann::ordered_json total;  ///< `total`, as layers mapped one by one have it
+  std::string text;                                        ///< or why nothing was found
+  nlohmann::ordered_json json;                             ///< `network` of `pliant map --json`
+  nlohmann::ordered_json total;                            ///< `total`, as layers mapped one by one have it
+  std::optional<audit::NetworkCertificate> certificate{};  ///< where parts are recorded
 };
 
 /// Which layers read what is not known: layers that have nothing to do with one another. Of a search that was stopped
 /// nothing may be told.
-NetworkAnswer network_answer(const Mapper& mapper, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
-                             const SearchOptions& options, bool ascii = false);
+NetworkAnswer network_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
+                             const NetworkGoal& goal, const SearchOptions& options, bool ascii = false);
 
 /// What is proven about a network and its sums, whatever was searched.
 struct NetworkVerdict {

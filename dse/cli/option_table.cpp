@@ -80,6 +80,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"threads", kThreads, "0", "sweep design study", kThreadsHelp},
     {"save", kText, "", "map", "write the mapping to this file; pliant eval reads it"},
     {"certificate", kText, "", "map", "write the proof to this file for pliant audit"},
+    {"audit", kFlag, "", "map", "check the proof as pliant audit does; exit code 1: wrong, 4: not all is decided"},
     // count
     {"legal", kFlag, "", "count", "count the legal mappings: every capacity, fanout and flexibility rule applied"},
     {"enumerate", kFlag, "", "count", "the same by listing and judging every mapping; small spaces only"},

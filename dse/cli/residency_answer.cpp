@@ -8,6 +8,7 @@
 
 #include "core/input/source_text.h"
 #include "costmodel/report.h"
+#include "dse/cli/network_proof.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/text_table.h"
 #include "dse/cli/variant_settings.h"
@@ -291,12 +292,14 @@ NetworkAnswer residency_answer(const Mapper& mapper, const Workload& workload, c
   if (!best.found())
     return no_network(best.without_mapping ? &rows[static_cast<std::size_t>(*best.without_mapping)] : nullptr, goal,
                       best.fastest_cycles);
+  std::optional<audit::NetworkCertificate> certificate;
+  if (options.record_parts) certificate = network_certificate(workload, rows, goal, request.stay, search, best);
   const Optimum outside = request.stay ? search.run(goal, false) : best;
   if (options.stop.stop_requested()) return {};
   const NetworkTotals totals = network_totals(search, rows, best);
   const ResidencyTelling telling(workload, tasks, goal, search, best, outside, totals, request);
   return {true, telling.text(mapper.name()), telling.json(mapper.name()),
-          totals_json(rows.front().accelerator, totals, tasks.front().pass)};
+          totals_json(rows.front().accelerator, totals, tasks.front().pass), std::move(certificate)};
 }
 
 }  // namespace pliant

@@ -129,7 +129,8 @@ std::span<const Refusal> refusals() {
        "what tiles move is counted by the physical conventions only",
        "--conventions physical"},
       // One file for one mapping, one proof.
-      {{kNetwork}, {kSave, kCertificate}, "of a network", "a single --layer"},
+      {{kNetwork}, {kSave}, "of a network", "a single --layer"},
+      {{kTiles, kInferences}, {kCertificate}, "no certificate can be written of {}", "a network without them"},
       {{kWorkload}, {kSave}, "of a whole workload", "a single --layer"},
       {{kFrontier}, {kSave}, "of a frontier", "a single --objective"},
       {{kWorkload, kFrontier}, {kCertificate}, "of several proofs", "a single --layer and objective"},

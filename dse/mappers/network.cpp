@@ -35,6 +35,9 @@ class NetworkSearch {
     best_.value = hull_.value();
     if (hull_.best() != nullptr) take(*hull_.best());
     best_.lower_bound = hull_.lower_bound();
+    best_.slopes = hull_.slopes();
+    best_.line_bound = hull_.lower_bound();
+    for (const LayerLines& lines : lines_of_) best_.proofs.push_back(lines.proofs());
     best_.certified = hull_.proven();
     // Between corners only the least energy is combined; of other objectives the gap to the lines is stated.
     if (goal_.objective == Objective::kEnergy && hull_.has_deadline() && !hull_.close_enough()) combine();

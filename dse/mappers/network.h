@@ -25,6 +25,13 @@ struct NetworkGoal {
 /// objective_value of sums, which have no utilization.
 double network_value(Objective objective, double energy_pj, double cycles);
 
+/// A search whose lower bound is a line's: of least energy with the slope as leakage, or of the fewest cycles where the
+/// slope is infinite.
+struct LineProof {
+  double slope = 0;
+  SearchResult result;
+};
+
 /// What a network's energy and runtime are the sums of: the same parts wherever a network is told of.
 struct NetworkParts {
   struct Part {
@@ -53,6 +60,9 @@ struct NetworkOptimum {
   std::optional<std::size_t> without_mapping;  ///< the first layer that has none
   double fastest_cycles = 0;                   ///< proven: no mappings are faster
   std::uint64_t searches = 0;                  ///< of layers
+  std::vector<double> slopes;                  ///< of the lines below it
+  double line_bound = 0;                       ///< what these lines prove by themselves
+  std::vector<std::vector<LineProof>> proofs;  ///< by layer, where parts are recorded
   double gap() const { return certified || value == 0 ? 0 : (value - lower_bound) / value; }
 };
 

@@ -50,6 +50,12 @@ double NetworkHull::value() const {
 double NetworkHull::fastest_cycles() const {
   return lines_.empty() || !std::isinf(lines_.back().slope) ? 0 : lines_.back().least;
 }
+std::vector<double> NetworkHull::slopes() const {
+  std::vector<double> all;
+  for (const NetworkLine& line : lines_) all.push_back(line.slope);
+  return all;
+}
+
 bool NetworkHull::too_slow() const { return fastest_cycles() > goal_.most_cycles * (1 + kNetworkRounding); }
 bool NetworkHull::proven() const { return best_ && reaches(lower_bound()); }
 bool NetworkHull::close_enough() const {

@@ -31,6 +31,7 @@ class NetworkHull {
   bool too_slow() const;          ///< proven: the deadline is too short
   /// No choice that keeps the deadline and is better than the best is faster.
   double fastest_better() const;
+  std::vector<double> slopes() const;  ///< of all lines
   /// The line that bounds the energy at the deadline best.
   const NetworkLine& highest_at_deadline() const;
 

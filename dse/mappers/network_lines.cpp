@@ -11,10 +11,12 @@ namespace pliant {
 LayerLines::LayerLines(const Mapper& mapper, const NetworkLayer& layer, const SearchOptions& options)
     : mapper_(mapper), layer_(layer), options_(options) {}
 
-SearchResult LayerLines::run(const Task& task) {
+SearchResult LayerLines::run(const Task& task, double slope) {
   ++searches_;
   SearchResult result = checked_search(mapper_, task, options_);
-  infeasible_ |= result.infeasible && task.most_cycles == kInfinity;
+  const bool bounds = task.most_cycles == kInfinity;
+  infeasible_ |= result.infeasible && bounds;
+  if (options_.record_parts && bounds) proofs_.push_back({slope, result});
   return result;
 }
 
@@ -22,12 +24,12 @@ std::optional<LayerLines::Line> LayerLines::fastest() {
   Task task = layer_.task;
   task.most_cycles = kInfinity;
   task.objective = Objective::kRuntime;
-  SearchResult fast = run(task);
+  SearchResult fast = run(task, kInfinity);
   if (!fast.mapping) return std::nullopt;
   if (options_.stop.stop_requested()) return Line{{*fast.mapping, fast.totals}, fast.lower_bound};
   task.objective = Objective::kEnergy;
   task.most_cycles = fast.totals.cycles;
-  const SearchResult thrifty = run(task);
+  const SearchResult thrifty = run(task, kInfinity);
   const SearchResult& best = thrifty.mapping ? thrifty : fast;
   return Line{{*best.mapping, best.totals}, fast.lower_bound};
 }
@@ -38,7 +40,7 @@ std::optional<LayerLines::Line> LayerLines::search(double slope) {
   task.most_cycles = kInfinity;
   task.objective = Objective::kEnergy;
   task.accelerator.levels.front().memory().leak_pj_per_cycle += slope;  // the outermost memory: there is one of it
-  const SearchResult result = run(task);
+  const SearchResult result = run(task, slope);
   if (!result.mapping) return std::nullopt;
   return Line{{*result.mapping, price(task.layer, layer_.task.accelerator, *result.mapping).totals},
               result.lower_bound};

@@ -35,11 +35,13 @@ class LayerLines {
   const Line* at(double slope);
   bool infeasible() const { return infeasible_; }
   std::uint64_t searches() const { return searches_; }
+  /// Where parts are recorded.
+  const std::vector<LineProof>& proofs() const { return proofs_; }
 
  private:
   std::optional<Line> search(double slope);
   std::optional<Line> fastest();
-  SearchResult run(const Task& task);
+  SearchResult run(const Task& task, double slope);
 
   const Mapper& mapper_;
   const NetworkLayer& layer_;
@@ -47,6 +49,7 @@ class LayerLines {
   std::map<double, std::optional<Line>> known_;
   bool infeasible_ = false;
   std::uint64_t searches_ = 0;
+  std::vector<LineProof> proofs_;
 };
 
 /// A line below the network, and the mappings that were found for it.

@@ -168,8 +168,10 @@ void check_network(AskedCase& asked) {
     if (!cycles) return;
     words = with(words, {"--deadline", fmt::format("{}", *cycles)});
   }
+  if (asked.has(kCertificate)) words = with(words, {"--certificate", asked.one().file("proof.json")});
   const std::optional<json> answer = asked.answer(words, {0, 3});
   if (!answer || !answer->contains("network")) return;
+  if (asked.has(kCertificate)) check_proof(asked, asked.one().file("proof.json"));
   const json& network = answer->at("network");
   asked.expect_at_most(network.at("lower_bound").get<double>(), value_of(network), "lower bound above the value");
   asked.expect(network.at("lower_bound").get<double>() >= 0, "a negative lower bound");

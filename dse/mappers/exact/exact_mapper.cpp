@@ -33,6 +33,9 @@ class ExactMapper final : public Mapper {
     std::uint64_t used = 0;
     SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort, used);
     if (!result.mapping && !result.infeasible && result.ended_by != EndedBy::kStopped) take_any(task, options, result);
+    // A search that ended early has not met every unrolling that its parts have: they are counted again.
+    for (audit::Part& part : result.parts)
+      if (!proven(result) && part.scope != audit::Part::Scope::kNamed) part.choices.reset();
     if (options.record_parts) audit::state_sizes(task, result.parts);
     return result;
   }

@@ -158,6 +158,8 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   best.certified = proven && all_places && variants_.complete();
   best.lower_bound = best.certified ? best.value : std::max(floor(goal.objective), all_places ? hull.lower_bound() : 0);
   best.fastest_cycles = hull.fastest_cycles();
+  best.slopes = hull.slopes();
+  best.line_bound = all_places ? hull.lower_bound() : 0;
   note_rooms(*of, best);
   note_parts(*of, best);
   return best;

@@ -41,6 +41,8 @@ struct Optimum {
   std::optional<int> without_mapping;     ///< a row that fits nowhere
   double fastest_cycles = 0;              ///< proven: no choice is faster
   bool standing_within_deadline = false;  ///< why it is not certified: such choices are bounded by lines only
+  std::vector<double> slopes;             ///< of the lines below it
+  double line_bound = 0;                  ///< what these lines prove by themselves
   bool found() const { return !steps.empty(); }
   double gap() const { return certified || value == 0 ? 0 : (value - lower_bound) / value; }
 };
@@ -65,6 +67,7 @@ class Search {
   bool complete() const { return variants_.complete(); }
 
   const LiveTensors& live() const { return staying_.live(); }
+  const VariantLines& variants() const { return variants_; }
   const Task& task(int variant) const { return variants_.task(variant); }
   const Variant& variant(int id) const { return variants_.variant(id); }
   Count inferences() const { return inferences_; }

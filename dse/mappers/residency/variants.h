@@ -59,6 +59,8 @@ class VariantLines {
   const LayerLines::Line* best_found(int id, double slope) const;
 
   std::uint64_t searches() const;
+  int count() const { return static_cast<int>(entries_.size()); }
+  const std::vector<LineProof>& proofs(int id) const { return entries_[static_cast<std::size_t>(id)].lines->proofs(); }
   /// Every variant without a mapping is proven to have none.
   bool complete() const { return complete_; }
 

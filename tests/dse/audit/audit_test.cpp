@@ -15,6 +15,7 @@
 #include "dse/audit/choices.h"
 #include "dse/mappers/mapper.h"
 #include "support/checked_space.h"
+#include "support/driven_clock.h"
 #include "support/random_cases.h"
 
 namespace pliant::audit {
@@ -25,8 +26,7 @@ std::uint64_t cases(std::uint64_t usual) {
   return many != nullptr ? std::strtoull(many, nullptr, 10) : usual;
 }
 
-Certificate certificate_of(const pliant::Task& task) {
-  SearchOptions options;
+Certificate certificate_of(const pliant::Task& task, SearchOptions options = {}) {
   options.record_parts = true;
   const SearchResult found = run_mapper(*make_mapper("exact"), task, options);
   return {task,
@@ -367,6 +367,30 @@ TEST(Audit, APartThatDoesNotSayItsSizeIsNotDecided) {
     EXPECT_TRUE(report.wrong.empty()) << text_of(report);
     EXPECT_FALSE(report.clean());
   }
+}
+
+// A search may end before it has met all unrollings; its parts say no more of them than it knows.
+TEST(Audit, WhatASearchLeftOpenIsNotWrong) {
+  pliant::Task task;
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  task.accelerator = load_accelerator(library, "npu");
+  task.layer = parse_layer("conv:M=32,C=3,P=112,Q=112,R=3,S=3,stride=2", "test");
+  task.flexibility = task.accelerator.flexibility_of(task.layer);
+  int left = 0;
+  for (const Objective objective : {Objective::kRuntime, Objective::kEnergy, Objective::kEdp})
+    for (double looks = 1; looks <= 40; ++looks) {
+      task.objective = objective;
+      const tests::DrivenClock clock(1);
+      SearchOptions options;
+      options.record_parts = true;
+      options.clock = &clock;
+      options.budget.seconds = looks;
+      const Certificate certificate = certificate_of(task, options);
+      left += certificate.certified ? 0 : 1;
+      const AuditReport report = audit(certificate, {});
+      EXPECT_TRUE(report.wrong.empty()) << looks << "\n" << text_of(report);
+    }
+  EXPECT_GT(left, 3);
 }
 
 // A sample is a share of every part, and never called complete.

@@ -48,6 +48,27 @@ TEST_F(AuditCommand, AProofOfALargeMapSpaceIsClean) {
   EXPECT_EQ(report["mappings_enumerated"], 0);
 }
 
+TEST_F(AuditCommand, TheProgramAuditsWhatItHasJustClaimed) {
+  std::vector<std::string> words{"map", "--audit"};
+  words.insert(words.end(), kAudited.begin(), kAudited.end());
+  const Ran ran = run(words);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("\naudited: "), std::string::npos) << ran.out;
+  words.emplace_back("--json");
+  const auto answer = nlohmann::json::parse(run(words).out);
+  EXPECT_EQ(answer["audit"]["verdict"], "audited");
+  EXPECT_EQ(answer["audit"]["checked"], answer["audit"]["choices"]);
+  // Of a padded layer a large map-space is not decided, and the exit code says so.
+  const Ran open = run({"map", "--audit", "--accelerator", "eyeriss", "--layer", "conv:M=31,C=17,P=13,Q=13,R=3,S=3",
+                        "--factorization", "padding"});
+  EXPECT_EQ(open.code, 4) << open.out << open.err;
+  EXPECT_NE(open.out.find("undecided: "), std::string::npos) << open.out;
+  const Ran mixed =
+      run({"map", "--audit", "--accelerator", "eyeriss", "--layer", "gemm:M=4,N=4,K=4", "--mapper", "random"});
+  EXPECT_EQ(mixed.code, 2);
+  EXPECT_NE(mixed.err.find("--audit: the mapper random proves nothing"), std::string::npos) << mixed.err;
+}
+
 TEST_F(AuditCommand, ASampleIsCalledASample) {
   const auto honest = nlohmann::json::parse(certificate(kAudited));
   const Ran ran = audit(honest, {"--sample", "20%", "--seed", "3"});
@@ -104,8 +125,10 @@ TEST_F(AuditCommand, BadInputIsLocatedAndExplained) {
   EXPECT_EQ(audit(nlohmann::json::object()).code, 2);
   EXPECT_EQ(audit(nlohmann::json::parse(certificate(kAudited)), {"--sample", "150%"}).code, 2);
   EXPECT_EQ(audit(nlohmann::json::object(), {"--sample", "a lot"}).code, 2);
-  EXPECT_EQ(run({"map", "--accelerator", "eyeriss", "--workload", "resnet50", "--certificate", file_.string()}).code,
-            2);
+  EXPECT_EQ(
+      run({"map", "--accelerator", "eyeriss", "--workload", "resnet50", "--layers", "--certificate", file_.string()})
+          .code,
+      2);
   EXPECT_EQ(run({"map", "--accelerator", "eyeriss", "--layer", "gemm:M=4,N=4,K=4", "--mapper", "random",
                  "--certificate", file_.string()})
                 .code,

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The certificate of a network, made of what its searches proved.
+#pragma once
+
+#include <vector>
+
+#include "dse/audit/network_certificate.h"
+#include "dse/mappers/network.h"
+#include "dse/mappers/residency/residency.h"
+
+namespace pliant {
+
+/// `rows` are the tasks of the workload's rows. What a deadline between two lines leaves open, the certificate leaves
+/// open as well: it claims what its lines prove.
+audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
+                                              const NetworkGoal& goal, bool stay, const residency::Search& search,
+                                              const residency::Optimum& best);
+/// Of a workload that does not say which layers read what.
+audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
+                                              const NetworkGoal& goal, const NetworkOptimum& best);
+
+}  // namespace pliant
