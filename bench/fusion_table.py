@@ -10,7 +10,13 @@ import resource
 import subprocess
 import sys
 
-NETWORKS = ["mobilenet_v2", "resnet50", "bert_base_seq512", "llm_llama3_2_1b_decode_1k"]
+NETWORKS = [
+    "mobilenet_v2",
+    "resnet50",
+    "bert_base_seq512",
+    "llm_llama3_2_1b_prefill_1k",
+    "llm_llama3_2_1b_decode_1k",
+]
 
 
 def main() -> None:

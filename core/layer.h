@@ -117,6 +117,8 @@ struct WorkloadGraph {
     Count count = 1;  ///< so many such layers, one after the other, make the output together
     std::vector<Edge> from;
     Count words = 0;  ///< of the output
+    /// Of a softmax: its rows may pass in parts, with the largest element and the sum carried along.
+    bool online = false;
     bool is_layer() const { return layer >= 0; }
     bool operator==(const Node&) const = default;
   };

@@ -81,6 +81,11 @@ class GraphReader {
     Node made;
     made.work = static_cast<WorkloadGraph::Operator>(*work);
     if (const auto words = item.find("words")) made.words = words->count(1, kMaxCount - 1).value_or(1);
+    if (const auto online = item.find("online")) {
+      made.online = online->flag().value_or(false);
+      if (made.online && made.work != WorkloadGraph::Operator::kSoftmax)
+        online->problem(fmt::format("of `{}`, which has no such form", to_string(made.work)), "online of a softmax");
+    }
     if (!named(item, op, "", made)) return;
     const auto from = item.require("from", "the nodes that it reads");
     if (from) operands(*from, made);

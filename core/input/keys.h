@@ -57,7 +57,7 @@ inline constexpr std::array<std::string_view, 7> kLayer{"pliant",    "layer", "b
 inline constexpr std::array<std::string_view, 8> kWorkloadEntry{"layer", "count",     "from", "bits",
                                                                 "conv",  "depthwise", "gemm", "einsum"};
 inline constexpr std::array<std::string_view, 4> kGraphLayer{"layer", "name", "count", "from"};
-inline constexpr std::array<std::string_view, 4> kGraphOperator{"op", "name", "words", "from"};
+inline constexpr std::array<std::string_view, 5> kGraphOperator{"op", "name", "words", "from", "online"};
 inline constexpr std::array<std::string_view, 3> kGraphBlock{"repeat", "from", "nodes"};
 inline constexpr std::array<std::string_view, 4> kOperations{"conv", "depthwise", "gemm", "einsum"};
 inline constexpr std::array<std::string_view, 9> kWorkload{"pliant", "name",  "description", "layers", "table",

@@ -74,6 +74,7 @@ std::string node_line(const Workload& workload, const WorkloadGraph& graph, cons
   if (!layer || node.name != layer->name) fields.push_back(fmt::format("name: {}", yaml_text(node.name)));
   if (node.count != 1) fields.push_back(fmt::format("count: {}", node.count));
   if (!layer) fields.push_back(fmt::format("words: {}", node.words));
+  if (node.online) fields.emplace_back("online: true");
   if (!from.empty()) fields.push_back(fmt::format("from: {}", layer ? yaml_map(from) : yaml_list(from)));
   return fmt::format("- {}\n", yaml_map(fields));
 }

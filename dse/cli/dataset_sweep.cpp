@@ -40,6 +40,8 @@ Sweep sweep_of_dataset(const Library& library, const Manifest& manifest, const A
     if (key == "budget_seconds") overrides.budget_seconds = std::stod(value);
     if (key == "gap") overrides.gap = std::stod(value);
     if (key == "network" && value == "false") overrides.network = false;
+    if (key == "fusion") overrides.fusion = value;
+    if (key == "inferences") overrides.inferences = std::stoll(value);
   }
   overrides.seed = manifest.seed;
   overrides.settings = arguments.settings();

@@ -55,6 +55,7 @@ class DesignCommand {
     overrides.settings = arguments_.settings();
     overrides.most_designs = kMostDesignsOfSearch;
     if (arguments_.has("layers")) overrides.network = false;
+    overrides.fusion = arguments_.text("fusion");
     if (const auto inferences = arguments_.whole("inferences")) overrides.inferences = static_cast<Count>(*inferences);
     const Sweep sweep = load_sweep(library_, find_sweep(library_, *file), overrides);
     DesignRunOptions run;

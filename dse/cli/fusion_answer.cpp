@@ -9,9 +9,11 @@
 #include "core/input/source_text.h"
 #include "costmodel/report.h"
 #include "dse/cli/render_cost.h"
+#include "dse/cli/steps_table.h"
 #include "dse/cli/text_table.h"
 #include "dse/cli/variant_settings.h"
 #include "dse/mappers/fusion/fusion.h"
+#include "dse/mappers/fusion/loop_names.h"
 #include "dse/mappers/shared_budget.h"
 
 namespace pliant {
@@ -44,7 +46,7 @@ class FusionTelling {
   }
 
   std::string text(std::string_view mapper, bool ascii) const {
-    std::string text = steps_table() + "\n" + groups_text();
+    std::string text = all_steps() + "\n" + groups_text();
     text += "\n" + verdict().text("the network over mappings, residency and tiles");
     text += gain_text("every tensor outside", outside_) + gain_text("whole tensors on chip", whole_);
     text += fmt::format("mapper {}, {} searches\n", mapper, search_.searches());
@@ -118,64 +120,40 @@ class FusionTelling {
     return all;
   }
 
-  /// Steps that do the same are one line.
-  std::string steps_table() const {
-    struct Line {
-      std::vector<std::string> cells;
-      Count times = 0;
-      double energy_pj = 0, cycles = 0;
-    };
-    std::vector<Line> lines;
-    std::map<std::vector<std::string>, std::size_t> at;
+  std::string all_steps() const {
+    std::vector<StepLine> lines;
     for (std::size_t s = 0; s < best_.steps.size(); ++s) {
       std::vector<std::string> rooms, places = reads_from(s);
       for (const auto& [memory, words] : taken(s))
         rooms.push_back(fmt::format("{} {}", memory, readable_count(static_cast<double>(words))));
       if (places.empty() || live().steps[s].elements_from_outside > 0) places.emplace_back("outside");
       const GroupChoice* group = group_at(static_cast<int>(s));
-      const std::vector<std::string> cells{
-          name_of_step(static_cast<int>(s)), join(places), makes_in(s), rooms.empty() ? "-" : join(rooms),
-          group == nullptr ? "-" : loops_text(*group, nest_of(*group, group_of_[s].second))};
-      const auto [known, is_new] = at.emplace(cells, lines.size());
-      if (is_new) lines.push_back({cells});
-      Line& line = lines[known->second];
-      line.times += live().steps[s].count;
-      line.energy_pj += best_.steps[s].energy_pj;
-      line.cycles += best_.steps[s].cycles;
+      lines.push_back({{name_of_step(static_cast<int>(s)), join(places), makes_in(s), rooms.empty() ? "-" : join(rooms),
+                        group == nullptr ? "-" : loops_text(*group, nest_of(*group, group_of_[s].second))},
+                       live().steps[s].count,
+                       best_.steps[s].energy_pj,
+                       best_.steps[s].cycles});
     }
-    TextTable table({"node", "times", "reads from<", "makes in<", "words taken<", "under<", "energy uJ", "cycles"});
-    for (const Line& line : lines)
-      table.add({line.cells[0], fmt::format("{}", line.times), line.cells[1], line.cells[2], line.cells[3],
-                 line.cells[4], fmt::format("{:.4g}", line.energy_pj * 1e-6), fmt::format("{:.0f}", line.cycles)});
-    return table.text("");
+    return steps_table({"node", "reads from<", "makes in<", "words taken<", "under<"}, lines);
   }
 
   static fusion::Stack nest_of(const GroupChoice& group, int layer) {
     return fusion::nests_of(group.plan.stacks)[static_cast<std::size_t>(layer)];
   }
-  /// An axis by a layer that has it tile by tile, and its dim there.
-  std::string axis_name(const GroupChoice& group, int axis) const {
-    const fusion::Chain& chain = *group.setting.chain;
-    for (int l = 0; l < group.setting.layers(); ++l) {
-      const fusion::Place& place = chain.place(axis, l);
-      if (place.dim >= 0 && place.step == 1 && !place.slides)
-        return name_of_step(group.steps[static_cast<std::size_t>(l)]) + "." +
-               chain.layer(l).dims[static_cast<std::size_t>(place.dim)].name;
-    }
-    return "?";
+  std::vector<std::string> names_of(const GroupChoice& group) const {
+    std::vector<std::string> names;
+    for (const int step : group.steps) names.push_back(name_of_step(step));
+    return names;
   }
   std::string loops_text(const GroupChoice& group, const fusion::Stack& loops) const {
-    std::vector<std::string> all;
-    for (const fusion::TileLoop& loop : loops)
-      all.push_back(
-          fmt::format("{} {} x {}", axis_name(group, loop.axis), group.setting.chain->trips(loop), loop.tile));
-    return all.empty() ? "-" : join(all);
+    return fusion::loops_text(*group.setting.chain, loops, names_of(group));
   }
   ordered_json loops_json(const GroupChoice& group, const fusion::Stack& loops) const {
     ordered_json all = ordered_json::array();
     for (const fusion::TileLoop& loop : loops)
-      all.push_back(
-          {{"axis", axis_name(group, loop.axis)}, {"rounds", group.setting.chain->trips(loop)}, {"tile", loop.tile}});
+      all.push_back({{"axis", fusion::axis_name(*group.setting.chain, loop.axis, names_of(group))},
+                     {"rounds", group.setting.chain->trips(loop)},
+                     {"tile", loop.tile}});
     return all;
   }
   std::string held_name(const GroupChoice& group, const fusion::Held& held) const {

@@ -46,6 +46,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"inferences", kWhole, "1", "map",
      "of a network that knows its graph: weights may stay on chip across so many inferences or decode "
      "steps; figures are of one of them"},
+    {"fusion", kText, "", "sweep design",
+     "instead of the file's: whole or tiles, what layers of networks may pass to each other on chip", "fusion"},
     {"inferences", kWhole, "", "sweep design",
      "instead of the file's: weights of networks may stay on chip across so many inferences", "inferences"},
     {"deadline", kReal, "", "map", "of a network: cycles that it may take"},

@@ -10,6 +10,7 @@
 #include "costmodel/report.h"
 #include "dse/cli/network_proof.h"
 #include "dse/cli/render_cost.h"
+#include "dse/cli/steps_table.h"
 #include "dse/cli/text_table.h"
 #include "dse/cli/variant_settings.h"
 #include "dse/mappers/residency/residency.h"
@@ -39,7 +40,7 @@ class ResidencyTelling {
         request_(request) {}
 
   std::string text(std::string_view mapper) const {
-    std::string text = steps_table() + "\n";
+    std::string text = all_steps() + "\n";
     if (const std::string stays = tensors_table(); stays.empty())
       text += request_.stay ? "no tensor stays on chip\n" : "every tensor lives outside, as was asked\n";
     else
@@ -125,34 +126,19 @@ class ResidencyTelling {
     return all;
   }
 
-  /// Rounds of a block that do the same are one line.
-  std::string steps_table() const {
-    struct Line {
-      std::vector<std::string> cells;
-      Count times = 0;
-      double energy_pj = 0, cycles = 0;
-    };
-    std::vector<Line> lines;
-    std::map<std::vector<std::string>, std::size_t> at;
+  std::string all_steps() const {
+    std::vector<StepLine> lines;
     for (std::size_t s = 0; s < best_.steps.size(); ++s) {
-      const residency::Step& step = live().steps[s];
       std::vector<std::string> rooms;
       for (const auto& [memory, words] : reserved(s))
         rooms.push_back(fmt::format("{} {}", memory, readable_count(static_cast<double>(words))));
-      std::vector<std::string> cells{node_name(step.node), reads_from(s), makes_in(s),
-                                     rooms.empty() ? "-" : join(rooms)};
-      const auto [known, is_new] = at.emplace(cells, lines.size());
-      if (is_new) lines.push_back({cells});
-      Line& line = lines[known->second];
-      line.times += step.count;
-      line.energy_pj += best_.steps[s].energy_pj;
-      line.cycles += best_.steps[s].cycles;
+      const residency::Step& step = live().steps[s];
+      lines.push_back({{node_name(step.node), reads_from(s), makes_in(s), rooms.empty() ? "-" : join(rooms)},
+                       step.count,
+                       best_.steps[s].energy_pj,
+                       best_.steps[s].cycles});
     }
-    TextTable table({"node", "times", "reads from<", "makes in<", "words taken<", "energy uJ", "cycles"});
-    for (const Line& line : lines)
-      table.add({line.cells[0], fmt::format("{}", line.times), line.cells[1], line.cells[2], line.cells[3],
-                 fmt::format("{:.4g}", line.energy_pj * 1e-6), fmt::format("{:.0f}", line.cycles)});
-    return table.text("");
+    return steps_table({"node", "reads from<", "makes in<", "words taken<"}, lines);
   }
 
   /// Accumulators may take the partial sums of a real design, so that the memory outside them never holds any: the file

@@ -172,6 +172,7 @@ ordered_json graph_json(const Workload& workload, const WorkloadGraph& graph) {
       item["layer"] = layer->name;
     else
       item["op"] = to_string(node.work);
+    if (node.online) item["online"] = true;
     item["count"] = node.count;
     item["words"] = node.words;
     item["from"] = ordered_json::array();

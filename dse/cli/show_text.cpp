@@ -156,6 +156,7 @@ std::string graph_text(const Workload& w) {
       if (edge.node >= 0) reads.push_back(graph.nodes[static_cast<std::size_t>(edge.node)].name);
     }
     std::string what(to_string(node.work));
+    if (node.online) what += " online";
     if (node.is_layer()) what = w.layers[static_cast<std::size_t>(node.layer)].layer.name;
     if (node.count > 1) what += fmt::format(" x {}", node.count);
     if (repeated && n == block->first) what += fmt::format("  ({} nodes, {} rounds)", block->nodes, block->rounds);

@@ -62,6 +62,7 @@ class SweepCommand {
     overrides.seed = arguments_.whole("seed");
     overrides.settings = arguments_.settings();
     if (arguments_.has("layers")) overrides.network = false;
+    overrides.fusion = arguments_.text("fusion");
     if (const auto inferences = arguments_.whole("inferences")) overrides.inferences = static_cast<Count>(*inferences);
     const Sweep sweep = load_sweep(library_, find_sweep(library_, *file), overrides);
     run_.dataset = fs::path(arguments_.text("output").value_or((fs::path("results") / sweep.name).string()));

@@ -136,9 +136,10 @@ class NetworkClaims {
       cycles += times * totals.cycles;
       macs += times * static_cast<double>(tile.layer.macs());
     }
-    if (differ(macs, static_cast<double>(task.layer.macs())))
-      verdicts_.back().wrong.push_back(fmt::format("the runs of {} have {:.10g} MACs, the layer {}",
-                                                   step.value("node", ""), macs, task.layer.macs()));
+    const double whole = number(step, "count") * static_cast<double>(task.layer.macs());
+    if (differ(macs, whole))
+      verdicts_.back().wrong.push_back(
+          fmt::format("the runs of {} have {:.10g} MACs, the layer {:.10g}", step.value("node", ""), macs, whole));
     if (differ(number(step, "energy_pj"), energy) || differ(number(step, "runtime_cycles"), cycles))
       verdicts_.back().wrong.push_back(fmt::format(
           "step {} takes {:.10g} pJ and {:.10g} cycles, its runs and moves {:.10g} and {:.10g}", step.value("node", ""),

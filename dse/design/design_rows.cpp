@@ -2,7 +2,7 @@
 #include "dse/design/design_rows.h"
 
 #include "dse/results/columns.h"
-#include "dse/sweep/network_task.h"
+#include "dse/sweep/network_rows.h"
 #include "dse/sweep/result_limits.h"
 
 namespace pliant {

@@ -11,6 +11,13 @@
 
 namespace pliant {
 
+/// What the best path at a slope tells; nothing without a path.
+template <class Path>
+std::optional<NetworkLine> line_of(const Path* path, double slope) {
+  if (path == nullptr) return std::nullopt;
+  return NetworkLine{slope, path->least, path->energy_pj, path->cycles, {}};
+}
+
 class NetworkHull {
  public:
   /// The line of a slope; nothing when some layer fits nowhere.

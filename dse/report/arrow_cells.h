@@ -46,6 +46,7 @@ class ListCells {
   std::optional<double> real(const std::string& field, std::int64_t element) const {
     return real_of(*elements_, field, element);
   }
+  bool flag(const std::string& field, std::int64_t element) const { return bool_of(*elements_, field, element); }
 
  private:
   std::shared_ptr<arrow::ListArray> lists_;

@@ -31,6 +31,7 @@ ordered_json residency_steps(const ListCells& steps, const ListCells& rooms, std
           ordered_json::array({rooms.text("level", r), compact_number(rooms.real("words", r).value_or(0))}));
     one.push_back(std::move(taken));
     one.push_back(steps.text("bound_by", at));
+    one.push_back(steps.text("under", at));
     all.push_back(std::move(one));
   }
   return all;
@@ -44,6 +45,7 @@ ordered_json residency_tensors(const ListCells& tensors, std::int64_t i) {
     for (const char* name : {"elements", "from_step", "to_step"})
       one.push_back(compact_number(tensors.real(name, at).value_or(0)));
     one.push_back(tensors.text("level", at));
+    one.push_back(tensors.flag("tiles", at));
     all.push_back(std::move(one));
   }
   return all;

@@ -13,8 +13,8 @@ namespace pliant {
 /// Of the given rows of `designs`, where the dataset has it; page/residency.js reads it back:
 ///
 ///     row -> {steps: [[node, count, energy_pj, runtime_cycles, outside_energy_pj, outside_runtime_cycles,
-///                      [[level, words], ...]], ...],
-///             tensors: [[node, elements, from_step, to_step, level], ...]}, level "" = outside
+///                      [[level, words], ...], bound_by, under], ...],
+///             tensors: [[node, elements, from_step, to_step, level, tiles], ...]}, level "" = outside
 nlohmann::ordered_json read_residency_details(const std::filesystem::path& dataset, const ReportData& data,
                                               const std::vector<std::size_t>& rows);
 

@@ -49,7 +49,7 @@ constexpr std::array<ColumnInfo, 31> kLayers = {{
      "row, its certificate included, is of the layer by itself, with every tensor outside"},
 }};
 
-constexpr std::array<ColumnInfo, 64> kDesigns = {{
+constexpr std::array<ColumnInfo, 67> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -119,17 +119,20 @@ constexpr std::array<ColumnInfo, 64> kDesigns = {{
     {"weights_on_chip", "1", "layers whose weights stay across inferences, as often as they run"},
     {"outside_energy_pj", "pJ", "energy of the network's optimum with every tensor outside"},
     {"outside_runtime_cycles", "cycles", "cycles of that optimum"},
+    {"whole_energy_pj", "pJ",
+     "where layers may pass tiles on: energy of the optimum with tensors whole on chip or outside"},
+    {"whole_runtime_cycles", "cycles", "cycles of that optimum"},
     {"tensors", "1", "tensors that the network makes and reads again"},
     {"tensors_on_chip", "1", "those of them that stay on chip"},
+    {"tensors_in_tiles", "1", "those of them that are passed on there in tiles"},
     {"most_on_chip_bits", "bit", "what they take of the on-chip memories at once, at most"},
     {"residency_steps", "",
      "the run: node, count, energy_pj, runtime_cycles, outside_energy_pj and outside_runtime_cycles of all its "
-     "repetitions, on_chip: level and words that tensors take there meanwhile, and bound_by: what takes its time "
-     "(empty "
-     "of operators)"},
+     "repetitions, on_chip: level and words that tensors take there meanwhile, bound_by: what takes its time (empty of "
+     "operators), and under: the loops around a layer that passes tiles on (empty of others)"},
     {"residency_tensors", "",
-     "every tensor that is read again: the node that makes it, elements, from_step and to_step, and the level where it "
-     "lives (empty: outside)"},
+     "every tensor that is read again: the node that makes it, elements, from_step and to_step, the level where it "
+     "lives (empty: outside), and whether it is passed on there in tiles"},
 }};
 
 }  // namespace

@@ -8,16 +8,17 @@ namespace {
 std::shared_ptr<arrow::DataType> steps_type() {
   const auto real = [](const char* name) { return arrow::field(name, arrow::float64()); };
   const auto room = arrow::struct_({arrow::field("level", kText), arrow::field("words", arrow::int64())});
-  return arrow::list(
-      arrow::struct_({arrow::field("node", kText), arrow::field("count", arrow::int64()), real("energy_pj"),
-                      real("runtime_cycles"), real("outside_energy_pj"), real("outside_runtime_cycles"),
-                      arrow::field("on_chip", arrow::list(room)), arrow::field("bound_by", kText)}));
+  return arrow::list(arrow::struct_({arrow::field("node", kText), arrow::field("count", arrow::int64()),
+                                     real("energy_pj"), real("runtime_cycles"), real("outside_energy_pj"),
+                                     real("outside_runtime_cycles"), arrow::field("on_chip", arrow::list(room)),
+                                     arrow::field("bound_by", kText), arrow::field("under", kText)}));
 }
 
 std::shared_ptr<arrow::DataType> tensors_type() {
   const auto whole = [](const char* name) { return arrow::field(name, arrow::int64()); };
-  return arrow::list(arrow::struct_({arrow::field("node", kText), whole("elements"), whole("from_step"),
-                                     whole("to_step"), arrow::field("level", kText)}));
+  return arrow::list(
+      arrow::struct_({arrow::field("node", kText), whole("elements"), whole("from_step"), whole("to_step"),
+                      arrow::field("level", kText), arrow::field("tiles", arrow::boolean())}));
 }
 
 void append_steps(arrow::ListBuilder& list, const DesignRow& row) {
@@ -40,6 +41,7 @@ void append_steps(arrow::ListBuilder& list, const DesignRow& row) {
       must(child<arrow::Int64Builder>(room, 1).Append(taken.words));
     }
     must(child<arrow::StringBuilder>(entry, 7).Append(step.bound_by));
+    must(child<arrow::StringBuilder>(entry, 8).Append(step.under));
   }
 }
 
@@ -58,6 +60,7 @@ void append_tensors(arrow::ListBuilder& list, const DesignRow& row) {
     auto& level = child<arrow::StringBuilder>(entry, 4);
     must(tensor.level < 0 ? level.AppendNull()
                           : level.Append(residency.accelerator->levels[static_cast<std::size_t>(tensor.level)].name));
+    must(child<arrow::BooleanBuilder>(entry, 5).Append(tensor.tiles));
   }
 }
 
@@ -87,8 +90,15 @@ void residency_columns(RowColumns<DesignRow>& all, const std::vector<DesignRow>&
   whole("weights_on_chip", &Residency::weights_on_chip);
   all.real_of("outside_energy_pj", outside, [](const Network& n) { return n.outside_energy_pj; });
   all.real_of("outside_runtime_cycles", outside, [](const Network& n) { return n.outside_runtime_cycles; });
+  const auto without_tiles = [](const DesignRow& row) -> const Network* {
+    const bool known = row.residency && row.residency->result->network.whole_runtime_cycles > 0;
+    return known ? &row.residency->result->network : nullptr;
+  };
+  all.real_of("whole_energy_pj", without_tiles, [](const Network& n) { return n.whole_energy_pj; });
+  all.real_of("whole_runtime_cycles", without_tiles, [](const Network& n) { return n.whole_runtime_cycles; });
   whole("tensors", &Residency::tensors);
   whole("tensors_on_chip", &Residency::tensors_on_chip);
+  whole("tensors_in_tiles", &Residency::tensors_in_tiles);
   all.real_of("most_on_chip_bits", residency, [](const Residency& r) { return r.most_on_chip_bits; });
   all.add<arrow::ListBuilder>("residency_steps", steps_type(), rows, append_steps);
   all.add<arrow::ListBuilder>("residency_tensors", tensors_type(), rows, append_tensors);

@@ -102,6 +102,7 @@ struct DesignRow {
   /// Only of a whole network, whose tensors may stay on chip.
   struct Residency {
     std::int64_t tensors = 0, tensors_on_chip = 0;                 ///< that the network makes and reads again
+    std::int64_t tensors_in_tiles = 0;                             ///< of those on chip
     double most_on_chip_bits = 0;                                  ///< that they take at once
     std::int64_t weights_on_chip = 0;                              ///< layers whose weights stay across inferences
     double operators_energy_pj = 0, operators_runtime_cycles = 0;  ///< the part of operators without MACs

@@ -139,14 +139,15 @@ void pack(Pack& all, Result& r) {
     for (auto* number : {&step.energy_pj, &step.runtime_cycles, &step.outside_energy_pj, &step.outside_runtime_cycles})
       out(*number);
     out.list(step.taken, [](auto& o, auto& room) { o(room.level), o(room.words); });
-    out(step.bound_by);
+    out(step.bound_by), out(step.under);
   });
   all.list(r.network.tensors, [](auto& out, auto& tensor) {
-    out(tensor.level), out(tensor.made_by), out(tensor.last_read), out(tensor.elements);
+    out(tensor.level), out(tensor.made_by), out(tensor.last_read), out(tensor.elements), out(tensor.tiles);
   });
   all.list(r.network.weights, [](auto& out, auto& weights) { out(weights.level), out(weights.step); });
   all(r.network.loads_energy_pj), all(r.network.loads_runtime_cycles);
   all(r.network.outside_energy_pj), all(r.network.outside_runtime_cycles);
+  all(r.network.whole_energy_pj), all(r.network.whole_runtime_cycles);
 }
 
 }  // namespace

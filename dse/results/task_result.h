@@ -74,12 +74,14 @@ struct TaskResult {
       double outside_energy_pj = 0, outside_runtime_cycles = 0;  ///< when every tensor lives outside
       std::vector<Room> taken;                                   ///< by tensors that live on chip meanwhile
       std::string bound_by;                                      ///< what takes its time; empty of operators
+      std::string under;  ///< loops around a layer that passes tiles on, in words; empty of others
       bool operator==(const Step&) const = default;
     };
     struct Tensor {
       int level = -1;                           ///< where it lives; -1 = outside
       std::int64_t made_by = 0, last_read = 0;  ///< steps
       std::int64_t elements = 0;
+      bool tiles = false;  ///< it is passed on there in tiles
       bool operator==(const Tensor&) const = default;
     };
     struct Weights {
@@ -92,6 +94,7 @@ struct TaskResult {
     std::vector<Weights> weights;                              ///< those that stay
     double loads_energy_pj = 0, loads_runtime_cycles = 0;      ///< the share of one inference in loading them
     double outside_energy_pj = 0, outside_runtime_cycles = 0;  ///< the optimum with every tensor outside; 0 = none
+    double whole_energy_pj = 0, whole_runtime_cycles = 0;      ///< where tiles may pass, the optimum without; 0 = none
     bool operator==(const Network&) const = default;
   };
   Network network;

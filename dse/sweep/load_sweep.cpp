@@ -86,8 +86,16 @@ void refuse_networks(const SweepReading& reading, const std::optional<Cursor>& s
   const Sweep& sweep = reading.sweep;
   for (const Workload& workload : sweep.workloads) {
     Traits question{Trait::kSweep, asked};
-    question.add_if(!workload.graph, Trait::kUnrelated).add_if(!sweep.network, Trait::kOutside);
+    // Other mappers map layers by themselves, which is then the reason that counts.
+    const bool asks_tiles = asked == Trait::kTiles, other_mapper = asks_tiles && sweep.mapper != "exact";
+    question.add_if(!workload.graph, Trait::kUnrelated).add_if(!sweep.network && !other_mapper, Trait::kOutside);
     for (const Objective objective : sweep.objectives) question.add(TraitGroup::kObjectives, to_string(objective));
+    if (asks_tiles) {
+      question.add(TraitGroup::kMappers, sweep.mapper).add_if(sweep.inferences > 1, Trait::kInferences);
+      for (const auto& base : reading.bases)
+        question.add(TraitGroup::kConventions, base.accelerator.conventions.name());
+      question.add_if(std::ranges::any_of(sweep.result_limits, limits_time), Trait::kDeadline);
+    }
     const std::optional<Refused> found = refused(question);
     if (!found) continue;
     const std::string what = fmt::format("{}: {}", workload.name, found->what);
@@ -121,6 +129,23 @@ void read_network(SweepReading& reading, const Cursor& root, const SweepOverride
     inferences->problem(what, expected);
   }
   if (sweep.inferences > 1) refuse_networks(reading, inferences, "--inferences", Trait::kInferences);
+}
+
+/// After the limits, for one on time is a deadline.
+void read_fusion(SweepReading& reading, const Cursor& root, const SweepOverrides& overrides) {
+  auto said = root.find("fusion");
+  std::optional<std::string> word = overrides.fusion;
+  if (overrides.fusion) said.reset();
+  if (said) word = said->text("whole or tiles");
+  if (!word) return;
+  if (*word != "whole" && *word != "tiles") {
+    const std::string what = fmt::format("`{}`", shorten(*word, 40));
+    const std::string expected = "whole or tiles; `network: false` maps every layer by itself";
+    if (!said) throw InputError(Diagnostic{"pliant sweep", 0, 0, "--fusion", what, expected, ""});
+    return said->problem(what, expected);
+  }
+  reading.sweep.tiles = *word == "tiles";
+  if (reading.sweep.tiles) refuse_networks(reading, said, "--fusion", Trait::kTiles);
 }
 
 /// What mappings are chosen by where the file does not say: what the goals of a design search ask of them.
@@ -212,6 +237,7 @@ std::vector<std::pair<std::string, std::string>> Sweep::options() const {
   const bool has_networks = std::ranges::any_of(
       workloads, [](const Workload& workload) { return workload.graph && has_edges(*workload.graph); });
   if (has_networks || !unused_graphs.empty()) all.emplace_back("network", network ? "true" : "false");
+  if (tiles) all.emplace_back("fusion", "tiles");
   if (inferences > 1) all.emplace_back("inferences", fmt::format("{}", inferences));
   return all;
 }
@@ -239,9 +265,9 @@ std::string mapped_as_words(const Sweep& sweep) {
   std::string text;
   if (!networks.empty())
     text += fmt::format(
-        "{}: mapped as {}, tensors stay on chip where that is best (`network: false`, --layers: every layer by "
+        "{}: mapped as {}, tensors stay on chip {}where that is best (`network: false`, --layers: every layer by "
         "itself)\n",
-        join(networks), networks.size() == 1 ? "a network" : "networks");
+        join(networks), networks.size() == 1 ? "a network" : "networks", sweep.tiles ? "or pass in tiles " : "");
   if (!layers.empty())
     text += fmt::format(
         "{}: mapped layer by layer, every tensor goes outside between layers; as networks (`network: true`) they gain "
@@ -302,6 +328,7 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   if (const auto c = root.find("constraints")) read_constraints(reading, *c);
   read_goals(reading, root);
   if (sweep.goals && !root.find("objective")) sweep.objectives = {objective_of(*sweep.goals)};
+  read_fusion(reading, root, overrides);
   choose_runs(sweep);
   check_number_of_designs(sweep, root, overrides.most_designs);
   reading.problems.throw_if_any();

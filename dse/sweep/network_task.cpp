@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <exception>
-#include <map>
 #include <utility>
 
 #include "core/input/diagnostics.h"
 #include "core/workload_graph.h"
 #include "costmodel/report.h"
+#include "dse/mappers/fusion/fusion.h"
+#include "dse/mappers/fusion/loop_names.h"
 #include "dse/mappers/residency/residency.h"
 #include "dse/mappers/shared_budget.h"
 #include "dse/sweep/sweep_task.h"
@@ -23,7 +23,9 @@ namespace {
 
 using residency::Optimum;
 
-void note_steps(const residency::LiveTensors& live, const Optimum& best, const Optimum& outside,
+/// Of a search with or without tiles.
+template <class Best>
+void note_steps(const residency::LiveTensors& live, const Best& best, const Optimum& outside,
                 TaskResult::Network& network) {
   for (std::size_t s = 0; s < best.steps.size(); ++s) {
     TaskResult::Network::Step& step = network.steps.emplace_back();
@@ -40,20 +42,43 @@ void note_steps(const residency::LiveTensors& live, const Optimum& best, const O
     const residency::LiveTensor& tensor = live.tensors[t];
     network.tensors.push_back({best.homes[t], tensor.made_by, tensor.last_read, tensor.elements});
   }
+  if (!outside.found()) return;
+  network.outside_energy_pj = outside.energy_pj;
+  network.outside_runtime_cycles = outside.cycles;
+}
+
+void note_weights(const residency::LiveTensors& live, const Optimum& best, TaskResult::Network& network) {
   for (std::size_t w = 0; w < best.weights.size(); ++w)
     if (best.weights[w] != residency::kOutside) network.weights.push_back({best.weights[w], live.weights[w].step});
   network.loads_energy_pj = best.parts.loads.energy_pj;
   network.loads_runtime_cycles = best.parts.loads.cycles;
-  if (!outside.found()) return;
-  network.outside_energy_pj = outside.energy_pj;
-  network.outside_runtime_cycles = outside.cycles;
+}
+
+/// What passes in tiles, under which loops, and what the network takes without.
+void note_tiles(const fusion::Search& search, const fusion::Optimum& best, const Optimum& whole,
+                const Workload& workload, TaskResult::Network& network) {
+  for (std::size_t t = 0; t < network.tensors.size(); ++t) network.tensors[t].tiles = best.tiles[t];
+  for (const fusion::GroupChoice& group : best.groups) {
+    std::vector<std::string> names;
+    for (const int s : group.steps)
+      names.push_back(
+          workload.graph->nodes[static_cast<std::size_t>(search.live().steps[static_cast<std::size_t>(s)].node)].name);
+    const std::vector<fusion::Stack> nests = fusion::nests_of(group.plan.stacks);
+    for (std::size_t l = 0; l < nests.size(); ++l)
+      network.steps[static_cast<std::size_t>(group.steps[l])].under =
+          fusion::loops_text(*group.setting.chain, nests[l], names);
+  }
+  if (!whole.found()) return;
+  network.whole_energy_pj = whole.energy_pj;
+  network.whole_runtime_cycles = whole.cycles;
 }
 
 struct StepHomes {
   std::vector<residency::Home> reads;
   residency::Home made = residency::kOutside;
 };
-StepHomes homes_of(const residency::Step& step, const Optimum& best) {
+template <class Best>
+StepHomes homes_of(const residency::Step& step, const Best& best) {
   StepHomes homes;
   for (const residency::Read& read : step.reads)
     homes.reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
@@ -112,28 +137,47 @@ class LevelNotes {
   std::vector<double> energy_;  ///< by level
 };
 
-void note_levels(const residency::Search& search, const Optimum& best, const std::vector<Task>& rows,
-                 TaskResult& result) {
-  LevelNotes notes(rows.front().accelerator);
+/// Layers by themselves, and operators.
+template <class Search, class Best>
+void add_steps(const Search& search, const Best& best, const std::vector<Task>& rows, LevelNotes& notes,
+               TaskResult::Network& network) {
   const residency::LiveTensors& live = search.live();
   for (std::size_t s = 0; s < best.steps.size(); ++s) {
     const residency::Step& step = live.steps[s];
     if (step.row >= 0) {
-      const Task task =
-          residency::variant_task(rows[static_cast<std::size_t>(step.row)], search.variant(best.steps[s].variant));
-      result.network.steps[s].bound_by = notes.add_layers(task, best.steps[s].parts);
+      if (best.steps[s].variant >= 0)
+        network.steps[s].bound_by = notes.add_layers(search.task(best.steps[s].variant), best.steps[s].parts);
       continue;
     }
     const auto [reads, made] = homes_of(step, best);
     notes.add_moves(residency::operator_words(rows, step, live, reads, made),
                     residency::operator_cost(rows, step, live, reads, made).cycles, 1);
   }
+}
+
+void add_loads(const residency::Search& search, const Optimum& best, const std::vector<Task>& rows, LevelNotes& notes) {
+  const residency::LiveTensors& live = search.live();
   for (std::size_t w = 0; w < best.weights.size(); ++w)
     if (best.weights[w] != residency::kOutside)
       notes.add_moves(residency::loading_words(rows, live, live.weights[w], best.weights[w]),
                       residency::loading_cost(rows, live, live.weights[w], best.weights[w]).cycles,
                       1 / static_cast<double>(search.inferences()));
-  result.energy_by_level = notes.all();
+}
+
+void add_groups(const fusion::Optimum& best, LevelNotes& notes, TaskResult::Network& network) {
+  for (const fusion::GroupChoice& group : best.groups) {
+    std::vector<double> longest(group.steps.size(), 0);
+    for (const fusion::RunChoice& run : group.runs) {
+      const auto l = static_cast<std::size_t>(run.layer);
+      const std::string bound_by =
+          notes.add_layers(run.task, {{static_cast<Count>(run.times), run.mapping, run.totals}});
+      if (run.times * run.totals.cycles <= longest[l]) continue;
+      longest[l] = run.times * run.totals.cycles;
+      network.steps[static_cast<std::size_t>(group.steps[l])].bound_by = bound_by;
+    }
+    for (const fusion::LayerChoice* layer : group.plan.layers)
+      for (const fusion::LayerChoice::Move& move : layer->moves) notes.add_moves(move.words, move.cost.cycles, 1);
+  }
 }
 
 std::vector<Task> rows_of(const DesignPoint& design, const Accelerator& accelerator, const Workload& workload) {
@@ -194,6 +238,76 @@ NetworkPrices price_network_choice(const Mapper& mapper, const Sweep& sweep, con
   return prices;
 }
 
+namespace {
+
+template <class Best>
+void take_best(const Best& best, bool late, double gap, TaskResult& result) {
+  result.status = TaskStatus::kSolved;
+  result.energy_pj = best.energy_pj;
+  result.runtime_cycles = best.cycles;
+  result.value = best.value;
+  result.lower_bound = late ? 0 : best.lower_bound;
+  result.gap = best.gap();
+  result.certified = best.certified;
+  result.ended_by = best.certified                 ? EndedBy::kProof
+                    : gap > 0 && best.gap() <= gap ? EndedBy::kProofWithinGap
+                                                   : EndedBy::kNothing;
+}
+
+template <class Best>
+void say_nothing_fits(const Best& best, const Workload& workload, TaskResult& result) {
+  result.status = best.infeasible ? TaskStatus::kNoLegalMapping : TaskStatus::kNothingFound;
+  result.reason = best.without_mapping
+                      ? fmt::format("{}: no mapping was found wherever its tensors live",
+                                    workload.layers[static_cast<std::size_t>(*best.without_mapping)].layer.name)
+                      : std::string("no mappings were found wherever the tensors live");
+}
+
+/// The same with layers that pass tiles on; such sweeps have no deadlines.
+void solve_tiles(const Mapper& mapper, const Sweep& sweep, const Objective objective, const Workload& workload,
+                 const std::vector<Task>& rows, const SearchOptions& options, TaskResult& result) {
+  fusion::Search search(mapper, workload, rows, options);
+  const fusion::Optimum best = search.run({objective});
+  if (!best.found()) return say_nothing_fits(best, workload, result);
+  residency::Search before(mapper, workload, rows, options);
+  const Optimum whole = before.run({objective}, true), outside = before.run({objective}, false);
+  take_best(best, false, sweep.gap, result);
+  result.evaluations = search.searches();
+  note_steps(search.live(), best, outside, result.network);
+  note_tiles(search, best, whole, workload, result.network);
+  LevelNotes notes(rows.front().accelerator);
+  add_steps(search, best, rows, notes, result.network);
+  add_groups(best, notes, result.network);
+  result.energy_by_level = notes.all();
+}
+
+void solve_whole(const Mapper& mapper, const Sweep& sweep, NetworkGoal goal, const Workload& workload,
+                 const std::vector<Task>& rows, const SearchOptions& options, TaskResult& result) {
+  residency::Search search(mapper, workload, rows, options, sweep.inferences);
+  Optimum best = search.run(goal, true);
+  // Where no mappings keep the deadline the row says how fast they could be, and which limit that breaks. That bounds
+  // nothing that was asked for.
+  const bool late = !best.found() && best.fastest_cycles > 0 && !options.stop.stop_requested();
+  if (late) {
+    const bool proven = best.infeasible;
+    goal = {Objective::kRuntime};
+    best = search.run(goal, true);
+    best.certified = best.certified && proven;
+  }
+  if (!best.found()) return say_nothing_fits(best, workload, result);
+  const Optimum outside = search.run(goal, false);
+  take_best(best, late, sweep.gap, result);
+  result.evaluations = search.searches();
+  note_steps(search.live(), best, outside, result.network);
+  note_weights(search.live(), best, result.network);
+  LevelNotes notes(rows.front().accelerator);
+  add_steps(search, best, rows, notes, result.network);
+  add_loads(search, best, rows, notes);
+  result.energy_by_level = notes.all();
+}
+
+}  // namespace
+
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
                          int threads, const std::stop_token& stop, const Clock& clock) {
   const SearchOptions options = search_options(sweep, threads, stop, clock);
@@ -204,40 +318,11 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
     SearchOptions all = options;
     all.budget.seconds *= static_cast<double>(rows.size());  // the sweep's budget is for a layer
     const SharedBudget shared(mapper, all, kSearchesOfALayer * rows.size());
-    residency::Search search(shared, workload, rows, shared.options(), sweep.inferences);
-    NetworkGoal goal{design.objective, design.deadline_of(sweep, workload)};
-    Optimum best = search.run(goal, true);
-    // Where no mappings keep the deadline the row says how fast they could be, and which limit that breaks. That bounds
-    // nothing that was asked for.
-    const bool late = !best.found() && best.fastest_cycles > 0 && !stop.stop_requested();
-    if (late) {
-      const bool proven = best.infeasible;
-      goal = {Objective::kRuntime};
-      best = search.run(goal, true);
-      best.certified = best.certified && proven;
-    }
-    if (!best.found()) {
-      result.status = best.infeasible ? TaskStatus::kNoLegalMapping : TaskStatus::kNothingFound;
-      result.reason = best.without_mapping
-                          ? fmt::format("{}: no mapping was found wherever its tensors live",
-                                        workload.layers[static_cast<std::size_t>(*best.without_mapping)].layer.name)
-                          : std::string("no mappings were found wherever the tensors live");
-      return result;
-    }
-    const Optimum outside = search.run(goal, false);
-    result.status = TaskStatus::kSolved;
-    result.energy_pj = best.energy_pj;
-    result.runtime_cycles = best.cycles;
-    result.value = best.value;
-    result.lower_bound = late ? 0 : best.lower_bound;
-    result.gap = best.gap();
-    result.certified = best.certified;
-    result.evaluations = search.searches();
-    result.ended_by = best.certified                             ? EndedBy::kProof
-                      : sweep.gap > 0 && best.gap() <= sweep.gap ? EndedBy::kProofWithinGap
-                                                                 : EndedBy::kNothing;
-    note_steps(search.live(), best, outside, result.network);
-    note_levels(search, best, rows, result);
+    if (sweep.tiles)
+      solve_tiles(shared, sweep, design.objective, workload, rows, shared.options(), result);
+    else
+      solve_whole(shared, sweep, {design.objective, design.deadline_of(sweep, workload)}, workload, rows,
+                  shared.options(), result);
   } catch (const InputError&) {
     throw;  // a mapper's option: the same for every task
   } catch (const std::exception& error) {
@@ -271,86 +356,6 @@ TaskResult solve_line(const Mapper& mapper, const Sweep& sweep, const DesignPoin
   result.evaluations = search.searches();
   result.solve_seconds = real_clock().wall_seconds() - started;
   return result;
-}
-
-std::optional<DesignRow::Residency> residency_of(const DesignPoint& design, const Workload& workload,
-                                                 const std::shared_ptr<const TaskResult>& network) {
-  if (!network || network->status != TaskStatus::kSolved || !has_edges(*workload.graph)) return std::nullopt;
-  DesignRow::Residency residency;
-  residency.result = network;
-  residency.accelerator = design.accelerator;
-  residency.weights_on_chip = static_cast<std::int64_t>(network->network.weights.size());
-  for (const TaskResult::Network::Tensor& tensor : network->network.tensors) {
-    if (tensor.last_read == tensor.made_by) continue;
-    ++residency.tensors;
-    residency.tensors_on_chip += tensor.level >= 0 ? 1 : 0;
-  }
-  for (const TaskResult::Network::Step& step : network->network.steps) {
-    double bits = 0;
-    for (const TaskResult::Network::Room& room : step.taken)
-      bits += static_cast<double>(room.words) *
-              design.accelerator->levels[static_cast<std::size_t>(room.level)].memory().word_bits;
-    residency.most_on_chip_bits = std::max(residency.most_on_chip_bits, bits);
-  }
-  for (const GraphStep& step : run_of(*workload.graph)) {
-    const WorkloadGraph::Node& node = workload.graph->nodes[static_cast<std::size_t>(step.node)];
-    const TaskResult::Network::Step& cost = network->network.steps[residency.nodes.size()];
-    residency.nodes.push_back(node.name);
-    residency.counts.push_back(node.count);
-    if (node.is_layer()) continue;
-    residency.operators_energy_pj += cost.energy_pj;
-    residency.operators_runtime_cycles += cost.runtime_cycles;
-  }
-  return residency;
-}
-
-std::vector<std::string> staying_tensors(const Accelerator& accelerator, const Workload& workload,
-                                         const TaskResult& network) {
-  const std::vector<GraphStep> run = run_of(*workload.graph);
-  std::vector<const TaskResult::Network::Tensor*> made(run.size(), nullptr);
-  for (const TaskResult::Network::Tensor& tensor : network.network.tensors)
-    made[static_cast<std::size_t>(tensor.made_by)] = &tensor;
-  std::vector<std::map<std::pair<int, int>, Count>> rows(workload.layers.size());  // repetitions by tensor and level
-  const auto add = [&](const WorkloadGraph::Node& node, int tensor, int level) {
-    if (level >= 0) rows[static_cast<std::size_t>(node.layer)][{tensor, level}] += node.count;
-  };
-  for (std::size_t s = 0; s < run.size(); ++s) {
-    const WorkloadGraph::Node& node = workload.graph->nodes[static_cast<std::size_t>(run[s].node)];
-    if (made[s] == nullptr)  // an activation happens where its operand is
-      made[s] = made[static_cast<std::size_t>(run[s].from.front().node)];
-    if (!node.is_layer()) continue;
-    const Layer& layer = workload.layers[static_cast<std::size_t>(node.layer)].layer;
-    for (const WorkloadGraph::Edge& edge : run[s].from)
-      if (edge.node >= 0) add(node, edge.tensor, made[static_cast<std::size_t>(edge.node)]->level);
-    add(node, layer.output(), made[s]->level);
-    for (const TaskResult::Network::Weights& weights : network.network.weights)
-      if (weights.step == static_cast<std::int64_t>(s))
-        add(node, std::countr_zero(layer.tensors_with_role(Role::kWeight)), weights.level);
-  }
-  std::vector<std::string> words;
-  for (std::size_t l = 0; l < rows.size(); ++l) {
-    const Workload::Entry& entry = workload.layers[l];
-    std::string& text = words.emplace_back();
-    for (const auto& [where, count] : rows[l]) {
-      text += fmt::format("{}{} in {}", text.empty() ? "" : ", ",
-                          entry.layer.tensors[static_cast<std::size_t>(where.first)].name,
-                          accelerator.levels[static_cast<std::size_t>(where.second)].name);
-      if (count < entry.count) text += fmt::format(" ({} of {})", count, entry.count);
-    }
-    if (text.empty()) text = "none";
-  }
-  return words;
-}
-
-std::string write_run(const Workload& workload) {
-  std::string text;
-  for (const GraphStep& step : run_of(*workload.graph)) {
-    const WorkloadGraph::Node& node = workload.graph->nodes[static_cast<std::size_t>(step.node)];
-    text += fmt::format("step {} {} {} {}", node.layer, to_string(node.work), node.count, node.words);
-    for (const WorkloadGraph::Edge& edge : step.from) text += fmt::format(" {}:{}", edge.node, edge.tensor);
-    text += '\n';
-  }
-  return text;
 }
 
 }  // namespace pliant

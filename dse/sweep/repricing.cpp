@@ -65,6 +65,9 @@ std::vector<Corner> corners_of(std::size_t groups) {
 Repricing::Repricing(const Library& library, const Sweep& sweep, const std::filesystem::path& dataset,
                      const std::vector<UncertainFigures>& figures)
     : library_(library), sweep_(std::make_shared<const Sweep>(sweep)), figures_(figures) {
+  if (sweep.tiles)
+    throw InputError(Diagnostic{"--uncertain", 0, 0, "", "of a sweep whose layers pass tiles on",
+                                "a sweep with `fusion: whole`", ""});
   DesignSpace space(library, sweep_);
   std::vector<int> matched(figures.size(), 0);
   const std::size_t groups = figures.size();

@@ -18,6 +18,7 @@
 #include "dse/sweep/dataset_lock.h"
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/grace_timer.h"
+#include "dse/sweep/network_rows.h"
 #include "dse/sweep/network_task.h"
 #include "dse/sweep/part_writer.h"
 #include "dse/sweep/result_limits.h"

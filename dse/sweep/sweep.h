@@ -50,6 +50,7 @@ struct Sweep {
   /// Workloads that know their graph are mapped as networks: tensors may stay on chip between layers, and operators
   /// without MACs count. False: layer by layer, as all others.
   bool network = true;
+  bool tiles = false;                      ///< layers of networks may pass tiles on (docs/fusion.md)
   Count inferences = 1;                    ///< weights of networks may stay on chip across so many
   std::vector<std::string> unused_graphs;  ///< workloads whose graph is not used, because layers are asked for
   /// Limits on time hold for the choice of mappings: each design has the best that keep them.
@@ -80,6 +81,7 @@ struct SweepOverrides {
   std::optional<double> budget_seconds, gap;
   std::optional<std::uint64_t> seed;
   std::optional<bool> network;
+  std::optional<std::string> fusion;  ///< whole or tiles
   std::optional<Count> inferences;
   std::vector<Setting> settings;
   Count most_designs = 100'000'000;  ///< a bit for each fits into memory; who lists none may allow more

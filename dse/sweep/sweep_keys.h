@@ -13,10 +13,11 @@ namespace pliant {
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 21> kSweep{
-    "pliant",      "name",          "description", "accelerator", "set",         "workloads",      "vary",
-    "flexibility", "factorization", "objective",   "mapper",      "constraints", "budget_seconds", "gap",
-    "seed",        "flexion",       "minimize",    "mix",         "network",     "residency",      "inferences"};
+inline constexpr std::array<std::string_view, 22> kSweep{
+    "pliant",         "name",        "description",   "accelerator", "set",      "workloads",
+    "vary",           "flexibility", "factorization", "objective",   "mapper",   "constraints",
+    "budget_seconds", "gap",         "seed",          "flexion",     "minimize", "mix",
+    "network",        "residency",   "inferences",    "fusion"};
 inline constexpr std::array<std::string_view, 4> kSweepWorkload{"workload", "layers", "name", "batch"};
 inline constexpr std::array<std::string_view, 2> kSweepMapper{"name", "options"};
 inline constexpr std::array<std::string_view, 2> kSweepGoal{"column", "workload"};

@@ -15,7 +15,7 @@
 #include "costmodel/report.h"
 #include "dse/mappers/infeasible.h"
 #include "dse/results/content_hash.h"
-#include "dse/sweep/network_task.h"
+#include "dse/sweep/network_rows.h"
 #include "dse/sweep/source_hash.h"
 #include "flex/flexion/flexion.h"
 
@@ -112,6 +112,7 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
                                  to_string(design.factorization), to_string(design.objective));
   if (const double most = design.deadline_of(sweep_, workload); most < kInfinity)
     text += fmt::format("within {}\n", most);
+  if (sweep_.tiles) text += "tiles\n";
   if (sweep_.inferences > 1) text += fmt::format("inferences {}\n", sweep_.inferences);
   std::set<Operation> written;
   for (const Workload::Entry& entry : workload.layers) {

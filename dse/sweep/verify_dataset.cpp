@@ -13,6 +13,7 @@
 #include "dse/results/data_table.h"
 #include "dse/results/part_file.h"
 #include "dse/results/stored_layers.h"
+#include "dse/sweep/network_rows.h"
 #include "dse/sweep/network_task.h"
 #include "dse/sweep/run_sweep.h"
 #include "dse/sweep/sweep_task.h"

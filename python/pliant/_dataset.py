@@ -76,6 +76,7 @@ def load_sweep(
     seed: int | None = None,
     network: bool | None = None,
     inferences: int | None = None,
+    fusion: str | None = None,
 ) -> Sweep:
     """A sweep by its shipped name, from a file, or from a dict in the form of such a file (docs/sweeps.md). The other
     arguments stand instead of what the file says; a deadline is one of its ``constraints``."""
@@ -83,7 +84,7 @@ def load_sweep(
         return source
     pairs = [(key, _setting(value)) for key, value in (settings or {}).items()]
     seconds = None if budget is None else seconds_of(budget)
-    return Sweep(_core.load_sweep(*words_of(source), pairs, mapper, seconds, gap, seed, network, inferences))
+    return Sweep(_core.load_sweep(*words_of(source), pairs, mapper, seconds, gap, seed, network, inferences, fusion))
 
 
 class Dataset:
@@ -169,6 +170,7 @@ def sweep(
     seed: int | None = None,
     network: bool | None = None,
     inferences: int | None = None,
+    fusion: str | None = None,
     threads: int = 0,
     shard: tuple[int, int] = (0, 1),
     cache: _Path | None = None,
@@ -185,6 +187,7 @@ def sweep(
         dataset: folder for the tables; without one, a temporary folder that lives as long as the answer.
         network: False maps every layer by itself, also of workloads that know their graph.
         inferences: weights of networks may stay on chip across so many; figures are of one of them.
+        fusion: ``"tiles"`` lets layers of networks pass tiles to each other (docs/fusion.md); default ``"whole"``.
         threads: 0 is all cores; the rows do not depend on it.
         shard: ``(i, n)``: only every n-th part, i from 0. Shards may share the folder, also at once.
         cache: folder of solved tasks, to share them between sweeps.
@@ -197,7 +200,7 @@ def sweep(
     """
     loaded = load_sweep(
         source, settings=settings, mapper=mapper, budget=budget, gap=gap, seed=seed, network=network,
-        inferences=inferences,
+        inferences=inferences, fusion=fusion,
     )  # fmt: skip
     loaded.warn_of_room()
     kept = None

@@ -15,9 +15,11 @@ namespace {
 
 Sweep load(const std::string& source, bool in_memory, const std::vector<Setting>& settings,
            const std::optional<std::string>& mapper, std::optional<double> budget_seconds, std::optional<double> gap,
-           std::optional<std::uint64_t> seed, std::optional<bool> network, std::optional<Count> inferences) {
+           std::optional<std::uint64_t> seed, std::optional<bool> network, std::optional<Count> inferences,
+           const std::optional<std::string>& fusion) {
   SweepOverrides overrides;
   overrides.network = network;
+  overrides.fusion = fusion;
   overrides.inferences = inferences;
   overrides.mapper = mapper;
   overrides.budget_seconds = budget_seconds;
@@ -120,7 +122,7 @@ void bind_sweeps(nb::module_& module) {
       .def("progress", &SweepRun::progress)
       .def("notes", &SweepRun::notes);
   module.def("load_sweep", &load, "source"_a, "in_memory"_a, "settings"_a, "mapper"_a.none(), "budget_seconds"_a.none(),
-             "gap"_a.none(), "seed"_a.none(), "network"_a.none(), "inferences"_a.none(), unlocked);
+             "gap"_a.none(), "seed"_a.none(), "network"_a.none(), "inferences"_a.none(), "fusion"_a.none(), unlocked);
   module.def("dataset_status", &status, "dataset"_a, unlocked);
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stays on chip: the view of a sweep with residency, each number against the Parquet rows.
+"""What stays on chip, whole or in tiles: the view of a sweep of networks, each number against the Parquet rows.
 
 residency_test.py PLIANT [unittest arguments]. Ends with 77 (skipped) when there is no Chromium, chromedriver or
 selenium.
@@ -98,7 +98,52 @@ class Residency(reported.ReportedSweep):
         self.assertNotIn("null", self.page.text("#compare-controls"))
 
 
+CHAIN = """name: chain
+layers:
+  - {layer: a, gemm: {M: 64, N: 64, K: 64}}
+  - {layer: b, from: a, gemm: {M: 64, N: 64, K: 64}}
+"""
+TILES = """pliant: sweep
+name: tiles
+accelerator: npu
+workloads: [chain.yaml]
+set: {rows: 4, cols: 4}
+vary: {SRAM.capacity: [2KiB, 16KiB]}
+fusion: tiles
+"""
+
+
+class Tiles(reported.ReportedSweep):
+    @classmethod
+    def make(cls, folder):
+        (folder / "chain.yaml").write_text(CHAIN, encoding="utf-8")
+        reported.make_dataset(cls.pliant, folder, TILES)
+
+    def test_tiles_have_stripes_and_their_loops(self):
+        seen = 0
+        for row in self.designs:
+            Residency.open(self, row)
+            tensors = [t for t in row["residency_tensors"] if t["level"]]
+            tiles = [t for t in tensors if t["tiles"]]
+            self.assertEqual(len(tiles), row["tensors_in_tiles"])
+            steps = row["residency_steps"]
+            lives = sum(2 * (t["to_step"] - t["from_step"]) if t["tiles"] else 1 for t in tensors)
+            bars = 4 * len(steps) + sum(len(s["on_chip"]) for s in steps) + lives
+            drawn = self.page.js("return document.getElementById('chart-residency').dataset.points")
+            self.assertEqual(int(drawn), bars)
+            note = self.page.text("#on-chip-note")
+            whole = row["whole_energy_pj"] * row["whole_runtime_cycles"] / row["edp_pj_cycles"]
+            self.assertIn(f"tiles that by {float(f'{whole:.4g}'):g}.", note)
+            if not tiles:
+                continue
+            seen += 1
+            self.assertIn(f"({len(tiles)} of them in tiles)", note)
+            shown = [cells[-1] for cells in self.page.rows("#on-chip-tensors")]
+            self.assertEqual(shown, [steps[t["from_step"]]["under"] if t["tiles"] else "whole" for t in tensors])
+        self.assertGreater(seen, 0)
+
+
 if __name__ == "__main__":
     browser.require()
-    Residency.pliant = sys.argv.pop(1)
+    Residency.pliant = Tiles.pliant = sys.argv.pop(1)
     unittest.main()

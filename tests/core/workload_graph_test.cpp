@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/input/load.h"
+#include "core/input/write_layer.h"
 
 namespace pliant {
 namespace {
@@ -59,6 +60,19 @@ graph:
     for (const WorkloadGraph::Edge& edge : step.from) text.back() += " " + std::to_string(edge.node);
   }
   EXPECT_EQ(text, (std::vector<std::string>{"a", "b 0", "s 0 1", "b 2", "s 2 3", "b 4", "s 4 5", "last 6"}));
+}
+
+TEST(WorkloadGraph, OnlineIsOfASoftmax) {
+  const auto read = [](const std::string& op) {
+    return parse_workload_text(
+        "name: net\nlayers: [{layer: a, gemm: {M: 4, N: 4, K: 4}}, {layer: b, gemm: {M: 4, N: 4, K: 4}}]\n"
+        "graph: [{layer: a}, {op: " +
+            op + ", name: rows, online: true, from: a}, {layer: b, from: rows}]\n",
+        "net.yaml");
+  };
+  EXPECT_TRUE(read("softmax").graph->nodes[1].online);
+  EXPECT_EQ(parse_workload_text(write_workload(read("softmax")), "written.yaml").graph, read("softmax").graph);
+  EXPECT_THROW(read("norm"), InputError);
 }
 
 TEST(WorkloadGraph, ChainsFollowWhereShapesFit) {

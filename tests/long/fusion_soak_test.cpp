@@ -42,5 +42,29 @@ TEST(FusionSoak, OperatorsOnTilesAgreeWithEnumeration) {
   EXPECT_GE(counts.better, static_cast<int>(cases) / 12);
 }
 
+TEST(FusionSoak, BranchesAgreeWithEnumeration) {
+  const std::uint64_t first = asked("PLIANT_SEED", 1000), cases = asked("PLIANT_CASES", 1000) / 4;
+  tests::FusionCounts counts;
+  std::uint64_t seed = first;
+  for (; counts.networks < static_cast<int>(cases) && !::testing::Test::HasFailure(); ++seed)
+    tests::compare_graphs_with_enumeration(seed, counts);
+  std::cout << counts.networks << " networks with branches (seeds " << first << " to " << seed - 1 << "), "
+            << counts.comparisons << " optima compared, " << counts.better << " with tiles; " << counts.infeasible
+            << " without a mapping" << std::endl;
+  EXPECT_GE(counts.better, static_cast<int>(cases) / 12);
+}
+
+TEST(FusionSoak, HeadsThatShareOperandsAgreeWithEnumeration) {
+  const std::uint64_t first = asked("PLIANT_SEED", 1000), cases = asked("PLIANT_CASES", 1000) / 4;
+  tests::FusionCounts counts;
+  std::uint64_t seed = first;
+  for (; counts.networks < static_cast<int>(cases) && !::testing::Test::HasFailure(); ++seed)
+    tests::compare_heads_with_enumeration(seed, counts);
+  std::cout << counts.networks << " groups of counted layers (seeds " << first << " to " << seed - 1 << "), "
+            << counts.comparisons << " optima compared; held operands that layers share " << counts.shared
+            << ", rows in parts " << counts.parts << std::endl;
+  EXPECT_GE(counts.shared, static_cast<int>(cases) / 12);
+}
+
 }  // namespace
 }  // namespace pliant

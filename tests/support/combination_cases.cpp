@@ -146,8 +146,9 @@ std::string draw_sweep(const CombinationCase& one) {
   text += fmt::format("mapper: {{name: {}, options: {{{}}}}}\n", one.word(TraitGroup::kMappers), options);
   if (one.has(kGap)) text += "gap: 0.05\n";
   if (one.has(kBudget)) text += "budget_seconds: 1000000\n";
-  text += fmt::format("network: {}\n", one.has(kResidency) || one.has(kInferences));
+  text += fmt::format("network: {}\n", one.has(kResidency) || one.has(kInferences) || one.has(kTiles));
   if (one.has(kInferences)) text += "inferences: 3\n";
+  if (one.has(kTiles)) text += "fusion: tiles\n";
   if (one.has(kDesign)) text += "minimize: [area_um2, edp_pj_cycles]\n";
   return text;
 }

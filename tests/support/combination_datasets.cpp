@@ -30,7 +30,7 @@ json rows_of(AskedCase& asked, const std::string& dataset, const std::string& ta
 /// The row, asked by itself.
 void check_layer_row(AskedCase& asked, const json& row) {
   Words words = asked.one().map_words(false);
-  words = without_option(without_option(words, "--inferences"), "--residency");
+  words = without_option(without_option(without_option(words, "--inferences"), "--residency"), "--fusion");
   words = without_option(with_option(words, "--layer", row.at("layer").get<std::string>()), "--threads");
   words = with(words, {"--set", "cols=" + row.at("set_cols").dump()});
   const std::optional<json> answer = asked.answer(words, {0, 3});
@@ -48,7 +48,7 @@ void check_layer_row(AskedCase& asked, const json& row) {
 
 /// The sweep's workload as `map` asks for it as a whole.
 Words network_words(const AskedCase& asked) {
-  const bool stay = asked.has(kResidency) || asked.has(kInferences);
+  const bool stay = asked.has(kResidency) || asked.has(kInferences) || asked.has(kTiles);
   Words words = without_option(without_option(asked.one().map_words(true), "--threads"), "--residency");
   std::erase(words, "--layers");
   words = with(words, {"--network"});
@@ -112,7 +112,8 @@ void check_sweep(AskedCase& asked) {
     any = any || row.at("status") == "solved";
   }
   // Other mappers choose without a view to the deadline; the rows only say who is late.
-  const bool whole = asked.has(kResidency) || asked.has(kInferences) || (deadline && asked.has(kExact));
+  const bool whole =
+      asked.has(kResidency) || asked.has(kInferences) || asked.has(kTiles) || (deadline && asked.has(kExact));
   if (whole && (!deadline || asked.has(kExact)))
     for (const json& row : rows_of(asked, "data", "designs")) check_design_row(asked, row, deadline);
   if (asked.has(kThreads)) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/legality.h"
+#include "core/workload_graph.h"
 #include "costmodel/report.h"
 #include "flex/mapspace/enumerate.h"
 #include "support/reference_walker.h"
@@ -33,7 +34,9 @@ class FusionEnumeration {
     return std::move(found_);
   }
 
-  Pairs in_tiles(int home) {
+  /// All layers in tiles in a memory, among what lives around them.
+  Pairs in_tiles(int home, const TiledSteps* around = nullptr) {
+    around_ = around;
     const auto& keeps = memory_at(home).may_keep;
     if (partitioned() || !keeps[static_cast<std::size_t>(Role::kInput)] ||
         !keeps[static_cast<std::size_t>(Role::kOutput)])
@@ -107,7 +110,7 @@ class FusionEnumeration {
     const int bits = while_layer == l       ? machine_.partial_sum_bits(level, made)
                      : while_layer == l + 1 ? std::max(finished, machine_.element_bits(level, read, 0))
                                             : finished;
-    return words_of(made.tensor_words(made.output()), bits, level);
+    return words_of(chain_.count * made.tensor_words(made.output()), bits, level);
   }
 
   using Taken = std::map<int, std::array<Count, kRoles>>;  ///< by level, and the role whose share it is
@@ -126,7 +129,12 @@ class FusionEnumeration {
     }
     std::vector<Count> sizes;
     for (const Dim& dim : layer(l).dims) sizes.push_back(dim.size);
-    return mappings(l, sizes, homes, taken, kOutside, false);
+    Pairs all = mappings(l, sizes, homes, taken, kOutside, false);
+    for (auto& [energy, cycles] : all) {
+      energy *= static_cast<double>(chain_.count);
+      cycles *= static_cast<double>(chain_.count);
+    }
+    return all;
   }
 
   /// Layers [from, to), all stacks and held sets.
@@ -140,9 +148,13 @@ class FusionEnumeration {
       own_.padded.assign(chain_.walked.padded.begin() + from, chain_.walked.padded.begin() + to - 1);
     own_.places.assign(chain_.walked.places.begin() + from, chain_.walked.places.begin() + to);
     own_.sizes = chain_.walked.sizes;
+    for (const auto& [axis, same] : chain_.walked.same) own_.same[axis].assign(same.begin() + from, same.begin() + to);
+    if (!chain_.walked.online.empty())
+      own_.online.assign(chain_.walked.online.begin() + from, chain_.walked.online.begin() + to - 1);
     plan_ = {};
     plan_.home = link(from) - kTiles;
     plan_.result_in = link(to - 1) == kOutside ? -1 : link(to - 1);
+    if (around_ != nullptr) plan_.result_in = around_->places.back()[static_cast<std::size_t>(Role::kOutput)];
     best_.clear();
     next_stack();
     return without_beaten(std::move(best_));
@@ -162,15 +174,16 @@ class FusionEnumeration {
     }
     std::vector<WalkedLoop> stack;
     const auto grow = [&](auto&& self) -> void {
-      if (!stack.empty() && stack.size() < 3 && nests(stack)) {
-        plan_.stacks.push_back(stack);
+      const bool window = !stack.empty() && own_.places[i].at(stack.back().axis).window;
+      for (const auto& counted : with_counts(stack, window)) {
+        if (counted.empty() || !nests(counted)) continue;
+        plan_.stacks.push_back(counted);
         next_stack();
         plan_.stacks.pop_back();
       }
-      if (stack.size() == 2) return;
-      if (!stack.empty() && own_.places[i].at(stack.back().axis).window) return;  // a window is the last loop
+      if (stack.size() == (!stack.empty() && in_all(stack.front().axis) ? 3 : 2) || window) return;
       for (const auto& [axis, place] : own_.places[i]) {
-        if (!own_.places[i + 1].contains(axis)) continue;
+        if (!own_.places[i + 1].contains(axis) || own_.same.contains(axis)) continue;
         if (std::ranges::find(stack, axis, &WalkedLoop::axis) != stack.end()) continue;
         const Count size = own_.sizes.at(axis);
         for (Count tile = 1; tile < size; ++tile) {
@@ -184,6 +197,26 @@ class FusionEnumeration {
     grow(grow);
   }
 
+  /// Products side by side.
+  bool in_all(const std::string& axis) const {
+    for (std::size_t l = 0; l < own_.layers.size(); ++l)
+      for (int x = 0; x < static_cast<int>(own_.layers[l].tensors.size()); ++x)
+        if (!own_.places[l].contains(axis) || !indexed(l, {axis, 1}, x)) return false;
+    return true;
+  }
+
+  /// Groups of layers outermost, layers of a group anywhere but inside a window.
+  std::vector<std::vector<WalkedLoop>> with_counts(std::vector<WalkedLoop> stack, bool window) const {
+    if (own_.same.contains("groups")) stack.insert(stack.begin(), {"groups", 1});
+    if (!own_.same.contains("heads")) return {stack};
+    std::vector<std::vector<WalkedLoop>> all;
+    for (std::size_t i = own_.same.contains("groups") ? 1 : 0; i <= stack.size() - (window ? 1 : 0); ++i) {
+      all.push_back(stack);
+      all.back().insert(all.back().begin() + static_cast<std::ptrdiff_t>(i), {"heads", 1});
+    }
+    return all;
+  }
+
   /// One is the beginning of the other.
   bool nests(const std::vector<WalkedLoop>& stack) const {
     if (plan_.stacks.empty()) return true;
@@ -194,6 +227,8 @@ class FusionEnumeration {
   }
 
   bool indexed(std::size_t l, const WalkedLoop& loop, int tensor) const {
+    if (const auto counts = own_.same.find(loop.axis); counts != own_.same.end())
+      return (counts->second[l] >> tensor & 1U) == 0;
     return (own_.layers[l].coupled(tensor) >> own_.places[l].at(loop.axis).dim & 1U) != 0;
   }
 
@@ -210,6 +245,7 @@ class FusionEnumeration {
     if (l == 0 && tensor == 0 && link(from_ - 1) != kOutside) return;
     const auto role = static_cast<std::size_t>(own_.layers[l].tensors[static_cast<std::size_t>(tensor)].role);
     if (!memory_at(plan_.home).may_keep[role]) return;
+    if (around_ != nullptr && around_->places[l][role] != kOutside) return;
     const auto& nest = nests_[l];
     for (std::size_t h = 0; h < nest.size(); ++h) {
       if (indexed(l, nest[h], tensor) || (h > 0 && !indexed(l, nest[h - 1], tensor))) continue;
@@ -244,9 +280,11 @@ class FusionEnumeration {
     };
     add(from_ - 1, link(from_ - 1));
     add(to_ - 1, link(to_ - 1));
+    if (around_ != nullptr) around = around_->taken;
     Pairs sums{{walked.energy_pj, walked.cycles}};
     for (std::size_t l = 0; l < own_.layers.size() && !sums.empty(); ++l) {
       Homes homes{kOutside, kOutside, kOutside};
+      if (around_ != nullptr) homes = around_->places[l];
       const auto home = [&](Role role, int level) { homes[static_cast<std::size_t>(role)] = level; };
       if (l > 0 || link(from_ - 1) != kOutside) home(Role::kInput, l > 0 ? plan_.home : link(from_ - 1));
       if (l + 1 < own_.layers.size() || plan_.result_in >= 0)
@@ -350,12 +388,32 @@ class FusionEnumeration {
   WalkedPlan plan_;
   std::vector<std::vector<WalkedLoop>> nests_;
   Pairs best_;
+  const TiledSteps* around_ = nullptr;
   std::map<std::tuple<int, std::vector<Count>, Homes, Taken, int, bool>, Pairs> priced_;
 };
 
 }  // namespace
 
 Pairs every_group(const RandomChain& chain, int home) { return FusionEnumeration(chain).in_tiles(home); }
+
+Pairs every_choice_of_graph(const RandomGraph& graph) {
+  const std::vector<GraphStep> run = run_of(*graph.workload.graph);
+  return every_choice_with_tiles(graph, [&](const TiledSteps& tiled) {
+    RandomChain chain;
+    std::vector<Layer> layers;
+    for (const int s : tiled.steps) {
+      const int node = run[static_cast<std::size_t>(s)].node;
+      const int row = graph.workload.graph->nodes[static_cast<std::size_t>(node)].layer;
+      chain.rows.push_back(graph.rows[static_cast<std::size_t>(row)]);
+      layers.push_back(chain.rows.back().layer);
+    }
+    chain.walked = reference::walked_gemms(std::move(layers));
+    for (std::size_t i = 0; i < tiled.whole_rows.size(); ++i)
+      for (auto& places : chain.walked.places)
+        if (tiled.whole_rows[i]) places.erase("n" + std::to_string(i + 1));
+    return FusionEnumeration(chain).in_tiles(tiled.home, &tiled);
+  });
+}
 
 EveryFusion every_fusion(const RandomChain& chain) { return FusionEnumeration(chain).all(); }
 

@@ -5,11 +5,8 @@
 #include <map>
 #include <set>
 
-#include "core/legality.h"
 #include "core/workload_graph.h"
-#include "costmodel/report.h"
-#include "flex/mapspace/enumerate.h"
-#include "support/random_graphs.h"
+#include "support/placed_mappings.h"
 
 namespace pliant::tests {
 
@@ -30,12 +27,19 @@ class Enumeration {
       : graph_(graph),
         machine_(graph.rows.front().accelerator),
         run_(run_of(*graph.workload.graph)),
-        inferences_(static_cast<double>(inferences)) {
+        inferences_(static_cast<double>(inferences)),
+        mappings_(graph.rows) {
     find_tensors();
     if (stay) find_homes();
     weights_.assign(run_.size(), kOutside);
     weight_homes_.assign(run_.size(), {kOutside});
     if (inferences > 1) find_weight_homes();
+  }
+
+  /// Groups of layers are choices, too.
+  void with_tiles(const TilePairs& tiles) {
+    tiles_ = &tiles;
+    find_chains();
   }
 
   double choices() const {
@@ -80,6 +84,7 @@ class Enumeration {
   }
   const Layer& layer(std::size_t step) const { return graph_.rows[static_cast<std::size_t>(node(step).layer)].layer; }
   const Memory& memory_at(int level) const { return machine_.levels[static_cast<std::size_t>(level)].memory(); }
+  int width(int l, Role role, const Layer* of) const { return mappings_.width(l, role, of); }
 
   void find_tensors() {
     std::vector<int> readers(run_.size(), 0);
@@ -103,20 +108,6 @@ class Enumeration {
     }
   }
 
-  /// Bits of an element: the memory says, or the layer, or the machine; else it is a word.
-  int width(int l, Role role, const Layer* of) const {
-    const auto r = static_cast<std::size_t>(role);
-    if (memory_at(l).bits.of[r]) return *memory_at(l).bits.of[r];
-    if (of != nullptr && of->bits.of[r]) return *of->bits.of[r];
-    return machine_.bits.of[r].value_or(memory_at(l).word_bits);
-  }
-  int sum_width(int l, const Layer& of) const {
-    const int result = width(l, Role::kOutput, &of);
-    const auto said = memory_at(l).bits.partial_sums ? memory_at(l).bits.partial_sums
-                      : of.bits.partial_sums         ? of.bits.partial_sums
-                                                     : machine_.bits.partial_sums;
-    return std::max(result, said.value_or(result));
-  }
   int final_width(std::size_t t, int l) const {
     const auto made = static_cast<std::size_t>(tensors_[t].made);
     return width(l, Role::kOutput, node(made).is_layer() ? &layer(made) : nullptr);
@@ -126,7 +117,7 @@ class Enumeration {
   Count room_of(std::size_t t, std::size_t s, int l) const {
     int bits = final_width(t, l);
     if (node(s).is_layer()) {
-      if (makes_[s] == static_cast<int>(t)) bits = sum_width(l, layer(s));
+      if (makes_[s] == static_cast<int>(t)) bits = mappings_.sum_width(l, layer(s));
       for (const auto& edge : run_[s].from)
         if (edge.node >= 0 && of_step_[static_cast<std::size_t>(edge.node)] == static_cast<int>(t))
           bits = std::max(bits, width(l, layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role, &layer(s)));
@@ -197,11 +188,6 @@ class Enumeration {
     return sum;
   }
 
-  /// What lives in a memory while a step runs, by role of its use; nothing when it does not fit.
-  struct Living {
-    std::map<int, std::array<Count, kRoles>> words;  // by level
-    std::array<int, kRoles> homes{kOutside, kOutside, kOutside};
-  };
   Living living(std::size_t s, const std::vector<int>& home) const {
     Living living;
     const bool is_layer = node(s).is_layer();
@@ -242,79 +228,115 @@ class Enumeration {
     return living;
   }
 
+  static Pairs sums_of(const Pairs& some, const Pairs& others) {
+    Pairs all;
+    for (const auto& [energy, cycles] : some)
+      for (const auto& [e, t] : others) all.emplace_back(energy + e, cycles + t);
+    return without_beaten(std::move(all));
+  }
+
+  /// Step by step, and where layers may pass tiles on over several steps at once.
   Pairs cost(const std::vector<int>& home) {
-    Pairs sums{{0, 0}};
-    for (std::size_t s = 0; s < run_.size() && !sums.empty(); ++s) {
+    std::vector<Pairs> sums(run_.size() + 1);
+    sums[0] = {{0, 0}};
+    const auto offer = [&](std::size_t to, const Pairs& more) {
+      sums[to].insert(sums[to].end(), more.begin(), more.end());
+      sums[to] = without_beaten(std::move(sums[to]));
+    };
+    for (std::size_t s = 0; s < run_.size(); ++s) {
+      if (sums[s].empty()) continue;
       const Living now = living(s, home);
-      Pairs own;
       bool fits = true;
       for (const auto& [level, words] : now.words)
         fits &= words[0] + words[1] + words[2] <= *memory_at(level).capacity_words;
-      if (fits) own = node(s).is_layer() ? mappings(s, now) : Pairs{operator_cost(s, home)};
-      Pairs next;
-      for (const auto& [energy, cycles] : sums)
-        for (const auto& [e, t] : own) next.emplace_back(energy + e + loading(s).first, cycles + t + loading(s).second);
-      sums = without_beaten(std::move(next));
-    }
-    return sums;
-  }
-
-  /// Every mapping on a machine without limits of capacity, judged by what the tensors leave.
-  const Pairs& mappings(std::size_t s, const Living& now) {
-    const int row = node(s).layer;
-    const auto key = std::tuple(row, now.homes, now.words);
-    const auto known = priced_.find(key);
-    if (known != priced_.end()) return known->second;
-    const Task& task = graph_.rows[static_cast<std::size_t>(row)];
-    Accelerator wide = task.accelerator;
-    Flexibility rules = task.flexibility;
-    for (std::size_t l = 0; l < wide.levels.size(); ++l) {
-      if (!wide.levels[l].is_memory()) continue;
-      wide.levels[l].memory().capacity_words.reset();
-      rules.levels[l].tile.partition.reset();
-      for (std::size_t role = 0; role < kRoles; ++role)
-        if (now.homes[role] > static_cast<int>(l)) wide.levels[l].memory().may_keep[role] = false;
-    }
-    Pairs all;
-    for_each_mapping(task.layer, wide, rules, task.factorization, [&](const Mapping& mapping) {
-      if (!holds(task, now, mapping)) return true;
-      if (!check_legality(task.layer, wide, rules, task.factorization, mapping).empty()) return true;
-      const Totals totals = price(task.layer, wide, mapping).totals;
-      all.emplace_back(totals.energy_pj, totals.cycles);
-      return true;
-    });
-    return priced_.emplace(key, without_beaten(std::move(all))).first->second;
-  }
-
-  /// Tiles of what does not live there, beside what lives there. Dims are M, N, K; tiles are products of bounds.
-  bool holds(const Task& task, const Living& now, const Mapping& mapping) const {
-    std::array<Count, 3> tile{1, 1, 1};
-    for (std::size_t l = mapping.levels.size(); l-- > 0;) {
-      for (const Loop& loop : mapping.levels[l].temporal) tile[static_cast<std::size_t>(loop.dim)] *= loop.bound;
-      for (const SpatialLoop& loop : mapping.levels[l].spatial) tile[static_cast<std::size_t>(loop.dim)] *= loop.bound;
-      const Level& level = machine_.levels[l];
-      if (!level.is_memory() || !level.memory().capacity_words) continue;
-      const std::array<Count, 3> words{tile[0] * tile[2], tile[2] * tile[1], tile[0] * tile[1]};
-      const auto lives = now.words.find(static_cast<int>(l));
-      const std::array<Count, kRoles> taken = lives == now.words.end() ? std::array<Count, kRoles>{} : lives->second;
-      std::array<Count, kRoles> held{};  // bits
-      for (std::size_t role = 0; role < kRoles; ++role)
-        if ((mapping.levels[l].keeps >> role & 1) != 0 && now.homes[role] != static_cast<int>(l))
-          held[role] = words[role] * (role == 2 ? sum_width(static_cast<int>(l), task.layer)
-                                                : width(static_cast<int>(l), static_cast<Role>(role), &task.layer));
-      const Count buffers = level.memory().buffers, capacity = *level.memory().capacity_words;
-      const Count word = level.memory().word_bits;
-      if (held[0] + held[1] + held[2] > (capacity - taken[0] - taken[1] - taken[2]) / buffers * word) return false;
-      const auto& partition = task.flexibility.levels[l].tile.partition;
-      if (!partition) continue;
-      const double shares = (*partition)[0] + (*partition)[1] + (*partition)[2];
-      for (std::size_t role = 0; role < kRoles; ++role) {
-        const double room = (*partition)[role] / shares * static_cast<double>(capacity / buffers) -
-                            static_cast<double>(taken[role]) / static_cast<double>(buffers);
-        if (static_cast<double>(held[role]) > room * static_cast<double>(word) + 1e-9) return false;
+      if (fits) {
+        const Pairs own = node(s).is_layer() ? mappings_.all(node(s).layer, now) : Pairs{operator_cost(s, home)};
+        offer(s + 1, sums_of(sums_of(sums[s], own), {loading(s)}));
       }
+      for (const Chain& chain : chains_)
+        if (chain.tiled.steps.front() == static_cast<int>(s))
+          for (int l = 1; machine_.levels[static_cast<std::size_t>(l)].is_memory(); ++l)
+            offer(static_cast<std::size_t>(chain.tiled.steps.back()) + 1, sums_of(sums[s], passing(chain, l, home)));
     }
-    return true;
+    return sums.back();
+  }
+
+  /// Layers that read each other, one after the other, each as inputs, and what is done to the tensors in between.
+  struct Chain {
+    TiledSteps tiled;
+    std::vector<std::size_t> operators;
+  };
+  void find_chains() {
+    for (std::size_t s = 0; s < run_.size(); ++s) {
+      if (!node(s).is_layer()) continue;
+      Chain chain;
+      chain.tiled.steps = {static_cast<int>(s)};
+      while (chain.tiled.steps.size() < 4 && add_layer(chain)) chains_.push_back(chain);
+    }
+  }
+  bool add_layer(Chain& chain) const {
+    int made = makes_[static_cast<std::size_t>(chain.tiled.steps.back())];
+    bool whole_rows = false;
+    for (auto s = static_cast<std::size_t>(chain.tiled.steps.back()) + 1; s < run_.size(); ++s) {
+      const auto reads = std::ranges::count_if(run_[s].from, [&](const WorkloadGraph::Edge& edge) {
+        return edge.node >= 0 && of_step_[static_cast<std::size_t>(edge.node)] == made;
+      });
+      if (reads != 1) return false;
+      if (!node(s).is_layer() && makes_[s] < 0) continue;
+      if (tensors_[static_cast<std::size_t>(made)].last != static_cast<int>(s)) return false;
+      if (node(s).is_layer()) {
+        for (const auto& edge : run_[s].from)
+          if (edge.node >= 0 && of_step_[static_cast<std::size_t>(edge.node)] == made &&
+              layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role != Role::kInput)
+            return false;
+        chain.tiled.steps.push_back(static_cast<int>(s));
+        chain.tiled.whole_rows.push_back(whole_rows);
+        return true;
+      }
+      if (does(s, WorkloadGraph::Operator::kPart) || does(s, WorkloadGraph::Operator::kOutput)) return false;
+      whole_rows |= does(s, WorkloadGraph::Operator::kSoftmax) || does(s, WorkloadGraph::Operator::kNorm);
+      chain.operators.push_back(s);
+      made = makes_[s];
+    }
+    return false;
+  }
+
+  /// The chain in tiles in a memory. What is inside has no home of its own: of all homes it is asked once.
+  Pairs passing(const Chain& chain, int l, std::vector<int> home) {
+    const int first = chain.tiled.steps.front(), last = chain.tiled.steps.back();
+    TiledSteps tiled = chain.tiled;
+    tiled.home = l;
+    for (int s = first; s < last; ++s)
+      if (const int made = makes_[static_cast<std::size_t>(s)]; made >= 0) {
+        if (home[static_cast<std::size_t>(made)] != kOutside) return {};
+        home[static_cast<std::size_t>(made)] = l;
+      }
+    for (std::size_t i = 0; i < tiled.steps.size(); ++i) {
+      const auto s = static_cast<std::size_t>(tiled.steps[i]);
+      auto& places = tiled.places.emplace_back();
+      places.fill(kOutside);
+      // The result of an operator takes the place of what it reads.
+      if (!chain.operators.empty() && width(l, Role::kOutput, nullptr) > width(l, Role::kOutput, &layer(s))) return {};
+      for (const auto& edge : run_[s].from) {
+        const int t = edge.node < 0 ? -1 : of_step_[static_cast<std::size_t>(edge.node)];
+        if (t >= 0 && tensors_[static_cast<std::size_t>(t)].made < first)
+          places[static_cast<std::size_t>(layer(s).tensors[static_cast<std::size_t>(edge.tensor)].role)] =
+              home[static_cast<std::size_t>(t)];
+      }
+      if (tiled.steps[i] == last)
+        places[static_cast<std::size_t>(Role::kOutput)] = home[static_cast<std::size_t>(makes_[s])];
+    }
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      const bool lives = tensors_[t].made == last || (tensors_[t].made < first && tensors_[t].last >= first);
+      if (!lives || home[t] == kOutside) continue;
+      Count most = 0;
+      for (int s = first; s <= last; ++s) most = std::max(most, room_of(t, static_cast<std::size_t>(s), home[t]));
+      tiled.taken[home[t]][0] += most;
+    }
+    if (!passed_.contains(tiled)) passed_[tiled] = (*tiles_)(tiled);
+    Pairs all = passed_[tiled];
+    for (const std::size_t s : chain.operators) all = sums_of(all, {operator_cost(s, home)});
+    return all;
   }
 
   /// Every word read where it lives, every word of the result written where it will live, one bus each.
@@ -361,7 +383,10 @@ class Enumeration {
   std::vector<std::vector<int>> weight_homes_;  // by step
   std::vector<Tensor> tensors_;
   std::vector<int> of_step_, makes_;  // by step: the tensor it stands for; the one it makes or -1
-  std::map<std::tuple<int, std::array<int, kRoles>, std::map<int, std::array<Count, kRoles>>>, Pairs> priced_;
+  PlacedMappings mappings_;
+  const TilePairs* tiles_ = nullptr;
+  std::vector<Chain> chains_;
+  std::map<TiledSteps, Pairs> passed_;
 };
 
 }  // namespace
@@ -375,6 +400,12 @@ Pairs without_beaten(Pairs all) {
 }
 
 Pairs every_choice(const RandomGraph& graph, bool stay) { return Enumeration(graph, stay).all(); }
+
+Pairs every_choice_with_tiles(const RandomGraph& graph, const TilePairs& tiles) {
+  Enumeration enumeration(graph, true);
+  enumeration.with_tiles(tiles);
+  return enumeration.all();
+}
 
 std::optional<Pairs> every_choice_with_weights(const RandomGraph& graph, Count inferences) {
   constexpr double kMostChoices = 3000;

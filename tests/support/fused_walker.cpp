@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
 
 namespace pliant::reference {
 
@@ -81,6 +80,7 @@ class Walk {
     std::vector<Range> ranges;
     for (const Dim& dim : layer(event.layer).dims) ranges.emplace_back(0, dim.size);
     for (const WalkedLoop& loop : nests_[static_cast<std::size_t>(event.layer)]) {
+      if (chain_.same.contains(loop.axis)) continue;
       const WalkedPlace& place = chain_.places[static_cast<std::size_t>(event.layer)].at(loop.axis);
       const Count i = event.at.at(loop.axis), step = place.step * loop.tile;
       const Count size = layer(event.layer).dims[static_cast<std::size_t>(place.dim)].size;
@@ -94,8 +94,12 @@ class Walk {
     return ranges;
   }
 
-  std::set<Element> elements(const Layer& layer, int tensor, const std::vector<Range>& ranges) const {
+  std::set<Element> elements(const Event& event, int tensor, const std::vector<Range>& ranges) const {
+    const Layer& layer = this->layer(event.layer);
     const Tensor& of = layer.tensors[static_cast<std::size_t>(tensor)];
+    Element which;  // of the layers that a node counts
+    for (const auto& [axis, same] : chain_.same)
+      if ((same[static_cast<std::size_t>(event.layer)] >> tensor & 1U) == 0) which.push_back(event.at.at(axis));
     std::vector<Count> point(layer.dims.size(), 0);
     std::set<Element> all;
     const DimSet used = layer.coupled(tensor);
@@ -107,6 +111,7 @@ class Walk {
           for (const Term& term : rank.terms) index += term.coefficient * point[static_cast<std::size_t>(term.dim)];
           element.push_back(index);
         }
+        element.insert(element.end(), which.begin(), which.end());
         all.insert(std::move(element));
         return;
       }
@@ -148,16 +153,52 @@ class Walk {
     std::vector<Count> sizes;
     for (const Range& range : ranges) sizes.push_back(range.second - range.first);
     ++group_.runs[static_cast<std::size_t>(l)][sizes];
-    if (l > 0) read_tile(e, elements(layer(l), chain_.reads[static_cast<std::size_t>(l - 1)], ranges));
+    const std::set<Element> read =
+        l > 0 ? elements(event, chain_.reads[static_cast<std::size_t>(l - 1)], ranges) : std::set<Element>{};
+    if (l > 0) read_tile(e, read);
+    if (l > 0) carry_rows(e, read);
     for (const WalkedHold& hold : plan_.held)
-      if (hold.layer == l && hold.tensor != output) fetch(e, hold, elements(layer(l), hold.tensor, ranges));
-    make(e, elements(layer(l), output, ranges), sizes);
+      if (hold.layer == l && hold.tensor != output) fetch(e, hold, elements(event, hold.tensor, ranges));
+    make(e, elements(event, output, ranges), sizes);
+  }
+
+  /// Where the layer's nest cuts rows of an online softmax; as long as the nest where it does not.
+  std::size_t row_depth(int l) const {
+    const auto& nest = nests_[static_cast<std::size_t>(l)];
+    if (l == 0 || chain_.online.empty()) return nest.size();
+    const auto at = std::ranges::find(nest, chain_.online[static_cast<std::size_t>(l - 1)], &WalkedLoop::axis);
+    return static_cast<std::size_t>(at - nest.begin());
+  }
+
+  void carry_rows(std::size_t e, const std::set<Element>& scores) {
+    const Event& event = events_[e];
+    const int l = event.layer;
+    const std::size_t depth = row_depth(l);
+    if (depth == nests_[static_cast<std::size_t>(l)].size()) return;
+    const Layer& before = layer(l - 1);
+    const std::size_t last = before.tensors[static_cast<std::size_t>(before.output())].ranks.size() - 1;
+    std::set<Element> rows;
+    for (Element row : scores) {
+      row.erase(row.begin() + static_cast<std::ptrdiff_t>(last));
+      for (const Count number : {0, 1}) {
+        row.push_back(number);
+        rows.insert(row);
+        row.pop_back();
+      }
+    }
+    const std::string name = key("rows" + std::to_string(l), nests_[static_cast<std::size_t>(l)], depth, event.at, -1);
+    Tile& tile = use(name, e, {});
+    for (const Element& row : rows) carried_[l].first += tile.elements.contains(row) ? 1 : 0;
+    carried_[l].second += static_cast<Count>(rows.size());
+    tile.elements.insert(rows.begin(), rows.end());
+    stay(tile, e, l, depth);
+    tile.bits_before = tile.bits_after = machine_.partial_sum_bits(plan_.home, before);
   }
 
   /// From what the reader sees to what was made.
   bool inside(int link, Element& element) const {
     if (chain_.padded.empty()) return true;
-    for (std::size_t r = 0; r < element.size(); ++r) {
+    for (std::size_t r = 0; r < chain_.padded[static_cast<std::size_t>(link)].size(); ++r) {
       const WalkedRank& rank = chain_.padded[static_cast<std::size_t>(link)][r];
       element[r] -= rank.padding;
       if (element[r] < 0 || element[r] >= rank.size) return false;
@@ -251,7 +292,14 @@ class Walk {
     const DimSet used = layer(l).coupled(output);
     for (std::size_t d = 0; d < sizes.size(); ++d)
       if ((used >> d & 1U) == 0) macs *= sizes[d];
-    for (const Element& element : met) sums[element] += macs;
+    const bool in_parts = row_depth(l) < nests_[static_cast<std::size_t>(l)].size();
+    if (in_parts) corrected_[l] += older;
+    for (const Element& element : met) {
+      sums[element] += macs;
+      if (in_parts && sums[element] == macs_for_one(l)) ++corrected_[l];
+    }
+    if (in_parts && (back_ > 0 || group_.sums_come_back[static_cast<std::size_t>(l)]))
+      fail("results leave before all parts of their rows have corrected them");
   }
 
   void fail(const std::string& why) {
@@ -302,8 +350,29 @@ class Walk {
     group_.energy_pj += cycles * leak;
   }
 
+  /// Read and written in one memory.
+  void update(Count read, Count written, int at, int bits) {
+    double leak = 0;
+    Count copies = 1;
+    for (const Level& level : machine_.levels) {
+      if (level.is_fanout()) copies *= level.fanout().units();
+      if (level.is_memory()) leak += static_cast<double>(copies) * level.memory().leak_pj_per_cycle;
+    }
+    const Memory& memory = machine_.levels[static_cast<std::size_t>(at)].memory();
+    const double in = static_cast<double>(read * bits) / memory.word_bits,
+                 out = static_cast<double>(written * bits) / memory.word_bits;
+    const double cycles = memory.bus_words_per_cycle ? std::ceil((in + out) / *memory.bus_words_per_cycle - 1e-9) : 0.0;
+    group_.energy_pj += in * memory.read_pj + out * memory.write_pj + cycles * leak;
+    group_.cycles += cycles;
+  }
+
   void price(int l) {
     const int output = layer(l).output();
+    if (carried_.contains(l)) {
+      const int where = last_layer(l) && plan_.result_in >= 0 ? plan_.result_in : plan_.home;
+      update(carried_[l].first, carried_[l].second, plan_.home, machine_.partial_sum_bits(plan_.home, layer(l - 1)));
+      update(corrected_[l], corrected_[l], where, machine_.partial_sum_bits(where, layer(l)));
+    }
     for (const auto& [what, elements] : loads_)
       if (what.first == l) move(elements, 0, plan_.home, l, what.second);
     const bool on_chip_elsewhere = last_layer(l) && plan_.result_in >= 0;
@@ -325,73 +394,14 @@ class Walk {
   std::map<std::pair<int, int>, Count> loads_;
   std::map<int, Count> older_;
   Count stores_ = 0, back_ = 0;
+  std::map<int, std::pair<Count, Count>> carried_;  ///< by layer: read and written for the rows of a softmax
+  std::map<int, Count> corrected_;
 };
 
 }  // namespace
 
 WalkedGroup walk_group(const WalkedChain& chain, const Accelerator& machine, const WalkedPlan& plan) {
   return Walk(chain, machine, plan).walk();
-}
-
-WalkedChain walked_gemms(std::vector<Layer> layers) {
-  WalkedChain chain;
-  chain.places.resize(layers.size());
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    const Layer& layer = layers[l];
-    const auto at = [&](const std::string& axis, const char* dim) {
-      chain.places[l][axis] = {layer.find_dim(dim)};
-      chain.sizes[axis] = layer.dims[static_cast<std::size_t>(layer.find_dim(dim))].size;
-    };
-    at("m", "M");
-    if (l > 0) {
-      at("n" + std::to_string(l), "K");
-      chain.reads.push_back(layer.find_tensor("Inputs"));
-    }
-    if (l + 1 < layers.size()) at("n" + std::to_string(l + 1), "N");
-  }
-  chain.layers = std::move(layers);
-  return chain;
-}
-
-WalkedChain walked_convs(std::vector<Layer> layers) {
-  WalkedChain chain;
-  chain.places.resize(layers.size());
-  const auto size = [&](std::size_t l, const char* dim) {
-    return layers[l].dims[static_cast<std::size_t>(layers[l].find_dim(dim))].size;
-  };
-  const auto set = [&](std::size_t l, const std::string& axis, const char* dim, WalkedPlace place) {
-    place.dim = layers[l].find_dim(dim);
-    chain.places[l][axis] = place;
-  };
-  std::string channels = "c1";
-  std::map<std::string, std::string> axes;  // of p and q, as the layer before has them
-  for (std::size_t l = 1; l < layers.size(); ++l) {
-    chain.reads.push_back(layers[l].find_tensor("Inputs"));
-    const bool depthwise_before = layers[l - 1].find_dim("M") < 0;
-    if (!depthwise_before) channels = "c" + std::to_string(l);
-    set(l - 1, channels, depthwise_before ? "C" : "M", {});
-    set(l, channels, "C", {});
-    chain.padded.push_back({{0, size(l, "C")}});
-    chain.sizes[channels] = size(l, "C");
-    for (const auto& [name, out, filter, rank] :
-         {std::tuple{std::string("p"), "P", "R", 1}, std::tuple{std::string("q"), "Q", "S", 2}}) {
-      const Tensor& inputs = layers[l].tensors[static_cast<std::size_t>(chain.reads.back())];
-      const Count stride = inputs.ranks[static_cast<std::size_t>(rank)].terms.front().coefficient;
-      const Count overlap = size(l, filter) - stride;
-      const Count padding = stride * size(l, out) + overlap - size(l - 1, out),
-                  before = padding < 0 ? 0 : (padding + 1) / 2;
-      chain.padded.back().push_back({before, size(l - 1, out)});
-      if (overlap < 0 || padding < 0) continue;  // rows that nobody reads
-      // A filter of one element has no window: the axis is the one of the layer before.
-      std::string& axis = axes[name];
-      if (axis.empty() || size(l, filter) > 1) axis = name + std::to_string(l);
-      set(l - 1, axis, out, {0, stride, overlap, before, overlap > 0 || padding > 0});
-      set(l, axis, out, {});
-      chain.sizes[axis] = size(l, out);
-    }
-  }
-  chain.layers = std::move(layers);
-  return chain;
 }
 
 }  // namespace pliant::reference

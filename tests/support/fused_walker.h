@@ -6,7 +6,8 @@
 //   between two layers must be whole when it is read, and must still be there: it stays while the loops of its stack
 //   stand still (a window: until its last reader). What is held is fetched when it is met first and forgotten when a
 //   loop outside it moves on; it has its place while the loops that it is held over run. An output whose sums are older
-//   is read once more where it is.
+//   is read once more where it is. Rows of an online softmax that are read in parts have two numbers each that stay
+//   until the last part; older results are corrected by every part, and divided when they are whole.
 #pragma once
 
 #include <array>
@@ -37,7 +38,12 @@ struct WalkedChain {
   std::vector<int> reads;                                  ///< by link: tensor of the layer that reads it
   std::map<std::string, Count> sizes;                      ///< of the axes
   std::vector<std::map<std::string, WalkedPlace>> places;  ///< by layer
+  /// Axes that count layers of a node instead of indices: by layer, the tensors that are the same for all of them.
+  std::map<std::string, std::vector<TensorSet>> same;
+  std::vector<std::string> online;  ///< by link: the axis of rows that a softmax takes part by part; empty = none
 };
+/// So many such chains side by side: `groups` of them, and in each group as many that share some operands.
+void count_layers(WalkedChain& chain, Count groups, Count heads, std::vector<TensorSet> same);
 /// GEMMs in a row: axes m, and n1, n2, .. of the tensors between them.
 WalkedChain walked_gemms(std::vector<Layer> layers);
 /// Convolutions in a row, those with padding half of it before the first element, all with one group or depthwise: axes

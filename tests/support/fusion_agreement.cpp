@@ -16,14 +16,14 @@ namespace pliant::tests {
 
 namespace {
 
-std::string random_gemms(Draw& draw) {
-  const Count count = draw.chance(0.35) ? 3 : 2, rows = draw.from(2, 4);
-  const std::vector<Count> widths{1, 2, 2, 3, 4};
+std::string random_gemms(Draw& draw, const std::string& products, bool four) {
+  const Count count = draw.chance(0.35) ? 3 : 2, rows = draw.from(2, four ? 2 : 4);
+  const std::vector<Count> widths = four ? std::vector<Count>{1, 2} : std::vector<Count>{1, 2, 2, 3, 4};
   std::string layers, graph;
   Count K = draw.of(widths);
-  for (Count i = 0; i < count; ++i) {
+  for (Count i = 0; i < (four ? 4 : count); ++i) {
     const Count N = draw.of(widths);
-    layers += fmt::format("  - {{layer: l{}, gemm: {{M: {}, N: {}, K: {}}}}}\n", i, rows, N, K);
+    layers += fmt::format("  - {{layer: l{}, gemm: {{M: {}, N: {}, K: {}{}}}}}\n", i, rows, N, K, products);
     graph += i == 0 ? "  - {layer: l0}\n" : fmt::format("  - {{layer: l{}, from: l{}}}\n", i, i - 1);
     K = N;
   }
@@ -60,16 +60,19 @@ double best_of(const Pairs& all, Objective objective) {
 }
 
 /// The group as the walker describes it: axes by where its layers have them.
-reference::WalkedPlan walked_plan(const fusion::GroupChoice& group, const reference::WalkedChain& chain) {
+reference::WalkedPlan walked_plan(const fusion::Setting& setting, const fusion::Plan& of,
+                                  const reference::WalkedChain& chain) {
   reference::WalkedPlan plan;
-  plan.home = group.setting.home;
-  plan.result_in = group.setting.places.back()[static_cast<std::size_t>(Role::kOutput)];
+  plan.home = setting.home;
+  plan.result_in = setting.places.back()[static_cast<std::size_t>(Role::kOutput)];
   const auto name_of = [&](int axis) {
+    if (axis == setting.chain->groups) return std::string("groups");
+    if (axis == setting.chain->heads) return std::string("heads");
     for (const auto& [name, size] : chain.sizes) {
-      bool same = true;
+      bool same = !chain.same.contains(name);
       for (std::size_t l = 0; l < chain.places.size(); ++l) {
         const auto at = chain.places[l].find(name);
-        const fusion::Place& place = group.setting.chain->axes[static_cast<std::size_t>(axis)].at[l];
+        const fusion::Place& place = setting.chain->axes[static_cast<std::size_t>(axis)].at[l];
         same &= (at == chain.places[l].end() ? -1 : at->second.dim) == place.dim;
       }
       if (same) return name;
@@ -77,11 +80,11 @@ reference::WalkedPlan walked_plan(const fusion::GroupChoice& group, const refere
     ADD_FAILURE() << "an axis that nobody knows";
     return std::string("m");
   };
-  for (const fusion::Stack& stack : group.plan.stacks) {
+  for (const fusion::Stack& stack : of.stacks) {
     auto& loops = plan.stacks.emplace_back();
     for (const fusion::TileLoop& loop : stack) loops.push_back({name_of(loop.axis), loop.tile});
   }
-  for (const fusion::Held& held : group.plan.held) plan.held.push_back({held.layer, held.tensor, held.depth});
+  for (const fusion::Held& held : of.held) plan.held.push_back({held.layer, held.tensor, held.depth});
   return plan;
 }
 
@@ -100,8 +103,9 @@ void walk_found(const RandomChain& chain, const fusion::Search& search, const fu
       own.padded.assign(chain.walked.padded.begin() + first, chain.walked.padded.begin() + first + count - 1);
     own.places.assign(chain.walked.places.begin() + first, chain.walked.places.begin() + first + count);
     own.sizes = chain.walked.sizes;
+    for (const auto& [axis, same] : chain.walked.same) own.same[axis].assign(static_cast<std::size_t>(count), 0);
     const reference::WalkedGroup walked =
-        reference::walk_group(own, chain.rows.front().accelerator, walked_plan(group, own));
+        reference::walk_group(own, chain.rows.front().accelerator, walked_plan(group.setting, group.plan, own));
     EXPECT_EQ(walked.wrong, "");
     EXPECT_EQ(walked.taken, group.plan.tile_words);
     energy += walked.energy_pj;
@@ -132,8 +136,8 @@ void walk_found(const RandomChain& chain, const fusion::Search& search, const fu
       EXPECT_TRUE(
           check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, part.mapping).empty());
       const reference::Walked one = reference::walk(task.layer, task.accelerator, part.mapping);
-      energy += one.energy_pj;
-      cycles += one.cycles;
+      energy += static_cast<double>(part.count) * one.energy_pj;
+      cycles += static_cast<double>(part.count) * one.cycles;
     }
   }
   EXPECT_NEAR(energy / found.energy_pj, 1, 1e-9);
@@ -148,11 +152,14 @@ RandomChain random_chain(std::uint64_t seed) {
   Accelerator machine = graph.rows.front().accelerator;
   RandomChain chain;
   const bool convs = draw.chance(0.3);
-  chain.workload = parse_workload_text(convs ? random_convs(draw) : random_gemms(draw), "net.yaml");
-  if (convs)
+  const bool products = !convs && seed % 7 == 0;  // two side by side
+  chain.workload = parse_workload_text(
+      convs ? random_convs(draw) : random_gemms(draw, products ? ", B: 2" : "", seed % 11 == 0), "net.yaml");
+  if (convs || products)
     for (LevelFlexibility& rules : machine.flexibility.levels) {
       if (rules.loops.dims) continue;
       std::vector<std::string> dims{"M", "C", "P", "Q", "R", "S"};
+      if (products) dims = {"B", "M", "N", "K"};
       draw.shuffle(dims);
       rules.order.allowed.clear();
       rules.order.allowed.push_back({dims, std::nullopt});
@@ -169,52 +176,73 @@ RandomChain random_chain(std::uint64_t seed) {
     layers.push_back(entry.layer);
     chain.text += entry.layer.written_as + "\n";
   }
-  chain.text += fmt::format("seed {}\n", seed);
   chain.walked = convs ? reference::walked_convs(std::move(layers)) : reference::walked_gemms(std::move(layers));
+  if (draw.chance(0.2)) {  // every node is so many layers
+    chain.count = draw.from(2, 3);
+    for (Workload::Entry& entry : chain.workload.layers) entry.count = chain.count;
+    for (WorkloadGraph::Node& node : chain.workload.graph->nodes) {
+      node.count = chain.count;
+      node.words *= chain.count;
+    }
+    reference::count_layers(chain.walked, chain.count, 1, {});
+  }
+  chain.text += fmt::format("{} of each, seed {}\n", chain.count, seed);
   return chain;
 }
+
+namespace {
+
+/// What a softmax or a norm takes that reads and writes every word of a tensor in a memory.
+std::pair<double, double> rows_cost(const Accelerator& machine, int home, const Layer& made, Count elements) {
+  const Memory& memory = machine.levels[static_cast<std::size_t>(home)].memory();
+  const int before = machine.element_bits(home, made, made.output()), after = machine.element_bits(home, Role::kOutput);
+  const auto words = [&](int bits) { return static_cast<double>(elements) * bits / memory.word_bits; };
+  double leak = 0;
+  Count copies = 1;
+  for (const Level& level : machine.levels) {
+    if (level.is_fanout()) copies *= level.fanout().units();
+    if (level.is_memory()) leak += static_cast<double>(copies) * level.memory().leak_pj_per_cycle;
+  }
+  const double moving = memory.bus_words_per_cycle ? (words(before) + words(after)) / *memory.bus_words_per_cycle : 0;
+  const double cycles = std::ceil(moving - 1e-9);
+  return {words(before) * memory.read_pj + words(after) * memory.write_pj + cycles * leak, cycles};
+}
+
+}  // namespace
 
 void compare_operators_with_enumeration(std::uint64_t seed, FusionCounts& counts) {
   RandomChain chain = random_chain(seed);
   if (chain.rows.size() != 2 || chain.rows.front().layer.operation != Operation::kGemm) return;
-  const std::string op = seed % 2 == 0 ? "softmax" : "norm";
-  SCOPED_TRACE(chain.text + op);
+  // Of two that both take whole rows, and one that takes them part by part.
+  const bool norm = seed % 3 == 0, online = seed % 3 == 1;
+  SCOPED_TRACE(chain.text + (norm ? "norm" : online ? "online softmax" : "softmax"));
   WorkloadGraph& graph = *chain.workload.graph;
   WorkloadGraph::Node rows;
-  rows.name = op;
-  rows.work = seed % 2 == 0 ? WorkloadGraph::Operator::kSoftmax : WorkloadGraph::Operator::kNorm;
+  rows.name = "rows";
+  rows.work = norm ? WorkloadGraph::Operator::kNorm : WorkloadGraph::Operator::kSoftmax;
+  rows.online = online;
   rows.from = {{0, 0}};
   rows.words = graph.nodes[0].words;
   graph.nodes[1].from[0].node = 1;
   graph.nodes.insert(graph.nodes.begin() + 1, rows);
-  for (auto& places : chain.walked.places) places.erase("n1");  // a row is whole
+  if (online)
+    chain.walked.online = {"n1"};
+  else
+    for (auto& places : chain.walked.places) places.erase("n1");  // a row is whole
   const std::unique_ptr<Mapper> exact = make_mapper("exact");
   const SearchOptions options;
   fusion::Search search(*exact, chain.workload, chain.rows, options);
   residency::Search whole(*exact, chain.workload, chain.rows, options);
   const Accelerator& machine = chain.rows.front().accelerator;
-  const Layer& made = chain.rows.front().layer;
   Pairs tiles;
   for (int home = 1;
        machine.levels[static_cast<std::size_t>(home)].is_memory() && home + 1 < static_cast<int>(machine.levels.size());
        ++home) {
-    const Memory& memory = machine.levels[static_cast<std::size_t>(home)].memory();
-    const int before = machine.element_bits(home, made, made.output()),
-              after = machine.element_bits(home, Role::kOutput);
     const bool fits = std::ranges::all_of(chain.rows, [&](const Task& task) {
-      return after <= machine.element_bits(home, task.layer, task.layer.output());
+      return machine.element_bits(home, Role::kOutput) <= machine.element_bits(home, task.layer, task.layer.output());
     });
     if (!fits) continue;  // the result would not fit where the operand was
-    const auto words = [&](int bits) { return static_cast<double>(rows.words) * bits / memory.word_bits; };
-    double leak = 0;
-    Count copies = 1;
-    for (const Level& level : machine.levels) {
-      if (level.is_fanout()) copies *= level.fanout().units();
-      if (level.is_memory()) leak += static_cast<double>(copies) * level.memory().leak_pj_per_cycle;
-    }
-    const double moving = memory.bus_words_per_cycle ? (words(before) + words(after)) / *memory.bus_words_per_cycle : 0;
-    const double cycles = std::ceil(moving - 1e-9);
-    const double energy = words(before) * memory.read_pj + words(after) * memory.write_pj + cycles * leak;
+    const auto [energy, cycles] = rows_cost(machine, home, chain.rows.front().layer, rows.words);
     for (const auto& [e, t] : every_group(chain, home)) tiles.emplace_back(e + energy, t + cycles);
   }
   for (const Objective objective : {Objective::kEnergy, Objective::kRuntime, Objective::kEdp}) {
@@ -228,6 +256,116 @@ void compare_operators_with_enumeration(std::uint64_t seed, FusionCounts& counts
     }
     ASSERT_TRUE(found.certified);
     EXPECT_NEAR(found.value / truth, 1, 1e-9);
+    ++counts.comparisons;
+    if (objective == Objective::kEdp && !found.groups.empty()) ++counts.better;
+    for (const fusion::GroupChoice& group : found.groups)
+      counts.parts += online && std::ranges::find(group.plan.stacks[0], group.setting.chain->links[0].online,
+                                                  &fusion::TileLoop::axis) != group.plan.stacks[0].end()
+                          ? 1
+                          : 0;
+  }
+  ++counts.networks;
+}
+
+namespace {
+
+/// Rows so long, and so little room, that they pass in parts rather than whole.
+void lengthen_rows(RandomChain& chain, Draw& draw) {
+  const Count M = draw.from(1, 2), K = draw.from(1, 2), N = draw.from(1, 2), length = draw.chance(0.5) ? 6 : 8;
+  chain.rows[0].layer = make_gemm("l0", {.M = M, .N = length, .K = K});
+  chain.rows[1].layer = make_gemm("l1", {.M = M, .N = N, .K = length});
+  const Count words = draw.from(6, 16);
+  for (Task& row : chain.rows) row.accelerator.levels[1].memory().capacity_words = words;
+  chain.walked = reference::walked_gemms({chain.rows[0].layer, chain.rows[1].layer});
+  chain.text +=
+      fmt::format("{}\n{}\n{} words\n", chain.rows[0].layer.written_as, chain.rows[1].layer.written_as, words);
+}
+
+}  // namespace
+
+void compare_heads_with_enumeration(std::uint64_t seed, FusionCounts& counts) {
+  RandomChain chain = random_chain(seed);
+  if (chain.count > 1 || chain.rows.front().layer.operation != Operation::kGemm) return;
+  Draw draw(seed * 104729 + 7);
+  const bool long_rows = chain.rows.size() == 2 && draw.chance(0.5);
+  if (long_rows) lengthen_rows(chain, draw);
+  fusion::Heads heads;
+  heads.shared = draw.from(1, 2) + 1;
+  heads.count = heads.shared * draw.from(1, 2);
+  for (const Task& row : chain.rows)
+    heads.same.push_back(draw.chance(0.7) ? TensorSet{1} << row.layer.find_tensor("Weights") : 0);
+  if (heads.shared == heads.count && draw.chance(0.5))
+    heads.same[0] |= TensorSet{1} << chain.rows[0].layer.find_tensor("Inputs");
+  std::vector<fusion::Between> between;
+  std::vector<const Task*> layers;
+  for (std::size_t l = 0; l < chain.rows.size(); ++l) {
+    layers.push_back(&chain.rows[l]);
+    if (l == 0) continue;
+    between.push_back({chain.walked.reads[l - 1], false, long_rows || draw.chance(0.4)});
+    chain.walked.online.push_back(between.back().online ? fmt::format("n{}", l) : "");
+  }
+  reference::count_layers(chain.walked, heads.count / heads.shared, heads.shared, heads.same);
+  SCOPED_TRACE(chain.text + fmt::format("{} layers, {} share", heads.count, heads.shared));
+  const fusion::Chain described = fusion::make_chain(layers, between, heads);
+  const Accelerator& machine = chain.rows.front().accelerator;
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchOptions options;
+  for (int home = 1;
+       machine.levels[static_cast<std::size_t>(home)].is_memory() && home + 1 < static_cast<int>(machine.levels.size());
+       ++home) {
+    const Pairs every = every_group(chain, home);
+    if (every.empty()) continue;
+    fusion::Setting setting;
+    setting.chain = &described;
+    setting.home = home;
+    setting.places.assign(chain.rows.size(), {residency::kOutside, residency::kOutside, residency::kOutside});
+    setting.taken.assign(machine.levels.size(), {});
+    fusion::TileLines tiles(*exact, options);
+    fusion::GroupLines lines(setting, tiles);
+    ++counts.networks;
+    for (const double slope : {0.0, 3.0, 50.0, kInfinity}) {
+      double truth = kInfinity;
+      for (const auto& [energy, cycles] : every)
+        truth = std::min(truth, std::isinf(slope) ? cycles : energy + slope * cycles);
+      while (lines.solved(slope) == nullptr && !std::isinf(lines.bound(slope))) ASSERT_TRUE(lines.refine(slope));
+      const fusion::Plan* plan = lines.solved(slope);
+      ASSERT_NE(plan, nullptr);
+      EXPECT_NEAR(lines.bound(slope) / truth, 1, 1e-9);
+      const reference::WalkedGroup walked =
+          reference::walk_group(chain.walked, machine, walked_plan(setting, *plan, chain.walked));
+      EXPECT_EQ(walked.wrong, "");
+      EXPECT_EQ(walked.taken, plan->tile_words);
+      ++counts.comparisons;
+      for (const fusion::Held& held : plan->held)
+        counts.shared += heads.same[static_cast<std::size_t>(held.layer)] >> held.tensor & 1U ? 1 : 0;
+      for (std::size_t i = 0; i < plan->stacks.size(); ++i)
+        counts.parts +=
+            described.links[i].online >= 0 && std::ranges::find(plan->stacks[i], described.links[i].online,
+                                                                &fusion::TileLoop::axis) != plan->stacks[i].end()
+                ? 1
+                : 0;
+    }
+  }
+}
+
+void compare_graphs_with_enumeration(std::uint64_t seed, FusionCounts& counts) {
+  const RandomGraph graph = random_graph(seed);
+  if (graph.workload.layers.size() > 4) return;
+  SCOPED_TRACE(graph.text);
+  const Pairs every = every_choice_of_graph(graph);
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchOptions options;
+  fusion::Search search(*exact, graph.workload, graph.rows, options);
+  for (const Objective objective : {Objective::kEnergy, Objective::kRuntime, Objective::kEdp}) {
+    SCOPED_TRACE(to_string(objective));
+    const fusion::Optimum found = search.run({objective});
+    if (every.empty()) {
+      EXPECT_TRUE(found.infeasible);
+      ++counts.infeasible;
+      return;
+    }
+    ASSERT_TRUE(found.certified);
+    EXPECT_NEAR(found.value / best_of(every, objective), 1, 1e-9);
     ++counts.comparisons;
     if (objective == Objective::kEdp && !found.groups.empty()) ++counts.better;
   }

@@ -4,7 +4,11 @@
 // mappings of all layers. The enumeration shares nothing with dse/mappers/residency but the cost of a mapping.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +31,18 @@ using Pairs = std::vector<std::pair<double, double>>;
 Pairs without_beaten(Pairs all);
 /// Of all choices; of those in which every tensor lives outside when `stay` is false.
 Pairs every_choice(const RandomGraph& graph, bool stay);
+/// Layers of a run that pass tiles on in a memory, and what is around them.
+struct TiledSteps {
+  std::vector<int> steps;        ///< of the layers
+  std::vector<bool> whole_rows;  ///< by tensor between them: a softmax or a norm needs its rows whole
+  int home = 0;
+  std::vector<std::array<int, kRoles>> places;     ///< by layer: where its other operands live; -1 = outside
+  std::map<int, std::array<Count, kRoles>> taken;  ///< by level: what lives there meanwhile
+  auto operator<=>(const TiledSteps&) const = default;
+};
+/// Of all choices, groups of layers included whose costs somebody else enumerates.
+using TilePairs = std::function<Pairs(const TiledSteps&)>;
+Pairs every_choice_with_tiles(const RandomGraph& graph, const TilePairs& tiles);
 /// Of one of so many inferences, across which weights may stay, too; nothing when there are too many choices to try.
 std::optional<Pairs> every_choice_with_weights(const RandomGraph& graph, Count inferences);
 

@@ -181,6 +181,7 @@ class Decoder {
     const int score =
         product("attn_score" + view.suffix, "attn_score", view.queries, view.keys, key_dim, count, operands(q, k));
     const int weights = op(Operator::kSoftmax, "attn_weights", {score}, count * view.queries * view.keys);
+    graph_.nodes.back().online = true;
     return product("attn_context" + view.suffix, "attn_context", view.queries, value_dim, view.keys, count,
                    operands(weights, v));
   }

@@ -180,6 +180,7 @@ class EdgeCollector {
   int softmax_of(int scores) {
     WorkloadGraph::Node made;
     made.work = Operator::kSoftmax;
+    made.online = true;
     made.from.push_back({scores, 0});
     return take(std::move(made), "attention_weights", {.is_whole = true});
   }
@@ -215,6 +216,15 @@ class EdgeCollector {
            words < made_.nodes[static_cast<std::size_t>(from[0])].words;
   }
 
+  /// Over the last index, which is what a product's rows are.
+  bool is_row_softmax(const Node& node) const {
+    if (node.type != "Softmax" || node.inputs.empty()) return false;
+    const auto value = values_.find(node.inputs[0]);
+    const Count axis = node.number("axis", -1);
+    return axis == -1 || (value != values_.end() && value->second.shape &&
+                          axis + 1 == static_cast<Count>(value->second.shape->size()));
+  }
+
   WorkloadGraph::Node operator_node(const Node& node, const std::vector<int>& from, Count words) const {
     WorkloadGraph::Node made;
     made.words = words;
@@ -222,12 +232,14 @@ class EdgeCollector {
     const bool same_size = !from.empty() && std::ranges::any_of(from, [&](int n) {
       return made_.nodes[static_cast<std::size_t>(n)].words == words;
     });
-    if (known != kOperators.end())
+    if (known != kOperators.end()) {
       made.work = known->second;
-    else if (!same_size)
+      made.online = is_row_softmax(node);
+    } else if (!same_size) {
       made.work = takes_part(node, from, words) ? Operator::kPart : Operator::kPool;
-    else
+    } else {
       made.work = from.size() > 1 ? Operator::kAdd : Operator::kActivation;
+    }
     for (std::size_t i = 0; i < from.size(); ++i) made.from.push_back({from[i], static_cast<int>(i)});
     return made;
   }

@@ -126,11 +126,31 @@ Place::Window Place::window(Count tile, Count rounds) const {
 }
 
 bool Chain::indexes(const TileLoop& loop, int l, int tensor) const {
+  const Axis& axis = axes[static_cast<std::size_t>(loop.axis)];
+  if (axis.counts()) return (axis.own[static_cast<std::size_t>(l)] >> tensor & 1U) != 0;
   const int dim = place(loop.axis, l).dim;
   return dim >= 0 && (layer(l).coupled(tensor) >> dim & 1U) != 0;
 }
 
-Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& between) {
+namespace {
+
+/// Layers of a node are taken one by one: of several at once every tile would only be larger.
+void add_heads(Chain& chain, const Heads& heads) {
+  const auto add = [&](Count size, const auto& own) {
+    if (size < 2) return -1;
+    Axis axis{size, std::vector<Place>(chain.layers.size())};
+    for (std::size_t l = 0; l < chain.layers.size(); ++l) axis.own.push_back(own(l));
+    chain.axes.push_back(std::move(axis));
+    return static_cast<int>(chain.axes.size()) - 1;
+  };
+  constexpr TensorSet all = ~TensorSet{0};
+  chain.groups = add(heads.count / heads.shared, [](std::size_t) { return all; });
+  chain.heads = add(heads.shared, [&](std::size_t l) { return all & ~heads.same[l]; });
+}
+
+}  // namespace
+
+Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& between, const Heads& heads) {
   Chain chain;
   chain.layers = std::move(layers);
   Sets sets(chain.layers);
@@ -160,7 +180,13 @@ Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& be
     link.made = producer.output();
     link.read = between[i].read;
     for (const Shared& rank : shared[i]) {
-      if (between[i].whole_rows && is_row(producer, rank.made)) continue;
+      const bool is_cut_row = (between[i].whole_rows || between[i].online) && is_row(producer, rank.made);
+      // Parts of a row can be corrected afterwards where the reader adds them up.
+      const Layer& reader = chain.layers[i + 1]->layer;
+      const bool online = between[i].online && !between[i].whole_rows && !rank.window &&
+                          producer.operation == Operation::kGemm && reader.operation == Operation::kGemm &&
+                          (reader.coupled(reader.output()) >> rank.read & 1U) == 0;
+      if (is_cut_row && !online) continue;
       const int axis = axis_of.at(sets.find(i + 1, rank.read));
       if (unclear[static_cast<std::size_t>(axis)] || chain.axes[static_cast<std::size_t>(axis)].size < 2) continue;
       if (rank.window) {
@@ -171,11 +197,19 @@ Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& be
                  rank.window->step, rank.window->overlap,
                  (padding + 1) / 2, rank.window->overlap > 0 || padding > 0};
       }
+      if (is_cut_row) link.online = axis;
       link.axes.push_back(axis);
       link.windows.push_back(rank.window && chain.place(axis, static_cast<int>(i)).slides);
     }
     chain.links.push_back(std::move(link));
   }
+  for (Axis& axis : chain.axes) {
+    axis.in_all = true;
+    for (std::size_t l = 0; l < chain.layers.size(); ++l)
+      for (int x = 0; x < static_cast<int>(chain.layers[l]->layer.tensors.size()); ++x)
+        axis.in_all &= axis.at[l].dim >= 0 && (chain.layers[l]->layer.coupled(x) >> axis.at[l].dim & 1U) != 0;
+  }
+  add_heads(chain, heads);
   return chain;
 }
 
@@ -183,6 +217,22 @@ std::vector<Stack> all_stacks(const Chain& chain, int link) {
   const Link& of = chain.links[static_cast<std::size_t>(link)];
   std::vector<Stack> all;
   Stack stack;
+  // Groups of layers are outermost: nothing inside is shared by two of them. Layers of a group may be anywhere, but not
+  // inside a window, whose rows would have to stay for all of them.
+  const auto take = [&](bool ends_with_window) {
+    Stack counted = stack;
+    if (chain.groups >= 0) counted.insert(counted.begin(), {chain.groups, 1});
+    if (chain.heads < 0) {
+      if (!counted.empty()) all.push_back(std::move(counted));
+      return;
+    }
+    const std::size_t first = chain.groups >= 0 ? 1 : 0, last = counted.size() - (ends_with_window ? 1 : 0);
+    for (std::size_t i = first; i <= last; ++i) {
+      all.push_back(counted);
+      all.back().insert(all.back().begin() + static_cast<std::ptrdiff_t>(i), {chain.heads, 1});
+    }
+  };
+  take(false);
   const auto grow = [&](auto&& self) -> void {
     for (std::size_t i = 0; i < of.axes.size(); ++i) {
       const int axis = of.axes[i];
@@ -191,9 +241,10 @@ std::vector<Stack> all_stacks(const Chain& chain, int link) {
       for (Count tile = size / 2; tile > 0; --tile) {  // fewer rounds first: of equals the first is taken
         if (size % tile != 0) continue;
         stack.push_back({axis, tile});
-        all.push_back(stack);
+        take(of.windows[i]);
         // What stays of a window stays for all that loops inside it would tell apart.
-        if (!of.windows[i] && stack.size() < kDeepestStack) self(self);
+        const bool side_by_side = chain.axes[static_cast<std::size_t>(stack.front().axis)].in_all;
+        if (!of.windows[i] && stack.size() < kDeepestStack + (side_by_side ? 1 : 0)) self(self);
         stack.pop_back();
       }
     }

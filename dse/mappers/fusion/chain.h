@@ -35,6 +35,11 @@ struct Place {
 struct Axis {
   Count size = 0;
   std::vector<Place> at;  ///< by layer
+  /// Of an axis that counts layers of a node (attention heads) instead of indices: by layer, the tensors of which each
+  /// has its own.
+  std::vector<TensorSet> own{};
+  bool in_all = false;  ///< an index of every tensor of every layer: products side by side
+  bool counts() const { return !own.empty(); }
 };
 
 /// The tensor between two layers of a chain.
@@ -42,6 +47,7 @@ struct Link {
   int made = 0, read = 0;     ///< tensor of the layer that makes it, and of the one that reads it
   std::vector<int> axes;      ///< what loops may cut it along
   std::vector<bool> windows;  ///< by place in `axes`: its reader sees a window
+  int online = -1;            ///< the axis of its rows, where an operator goes through them part by part
 };
 
 /// A loop over the tiles of an axis.
@@ -55,11 +61,18 @@ using Stack = std::vector<TileLoop>;  ///< outermost first
 struct Chain {
   std::vector<const Task*> layers;
   std::vector<Axis> axes;
-  std::vector<Link> links;  ///< one less than layers
+  std::vector<Link> links;      ///< one less than layers
+  int groups = -1, heads = -1;  ///< axes that count layers: groups that share operands, and layers of a group
 
   const Layer& layer(int l) const { return layers[static_cast<std::size_t>(l)]->layer; }
   const Place& place(int axis, int l) const {
     return axes[static_cast<std::size_t>(axis)].at[static_cast<std::size_t>(l)];
+  }
+  /// How many times the chain runs: the layers that its nodes count.
+  Count count() const {
+    Count product = 1;
+    for (const Axis& axis : axes) product *= axis.counts() ? axis.size : 1;
+    return product;
   }
   Count trips(const TileLoop& loop) const { return axes[static_cast<std::size_t>(loop.axis)].size / loop.tile; }
   /// Does the loop tell elements of the layer's tensor apart?
@@ -70,10 +83,19 @@ struct Chain {
 struct Between {
   int read = 0;             ///< tensor of the layer that reads it
   bool whole_rows = false;  ///< an operator in between needs the last index of it whole
+  bool online = false;      ///< a softmax in between goes through the last index part by part
 };
-/// Links without axes have nothing to cut.
-Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& between);
+/// Nodes that count so many layers each (attention heads): `shared` of them, one after the other, read the same words
+/// of some operands (keys and values of grouped queries).
+struct Heads {
+  Count count = 1, shared = 1;
+  std::vector<TensorSet> same{};  ///< by layer: those operands
+  auto operator<=>(const Heads&) const = default;
+};
+/// Links without axes have nothing to cut but their heads.
+Chain make_chain(std::vector<const Task*> layers, const std::vector<Between>& between, const Heads& heads = {});
 
+/// Loops over indices. Those that count layers come on top, and so does an outermost one over products side by side.
 inline constexpr std::size_t kDeepestStack = 2;
 
 /// All stacks of a link, of one loop or more.

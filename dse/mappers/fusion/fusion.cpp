@@ -102,14 +102,7 @@ Optimum Search::run(const NetworkGoal& asked) {
       goal, options_.stop,
       [&](double slope) -> std::optional<NetworkLine> {
         if (!std::exchange(begun_, true)) whole_.search_outside(slope);  // an answer, whatever time is left
-        const FusedPath* path = lines_.at(slope);
-        if (path == nullptr) return std::nullopt;
-        NetworkLine line;
-        line.slope = slope;
-        line.least = path->least;
-        line.energy_pj = path->energy_pj;
-        line.cycles = path->cycles;
-        return line;
+        return line_of(lines_.at(slope), slope);
       },
       options_.gap);
   Optimum best;

@@ -31,7 +31,7 @@ bool FusionLines::stays_in_place(int s, int tensor) const {
 bool FusionLines::adds_layer(ChainSteps& steps) const {
   const LiveTensors& live = whole_.live();
   int made = step(steps.last()).makes;
-  if (step(steps.last()).row < 0 || step(steps.last()).count != 1 || made < 0) return false;
+  if (step(steps.last()).row < 0 || made < 0) return false;
   Between between;
   for (int n = steps.last() + 1; n < static_cast<int>(live.steps.size()); ++n) {
     const Step& next = step(n);
@@ -43,13 +43,19 @@ bool FusionLines::adds_layer(ChainSteps& steps) const {
       continue;
     }
     if (stays_in_place(n, made)) {
-      const auto work = workload_.graph->nodes[static_cast<std::size_t>(next.node)].work;
-      between.whole_rows |= work == WorkloadGraph::Operator::kSoftmax || work == WorkloadGraph::Operator::kNorm;
+      const WorkloadGraph::Node& node = workload_.graph->nodes[static_cast<std::size_t>(next.node)];
+      const bool on_rows =
+          node.work == WorkloadGraph::Operator::kSoftmax || node.work == WorkloadGraph::Operator::kNorm;
+      // What a second one makes of a part depends on the whole first.
+      between.whole_rows |= on_rows && (!node.online || between.online);
+      between.online |= on_rows && node.online;
       steps.operators.push_back(n);
       made = next.makes;
       continue;
     }
-    if (next.row < 0 || next.count != 1 || live.tensors[static_cast<std::size_t>(made)].last_read != n) return false;
+    if (next.row < 0 || next.count != step(steps.last()).count ||
+        live.tensors[static_cast<std::size_t>(made)].last_read != n)
+      return false;
     between.read = std::ranges::find(next.reads, made, &residency::Read::tensor)->operand;
     const Layer& layer = rows_[static_cast<std::size_t>(next.row)].layer;
     if (layer.tensors[static_cast<std::size_t>(between.read)].role != Role::kInput) return false;
@@ -66,6 +72,29 @@ void FusionLines::find_groups(int first) {
   while (steps.layers.size() < kMostGroupLayers && adds_layer(steps)) add_group(steps);
 }
 
+/// Who reads the same words: all layers that a node counts, or so many one after the other (grouped queries).
+Heads FusionLines::heads_of(const ChainSteps& steps) const {
+  Heads heads;
+  heads.count = step(steps.first()).count;
+  heads.same.assign(steps.layers.size(), 0);
+  for (std::size_t i = 0; heads.count > 1 && i < steps.layers.size(); ++i) {
+    const Step& of = step(steps.layers[i]);
+    const Layer& layer = rows_[static_cast<std::size_t>(of.row)].layer;
+    for (const residency::Read& read : of.reads) {
+      if (i > 0 && read.operand == steps.between[i - 1].read) continue;
+      const Count words = heads.count * layer.tensor_words(read.operand),
+                  made = whole_.live().tensors[static_cast<std::size_t>(read.tensor)].elements;
+      if (layer.operation != Operation::kGemm || words == made || words % made != 0) continue;
+      const Count readers = words / made;
+      const bool weights = layer.tensors[static_cast<std::size_t>(read.operand)].role == Role::kWeight;
+      if (heads.count % readers != 0 || (!weights && readers != heads.count)) continue;
+      if (heads.shared == 1) heads.shared = readers;
+      if (heads.shared == readers) heads.same[i] |= TensorSet{1} << read.operand;
+    }
+  }
+  return heads;
+}
+
 void FusionLines::add_group(const ChainSteps& steps) {
   const Accelerator& accelerator = rows_.front().accelerator;
   if (!(accelerator.conventions == Conventions::physical())) return;
@@ -76,18 +105,22 @@ void FusionLines::add_group(const ChainSteps& steps) {
     key.push_back(row);
     if (i == 0) continue;
     key.push_back(steps.between[i - 1].read);
-    key.push_back(steps.between[i - 1].whole_rows ? 1 : 0);
+    key.push_back(steps.between[i - 1].whole_rows ? 2 : steps.between[i - 1].online ? 1 : 0);
   }
+  const Heads heads = heads_of(steps);
+  key.push_back(static_cast<int>(heads.count));
+  key.push_back(static_cast<int>(heads.shared));
+  for (const TensorSet same : heads.same) key.push_back(static_cast<int>(same));
   const auto [known, is_new] = chains_.try_emplace(key);
   if (is_new) {
     std::vector<const Task*> layers;
     for (const int s : steps.layers)
       layers.push_back(&rows_[static_cast<std::size_t>(variants_.shape_of(step(s).row))]);
-    known->second = make_chain(std::move(layers), steps.between);
+    known->second = make_chain(std::move(layers), steps.between, heads);
   }
   const Chain& chain = known->second;
   for (const Link& link : chain.links)
-    if (link.axes.empty()) return;
+    if (link.axes.empty() && chain.count() == 1) return;
   step_lists_.push_back(steps);
   for (int l = 1; l + 1 < static_cast<int>(accelerator.levels.size()); ++l) {
     const Level& level = accelerator.levels[static_cast<std::size_t>(l)];

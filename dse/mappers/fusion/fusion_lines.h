@@ -17,7 +17,7 @@
 namespace pliant::fusion {
 
 /// More layers than this are never one group.
-inline constexpr std::size_t kMostGroupLayers = 3;
+inline constexpr std::size_t kMostGroupLayers = 4;
 
 /// Layers of a chain as steps of the run, and the operators between them.
 struct ChainSteps {
@@ -75,6 +75,7 @@ class FusionLines {
   using Key = std::tuple<std::vector<int>, Home, std::vector<std::array<Home, kRoles>>, Reserved>;
 
   void find_groups(int first);
+  Heads heads_of(const ChainSteps& steps) const;
   void add_group(const ChainSteps& steps);
   void add_edges(const ChainSteps& steps, const std::vector<int>& chain_key, Home home);
   std::vector<OperatorStep> operators_of(const ChainSteps& steps, Home home,

@@ -21,6 +21,7 @@ std::vector<Count> cut_sizes(const Chain& chain, int l, const Stack& loops, Coun
   for (const Dim& dim : chain.layer(l).dims) sizes.push_back(dim.size);
   for (const TileLoop& loop : loops) {
     const Place& place = chain.place(loop.axis, l);
+    if (place.dim < 0) continue;  // it counts layers
     sizes[static_cast<std::size_t>(place.dim)] = place.slides ? window : place.step * loop.tile;
   }
   return sizes;
@@ -60,6 +61,16 @@ Count elements_of(const Layer& layer, int tensor, const std::vector<Count>& size
   return cut.tensor_words(tensor);
 }
 
+/// How many of a tensor there are inside some loops: one for each layer that its node counts there.
+Count copies_under(const Chain& chain, int l, int tensor, const Stack& loops) {
+  Count product = 1;
+  for (const int axis : {chain.groups, chain.heads})
+    if (axis >= 0 && std::ranges::find(loops, axis, &TileLoop::axis) == loops.end() &&
+        chain.indexes({axis, 1}, l, tensor))
+      product *= chain.axes[static_cast<std::size_t>(axis)].size;
+  return product;
+}
+
 /// Loops around a layer, and how often what is inside them happens.
 class Rounds {
  public:
@@ -86,13 +97,13 @@ class Rounds {
     double sum = 0;
     for (const Kind& kind : kinds_)
       sum += kind.times * static_cast<double>(elements_of(chain_.layer(layer_), tensor, kind.sizes));
-    return sum;
+    return sum * static_cast<double>(copies_under(chain_, layer_, tensor, loops_));
   }
   /// Of the round that touches most.
   Count most_elements(int tensor) const {
     Count most = 0;
     for (const Kind& kind : kinds_) most = std::max(most, elements_of(chain_.layer(layer_), tensor, kind.sizes));
-    return most;
+    return most * copies_under(chain_, layer_, tensor, loops_);
   }
   /// How many rounds add to the same sums.
   double splits() const {
@@ -114,6 +125,25 @@ Stack outer_loops(const Stack& nest, std::size_t depth) {
   return {nest.begin(), nest.begin() + static_cast<std::ptrdiff_t>(depth)};
 }
 
+/// Of each row of an online softmax: the largest element so far, and the sum.
+constexpr Count kCarried = 2;
+
+/// The loop that cuts the rows of an online softmax before the layer.
+std::optional<std::size_t> row_loop(const Chain& chain, int l, const Stack& nest) {
+  const int axis = l > 0 ? chain.links[static_cast<std::size_t>(l - 1)].online : -1;
+  const auto at = std::ranges::find(nest, axis, &TileLoop::axis);
+  if (axis < 0 || at == nest.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - nest.begin());
+}
+
+/// Rows of what such a layer reads, under loops that do not cut them.
+Count rows_under(const Chain& chain, int l, const Stack& loops) {
+  const Link& link = chain.links[static_cast<std::size_t>(l - 1)];
+  return copies_under(chain, l - 1, link.made, loops) *
+         elements_of(chain.layer(l - 1), link.made, cut_sizes(chain, l - 1, loops, 0)) /
+         chain.axes[static_cast<std::size_t>(link.online)].size;
+}
+
 class LayerListing {
  public:
   LayerListing(const Setting& setting, int layer, const Stack& nest, TileLines& tiles)
@@ -129,6 +159,7 @@ class LayerListing {
     output_ = layer_.output();
     makes_tile_ = l_ + 1 < setting_.layers();
     reads_tile_ = l_ > 0 ? chain_.links[static_cast<std::size_t>(l_ - 1)].read : -1;
+    rows_in_ = row_loop(chain_, l_, nest_);
     if (rounds_.splits() > 1 && (!keeps(Role::kOutput) || !sums_may_leave())) return {};
     for (int x = 0; x < static_cast<int>(layer_.tensors.size()); ++x) find_depths(x);
     choose(0);
@@ -171,7 +202,7 @@ class LayerListing {
 
   void choose(std::size_t i) {
     if (i == open_.size()) {
-      all_.push_back(make());
+      if (!rows_in_ || results_stay()) all_.push_back(make());
       return;
     }
     choose(i + 1);
@@ -197,6 +228,7 @@ class LayerListing {
     }
     shape.sums = rounds_.splits() > 1 && has_wide_sums();
     add_old_sums(shape, choice);
+    if (rows_in_) carry_rows(choice);
     for (const Rounds::Kind& kind : rounds_.kinds()) {
       shape.sizes = kind.sizes;
       choice.runs.push_back({tiles_.shape(shape), kind.times});
@@ -236,7 +268,7 @@ class LayerListing {
     const double again = rounds_.elements(output_) * (1 - 1 / rounds_.splits());
     const int outside = residency::outside_level(setting_.accelerator(), Role::kOutput);
     const auto held = std::ranges::find(held_, output_, &Held::tensor);
-    const Home lives = makes_tile_ || held != held_.end() ? setting_.home : place(output_);
+    const Home lives = results_live();
     if (again > 0) {
       const Home where = lives == kOutside ? setting_.home : lives;
       WordsByLevel at;
@@ -260,6 +292,32 @@ class LayerListing {
     if (!finished) bring_back(elements * (1 - 1 / stores.splits()), outside, choice);
   }
 
+  Home results_live() const {
+    const bool held = std::ranges::find(held_, output_, &Held::tensor) != held_.end();
+    return makes_tile_ || held ? setting_.home : place(output_);
+  }
+  /// Results of rows that pass in parts are on chip until the last part has corrected them.
+  bool results_stay() const {
+    const auto held = std::ranges::find(held_, output_, &Held::tensor);
+    return held == held_.end() ? results_live() != kOutside : held->depth <= *rows_in_;
+  }
+  /// Each part reads and writes what is carried along for its rows; the first part of a row finds nothing. Each part
+  /// but the first corrects what older ones made, and in the end it is divided by the sum.
+  void carry_rows(LayerChoice& choice) const {
+    const auto parts = static_cast<double>(chain_.trips(nest_[*rows_in_]));
+    const double rows = static_cast<double>(rows_under(chain_, l_, {}) * kCarried);
+    const double width =
+        static_cast<double>(setting_.accelerator().partial_sum_bits(setting_.home, chain_.layer(l_ - 1))) /
+        setting_.memory().word_bits;
+    WordsByLevel at;
+    at[setting_.home] = {rows * (parts - 1) * width, rows * parts * width};
+    spend(std::move(at), Role::kOutput, choice);
+    const double words = words_of_sums(rounds_.elements(output_), results_live());
+    WordsByLevel corrected;
+    corrected[results_live()] = {words, words};
+    spend(std::move(corrected), Role::kOutput, choice);
+  }
+
   void bring_back(double elements, int outside, LayerChoice& choice) const {
     WordsByLevel at;
     at[outside].read += words_of_sums(elements, outside);
@@ -276,6 +334,7 @@ class LayerListing {
   TileLines& tiles_;
   int output_ = 0, reads_tile_ = -1;
   bool makes_tile_ = false;
+  std::optional<std::size_t> rows_in_;                          ///< the loop that cuts rows of an online softmax
   std::vector<std::pair<int, std::vector<std::size_t>>> open_;  ///< what may be held, and at which depths
   std::vector<Held> held_;
   std::vector<LayerChoice> all_;
@@ -343,6 +402,14 @@ std::vector<Count> tile_words(const Setting& setting, const std::vector<Stack>& 
     const Count words = words_in(setting, elements, accelerator.held_bits(setting.home, layer, one.tensor));
     for (int l = reach(one.layer, one.depth, -1); l <= reach(one.layer, one.depth, 1); ++l)
       taken[static_cast<std::size_t>(l)] += words;
+  }
+  for (int l = 1; l <= last; ++l) {
+    const Stack& nest = nests[static_cast<std::size_t>(l)];
+    const auto cut = row_loop(chain, l, nest);
+    if (!cut) continue;
+    const Count words = words_in(setting, kCarried * rows_under(chain, l, outer_loops(nest, *cut)),
+                                 accelerator.partial_sum_bits(setting.home, chain.layer(l - 1)));
+    for (int k = reach(l, *cut, -1); k <= reach(l, *cut, 1); ++k) taken[static_cast<std::size_t>(k)] += words;
   }
   return taken;
 }

@@ -113,18 +113,7 @@ Optimum Search::run(const NetworkGoal& asked, bool stay) {
   goal.most_cycles *= 1 + kNetworkRounding;
   ResidencyLines& lines = stay ? staying_ : outside_;
   NetworkHull hull(
-      goal, options_.stop,
-      [&](double slope) -> std::optional<NetworkLine> {
-        const Path* path = path_at(slope, stay);
-        if (path == nullptr) return std::nullopt;
-        NetworkLine line;
-        line.slope = slope;
-        line.least = path->least;
-        line.energy_pj = path->energy_pj;
-        line.cycles = path->cycles;
-        return line;
-      },
-      options_.gap);
+      goal, options_.stop, [&](double slope) { return line_of(path_at(slope, stay), slope); }, options_.gap);
   Optimum best;
   if (!hull.close()) {
     best.without_mapping = stay && standing_ ? standing_->stuck_row() : lines.stuck_row();

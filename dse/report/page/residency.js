@@ -7,19 +7,25 @@ function residencyOf(row) {
   const found = details?.json.residency?.[row];
   if (!found) return null;
   return {
-    steps: found.steps.map(([node, count, energy, cycles, outsideEnergy, outsideCycles, taken, boundBy], index) => ({
-      node,
-      count,
-      energy,
-      cycles,
-      outsideEnergy,
-      outsideCycles,
-      taken: new Map(taken),
-      boundBy,
-      index,
-    })),
+    steps: found.steps.map((step, index) => {
+      const [node, count, energy, cycles, outsideEnergy, outsideCycles, taken, boundBy, under] = step;
+      return {
+        node,
+        count,
+        energy,
+        cycles,
+        outsideEnergy,
+        outsideCycles,
+        taken: new Map(taken),
+        boundBy,
+        under,
+        index,
+      };
+    }),
     levels: found.levels,
-    tensors: found.tensors.map(([node, elements, from, to, level]) => ({ node, elements, from, to, level })),
+    tensors: found.tensors.map(([node, elements, from, to, level, tiles]) => {
+      return { node, elements, from, to, level, tiles };
+    }),
   };
 }
 
@@ -32,6 +38,23 @@ function inLanes(tensors) {
     ends[lane] = tensor.to;
     return { ...tensor, lane };
   });
+}
+
+/** A tensor's life is a bar; one that is passed on in tiles has stripes, two for each step. */
+function barsOf(tensor) {
+  const from = tensor.from + 0.5,
+    to = tensor.to + 0.5;
+  if (!tensor.tiles) return [{ from, to }];
+  return Array.from({ length: Math.round(2 * (to - from)) }, (_, i) => ({
+    from: from + 0.5 * i + 0.08,
+    to: from + 0.5 * i + 0.42,
+  }));
+}
+
+/** The loops around the layers that make and read it in tiles. */
+function loopsOf(tensor, found) {
+  for (let s = tensor.from; s <= tensor.to; ++s) if (found.steps[s].under) return found.steps[s].under;
+  return "";
 }
 
 async function drawResidency(row, layers) {
@@ -80,14 +103,8 @@ async function drawResidency(row, layers) {
   }
   const lanes = inLanes(stay);
   for (const t of lanes)
-    rows.push({
-      part: "life",
-      from: t.from + 0.5,
-      to: t.to + 0.5,
-      lane: t.lane + 0.1,
-      lane2: t.lane + 0.9,
-      ...named(t),
-    });
+    for (const bar of barsOf(t))
+      rows.push({ part: "life", ...bar, lane: t.lane + 0.1, lane2: t.lane + 0.9, ...named(t, found) });
   await draw(
     "chart-residency",
     "residency",
@@ -108,8 +125,9 @@ async function drawResidency(row, layers) {
   );
 }
 
-function named(tensor) {
-  return { level: tensor.level, node: tensor.node, elements: tensor.elements, until: tensor.to };
+function named(tensor, found) {
+  const { level, node, elements, to, tiles } = tensor;
+  return { level, node, elements, until: to, loops: tiles ? loopsOf(tensor, found) : "" };
 }
 
 function residencyTip(d, found, row) {
@@ -123,7 +141,8 @@ function residencyTip(d, found, row) {
   if (d.part === "life")
     return [
       ["made by", d.node],
-      ["stays in", d.level],
+      [d.loops ? "passes in tiles in" : "stays in", d.level],
+      ...(d.loops ? [["under", d.loops]] : []),
       ["elements", plain(d.elements)],
       ["until", found.steps[d.until].node],
     ];
@@ -157,10 +176,23 @@ function drawResidencyNote(row, found, stay) {
         4,
       )}).`
     : " With every tensor outside there are no mappings.";
+  const tiles = stay.filter((t) => t.tiles).length,
+    inTiles = tiles ? ` (${tiles} of them in tiles)` : "";
   document.getElementById("on-chip-note").textContent =
-    `${stay.length} of ${found.tensors.length} tensors stay on chip, ${bytes(
+    `${stay.length} of ${found.tensors.length} tensors stay on chip${inTiles}, ${bytes(
       designs.get("most_on_chip_bits", row) / 8,
-    )} at most at once.${times}`;
+    )} at most at once.${times}${freedomWords(row)}`;
+}
+
+/** What each step of freedom gains, where layers may pass tiles on. */
+function freedomWords(row) {
+  const edp = (kind) => designs.get(`${kind}energy_pj`, row) * designs.get(`${kind}runtime_cycles`, row);
+  const whole = edp("whole_"),
+    outside = edp("outside_");
+  if (!whole) return "";
+  const tiles = plain(whole / edp(""), 4);
+  if (!outside) return ` Tiles divide the EDP of whole tensors by ${tiles}.`;
+  return ` EDP: whole tensors on chip divide it by ${plain(outside / whole, 4)}, tiles that by ${tiles}.`;
 }
 
 function drawStayingTensors(found, stay) {
@@ -170,12 +202,21 @@ function drawStayingTensors(found, stay) {
     { title: "elements", number: true },
     { title: "until" },
     { title: "steps", number: true },
+    ...(stay.some((t) => t.tiles) ? [{ title: "in tiles under" }] : []),
   ];
+  const loops = (t) => (t.tiles ? loopsOf(t, found) : "whole");
   wholeTable(
     document.getElementById("on-chip-tensors"),
     header,
     stay.map((t) => ({
-      cells: [t.node, t.level, plain(t.elements), found.steps[t.to].node, plain(t.to - t.from)],
+      cells: [
+        t.node,
+        t.level,
+        plain(t.elements),
+        found.steps[t.to].node,
+        plain(t.to - t.from),
+        ...(header.length > 5 ? [loops(t)] : []),
+      ],
     })),
   );
 }

@@ -106,6 +106,40 @@ TEST_F(FusionCommand, IsVerified) {
   EXPECT_NE(run({"verify", file("told.json")}).code, 0);
 }
 
+/// Two groups of two query heads each: keys and values of a group are held, heads pass one by one.
+TEST_F(FusionCommand, HeadsPassOneByOne) {
+  write("chain.yaml", R"(pliant: workload
+name: attention
+layers:
+  - {layer: kv, count: 2, gemm: {M: 32, N: 32, K: 8}}
+  - {layer: score, count: 4, gemm: {M: 32, N: 32, K: 16}}
+  - {layer: context, count: 4, gemm: {M: 32, N: 16, K: 32}}
+graph:
+  - {layer: kv, name: k}
+  - {layer: kv, name: v}
+  - {layer: score, count: 4, from: {Weights: k}}
+  - {op: softmax, name: weights, online: true, from: score}
+  - {layer: context, count: 4, from: {Inputs: weights, Weights: v}}
+)");
+  Words words = asked({"--fusion", "tiles", "--json"});
+  const std::string told = run(words).out;
+  const nlohmann::json tiles = nlohmann::json::parse(told)["network"];
+  EXPECT_TRUE(tiles["certified"]);
+  ASSERT_EQ(tiles["groups"].size(), 1U);
+  const nlohmann::json& loops = tiles["groups"][0]["tiles"][0]["under"];
+  EXPECT_EQ(loops[0], (nlohmann::json{{"axis", "score.groups"}, {"rounds", 2}, {"tile", 1}}));
+  int heads = 0;
+  for (const auto& loop : loops) heads += loop["axis"] == "score.layers" && loop["rounds"] == 2 ? 1 : 0;
+  EXPECT_EQ(heads, 1);
+  write("told.json", told);
+  const Ran right = run({"verify", file("told.json")});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+  nlohmann::json fewer = nlohmann::json::parse(told);
+  fewer["network"]["steps"][2]["runs"][0]["times"] = 1;
+  write("told.json", fewer.dump());
+  EXPECT_NE(run({"verify", file("told.json")}).code, 0);
+}
+
 TEST_F(FusionCommand, SaysWhatDoesNotWork) {
   const auto refused = [&](const Words& more, const std::string& why) {
     const Ran ran = run(asked(more));

@@ -68,6 +68,7 @@ TEST(Onnx, EdgesAreKeptWithTheOperatorsBetween) {
   EXPECT_EQ(graph_of(net),
             (std::vector<std::string>{"layer 32", "layer 32 0", "softmax 32 1", "add 32 0 2", "layer 16 3 3"}));
   EXPECT_EQ(parse_workload_text(write_workload(net), "written.yaml").graph, net.graph);
+  EXPECT_TRUE(net.graph->nodes[2].online) << "over the last index";
 }
 
 /// A block with norms before attention and feed-forward part: it begins and ends with operators without MACs, and its

@@ -71,12 +71,29 @@ TEST(Fusion, AgreesWithEnumeration) {
   EXPECT_GE(counts.splits, 1);
 }
 
-/// A softmax or a norm between two layers works on tiles that have whole rows.
+/// A softmax or a norm between two layers works on tiles that have whole rows, an online softmax on any.
 TEST(Fusion, OperatorsOnTilesAgreeWithEnumeration) {
   tests::FusionCounts counts;
   for (std::uint64_t seed = 1; counts.networks < 60 && !::testing::Test::HasFailure(); ++seed)
     tests::compare_operators_with_enumeration(seed, counts);
   EXPECT_GE(counts.better, 5);
+}
+
+/// Attention heads, grouped queries, online softmax.
+TEST(Fusion, HeadsThatShareOperandsAgreeWithEnumeration) {
+  tests::FusionCounts counts;
+  for (std::uint64_t seed = 1; counts.networks < 25 && !::testing::Test::HasFailure(); ++seed)
+    tests::compare_heads_with_enumeration(seed, counts);
+  EXPECT_GE(counts.shared, 5);
+  EXPECT_GE(counts.parts, 5);
+}
+
+/// Where tensors live and which layers pass tiles on, in networks with branches.
+TEST(Fusion, BranchesAgreeWithEnumeration) {
+  tests::FusionCounts counts;
+  for (std::uint64_t seed = 1; counts.networks < 40 && !::testing::Test::HasFailure(); ++seed)
+    tests::compare_graphs_with_enumeration(seed, counts);
+  EXPECT_GE(counts.better, 3);
 }
 
 /// Branches, skips and operators: groups are edges beside everything that residency knows.

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "dse/results/data_table.h"
-#include "dse/sweep/network_task.h"
+#include "dse/sweep/network_rows.h"
 #include "dse/sweep/run_sweep.h"
 #include "dse/sweep/verify_dataset.h"
 #include "support/shipped_library.h"
