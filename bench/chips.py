@@ -6,8 +6,8 @@
 
 Every layer of every workload is one `pliant map` of one thread. A row of the table is one accelerator and one
 factorization: layers, those that stay open (without a proof), the largest gap, CPU seconds of a layer (median, 99th
-percentile, longest) and the largest memory. --each prints every layer as well; --budget gives each a budget; --csv keeps
-the layers and --plot draws those of a CSV (docs/growth.md).
+percentile, longest) and the largest memory. --each prints every layer as well; --budget gives each a budget; --csv
+keeps the layers and --plot draws those of a CSV (docs/growth.md).
 """
 import argparse
 import csv
