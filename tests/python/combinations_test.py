@@ -25,9 +25,9 @@ PROGRAM = os.environ.get("PLIANT_BINARY", str(BUILT / "pliant"))
 CHANGING = {"solve_seconds", "solve_cpu_seconds", "seconds", "search_seconds", "logging_cpu_seconds", "dataset"}
 #: What the functions have no argument for: a result is saved by a method, a proof is written by the command.
 ONLY_COMMANDS = {
-    "layer": {"certificate", "deadline", "inferences", "save"},
-    "workload": {"certificate", "deadline", "inferences", "save"},
-    "frontier": {"certificate", "deadline", "inferences", "save", "gap"},
+    "layer": {"certificate", "deadline", "fusion", "inferences", "save"},
+    "workload": {"certificate", "deadline", "fusion", "inferences", "save"},
+    "frontier": {"certificate", "deadline", "fusion", "inferences", "save", "gap"},
     "network": {"certificate", "save"},
     "sweep": {"certificates"},
 }
@@ -239,8 +239,9 @@ def test_the_package_refuses_as_the_program(row: dict[str, Any], tmp_path: Path)
         return
     if question == "count":
         with pytest.raises(pliant.InputError) as refused:
-            pliant.count("a", options_of(words[:-1])["accelerator"], workload=options_of(words[:-1])["workload"],
-                         factorization="padding", mode="legal")  # fmt: skip
+            given = options_of(words[:-1])
+            pliant.count("a", given["accelerator"], workload=given["workload"],
+                         factorization=given.get("factorization", "pfm"), mode="legal")  # fmt: skip
         assert sentence in str(refused.value)
         return
     if question in ONLY_COMMANDS and not said & ONLY_COMMANDS[question]:
