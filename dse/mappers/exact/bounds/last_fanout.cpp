@@ -89,8 +89,9 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
 /// Which fanouts are last, and the factors that their unrollings have together, each once.
 class DecidedFactors::Combinations {
  public:
-  Combinations(const Problem& problem, const std::vector<ListedFanout>& fanouts, bool perfect)
-      : p_(problem), perfect_(perfect) {
+  /// Where time is up they are missing.
+  Combinations(const Problem& problem, const std::vector<ListedFanout>& fanouts, bool perfect, SearchLimits& limits)
+      : p_(problem), limits_(limits), perfect_(perfect) {
     for (const ListedFanout& fanout : fanouts) {
       // As many as act alike and have not too many combinations.
       if (!alike_.empty() && !act_alike(fanouts[0].level, fanout.level)) break;
@@ -130,7 +131,8 @@ class DecidedFactors::Combinations {
       return static_cast<std::size_t>(mixed ^ mixed >> 32);
     };
     std::unordered_set<Factors, decltype(hash)> products(0, hash);
-    for (const Factors& one : all_)
+    for (const Factors& one : all_) {
+      if (limits_.expired()) break;
       for (const auto& [other, unrollings] : more) {
         Factors product = one;
         bool fits = true;
@@ -140,6 +142,9 @@ class DecidedFactors::Combinations {
         }
         if (fits) products.insert(product);
       }
+    }
+    all_.clear();
+    if (limits_.expired()) return;
     all_.assign(products.begin(), products.end());
     std::sort(all_.begin(), all_.end());
   }
@@ -171,6 +176,7 @@ class DecidedFactors::Combinations {
   }
 
   const Problem& p_;
+  SearchLimits& limits_;
   const bool perfect_;
   std::vector<ByFactors> alike_;  // by fanout: unrollings with equal factors
   std::vector<Factors> all_;
@@ -183,10 +189,7 @@ std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const st
   const double energy = least_energy(), steps = iterations();
   std::vector<std::pair<double, std::uint32_t>> floors;
   for (std::uint32_t i = 0; i < all.size(); ++i, ++looked_) {
-    if (i % kBetweenLooksAtTime == 0 && limits_.expired()) {
-      last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));  // of those that follow
-      break;
-    }
+    if (i % kBetweenLooksAtTime == 0 && limits_.expired()) break;
     double units = 1;
     for (int d = 0; d < p_.dims; ++d) units *= all[i][d];
     double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfProducts));
@@ -199,6 +202,8 @@ std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const st
     else
       last_.beyond = std::min(last_.beyond, floor);
   }
+  // Those that are missing, or follow.
+  if (limits_.expired()) last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));
   std::sort(floors.begin(), floors.end());
   return floors;
 }
@@ -249,7 +254,7 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
   std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;
   for (const ListedFanout& fanout : fanouts) lists.push_back(fanout.all);
   if (lists != last_.lists) {
-    const Combinations all(p_, fanouts, resolved_.perfect);
+    const Combinations all(p_, fanouts, resolved_.perfect, limits_);
     last_ = {};
     last_.lists = std::move(lists);
     last_.count = all.fanouts();
