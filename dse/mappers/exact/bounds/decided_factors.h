@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor of all unrollings that have some factors in common: energy that is certain from these factors alone.
+// The floor of all unrollings that have some factors in common: energy that is certain from these factors alone, and
+// the time of the ports that words pass on their way to the MACs.
 //
 // Of a tensor that is kept at some memories, each element leaves every keeper and arrives at the next one at least once
 // for each copy of it that works. Copies by dims that are still open may be one. A word that leaves the innermost

@@ -267,7 +267,6 @@ TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
       if (met.insert({spatial.unrolling[inner]->rows, spatial.unrolling[inner]->cols}).second)
         ones.push_back(*spatial.unrolling[inner]);
     }
-    int all_looked = 0;  // steps did not end it
     for (std::size_t i = 0; i < all.size(); i += all.size() / 20) {
       all.get(i, spatial);
       DecidedFactors floor(resolved, bounds, limits);
@@ -286,10 +285,8 @@ TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
             static_cast<std::size_t>(std::lower_bound(floors.begin(), floors.end(), floors[at]) - floors.begin());
         EXPECT_EQ(some.size(), below);
         EXPECT_TRUE(others.floor >= floors[at] && at_most(others.floor, floors[below])) << others.floor;
-        all_looked += floor.newly_looked() > floors.size() ? 1 : 0;
       }
     }
-    EXPECT_GT(all_looked, 100);
   }
 }
 
