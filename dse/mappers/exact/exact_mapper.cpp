@@ -8,6 +8,7 @@
 #include "core/legality.h"
 #include "dse/audit/choices.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 #include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/prove.h"
 #include "dse/mappers/mapper_options.h"
@@ -142,7 +143,7 @@ class ExactMapper final : public Mapper {
     });
   }
 
-  /// Displacements are remembered only where no dim leaves a remainder (docs/proof.md, 14). So the mappings that leave
+  /// Displacements are remembered only where no dim leaves a remainder (docs/dev/proof, L14). So the mappings that leave
   /// none are a task of their own. The others cost what they cost under the run rule, and there far fewer unrollings
   /// differ.
   static SearchResult prove_parts(const Task& task, const Problem& problem, const SearchOptions& options,
@@ -206,7 +207,8 @@ class ExactMapper final : public Mapper {
     result.mapping = std::move(best.mapping);
     result.totals = best.totals;
     result.value = best.value;
-    result.lower_bound = std::min({without.lower_bound, result.lower_bound, result.value});
+    const double least = std::min(without.lower_bound, result.lower_bound);
+    result.lower_bound = std::min(at_least<"L14.1">(least, 0), result.value);
     result.certified = result.mapping && exact::no_better(result.lower_bound, result.value);
     const bool enough = result.mapping && exact::no_better(result.lower_bound, result.value * (1 - gap));
     if (result.certified) result.lower_bound = result.value;

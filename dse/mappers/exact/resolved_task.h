@@ -50,7 +50,7 @@ struct ResolvedTask {
 
   /// May a slide along the dim go on from this memory through loops further out, and the mapping be better than the one
   /// with all of these loops at the outermost of them? That one has a path of its own, so where it is as good nothing
-  /// need be charged less (docs/proof.md, lemma 5).
+  /// need be charged less (docs/dev/proof, L5).
   bool slide_may_be_divided(int memory, int dim) const;
   bool units_may_hold(const Port& array) const;
   /// Does a transfer of this tensor repeat with every loop outside its parent? (Remembered displacements see through

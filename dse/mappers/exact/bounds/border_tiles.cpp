@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -213,9 +214,9 @@ bool UnrollingBounds::BorderTiles::overflows_inside(const Repeated& transfer) co
   std::array<double, kMaxDims> tile = tiling_.inside[transfer.child];
   for (int i = 0; i < dims_; ++i)
     if (const int d = dim_[i]; grown_[d] != nullptr) tile[d] = std::min(tile[d] * grown_[d]->factor, p_.size[d]);
-  return b_.resolved_.rules.memory(transfer.child).overflows(transfer.beside, [&](int x) {
+  return sure<"L4.8">(b_.resolved_.rules.memory(transfer.child).overflows(transfer.beside, [&](int x) {
     return x == transfer.tensor ? b_.all_.words(x, tile) : tiling_.held[x][transfer.child];
-  });
+  }));
 }
 
 /// At least, dims from `open` on taken to be whole; with what comes again as it overflows inside, or without.
@@ -251,7 +252,7 @@ double UnrollingBounds::least_of_border_tiles(const Chosen& chosen, int k, doubl
   if (all_.functionals() > kMostFunctionals || resolved_.walks) return 0;
   if (p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) return 0;
   BorderTiles tiles(*this, chosen, k, cycles);
-  return tiles.find() ? tiles.least(limit) : 0;
+  return tiles.find() ? at_least<"L4.7">(tiles.least(limit), 0) : 0;
 }
 
 }  // namespace pliant::exact

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "costmodel/whole_cycles.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -18,9 +19,9 @@ static_assert(kRoundingOfSums > kRoundingOfCycles, "what the model rounds away, 
 }  // namespace
 
 double whole_cycles(const Problem& problem, double cycles) {
-  const double step = problem.cycles_per_mac, at_least = cycles * (1 - kRoundingOfSums);
-  const double whole = std::ceil(at_least);
-  return step == 1 ? whole : std::min(whole, std::ceil(at_least / step) * step);
+  const double step = problem.cycles_per_mac, reached = cycles * (1 - kRoundingOfSums);
+  const double whole = std::ceil(reached);
+  return at_least<"L8.1">(step == 1 ? whole : std::min(whole, std::ceil(reached / step) * step), cycles);
 }
 
 namespace {
@@ -44,7 +45,7 @@ double objective_bound(const Problem& problem, const Task& task, double dynamic_
 void Region::cut(double slope, double sum) {
   // Rounding must not cut off the true point.
   if (count_ < static_cast<int>(cuts_.size()))
-    cuts_[static_cast<std::size_t>(count_++)] = {slope, sum * (1 - kRoundingOfSums)};
+    cuts_[static_cast<std::size_t>(count_++)] = {slope, at_least<"L8.2">(sum * (1 - kRoundingOfSums), 0)};
 }
 
 double Region::least(const Problem& problem, const Task& task, double steps) const {

@@ -7,6 +7,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -26,7 +27,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
   for (int x = 0; x < p_.tensors; ++x) {
     double nearest = kInfinity;
     std::size_t costs = 0;
-    known_by_units_[x] = resolved_.perfect && p_.affine[x].empty() && std::popcount(p_.fanouts) <= kMostKnownFanouts;
+    known_by_units_[x] = resolved_.perfect && p_.affine[x].empty();
     // An index such as Q + S may use S without windows, where Q has one iteration; it is summed along all the same.
     known_by_units_[x] &= x != p_.output || (p_.summing & p_.coupled[x]) == 0;
     for (const std::uint32_t levels : keep_patterns(resolved_.rules, x)) {
@@ -51,10 +52,11 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       if (resolved_.compute_runs) units = kInfinity;
       const double pj = least_words(x, keeper) * (x == p_.output ? p_.update_pj[keeper] : p_.read_pj[keeper]);
       // Every element is asked for, every result arrives.
-      const double words = std::max(p_.macs / units, p_.tensor_words[x]);
+      const double words = at_least<"L2.1">(std::max(p_.macs / units, p_.tensor_words[x]), 0);
       nearest = std::min(nearest, words * pj + energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
+    known_by_units_[x] = sure<"L9.8">(known_by_units_[x]) && std::popcount(p_.fanouts) <= kMostKnownFanouts;
     costs_of_[x] = costs;
     floor_of_[x] = nearest;
     floor_ += nearest;
@@ -69,7 +71,7 @@ void ChoiceBounds::list_fitting() {
   std::array<double, kMaxDims> smallest;
   smallest.fill(1);
   for (const int l : resolved_.memories) {
-    for (int x = 0; x < p_.tensors; ++x) smallest_[x][l] = words(x, smallest);
+    for (int x = 0; x < p_.tensors; ++x) smallest_[x][l] = at_least<"L3.9">(words(x, smallest), 0);
     const MemoryRules& memory = resolved_.rules.memory(l);
     all_may_fit_ &= !memory.overflows(memory.may_keep, [&](int x) { return smallest_[x][l]; });
   }
@@ -104,7 +106,7 @@ double ChoiceBounds::energy_outside_fanouts(int x, std::span<const KeeperPair> p
     energy += least_words(x, pair.parent) * (x == p_.output ? p_.update_pj[pair.parent] : p_.read_pj[pair.parent]);
     if (x != p_.output && pair.child < fanout) energy += least_words(x, pair.child) * p_.write_pj[pair.child];
   }
-  return energy * p_.tensor_words[x];
+  return at_least<"L2.2">(energy * p_.tensor_words[x], 0);
 }
 
 /// The load of the ports there by the same words.
@@ -130,7 +132,7 @@ double ChoiceBounds::cycles_outside_fanouts() const {
     }
     cycles = std::max(cycles, words / port.bandwidth);
   }
-  return cycles;
+  return at_least<"L2.3">(cycles, 0);
 }
 
 Keeps ChoiceBounds::keeps(std::size_t choice) const {

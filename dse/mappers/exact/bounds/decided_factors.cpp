@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -78,7 +79,7 @@ double DecidedFactors::sharing_windows(int x, const std::array<double, kMaxDims>
       all *= here;
       places += here - 1;
     }
-    sharing *= all / places;
+    sharing *= at_most<"L16.3">(all / places, all);
   }
   return sharing;
 }
@@ -95,8 +96,8 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
   most.fill(1);
   double working = 1, begun = 1, open = 1;
   for (int l = 0; l <= p_.levels; ++l) {
-    copies.working[l] = working;
-    copies.begun[l] = begun * open;
+    copies.working[l] = at_least<"L16.1">(working, 1);
+    copies.begun[l] = at_most<"L16.4">(begun * open, 2 * begun * open);
     if (l == p_.levels || p_.is_memory[l]) continue;
     for (DimSet rest = uncoupled & ~open_[l]; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
@@ -128,7 +129,7 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
       served *= p_.size[d] / std::ceil(p_.size[d] / units[d]);
     }
     copies.sharing[l] = sharing * equal;
-    copies.served[l] = served * equal;
+    copies.served[l] = at_most<"L16.2">(served, sharing) * equal;
     copies.serving[l] = served;
     for (DimSet rest = serving_[x] & p_.affine_dims[x]; rest != 0; rest &= rest - 1) {
       const int d = std::countr_zero(rest);
@@ -173,7 +174,7 @@ DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& patter
     const double element = p_.element_words[parent][x], read = p_.read_pj[parent], update = p_.update_pj[parent];
     // What a word costs at the parent, and what is saved where a sum begins or ends. A sum that begins there also
     // leaves, and is read for it; only results are narrower, of each element one.
-    const bool leaves = drains_ && parent != outermost_;
+    const bool leaves = sure<"L16.8">(drains_ && parent != outermost_);
     const double word = element * (output ? update + read : read);
     const double begins = output && !leaves ? element * read : 0;
     const double narrower = output ? p_.finished_saves[parent] * (leaves ? update + read : update) : 0;
@@ -255,7 +256,7 @@ DecidedFactors::Least DecidedFactors::together(const Chosen& chosen, const Shari
       best = std::max(best, std::max(0.0, rest) + size * mean / shared);
     }
   }
-  return {fixed + best, port_cycles(chosen, words)};
+  return {fixed + at_least<"L16.5">(best, alone), port_cycles(chosen, words)};
 }
 
 /// Of the words that leave the innermost keepers for the MACs. Instances are no more than units outside.
@@ -284,7 +285,7 @@ double DecidedFactors::port_cycles(const Chosen& chosen, const std::array<double
       if (!p_.is_memory[l]) instances *= static_cast<double>(used_[l]) * (open_[l] != 0 ? left(l) : 1);
     cycles = std::max(cycles, load / (port.bandwidth * instances));
   }
-  return cycles;
+  return at_least<"L16.6">(cycles, 0);
 }
 
 std::array<DecidedFactors::Keepers, kMaxTensors> DecidedFactors::keepers() const {

@@ -6,6 +6,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -92,9 +93,9 @@ FactorFloors::Place FactorFloors::after(const Place& place, int d, std::size_t i
 }
 
 double FactorFloors::least(const Place& place, int chosen, double steps) const {
-  double energy = p_.macs * p_.mac_pj;
+  double energy = 0;
   for (int x = 0; x < p_.tensors; ++x) energy += least_[x][chosen][place[x]];
-  return bounds_.floor(energy, steps * p_.cycles_per_mac);
+  return bounds_.floor(p_.macs * p_.mac_pj + at_least<"L15.1">(energy, 0), steps * p_.cycles_per_mac);
 }
 
 }  // namespace pliant::exact

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dse/mappers/exact/bounds/decided_factors.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -59,7 +60,7 @@ double DecidedFactors::iterations() const {
   for (int d = 0; d < p_.dims; ++d) steps *= rounds(p_.size[d], units_along(d));
   for (std::uint32_t rest = p_.fanouts & ~last_.fanouts; rest != 0; rest &= rest - 1)
     if (const int l = std::countr_zero(rest); open_[l] != 0) steps /= left(l);
-  return steps;
+  return at_least<"L16.7">(steps, p_.busy_cycles);
 }
 
 DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const std::array<Keepers, kMaxTensors>& known,
@@ -82,7 +83,7 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
       all.alone[x] *= served[d];
     }
   }
-  all.floor = least(known, steps * (1 - kRoundingOfProducts), &all);
+  all.floor = at_least<"L16.10">(least(known, steps * (1 - kRoundingOfProducts), &all), 0);
   return all;
 }
 
@@ -237,7 +238,7 @@ void DecidedFactors::find_frontier(std::size_t below) {
   const auto no_more = [&](const Sharing& a, const Sharing& b) {
     bool all = a.units <= b.units;
     for (int x = 0; all && x < p_.tensors; ++x) all = a.alone[x] <= b.alone[x] && a.beside[x] <= b.beside[x];
-    return all;
+    return sure<"L16.9">(all);
   };
   bool whole = true;
   for (std::size_t i = 0; i < below && whole; ++i) {
@@ -382,13 +383,14 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
       served[x] = only_keeper ? p_.macs / last.alone[x] : 0;
     }
     const double cycles = only_keeper ? port_cycles(chosen, served) * (1 - kRoundingOfProducts) : 0;
-    const double floor =
-        std::max(last.floor, bounds_.value(energy * (1 - kRoundingOfProducts), std::max(steps, cycles), steps));
+    const double here = bounds_.value(energy * (1 - kRoundingOfProducts), std::max(steps, cycles), steps);
+    const double floor = std::max(last.floor, at_least<"L16.11">(here, 0));
     if (floor < limit)
       found.push_back({floor, {&last_.unrollings[last_.first[u]], last_.first[u + 1] - last_.first[u]}});
     else
       others.floor = std::min(others.floor, floor);
   }
+  others.floor = at_least<"L16.12">(others.floor, 0);
   return others;
 }
 

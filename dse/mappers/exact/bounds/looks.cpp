@@ -8,6 +8,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/ledger.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -167,7 +168,8 @@ void ChoiceBounds::list_growths(int d, Count spread, std::vector<Growth>& all) c
   for (double left = 1;; ++left) {
     const double factor = std::ceil(iterations / left - 1e-9);
     if (all.empty() || factor < all.back().factor)
-      all.push_back({factor, std::max(1.0, iterations / factor), all.empty() ? kInfinity : all.back().factor - 1});
+      all.push_back({factor, at_least<"L4.5">(std::max(1.0, iterations / factor), 1),
+                     all.empty() ? kInfinity : all.back().factor - 1});
     if (factor == 1) return;
     if (all.size() > kMostTiles) {  // smaller tiles still: no better than the smallest possible
       all.push_back({1, iterations / factor, factor - 1});
@@ -190,7 +192,7 @@ void ChoiceBounds::list_reachable(int d, const Spatial& spatial, Growths& all) c
       if (duration > 0 && duration % steps != 0) continue;
       const auto factor = static_cast<double>(steps);
       const auto rounds = static_cast<double>(duration > 0 ? duration / steps : ceil_div(left, outside));
-      by_factor.try_emplace(steps, Growth{factor, rounds, factor});
+      by_factor.try_emplace(steps, Growth{factor, at_least<"L4.6">(rounds, 1), factor});
     }
     for (auto it = by_factor.rbegin(); it != by_factor.rend(); ++it) {
       if (!all[k].empty() && all[k].back().left == it->second.left)

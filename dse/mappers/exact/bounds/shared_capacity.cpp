@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -162,7 +163,7 @@ const UnrollingBounds::Growth* UnrollingBounds::fitting_outside(int level, int d
   const MemoryRules& memory = resolved_.rules.memory(outer);
   const auto overflows = [&](const Growth& growth) {
     whole[d] = std::min(tiling().inside[outer][d] * growth.factor, p_.size[d]);
-    return memory.overflows(holds, [&](int x) { return all_.words(x, whole); });
+    return sure<"L4.3">(memory.overflows(holds, [&](int x) { return all_.words(x, whole); }));
   };
   return overflows(*larger.first) ? std::partition_point(larger.first, larger.second, overflows) : larger.first;
 }
@@ -216,7 +217,7 @@ double UnrollingBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSe
   double least = -1;
   if (passing) least = over_first_loops(border, chosen, true, best);
   if (least < 0) least = over_first_loops(border, chosen, false, best);
-  return std::max(0.0, least);
+  return at_least<"L4.1">(std::max(0.0, least), 0);
 }
 
 /// Does a tensor without windows go to a memory inside this one?
@@ -310,9 +311,9 @@ bool UnrollingBounds::Tiles::comes_again(const Pass& one) const {
     share[d] = std::max(1.0, tile[d] * tiling.units[one.memory][d] / tiling.units[level][d]);
   }
   const double words = bounds.all_.words(one.tensor, share);
-  return bounds.resolved_.rules.memory(one.memory).overflows(one.beside, [&](int y) {
+  return sure<"L4.2">(bounds.resolved_.rules.memory(one.memory).overflows(one.beside, [&](int y) {
     return y == one.tensor ? words : tiling.held[y][one.memory];
-  });
+  }));
 }
 
 UnrollingBounds::Tiles::Tiles(const UnrollingBounds& bounds_in, int k_in)
@@ -337,7 +338,7 @@ double UnrollingBounds::Tiles::pairs(DimSet counted, DimSet whole, int memory) c
     const double tiles = tiling.inside[memory][d] * (open ? largest[d] : most[d]);
     product *= std::max(open ? 1 : left[d], bounds.p_.size[d] / tiles);
   }
-  return product;
+  return at_least<"L4.4">(product, 0);
 }
 
 /// Cost of the deliveries beyond the first, dims from `open` on taken to be whole; or of those that smaller tiles do

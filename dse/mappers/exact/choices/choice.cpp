@@ -5,6 +5,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/choices/fanout_lists.h"
+#include "dse/mappers/exact/ledger.h"
 #include "flex/mapspace/rules.h"
 
 namespace pliant::exact {
@@ -35,7 +36,7 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
     const Count size = task.layer.dims[d].size;
     steps *= static_cast<double>(parallel == 1 ? size : ceil_div(size, parallel));
   }
-  return steps;
+  return at_least<"L1.1">(steps, problem.busy_cycles);
 }
 
 SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out)

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/ledger.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -46,7 +47,7 @@ const std::vector<Count>& DurationChoices::of_dim(const Spatial& spatial, int d)
   std::set<Count> found;
   const std::vector<std::vector<Reached>> reached = reachable(resolved_, spatial, d);
   for (const auto& [left, steps] : reached.back())
-    if (left == 1) found.insert(steps);
+    if (!sure<"L10.2">(left != 1)) found.insert(steps);
   entry->second.assign(found.begin(), found.end());
   return entry->second;
 }

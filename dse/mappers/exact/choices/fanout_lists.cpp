@@ -10,6 +10,7 @@
 #include "dse/mappers/exact/choices/batch_dim.h"
 #include "dse/mappers/exact/choices/unroller.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
 
@@ -69,6 +70,7 @@ class SpatialBounds {
       smallest_only_ &= fanout < 0 || problem.multicast[l] == problem.multicast[fanout];
       fanout = l;
     }
+    smallest_only_ = sure<"L9.1">(smallest_only_);
     // Where nothing but the units that work counts, what they find is worth knowing.
     const bool idle_units_differ = deals_boxes(problem) || displacement_walks(problem) ||
                                    task.accelerator.hints.min_utilization > 0 || rounds_demands(problem);

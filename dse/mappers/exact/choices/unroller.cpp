@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -144,7 +145,7 @@ void Unroller::list_splits() {
         if (needs_differ_) {
           split.stands_at = fewest_to_stand(r, c);
           split.worth_at = fewest_to_be_worth(dim, r, c);
-          if (split.worth_at == 0) continue;
+          if (sure<"L9.2">(split.worth_at == 0)) continue;
           if (!dim.finds.empty()) split.factor = static_cast<std::int32_t>(std::min(r * c, size));
         }
         all.push_back(split);
@@ -299,11 +300,12 @@ bool Unroller::mirrored(int d, Count factor, const Layout& before) const {
 
 /// Of layouts with the same factors: can `a` stand wherever `b` is worth it?
 bool Unroller::stands_for(const Layout& a, const Layout& b) const {
-  for (DimSet rest = needs_differ_ ? b.dims : 0; rest != 0; rest &= rest - 1) {
+  bool stands = true;
+  for (DimSet rest = needs_differ_ ? b.dims : 0; rest != 0 && stands; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
-    if (split(a, d).stands_at > split(b, d).worth_at) return false;
+    stands = split(a, d).stands_at <= split(b, d).worth_at;
   }
-  return true;
+  return sure<"L9.3">(stands);
 }
 
 /// Of the layouts of these factors those that can stand wherever any of them is worth it.

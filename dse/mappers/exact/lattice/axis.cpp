@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -104,7 +105,7 @@ class ChainBuilder {
         stages_(static_cast<int>(rules.memories.size())),
         loose_(may_be_imperfect(rules.factorization, false)),
         dividing_(!may_be_imperfect(rules.factorization, true)),
-        smallest_only_(loose_ && smallest_bound_will_do(rules, problem, spatial, d)),
+        smallest_only_(loose_ && sure<"L9.7">(smallest_bound_will_do(rules, problem, spatial, d))),
         axes_(stages_) {}
 
   std::optional<Chain> build() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -16,7 +17,7 @@ struct CertainCopies {
                                static_cast<double>(spatial.unrolling[level]->cols[d])})
       (outermost == 1 ? outermost : rest) *= bound;
   }
-  double count() const { return rest == 1 ? outermost : (outermost - 1) * rest + 1; }
+  double count() const { return at_least<"L3.2">(rest == 1 ? outermost : (outermost - 1) * rest + 1, 1); }
 };
 
 }  // namespace pliant::exact

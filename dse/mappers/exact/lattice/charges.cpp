@@ -7,6 +7,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/iterations.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -87,7 +88,7 @@ void ChargeTables::forbid_unfinished(const ChargePlace& place, const KeeperPair&
     std::vector<double>& forbidden = forbidden_[d];
     forbidden.resize(left_[d].size());
     for (std::size_t s = 0; s < forbidden.size(); ++s)
-      if (!added_up || left_[d][s] > units) forbidden[s] = kInfinity;
+      if (sure<"L5.19">(!added_up || left_[d][s] > units)) forbidden[s] = kInfinity;
   });
 }
 
@@ -105,7 +106,7 @@ ChargeTables::Words ChargeTables::perfect_words(const ChargePlace& place, const 
     if (fanouts.shared_outside >> l & 1U) words.served /= units;
     if (fanouts.inside >> l & 1U) words.delivered *= units;
   }
-  return words;
+  return {at_least<"L5.1">(words.served, 0), at_least<"L5.1">(words.delivered, 0)};
 }
 
 // ---- Remainders ----
@@ -139,7 +140,8 @@ std::size_t ChargeTables::covering_repeats(const ChargePlace& place, const Fanou
       if (fanouts.shared_outside >> l & 1U) units /= static_cast<double>(place.spatial.factor[l][d]);
     }
     for (std::size_t s = 0; s < covered[d].size(); ++s)
-      covered[d][s] = units * place.resolved.problem.size[d] / static_cast<double>(place.states(d)[s].tile);
+      covered[d][s] =
+          at_least<"L5.4">(units * place.resolved.problem.size[d] / static_cast<double>(place.states(d)[s].tile), 0);
   });
   return add_repeats(std::move(covered));
 }

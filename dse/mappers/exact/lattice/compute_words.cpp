@@ -5,6 +5,7 @@
 
 #include "dse/mappers/exact/lattice/costs.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -29,7 +30,7 @@ double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, cons
   double share = 1;
   for (const Problem::AffineRank& rank : p.affine[pair.tensor])
     for (const auto& network : all_networks) share *= different(rank, network);
-  return share;
+  return at_least<"L5.12">(share, 0);
 }
 
 double compute_words(const ResolvedTask& resolved, const Spatial& spatial, const KeeperPair& pair, DimSet except) {
@@ -47,7 +48,7 @@ double compute_words(const ResolvedTask& resolved, const Spatial& spatial, const
     // Each time a word is asked for it serves at most so many iterations.
     words *= shared == 1 ? p.size[d] : std::ceil(p.size[d] / shared);
   }
-  return words * window_sharing(resolved, spatial, pair);
+  return at_least<"L5.13">(words, 0) * window_sharing(resolved, spatial, pair);
 }
 
 }  // namespace pliant::exact

@@ -8,6 +8,7 @@
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/lattice/certain_copies.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -50,9 +51,10 @@ void Costs::count_sums() {
   if (resolved_.perfect) return;
   if (deals_boxes(p)) return;
   for (int l = 0; l <= p.levels; ++l) {
-    sums_at_most_[l] = 1;
+    double sums = 1;
     for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1)
-      sums_at_most_[l] *= std::min(spatial_between(spatial_, rest & -rest, -1, l), p.size[std::countr_zero(rest)]);
+      sums *= std::min(spatial_between(spatial_, rest & -rest, -1, l), p.size[std::countr_zero(rest)]);
+    sums_at_most_[l] = at_most<"L3.3">(sums, copies_[x][l]);
   }
 }
 
@@ -88,12 +90,13 @@ std::pair<double, double> Costs::reduced_between(int parent, int child) const {
       if (spatial_.unrolling[l]->cols[d] > 1) few /= 2;
     }
   }
-  return {std::max(1.0, few), many};
+  return {at_least<"L3.13">(std::max(1.0, few), 1), many};
 }
 
 double Costs::finished_saves(int level) const {
   const Problem& p = resolved_.problem;
-  return p.finished_saves[level] > 0 && sums_whole(level) ? p.finished_saves[level] : 0;
+  const double most = p.finished_saves[level];
+  return at_most<"L3.12">(most > 0 && sums_whole(level) ? most : 0, most);
 }
 
 bool Costs::sums_whole(int level) const { return spatial_between(spatial_, resolved_.problem.summing, -1, level) == 1; }
@@ -107,7 +110,7 @@ double Costs::network_pj(const KeeperPair& pair) const {
     pj += p.network_pj[l] / merged;
     if (p.sharing[pair.tensor] >> l & 1U) merged *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
   }
-  return pj;
+  return at_least<"L3.11">(pj, 0);
 }
 
 /// Returns what does not depend on tiles. Towards the compute units every MAC takes its words by itself; operands that
@@ -151,7 +154,7 @@ double Costs::charge_array(const Port& array, const KeeperPair& pair, Weights& w
   const bool lives = (resolved_.rules.memory(pair.child).resident >> pair.tensor & 1U) != 0;  // room beside the tiles
   const double room = lives ? kInfinity : p.capacity[pair.child] / p.element_words[pair.child][pair.tensor];
   const double words = std::max(1.0, std::min(room, p.tensor_words[pair.tensor]));
-  w.delivered += (array.shift + array.skew / words) / instances_[pair.child];
+  w.delivered += at_least<"L11.2">((array.shift + array.skew / words) / instances_[pair.child], 0);
   return steps_;
 }
 
@@ -178,7 +181,7 @@ double Costs::first_arrivals(int level) const {
     const double most = extent(p, rank, whole, false);
     words *= instances * (box ? most : std::min(points, most));
   }
-  return words;
+  return at_most<"L3.4">(words, 2 * words);
 }
 
 double Costs::first_per_sweep_at_compute(const KeeperPair& pair) const {
@@ -246,7 +249,7 @@ void Costs::no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights
   if (p.conventions.first_time == Conventions::FirstTime::kPerSweep || p.affine[p.output].empty()) return;
   const auto mend = [&](double& weight, double& first, double least_words, int level) {
     if (first >= 0 || weight + first < 0 || weight * least_words + first * first_arrivals(level) >= 0) return;
-    weight += first;
+    weight = at_least<"L3.6">(weight + first, 0);
     first = 0;
   };
   for (std::size_t j = 0; j < pairs.size(); ++j) {
@@ -300,7 +303,8 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
   std::fill_n(weights, pairs.size(), Weights{});
   if (port.stationary >= 0) {
     double certain = 0;
-    for (std::size_t j = 0; j < pairs.size(); ++j) certain += charge_array(port, pairs[j], weights[j]);
+    for (std::size_t j = 0; j < pairs.size(); ++j)
+      certain += at_least<"L11.1">(charge_array(port, pairs[j], weights[j]), 0);
     return certain;
   }
   const double rate = 1 / (port.bandwidth * instances_[port.level]);
@@ -360,18 +364,20 @@ double Costs::least(const KeeperPair& pair, const Weights& w) const {
   const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
   const double served = w.served + (per_sweep ? w.first_parent : 0);
   const double delivered = w.delivered + (per_sweep ? w.first_child : 0);
-  return asked_for(pair) * served * asking_copies(pair, served >= 0) +
-         needed(pair) * delivered * (delivered < 0 ? copies_[x][pair.child] : busy_copies(x, pair.child));
+  const double cost = asked_for(pair) * served * asking_copies(pair, served >= 0) +
+                      needed(pair) * delivered * (delivered < 0 ? copies_[x][pair.child] : busy_copies(x, pair.child));
+  return at_least<"L3.1">(cost, std::min(0.0, cost));
 }
 
 double Costs::asking_copies(const KeeperPair& pair, bool certain) const {
   const Problem& p = resolved_.problem;
   const int x = pair.tensor;
+  const bool fewest = certain;
   certain &= !resolved_.perfect;
-  double copies = (certain ? certain_copies_ : copies_)[x][pair.parent];
+  const double parents = (certain ? certain_copies_ : copies_)[x][pair.parent];
   const std::uint32_t unshared = p.fanouts & below(pair.child) & ~below(pair.parent) & ~p.sharing[x];
-  if (unshared == 0) return copies;
-  copies = 1;
+  if (unshared == 0) return parents;
+  double copies = 1;
   for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1) {
     const int d = std::countr_zero(rest);
     CertainCopies asking;
@@ -383,11 +389,11 @@ double Costs::asking_copies(const KeeperPair& pair, bool certain) const {
     }
     copies *= certain ? asking.count() : all;
   }
-  return copies;
+  return fewest ? at_least<"L3.10">(copies, parents) : copies;
 }
 
 double cost_of_begun(double weight, double first, double most, double words) {
-  return std::min(weight, -first) * std::max(0.0, most - words);
+  return at_least<"L3.5">(std::min(weight, -first) * std::max(0.0, most - words), 0);
 }
 
 bool Costs::bounds_begun(const KeeperPair& pair) const {
@@ -423,7 +429,7 @@ double Costs::staying(const KeeperPair& pair, const Weights& w, bool all_copies)
     }
     cost *= resolved_.perfect ? all : served.count();
   }
-  return cost;
+  return at_least<"L3.14">(cost, 0);
 }
 
 }  // namespace pliant::exact

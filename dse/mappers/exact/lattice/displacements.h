@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeloop's memory of the last displacement, with perfect factors. Let the first loop that moves a window slide it
 // along dim a by m. Whenever a loop further out advances, m is what is remembered: if that moves the window by m, it
-// brings as few words as the slide does; if it leaves the window in place, none; else the whole window (docs/proof.md,
-// lemma 5). This file finds which loops further out may be of the first two kinds.
+// brings as few words as the slide does; if it leaves the window in place, none; else the whole window (docs/dev/proof,
+// L5.17). This file finds which loops further out may be of the first two kinds.
 #pragma once
 
 #include <map>

@@ -8,6 +8,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -155,7 +156,9 @@ class GroupedChain {
     axis.unit = units;
     for (int j = 0; j < n; ++j) {
       if (level.number[j] < 0) continue;
-      axis.states.push_back({units * ranges[j].first, std::max(needed_[k], rounds_left(size_, units, level.last[j]))});
+      const Count left = std::max(needed_[k], rounds_left(size_, units, level.last[j]));
+      axis.states.push_back(
+          {units * ranges[j].first, static_cast<Count>(at_least<"L12.1">(static_cast<double>(left), 1))});
       axis.largest.push_back(units * level.last[j]);
       axis.may_end.push_back(level.ends[j] != 0);
       axis.first_leading.push_back(static_cast<int>(axis.leading.size()));

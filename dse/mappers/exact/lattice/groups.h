@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes on which a state stands for a group of neighbouring tiles, for dims that have too many tiles to walk. Each state
 // is the smallest tile and the fewest iterations left of its group, and one group leads to another where any of its
-// tiles may: what tables say about groups is a lower bound (docs/proof.md, lemma 12).
+// tiles may: what tables say about groups is a lower bound (docs/dev/proof, L12).
 #pragma once
 
 #include <optional>

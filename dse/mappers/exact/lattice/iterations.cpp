@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -89,7 +90,8 @@ std::vector<double> fewest_of_groups(const Axis& axis, double size, const Counte
     const auto outside = static_cast<double>(ceil_div(axis.states[s].left, units.shared));
     const double held = static_cast<double>(axis.largest[s]) * static_cast<double>(units.shared) / units.full;
     const double covering = std::ceil(size / held * (1 - 1e-12));
-    fewest.push_back(std::max(outside == 1 ? units.certain : (outside - 1) * units.full + 1, covering));
+    const double counted = outside == 1 ? units.certain : (outside - 1) * units.full + 1;
+    fewest.push_back(at_least<"L12.2">(std::max(counted, covering), 1));
   }
   return fewest;
 }
@@ -123,7 +125,8 @@ std::vector<double> fewest_iterations(const ResolvedTask& resolved, const Spatia
     // last have full tiles inside. (Where tiles are shared the last is taken to have one unit only: then fewer
     // iterations left never count for more, which the search relies on.)
     const auto outside = static_cast<double>(ceil_div(states[s].left, shared));
-    fewest.push_back((outside - 1) * full + (last.empty() ? 1 : last[s]));
+    const double in_last = last.empty() ? 1 : at_least<"L5.3">(last[s], 1);
+    fewest.push_back(at_least<"L5.2">((outside - 1) * full + in_last, 1));
   }
   return fewest;
 }

@@ -9,6 +9,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/charges.h"
 #include "dse/mappers/exact/lattice/kernels.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -254,7 +255,7 @@ double Lattice::steps_to(int final_node) const {
     for (int l = 0; l < resolved_.problem.levels; ++l) spread *= spatial_.factor[l][d];
     steps *= static_cast<double>(axis(stages() - 1, d).states[at[d]].tile / spread);
   }
-  return std::max(steps, this->steps());
+  return at_least<"L10.1">(std::max(steps, this->steps()), this->steps());
 }
 
 std::vector<double> Lattice::least_by_pair(const Functional& functional) const {
@@ -274,7 +275,7 @@ double Lattice::still_to_pay(int k, const Status& status, const std::vector<doub
       if (pending || pairs_[pair].child <= resolved_.memories[k]) cost += least[pair];
     }
   }
-  return cost;
+  return at_least<"L7.1">(cost, std::min(0.0, cost));
 }
 
 Lattice::Values Lattice::run_memory(int k, const Functional& functional, const Values& before) const {
@@ -333,13 +334,13 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
     const std::size_t nodes = tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
     work(nodes);
     if (k == last && static_cast<double>(starts) < kFewStarts * static_cast<double>(nodes)) {
-      tables.best = finish(functional, limit, tables);
+      tables.best = at_least<"L6.1">(finish(functional, limit, tables), this->least(functional));
       return tables;
     }
     const Values ended = run_memory(k, functional, tables.before[k]);
     if (over()) return tables;
     if (k == last) {
-      tables.best = least_at_end(functional, ended);
+      tables.best = at_least<"L6.1">(least_at_end(functional, ended), this->least(functional));
       return tables;
     }
     starts = 0;

@@ -6,6 +6,7 @@
 #include "dse/mappers/exact/lattice/certain_copies.h"
 #include "dse/mappers/exact/lattice/costs.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -84,7 +85,7 @@ void Costs::count_windows() {
       if (!windowed(x)) continue;
       needed_[x][l] = p.simple_words[x];
       for (const Problem::AffineRank& rank : p.affine[x])
-        needed_[x][l] *= std::max(extent(p, rank, p.size, true), values_needed(p, rank, units));
+        needed_[x][l] *= std::max(extent(p, rank, p.size, true), at_least<"L3.7">(values_needed(p, rank, units), 0));
       windows_need_more_ |= needed_[x][l] > p.tensor_words[x];
     }
   }
@@ -105,7 +106,7 @@ double Costs::asked_for(const KeeperPair& pair) const {
       share *= s.partial ? 0 : s.shared ? different_windows(resolved_, spatial_, rank, network) / units : 1;
     }
   });
-  return std::max(once, share * needed(pair));
+  return std::max(once, at_least<"L3.8">(share * needed(pair), 0));
 }
 
 }  // namespace pliant::exact

@@ -7,6 +7,7 @@
 #include "dse/mappers/exact/lattice/kernels.h"
 #include "dse/mappers/exact/lattice/lattice.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -30,7 +31,7 @@ Count fewest_steps(Count size, Count units, Count first, Count last) {
   Count least = steps_of(size, units, first);
   for (Count time = first + 1; time <= last && least > fewest; ++time)
     least = std::min(least, steps_of(size, units, time));
-  return least;
+  return static_cast<Count>(at_least<"L13.1">(static_cast<double>(least), static_cast<double>(fewest)));
 }
 
 }  // namespace

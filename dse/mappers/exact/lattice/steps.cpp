@@ -6,6 +6,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/charges.h"
 #include "dse/mappers/exact/lattice/lattice.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -166,7 +167,7 @@ class StepSearch {
         if (p_.is_coupled(x, std::countr_zero(rest))) total += more[x];
       best = std::min(best, total);
     }
-    return best;
+    return at_least<"L7.2">(best, 0);
   }
 
   void start(DimSet active) {
@@ -287,7 +288,7 @@ class StepSearch {
     const TensorSet tensors = lattice_.alive(status);
     DimSet ready = order.ready(active);
     // Loops that move nothing pending come first: they can only help. (Unless every order is its own.)
-    for (DimSet rest = every_order_ ? 0 : ready; rest != 0;) {
+    for (DimSet rest = sure<"L17.1">(!every_order_) ? ready : 0; rest != 0;) {
       const int d = std::countr_zero(rest);
       rest &= rest - 1;
       bool moves = false;

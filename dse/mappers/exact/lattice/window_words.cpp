@@ -10,6 +10,7 @@
 #include "core/affine.h"
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/ledger.h"
 
 namespace pliant::exact {
 
@@ -33,7 +34,7 @@ WindowWords::WindowWords(const ChargePlace& place, const KeeperPair& pair, const
   for (DimSet rest = dim_set_; rest != 0; rest &= rest - 1) dims_.push_back(std::countr_zero(rest));
   if (pair.parent < level_) networks_beyond_ = networks_between(p_, pair.parent, level_);
   slides_ = place.slide >= 0 && (dim_set_ >> place.slide & 1U) != 0;
-  divided_ = slides_ && place.resolved.slide_may_be_divided(place.memory, place.slide);
+  divided_ = slides_ && !sure<"L5.20">(!place.resolved.slide_may_be_divided(place.memory, place.slide));
   walks_ = displacement_walks(p_, rank);
   // Where every loop that moves a window moves it along one rank, slides it, and is a term of its own.
   if (walks_ && place.resolved.perfect && (p_.affine_dims[place.tensor] & ~p_.sliding[place.tensor]) == 0) {
@@ -117,7 +118,7 @@ WindowWords::Words WindowWords::least_of_group(RankTable& table, int cell) const
     }
   };
   choose(choose, 0, 1);
-  return {least.served / left, least.delivered / left};
+  return {at_least<"L12.3">(least.served / left, 0), at_least<"L12.3">(least.delivered / left, 0)};
 }
 
 WindowWords::Words WindowWords::at(const Node& node) const {
@@ -127,7 +128,8 @@ WindowWords::Words WindowWords::at(const Node& node) const {
     follow_slide(node, words);
   else if (slides_)
     divided_slide(node, words);
-  for (const std::pair<int, int>& network : networks_beyond_) words.served *= share_beyond(node, network);
+  for (const std::pair<int, int>& network : networks_beyond_)
+    words.served *= at_least<"L5.11">(share_beyond(node, network), 0);
   if (walks_) {
     const double once = remembered_displacements(node);
     words.served = std::min(words.served, once);
@@ -142,7 +144,7 @@ WindowWords::Words WindowWords::at(const Node& node) const {
 WindowWords::Words WindowWords::of_the_run(const Node& node, double covered) const {
   // A box grows with its corners, distinct values do not: where windows move or are short, only these are certain.
   const double window = extent(p_, rank_, node.child, slides_ || covered < 1);
-  Words words{side_by_side(node, window), window};
+  Words words{side_by_side(node, window), at_least<"L5.7">(window, 0)};
   if (slides_) {
     past_neighbours(node, words);
     over_holes(node, words);
@@ -189,7 +191,7 @@ double WindowWords::different_windows(std::pair<int, int> network, const Sizes& 
 double WindowWords::short_last_windows(const Node& node) const {
   double covered = 1;
   for (const int d : dims_) covered *= std::min(1.0, p_.size[d] / (node.tile[d] * node.left[d]));
-  return covered;
+  return at_least<"L5.5">(covered, covered < 1 ? 0 : 1);
 }
 
 /// words of all iterations and units = sum over the windows, because the children's tiles lie side by side along each
@@ -215,6 +217,7 @@ void WindowWords::one_by_one(const Node& node, Words& words) const {
     sizes[d] = full;
   };
   add(add, 0, 1);
+  total = at_least<"L5.14">(total, 0);
   words.delivered = std::max(words.delivered, total / runs);
   if (children == 1 && spatial_between(spatial_, dim_set_, std::min(pair_.parent, level_), level_) == 1)
     words.served = std::max(words.served, total / runs);
@@ -236,7 +239,7 @@ double WindowWords::side_by_side(const Node& node, double window) const {
       served = extent(p_, rank_, united(node, network.first - 1, network.second + 1), true);
     for (const int d : dims_) below[d] *= units(d, network.first - 1, network.second + 1);
   }
-  return served;
+  return at_least<"L5.6">(served, 0);
 }
 
 /// served >= distinct values of all units' windows as one, where units split the dim of the slide: the loop is outside
@@ -244,7 +247,8 @@ double WindowWords::side_by_side(const Node& node, double window) const {
 /// value comes once is certain.
 void WindowWords::past_neighbours(const Node& node, Words& words) const {
   if (units(place_.slide, serving_, pair_.child) == 1) return;
-  words.served = std::min(words.served, extent(p_, rank_, united(node, serving_, pair_.child), true));
+  const double as_one = extent(p_, rank_, united(node, serving_, pair_.child), true);
+  words.served = std::min(words.served, at_least<"L5.8">(as_one, 0));
 }
 
 /// A loop outside units that split its dim moves their windows further than to the next one. Where what is added to the
@@ -268,7 +272,7 @@ bool WindowWords::slides_over_holes(const Node& node) const {
 /// unit that is the same divided by the units. Nothing more is certain of windows that fall into each other's holes.
 void WindowWords::over_holes(const Node& node, Words& words) const {
   if (!slides_over_holes(node)) return;
-  const double all = extent(p_, rank_, united(node, level_, pair_.child), true);
+  const double all = at_least<"L5.9">(extent(p_, rank_, united(node, level_, pair_.child), true), 0);
   words.delivered = std::min(words.delivered, all / spatial_between(spatial_, dim_set_, level_, pair_.child));
   words.served = std::min(words.served, all / spatial_between(spatial_, dim_set_, level_, serving_));
 }
@@ -279,7 +283,7 @@ void WindowWords::divided_slide(const Node& node, Words& words) const {
   if (!divided_) return;
   Sizes whole = node.child;
   whole[place_.slide] = p_.size[place_.slide];
-  const double share = extent(p_, rank_, whole, true) / node.left[place_.slide];
+  const double share = at_least<"L5.10">(extent(p_, rank_, whole, true) / node.left[place_.slide], 0);
   words.served = std::min(words.served, share / units(place_.slide, level_, serving_));
   words.delivered = std::min(words.delivered, share / units(place_.slide, level_, pair_.child));
 }
@@ -311,7 +315,7 @@ bool WindowWords::windows_are_full(const Node& node) const {
 /// words of all iterations of all units >= values of the whole rank, because every element comes once. Timeloop's
 /// memory of displacements can find reuse anywhere along a rank of two moving dims, so nothing more is certain.
 double WindowWords::remembered_displacements(const Node& node) const {
-  return values_by_iteration(node) / spatial_between(spatial_, dim_set_, level_, pair_.child);
+  return at_least<"L5.16">(values_by_iteration(node) / spatial_between(spatial_, dim_set_, level_, pair_.child), 0);
 }
 
 /// words >= the slide's words * the iterations further out that bring whole windows, the least over the bounds that the
@@ -332,7 +336,9 @@ void WindowWords::follow_slide(const Node& node, Words& words) const {
     if (further == Further::kAny) found = {std::min(found.served, once), std::min(found.delivered, once)};
     least = {std::min(least.served, found.served), std::min(least.delivered, found.delivered)};
   }
-  if (least.served < kInfinity) words = least;  // else there is no such loop
+  if (least.served == kInfinity) return;  // there is no such loop
+  words = {at_least<"L5.17">(least.served, std::min(least.served, once)),
+           at_least<"L5.17">(least.delivered, std::min(least.delivered, once))};
 }
 
 /// By iteration of a slide of this bound that goes on so many times. A box moves by its step or by all of itself,
@@ -372,7 +378,7 @@ WindowWords::Words WindowWords::slid(const Node& node, Count bound, Count furthe
 /// words of all iterations of all units >= values of the whole rank, because each is needed in every iteration of the
 /// other dims. Where windows are short or fall into each other's holes this says more than their shares.
 void WindowWords::every_value_once(const Node& node, Words& words) const {
-  const double once = values_by_iteration(node);
+  const double once = at_least<"L5.15">(values_by_iteration(node), 0);
   words.served = std::max(words.served, once / spatial_between(spatial_, dim_set_, level_, serving_));
   words.delivered = std::max(words.delivered, once / spatial_between(spatial_, dim_set_, level_, pair_.child));
 }

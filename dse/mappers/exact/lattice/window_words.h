@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words along one affine rank of a tensor in one run, as a function of the node: the windows of the children, what
-// fanouts share of them, and what a slide brings. Each rule states its inequality; docs/proof.md, lemma 5.
+// fanouts share of them, and what a slide brings. Each rule states its inequality; docs/dev/proof, L5.
 #pragma once
 
 #include <array>

@@ -7,6 +7,7 @@
 #include "core/arithmetic.h"
 #include "core/legality.h"
 #include "dse/mappers/exact/lattice/charges.h"
+#include "dse/mappers/exact/ledger.h"
 #include "dse/mappers/exact/search/rounded.h"
 
 namespace pliant::exact {
@@ -46,7 +47,10 @@ class ChoiceSearch {
         steps_(lattice.steps()) {}
 
   /// Search as well, or tables only. A lower bound on all mappings of the choice.
-  double run(bool search) { return std::min(close(search), certain_); }
+  double run(bool search) {
+    const double bound = close(search);
+    return std::min(bound, at_least<"L7.3">(certain_, 0));
+  }
 
  private:
   double close(bool search) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dims whose iterations have nothing in common: of their factors the fastest is enough (docs/proof.md, lemma 9).
+// Dims whose iterations have nothing in common: of their factors the fastest is enough (docs/dev/proof, L9).
 #include "dse/mappers/exact/choices/batch_dim.h"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ TEST(ShortCampaign, ExactEqualsEnumerationAndRelationsHold) {
   EXPECT_LE(report.open, report.compared / 100);
 }
 
-// Seeds at which a longer campaign once found a wrong certificate; docs/proof.md tells what was wrong.
+// Seeds at which a longer campaign once found a wrong certificate; docs/dev/proof tells what was wrong.
 TEST(ShortCampaign, SeedsOnceWrong) {
   for (const std::uint64_t seed : {1044U, 7415U, 35691U, 1052435U, 20097926U, 50307600U, 90115920U, 91001636U,
                                    91047372U, 95027036U, 120029007U, 160225349U, 800793600U, 1740897435U}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows that slide (docs/proof.md, lemma 5), in tasks made for it: what the tables charge before the loop that moves
+// Windows that slide (docs/dev/proof, L5), in tasks made for it: what the tables charge before the loop that moves
 // a tensor and what after it. Random tasks seldom have only one order, and with several the tables find a way around.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeloop's memory of displacements (docs/proof.md, lemma 5) in nests of which rules leave few mappings each, so that
+// Timeloop's memory of displacements (docs/dev/proof, L5) in nests of which rules leave few mappings each, so that
 // a charge which is too high along one order of loops finds no other order to hide behind.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What unrollings of a line of units cost at least that begin with the same factors (docs/proof.md, lemma 15): against
+// What unrollings of a line of units cost at least that begin with the same factors (docs/dev/proof, L15): against
 // all mappings of small tasks, and against unrollings listed one by one.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of tiles (docs/proof.md, lemma 12): tables over groups against all mappings of a choice, whatever the groups.
+// Groups of tiles (docs/dev/proof, L12): tables over groups against all mappings of a choice, whatever the groups.
 #include <gtest/gtest.h>
 
 #include <algorithm>

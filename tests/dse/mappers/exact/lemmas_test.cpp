@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lower bound of the exact mapper against the truth of its part (docs/proof.md). For random small tasks all legal
+// Every lower bound of the exact mapper against the truth of its part (docs/dev/proof). For random small tasks all legal
 // mappings are enumerated and grouped by their choice: spatial factors and kept tensors. A bound on a part must not
 // exceed that part of any mapping of the choice, and equals the least of them where the lemma says so.
 #include <gtest/gtest.h>

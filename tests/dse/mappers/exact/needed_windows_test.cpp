@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of units overlap, but each unit is brought what it works on (docs/proof.md, lemma 3).
+// Windows of units overlap, but each unit is brought what it works on (docs/dev/proof, L3).
 #include <gtest/gtest.h>
 
 #include "dse/mappers/exact/truth_by_choice.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that pass a memory on their way to one inside it (docs/proof.md, lemma 3): they come again with the tiles of
+// Tensors that pass a memory on their way to one inside it (docs/dev/proof, L3): they come again with the tiles of
 // the memory that they pass, unless their own memory holds all that its units work on.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds that only remainders need (docs/proof.md, lemmas 3, 5 and 9), each against all mappings of a choice: what
+// Bounds that only remainders need (docs/dev/proof, L3, L5 and L9), each against all mappings of a choice: what
 // first arrivals of outputs save, windows of which the last is short, and which bounds in time are walked.
 #include <gtest/gtest.h>
 

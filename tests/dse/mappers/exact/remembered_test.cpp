@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Displacements are remembered only where no dim leaves a remainder (docs/proof.md, lemma 14): what the mapper makes of
+// Displacements are remembered only where no dim leaves a remainder (docs/dev/proof, L14): what the mapper makes of
 // that, against all mappings of small tasks.
 #include <gtest/gtest.h>
 
