@@ -7,6 +7,33 @@
 
 namespace pliant {
 
+class Members {
+ public:
+  explicit constexpr Members(std::uint32_t set) : set_(set) {}
+  struct Iterator {
+    std::uint32_t rest;
+    constexpr int operator*() const { return std::countr_zero(rest); }
+    constexpr Iterator& operator++() {
+      rest &= rest - 1;
+      return *this;
+    }
+    constexpr bool operator!=(const Iterator& other) const { return rest != other.rest; }
+  };
+  constexpr Iterator begin() const { return {set_}; }
+  constexpr Iterator end() const { return {0}; }
+
+ private:
+  std::uint32_t set_;
+};
+
+/// The members of a set, the lowest first: for (const int d : members(dims)).
+constexpr Members members(std::uint32_t set) { return Members(set); }
+
+/// The set of one member.
+constexpr std::uint32_t only(int member) { return std::uint32_t{1} << member; }
+
+constexpr bool contains(std::uint32_t set, int member) { return (set >> member & 1U) != 0; }
+
 /// Calls f(position) for every bit that is set, lowest first.
 template <typename F>
 inline void for_each_bit(std::uint32_t set, F f) {

@@ -169,5 +169,34 @@ TEST(Architecture, TheLibraryNeverPrintsNorExits) {
   }
 }
 
+/// Inside the exact mapper a room includes itself and those that it stands on.
+TEST(Includes, RoomsOfTheProofFollowIt) {
+  const std::map<std::string, std::set<std::string>> below = {
+      {"task", {}},
+      {"chain", {"task"}},
+      {"words", {"task", "chain"}},
+      {"choices", {"task", "chain", "words"}},
+      {"bounds", {"task", "chain", "words", "choices"}},
+      {"lattice", {"task", "chain", "words"}},
+      {"search", {"task", "chain", "words", "choices", "bounds", "lattice"}},
+  };
+  static const std::regex inside(R"re(^#include "dse/mappers/exact/(\w+)/.*)re");
+  std::size_t seen = 0;
+  for (const SourceFile& file : library_sources()) {
+    std::smatch match;
+    const bool proof = file.path.starts_with("dse/mappers/exact/");
+    const std::string rest = proof ? file.path.substr(std::string("dse/mappers/exact/").size()) : "";
+    const std::string room = rest.substr(0, rest.find('/'));
+    for (const std::string& line : file.lines) {
+      if (!std::regex_match(line, match, inside)) continue;
+      ++seen;
+      if (!proof) EXPECT_TRUE(file.path.starts_with("dse/mappers/")) << file.path << ": " << line;
+      if (proof && rest.find('/') != std::string::npos)
+        EXPECT_TRUE(match[1] == room || below.at(room).contains(match[1])) << file.path << ": " << line;
+    }
+  }
+  EXPECT_GT(seen, 100u);
+}
+
 }  // namespace
 }  // namespace pliant::test

@@ -7,20 +7,17 @@
 #include "core/arithmetic.h"
 #include "core/legality.h"
 #include "dse/audit/choices.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
 #include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/prove.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/windows.h"
 #include "dse/mappers/mapper_options.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant {
 
 namespace {
-
-/// Without a budget a search ends after so much work, in units of about a nanosecond: always at the same place, after
-/// a few seconds. Where an easier task comes first, that one has a quarter of it, and what it leaves goes to the other.
-constexpr std::uint64_t kEffort = 5'800'000'000;
 
 /// A share of the time that is worth another search.
 constexpr double kWorthATry = 0.05;
@@ -32,13 +29,25 @@ class ExactMapper final : public Mapper {
   SearchResult search(const Task& task, const SearchOptions& options) const override {
     read_mapper_options(name(), options, {});
     std::uint64_t used = 0;
-    SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : kEffort, used);
+    SearchResult result = prove_best(task, options, options.budget.seconds > 0 ? 0 : exact::effort::kOfSearch, used);
     if (!result.mapping && !result.infeasible && result.ended_by != EndedBy::kStopped) take_any(task, options, result);
     // A search that ended early has not met every unrolling that its parts have: they are counted again.
     for (audit::Part& part : result.parts)
       if (!proven(result) && part.scope != audit::Part::Scope::kNamed) part.choices.reset();
     if (options.record_parts) audit::state_sizes(task, result.parts);
     return result;
+  }
+
+  /// What another task has found, if it is legal here. (Fixed tiles are rounded to divisors where factors must be
+  /// perfect.)
+  static exact::Incumbent priced(const Task& task, const Problem& problem, const std::optional<Mapping>& mapping) {
+    if (!mapping ||
+        !check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *mapping).empty())
+      return {};
+    Nest nest(problem);
+    nest.load(flatten(problem, *mapping));
+    const Totals totals = nest.price();
+    return {mapping, totals, task_value(task, totals)};
   }
 
  private:
@@ -76,18 +85,6 @@ class ExactMapper final : public Mapper {
     half.record_parts = false;
     half.on_progress = {};
     return half;
-  }
-
-  /// What another task has found, if it is legal here. (Fixed tiles are rounded to divisors where factors must be
-  /// perfect.)
-  static exact::Incumbent priced(const Task& task, const Problem& problem, const std::optional<Mapping>& mapping) {
-    if (!mapping ||
-        !check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *mapping).empty())
-      return {};
-    Nest nest(problem);
-    nest.load(flatten(problem, *mapping));
-    const Totals totals = nest.price();
-    return {mapping, totals, task_value(task, totals)};
   }
 
   /// `known`: a mapping of the task, where there is one.
@@ -143,9 +140,9 @@ class ExactMapper final : public Mapper {
     });
   }
 
-  /// Displacements are remembered only where no dim leaves a remainder (docs/dev/proof, L14). So the mappings that leave
-  /// none are a task of their own. The others cost what they cost under the run rule, and there far fewer unrollings
-  /// differ.
+  /// Displacements are remembered only where no dim leaves a remainder (docs/dev/proof, L14). So the mappings that
+  /// leave none are a task of their own. The others cost what they cost under the run rule, and there far fewer
+  /// unrollings differ.
   static SearchResult prove_parts(const Task& task, const Problem& problem, const SearchOptions& options,
                                   std::uint64_t effort, std::uint64_t& used) {
     const double started = options.clock->wall_seconds();
@@ -208,7 +205,7 @@ class ExactMapper final : public Mapper {
     result.totals = best.totals;
     result.value = best.value;
     const double least = std::min(without.lower_bound, result.lower_bound);
-    result.lower_bound = std::min(at_least<"L14.1">(least, 0), result.value);
+    result.lower_bound = std::min(exact::at_least<"L14.1">(least, 0), result.value);
     result.certified = result.mapping && exact::no_better(result.lower_bound, result.value);
     const bool enough = result.mapping && exact::no_better(result.lower_bound, result.value * (1 - gap));
     if (result.certified) result.lower_bound = result.value;
@@ -225,5 +222,13 @@ class ExactMapper final : public Mapper {
 }  // namespace
 
 std::unique_ptr<Mapper> make_exact_mapper() { return std::make_unique<ExactMapper>(); }
+
+SearchResult prove_from(const Task& task, const Mapping& start, const SearchOptions& options) {
+  const Problem problem(task.layer, task.accelerator);
+  exact::Incumbent known = ExactMapper::priced(task, problem, start);
+  if (!known.mapping || task.factorization != Factorization::kPerfect) return ExactMapper().search(task, options);
+  return exact::prove(task, problem, options, std::move(known),
+                      options.budget.seconds > 0 ? 0 : exact::effort::kOfSearch);
+}
 
 }  // namespace pliant

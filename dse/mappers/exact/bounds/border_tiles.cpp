@@ -10,8 +10,9 @@
 #include <cmath>
 #include <limits>
 
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/ledger.h"
 
 namespace pliant::exact {
 
@@ -102,15 +103,15 @@ bool UnrollingBounds::BorderTiles::find() {
       if (pair.child < p_.levels && pair.child >= level_ && !add(x, pair)) return false;
   }
   for (int x = 0; x < p_.tensors; ++x)
-    if (crossing_ >> x & 1U) used_ |= p_.coupled[x];
+    if (contains(crossing_, x)) used_ |= p_.coupled[x];
   if (std::popcount(crossing_) < 2) return false;
   set_count_ = b_.first_sets(k_, crossing_, used_, sets_);
   return set_count_ > 0;
 }
 
 bool UnrollingBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
-  const bool crosses = pair.parent < level_, remembered = b_.resolved_.remembered >> tensor & 1U;
-  if (crosses) crossing_ |= TensorSet{1} << tensor;
+  const bool crosses = pair.parent < level_, remembered = contains(b_.resolved_.remembered, tensor);
+  if (crosses) crossing_ |= only(tensor);
   if (!crosses && remembered) return true;
   if (count_ == static_cast<int>(kMostTransfers)) return false;
   const auto number = static_cast<std::size_t>(&pair - chosen_[tensor]->pairs.data());
@@ -121,7 +122,7 @@ bool UnrollingBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
   transfer.overflows = pair.child > level_ && !remembered && p_.capacity[pair.child] < kInfinity;
   transfer.beside = 0;
   for (int y = 0; y < p_.tensors; ++y) transfer.beside |= TensorSet{chosen_[y]->levels >> pair.child & 1U} << y;
-  transfer.dims = ((DimSet{1} << p_.dims) - 1) & ~p_.coupled[tensor];
+  transfer.dims = ((only(p_.dims)) - 1) & ~p_.coupled[tensor];
   transfer.together = b_.served_together(pair);
   transfer.copies = b_.copies(*chosen_[tensor], number);
   for (std::size_t f = 0; f < functionals_; ++f) transfer.delivery[f] = b_.delivery(*chosen_[tensor], number, f);
@@ -139,8 +140,7 @@ double UnrollingBounds::BorderTiles::least(double limit) {
 }
 
 void UnrollingBounds::BorderTiles::list_dims(const Repeated& transfer, DimSet rounds) {
-  for (DimSet rest = transfer.dims & rounds & grows_; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(transfer.dims & rounds & grows_)) {
     if (tiling_.temporal[d] > 1 && std::find(dim_.begin(), dim_.begin() + dims_, d) == dim_.begin() + dims_)
       dim_[dims_++] = d;
   }
@@ -154,9 +154,9 @@ void UnrollingBounds::BorderTiles::move_first(TensorSet set) {
   left_ = tiling_.temporal;
   grown_.fill(nullptr);
   for (int i = 0; i < count_; ++i)
-    if (transfers_[i].crosses && (set >> transfers_[i].tensor & 1U)) list_dims(transfers_[i], used_);
+    if (transfers_[i].crosses && contains(set, transfers_[i].tensor)) list_dims(transfers_[i], used_);
   for (int i = 0; i < count_; ++i) {
-    if ((set >> transfers_[i].tensor & 1U) || !transfers_[i].overflows) continue;
+    if (contains(set, transfers_[i].tensor) || !transfers_[i].overflows) continue;
     may_overflow_ = true;
     if (transfers_[i].crosses) list_dims(transfers_[i], ~DimSet{0});
   }
@@ -191,9 +191,8 @@ void UnrollingBounds::BorderTiles::grow(int at) {
 void UnrollingBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
                                           std::array<double, kMostFunctionals>& more) const {
   double rounds = 1, units = 1, asked = 1;
-  for (DimSet rest = transfer.dims & dims; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    const bool open = whole >> d & 1U;
+  for (const int d : members(transfer.dims & dims)) {
+    const bool open = contains(whole, d);
     const Growth* const grown = open ? &growths(d).front() : grown_[d];
     const double left = open ? 1 : left_[d];
     const double most = grown != nullptr ? grown->most : tiling_.tile_known[d] ? 1 : kInfinity;
@@ -222,22 +221,22 @@ bool UnrollingBounds::BorderTiles::overflows_inside(const Repeated& transfer) co
 /// At least, dims from `open` on taken to be whole; with what comes again as it overflows inside, or without.
 double UnrollingBounds::BorderTiles::value(int open, bool overflows) {
   DimSet whole = 0;
-  for (int i = open; i < dims_; ++i) whole |= DimSet{1} << dim_[i];
+  for (int i = open; i < dims_; ++i) whole |= only(dim_[i]);
   std::array<double, kMostFunctionals> more{};
   // Inside the border, too, for no loop before the first one outside moves anything.
   for (int i = 0; i < count_; ++i)
-    if (first_ >> transfers_[i].tensor & 1U) repeat(transfers_[i], whole, used_, more);
+    if (contains(first_, transfers_[i].tensor)) repeat(transfers_[i], whole, used_, more);
   if (overflows) {
     // Along the other dims the tile may be as large as it can.
     const std::array<double, kMaxDims> left = left_;
     const std::array<const Growth*, kMaxDims> grown = grown_;
-    for (DimSet rest = grows_ & ~whole; rest != 0; rest &= rest - 1)
-      if (const int d = std::countr_zero(rest); grown_[d] == nullptr && tiling_.temporal[d] > 1) {
+    for (const int d : members(grows_ & ~whole))
+      if (grown_[d] == nullptr && tiling_.temporal[d] > 1) {
         grown_[d] = open == dims_ ? largest(d) : &growths(d).front();
         left_[d] = grown_[d]->left;
       }
     for (int i = 0; i < count_; ++i)
-      if (!(first_ >> transfers_[i].tensor & 1U) && transfers_[i].overflows && overflows_inside(transfers_[i]))
+      if (!contains(first_, transfers_[i].tensor) && transfers_[i].overflows && overflows_inside(transfers_[i]))
         repeat(transfers_[i], whole, ~DimSet{0}, more);
     left_ = left;
     grown_ = grown;

@@ -5,18 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "costmodel/whole_cycles.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
-
-namespace {
-
-/// Bounds and cycles are sums of the same products in different orders; below this share they are the same number.
-constexpr double kRoundingOfSums = 1e-12;
-static_assert(kRoundingOfSums > kRoundingOfCycles, "what the model rounds away, a bound must not claim");
-
-}  // namespace
 
 double whole_cycles(const Problem& problem, double cycles) {
   const double step = problem.cycles_per_mac, reached = cycles * (1 - kRoundingOfSums);

@@ -6,8 +6,9 @@
 #include <cmath>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -36,7 +37,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       pattern.tensor = x;
       int child = p_.levels;
       for (const int l : resolved_.memories) {
-        if (!(levels >> l & 1U)) continue;
+        if (!contains(levels, l)) continue;
         pattern.pairs.push_back({x, l, child});
         child = l;
       }
@@ -117,7 +118,7 @@ double ChoiceBounds::cycles_outside_fanouts() const {
     if (port.level >= fanout) continue;
     double words = 0;
     for (int x = 0; x < p_.tensors; ++x) {
-      const bool reads = port.reads >> x & 1U, writes = port.writes >> x & 1U;
+      const bool reads = contains(port.reads, x), writes = contains(port.writes, x);
       int fewest = p_.levels;
       for (const Pattern& pattern : patterns_[x]) {
         int times = 0;
@@ -174,7 +175,7 @@ double ChoiceBounds::most_steps(const std::function<bool(double)>& hopeless) con
 
 double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) const {
   double product = 1;
-  for (DimSet rest = p_.simple[x]; rest != 0; rest &= rest - 1) product *= tile[std::countr_zero(rest)];
+  for (const int d : members(p_.simple[x])) product *= tile[d];
   for (const Problem::AffineRank& rank : p_.affine[x]) product *= extent(p_, rank, tile, false);
   return product;
 }

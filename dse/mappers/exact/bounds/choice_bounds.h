@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dse/mappers/exact/bounds/bound.h"
-#include "dse/mappers/exact/lattice/costs.h"
+#include "dse/mappers/exact/words/costs.h"
 
 namespace pliant::exact {
 

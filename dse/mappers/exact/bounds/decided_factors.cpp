@@ -5,17 +5,12 @@
 #include <bit>
 #include <cmath>
 
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
-
-namespace {
-
-/// Rounding must not make floors more than they are.
-constexpr double kRoundingOfFloor = 1e-9;
-
-}  // namespace
 
 DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds, SearchLimits& limits)
     : resolved_(resolved), p_(resolved.problem), bounds_(bounds), limits_(limits) {
@@ -26,40 +21,40 @@ DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds&
   while (!p_.is_memory[outermost_]) ++outermost_;
   for (int x = 0; x < p_.tensors; ++x)
     for (int d = 0; d < p_.dims; ++d)
-      if (!p_.is_coupled(x, d)) served_by_[d] |= TensorSet{1} << x;
+      if (!p_.is_coupled(x, d)) served_by_[d] |= only(x);
   for (int x = 0; x < p_.tensors; ++x) {
-    serving_[x] = ((DimSet{1} << p_.dims) - 1) & ~p_.coupled[x];
+    serving_[x] = ((only(p_.dims)) - 1) & ~p_.coupled[x];
     for (int d = 0; d < p_.dims; ++d) using_word_[x][d] = p_.size[d];
     DimSet met = 0;
     for (const Problem::AffineRank& rank : p_.windows[x]) {
       const DimSet dims = dims_of(rank);
       int largest = std::countr_zero(dims);
-      for (DimSet rest = dims; rest != 0; rest &= rest - 1)
-        if (const int d = std::countr_zero(rest); p_.size[d] > p_.size[largest]) largest = d;
+      for (const int d : members(dims))
+        if (p_.size[d] > p_.size[largest]) largest = d;
       for (int i = 0; i < rank.terms; ++i)
         if (rank.terms == 2)
           using_word_[x][rank.dim[i]] =
               std::min(using_word_[x][rank.dim[i]], std::ceil(p_.size[rank.dim[i]] / rank.reduced[1 - i]));
       // Ranks that share dims are not told apart by them.
-      serving_[x] |= (met & dims) == 0 ? dims & ~(DimSet{1} << largest) : dims & ~met;
+      serving_[x] |= (met & dims) == 0 ? dims & ~(only(largest)) : dims & ~met;
       met |= dims;
     }
   }
   for (int l = 0; l < p_.levels; ++l) {
     if (p_.is_memory[l]) continue;
-    open_[l] = (DimSet{1} << p_.dims) - 1;
+    open_[l] = (only(p_.dims)) - 1;
     units_[l] = resolved_.rules.fanout(l).units();
   }
 }
 
 void DecidedFactors::decide(int l, int d, Count rows, Count cols) {
   factor_[l][d] = {rows, cols};
-  open_[l] &= ~(DimSet{1} << d);
+  open_[l] &= ~(only(d));
   used_[l] *= rows * cols;
 }
 
 void DecidedFactors::reopen(int l, int d) {
-  open_[l] |= DimSet{1} << d;
+  open_[l] |= only(d);
   used_[l] /= factor_[l][d].rows * factor_[l][d].cols;
   factor_[l][d] = {};
 }
@@ -73,8 +68,7 @@ double DecidedFactors::sharing_windows(int x, const std::array<double, kMaxDims>
   double sharing = 1;
   for (const Problem::AffineRank& rank : p_.windows[x]) {
     double all = 1, places = 1;
-    for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(dims_of(rank))) {
       const double here = std::min(units[d], p_.size[d]);
       all *= here;
       places += here - 1;
@@ -85,7 +79,7 @@ double DecidedFactors::sharing_windows(int x, const std::array<double, kMaxDims>
 }
 
 DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
-  const DimSet all = (DimSet{1} << p_.dims) - 1, uncoupled = all & ~p_.coupled[x];
+  const DimSet all = (only(p_.dims)) - 1, uncoupled = all & ~p_.coupled[x];
   const bool output = x == p_.output;
   Copies copies;
   // From the outside in: copies, dim by dim.
@@ -99,8 +93,7 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
     copies.working[l] = at_least<"L16.1">(working, 1);
     copies.begun[l] = at_most<"L16.4">(begun * open, 2 * begun * open);
     if (l == p_.levels || p_.is_memory[l]) continue;
-    for (DimSet rest = uncoupled & ~open_[l]; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(uncoupled & ~open_[l])) {
       const Side& side = factor_[l][d];
       for (const Count bound : {side.rows, side.cols})
         (certain[d].outermost == 1 ? certain[d].outermost : certain[d].rest) *= static_cast<double>(bound);
@@ -108,8 +101,7 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
     }
     if ((uncoupled & open_[l]) != 0) open *= left(l);
     working = begun = 1;
-    for (DimSet rest = uncoupled; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(uncoupled)) {
       const auto& [outermost, inside] = certain[d];
       working *= resolved_.perfect ? outermost * inside : inside == 1 ? outermost : (outermost - 1) * inside + 1;
       begun *= std::min(most[d], p_.size[d]);
@@ -124,29 +116,25 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
   for (int l = p_.levels - 1; l >= 0; --l) {
     const double equal = sharing_windows(x, units);
     double served = 1;
-    for (DimSet rest = uncoupled; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(uncoupled)) {
       served *= p_.size[d] / std::ceil(p_.size[d] / units[d]);
     }
     copies.sharing[l] = sharing * equal;
     copies.served[l] = at_most<"L16.2">(served, sharing) * equal;
     copies.serving[l] = served;
-    for (DimSet rest = serving_[x] & p_.affine_dims[x]; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(serving_[x] & p_.affine_dims[x])) {
       copies.serving[l] *= std::min(using_word_[x][d], decided[d]);
     }
     copies.open[l] = more;
     if (p_.is_memory[l]) continue;
     const DimSet shares = (output ? p_.reduction[l] : p_.multicast[l]) ? uncoupled : 0;
-    for (DimSet rest = (shares | p_.affine_dims[x]) & ~open_[l]; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members((shares | p_.affine_dims[x]) & ~open_[l])) {
       const auto here = static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
       units[d] *= here;
       decided[d] *= here;
-      if ((p_.affine_dims[x] >> d & 1U) == 0) sharing *= here;
+      if (!contains(p_.affine_dims[x], d)) sharing *= here;
     }
-    for (DimSet rest = p_.affine_dims[x] & open_[l]; rest != 0; rest &= rest - 1)
-      units[std::countr_zero(rest)] *= left(l);
+    for (const int d : members(p_.affine_dims[x] & open_[l])) units[d] *= left(l);
     if ((shares & open_[l]) != 0) more *= left(l);
   }
   return copies;
@@ -215,7 +203,7 @@ DecidedFactors::Least DecidedFactors::together(const Chosen& chosen, const Shari
   double units = 1;
   DimSet open = 0;
   for (int l = innermost; l < p_.levels; ++l) {
-    if ((others >> l & 1U) == 0 || open_[l] == 0) continue;
+    if (!contains(others, l) || open_[l] == 0) continue;
     units *= left(l);
     open |= open_[l];
   }
@@ -228,24 +216,23 @@ DecidedFactors::Least DecidedFactors::together(const Chosen& chosen, const Shari
     if (last != nullptr && last_.fanouts >> keeper != 0)
       cost[x] = only_last_inside(keeper) ? chosen[x].unshared / last->alone[x] : cost[x] / last->beside[x];
     for (int l = keeper; l < innermost; ++l)
-      if ((others >> l & 1U) != 0 && open_[l] != 0) cost[x] /= left(l);
+      if (contains(others, l) && open_[l] != 0) cost[x] /= left(l);
     alone += cost[x] / units;
     if (chosen[x].unshared > 0) words[x] = p_.macs * cost[x] / (chosen[x].unshared * units);
   }
   double best = alone;
   if (units > 1 && p_.tensors <= 3) {
-    for (TensorSet set = 3; set < TensorSet{1} << p_.tensors; ++set) {
+    for (TensorSet set = 3; set < only(p_.tensors); ++set) {
       const int size = std::popcount(set);
       if (size < 2) continue;
       double product = 1, rest = alone;
-      for (TensorSet left = set; left != 0; left &= left - 1) {
-        const int x = std::countr_zero(left);
+      for (const int x : members(set)) {
         product *= cost[x];
         rest -= cost[x] / units;
       }
       int most = 0;
-      for (DimSet left = open; left != 0; left &= left - 1)
-        most = std::max(most, std::popcount(static_cast<TensorSet>(served_by_[std::countr_zero(left)] & set)));
+      for (const int d : members(open))
+        most = std::max(most, std::popcount(static_cast<TensorSet>(served_by_[d] & set)));
       // A factor for all of them serves none at the cost of another.
       if (most == size) continue;
       const double mean = size == 2 ? std::sqrt(product) : std::cbrt(product);
@@ -268,7 +255,7 @@ double DecidedFactors::port_cycles(const Chosen& chosen, const std::array<double
     double load = 0;
     for (int x = 0; x < p_.tensors; ++x) {
       if (chosen[x].keeper != level || words[x] == 0) continue;
-      const bool reads = port.reads >> x & 1U, writes = port.writes >> x & 1U;
+      const bool reads = contains(port.reads, x), writes = contains(port.writes, x);
       const double all = p_.element_words[level][x] * words[x];
       if (x != p_.output) {
         load += reads ? all : 0;
@@ -334,8 +321,8 @@ double DecidedFactors::least_energy() const {
 double DecidedFactors::least(const std::array<Keepers, kMaxTensors>& keepers, double steps, const Sharing* last) const {
   double least = kInfinity;
   for_each_choice(keepers, last, [&](double energy, double cycles) {
-    least = std::min(
-        least, bounds_.value(energy * (1 - kRoundingOfFloor), std::max(steps, cycles * (1 - kRoundingOfFloor)), steps));
+    least = std::min(least, bounds_.value(energy * (1 - kRoundingOfFloors),
+                                          std::max(steps, cycles * (1 - kRoundingOfFloors)), steps));
   });
   return least;
 }

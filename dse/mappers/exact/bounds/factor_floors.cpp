@@ -5,8 +5,10 @@
 #include <bit>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -14,9 +16,6 @@ namespace {
 
 /// A tensor that more combinations of factors decide is bounded by what holds for every unrolling.
 constexpr double kMostCombinationsOfFactors = 200'000;
-
-/// Of one combination.
-constexpr std::uint64_t kEffortOfCombination = 1'000;
 
 }  // namespace
 
@@ -30,7 +29,7 @@ FactorFloors::FactorFloors(const ResolvedTask& resolved, ChoiceBounds& bounds, S
 }
 
 DimSet FactorFloors::deciding(const Problem& p, int x) {
-  const DimSet all = (DimSet{1} << p.dims) - 1;
+  const DimSet all = (only(p.dims)) - 1;
   if (x == p.output && deals_boxes(p)) return all;  // shares of a box go to idle units as well
   DimSet dims = all & ~p.coupled[x];
   for (const auto* ranks : {&p.affine[x], &p.windows[x]})
@@ -43,7 +42,7 @@ void FactorFloors::begin(std::span<const int> order, const std::vector<std::vect
   for (int x = 0; x < p_.tensors; ++x) {
     double combinations = 1;
     dims_[x] = deciding(p_, x);
-    for (DimSet rest = dims_[x]; rest != 0; rest &= rest - 1) combinations *= choices_[std::countr_zero(rest)];
+    for (const int d : members(dims_[x])) combinations *= choices_[d];
     if (combinations > kMostCombinationsOfFactors) dims_[x] = 0;
     tabulate(x, order, factors, units);
   }
@@ -55,7 +54,7 @@ void FactorFloors::tabulate(int x, std::span<const int> order, const std::vector
   auto& least = least_[x];
   least[0].assign(1, kInfinity);
   for (int at = 0; at < p_.dims; ++at)
-    least[at + 1].assign(least[at].size() * (dims_[x] >> order[at] & 1U ? choices_[order[at]] : 1), kInfinity);
+    least[at + 1].assign(least[at].size() * (contains(dims_[x], order[at]) ? choices_[order[at]] : 1), kInfinity);
   if (dims_[x] == 0) {
     for (int at = 0; at <= p_.dims; ++at) least[at][0] = bounds_.floor_of(x);
     return;
@@ -68,11 +67,11 @@ void FactorFloors::tabulate(int x, std::span<const int> order, const std::vector
   const auto choose = [&](auto&& self, int at, std::size_t place, Count used) -> double {
     double& here = least[at][place];
     if (at == p_.dims) {
-      limits_.effort += kEffortOfCombination;
+      limits_.effort += effort::kCombination;
       return here = bounds_.least_energy_of(x, spatial);
     }
     const int d = order[at];
-    if (!(dims_[x] >> d & 1U)) return here = self(self, at + 1, place, used);
+    if (!contains(dims_[x], d)) return here = self(self, at + 1, place, used);
     for (std::size_t i = 0; i < choices_[d] && used * factors[d][i] <= units; ++i) {
       spatial.factor[line_][d] = factors[d][i];
       (rows_ ? unrolling.rows : unrolling.cols)[d] = static_cast<std::int32_t>(factors[d][i]);
@@ -88,7 +87,7 @@ void FactorFloors::tabulate(int x, std::span<const int> order, const std::vector
 FactorFloors::Place FactorFloors::after(const Place& place, int d, std::size_t i) const {
   Place next = place;
   for (int x = 0; x < p_.tensors; ++x)
-    if (dims_[x] >> d & 1U) next[x] = next[x] * choices_[d] + static_cast<std::uint32_t>(i);
+    if (contains(dims_[x], d)) next[x] = next[x] * choices_[d] + static_cast<std::uint32_t>(i);
   return next;
 }
 

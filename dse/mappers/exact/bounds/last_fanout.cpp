@@ -9,15 +9,14 @@
 #include <unordered_set>
 #include <utility>
 
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/bounds/decided_factors.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
 
 namespace {
-
-/// Rounding must not make floors more than they are.
-constexpr double kRoundingOfProducts = 1e-9;
 
 /// What tables take, energy, and what a combination shares, in combinations looked at.
 constexpr std::uint64_t kLooksOfTables = 256, kLooksOfEnergy = 4, kLooksOfSharing = 32;
@@ -42,8 +41,8 @@ double apart(double size, double units) { return 1 / std::min(size, units); }
 }  // namespace
 
 bool DecidedFactors::last_is_open() const {
-  for (std::uint32_t rest = last_.fanouts; rest != 0; rest &= rest - 1)
-    if (const int l = std::countr_zero(rest); std::popcount(open_[l]) < p_.dims) return false;
+  for (const int l : members(last_.fanouts))
+    if (std::popcount(open_[l]) < p_.dims) return false;
   return true;
 }
 
@@ -58,8 +57,8 @@ double DecidedFactors::units_along(int d) const {
 double DecidedFactors::iterations() const {
   double steps = p_.cycles_per_mac;
   for (int d = 0; d < p_.dims; ++d) steps *= rounds(p_.size[d], units_along(d));
-  for (std::uint32_t rest = p_.fanouts & ~last_.fanouts; rest != 0; rest &= rest - 1)
-    if (const int l = std::countr_zero(rest); open_[l] != 0) steps /= left(l);
+  for (const int l : members(p_.fanouts & ~last_.fanouts))
+    if (open_[l] != 0) steps /= left(l);
   return at_least<"L16.7">(steps, p_.busy_cycles);
 }
 
@@ -83,7 +82,7 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const st
       all.alone[x] *= served[d];
     }
   }
-  all.floor = at_least<"L16.10">(least(known, steps * (1 - kRoundingOfProducts), &all), 0);
+  all.floor = at_least<"L16.10">(least(known, steps * (1 - kRoundingOfFloors), &all), 0);
   return all;
 }
 
@@ -193,7 +192,7 @@ std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const st
     if (i % kBetweenLooksAtTime == 0 && limits_.expired()) break;
     double units = 1;
     for (int d = 0; d < p_.dims; ++d) units *= all[i][d];
-    double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfProducts));
+    double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfFloors));
     if (floor < enough) {
       floor = sharing(all[i], known, steps).floor;
       looked_ += kLooksOfSharing;
@@ -282,7 +281,7 @@ double DecidedFactors::least(double steps) const {
   for (const Sharing& last : last_.frontier) {
     if (last.floor >= best) break;
     looked_ += kLooksOfEnergy;
-    const double by_units = std::max(steps, all / last.units * (1 - kRoundingOfProducts));
+    const double by_units = std::max(steps, all / last.units * (1 - kRoundingOfFloors));
     best = std::min(best, std::max(last.floor, least(known, by_units, &last)));
   }
   return best;
@@ -313,7 +312,7 @@ DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, 
     if (last_.factors[d].empty() || last_.factors[d].back() == 1) continue;
     double units = 1;
     for (int l = outside + 1; l < p_.levels; ++l)
-      if (fanouts >> l & 1U) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
+      if (contains(fanouts, l)) units *= static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
     Product::Table& table = all.tables.emplace_back(Product::Table{last_.at[d].data(), {}});
     for (const Count factor : last_.factors[d])
       table.by_factor.push_back(measure(sizes[d], units * static_cast<double>(factor)) / measure(sizes[d], units));
@@ -349,7 +348,7 @@ std::vector<DecidedFactors::Moved> DecidedFactors::moved(int x, const Keepers& k
 
 PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
   found.clear();
-  const Product steps_of = product(iterations(), (DimSet{1} << p_.dims) - 1, -1, p_.fanouts, p_.size, rounds);
+  const Product steps_of = product(iterations(), (only(p_.dims)) - 1, -1, p_.fanouts, p_.size, rounds);
   const std::array<Keepers, kMaxTensors> known = keepers();
   std::array<std::vector<Moved>, kMaxTensors> words;
   for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);
@@ -369,7 +368,7 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
       others.floor = std::min(others.floor, last.floor);  // and those that follow
       break;
     }
-    const double steps = steps_of.of(u) * (1 - kRoundingOfProducts);
+    const double steps = steps_of.of(u) * (1 - kRoundingOfFloors);
     if (steps > most_steps) {
       others.slow = std::min(others.slow, steps);
       continue;
@@ -382,8 +381,8 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
       energy += std::max(bounds_.floor_of_[x], least);
       served[x] = only_keeper ? p_.macs / last.alone[x] : 0;
     }
-    const double cycles = only_keeper ? port_cycles(chosen, served) * (1 - kRoundingOfProducts) : 0;
-    const double here = bounds_.value(energy * (1 - kRoundingOfProducts), std::max(steps, cycles), steps);
+    const double cycles = only_keeper ? port_cycles(chosen, served) * (1 - kRoundingOfFloors) : 0;
+    const double here = bounds_.value(energy * (1 - kRoundingOfFloors), std::max(steps, cycles), steps);
     const double floor = std::max(last.floor, at_least<"L16.11">(here, 0));
     if (floor < limit)
       found.push_back({floor, {&last_.unrollings[last_.first[u]], last_.first[u + 1] - last_.first[u]}});

@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "core/arithmetic.h"
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
-#include "dse/mappers/exact/choices/durations.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/chain/durations.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -39,9 +41,9 @@ ChoiceBounds::Known& ChoiceBounds::known_by_units(int x, const Spatial& spatial)
   if (known_by_units_[x]) {
     Units units{};
     std::size_t i = 0;
-    const DimSet all = (DimSet{1} << p_.dims) - 1, coupled = p_.coupled[x];
-    for (std::uint32_t rest = p_.fanouts; rest != 0; rest &= rest - 1) {
-      const std::array<Count, kMaxDims>& factor = spatial.factor[std::countr_zero(rest)];
+    const DimSet all = (only(p_.dims)) - 1, coupled = p_.coupled[x];
+    for (const int l : members(p_.fanouts)) {
+      const std::array<Count, kMaxDims>& factor = spatial.factor[l];
       const auto along = [&](DimSet dims) {
         Count product = 1;
         for (; dims != 0; dims &= dims - 1) product *= factor[std::countr_zero(dims)];
@@ -138,8 +140,8 @@ void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_
 const ChoiceBounds::Growths& ChoiceBounds::growths(int d, const Spatial& spatial, Count spread) {
   const bool reaches = resolved_.task.factorization == Factorization::kRubyS;
   key_.assign(1, reaches ? spatial.durations[d] : spread);
-  for (std::uint32_t rest = reaches ? p_.fanouts : 0; rest != 0; rest &= rest - 1) {
-    const Unrolling& unrolling = *spatial.unrolling[std::countr_zero(rest)];
+  for (const int l : members(reaches ? p_.fanouts : 0)) {
+    const Unrolling& unrolling = *spatial.unrolling[l];
     key_.insert(key_.end(), {unrolling.rows[d], unrolling.cols[d]});
   }
   auto [entry, fresh] = known_growths_[d].try_emplace(key_);
@@ -166,7 +168,7 @@ void ChoiceBounds::list_growths(Count iterations, std::vector<Growth>& all) cons
 void ChoiceBounds::list_growths(int d, Count spread, std::vector<Growth>& all) const {
   const double iterations = std::max(1.0, p_.size[d] / static_cast<double>(spread));
   for (double left = 1;; ++left) {
-    const double factor = std::ceil(iterations / left - 1e-9);
+    const double factor = std::ceil(iterations / left - kRoundingOfFloors);
     if (all.empty() || factor < all.back().factor)
       all.push_back({factor, at_least<"L4.5">(std::max(1.0, iterations / factor), 1),
                      all.empty() ? kInfinity : all.back().factor - 1});

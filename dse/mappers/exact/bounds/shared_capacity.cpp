@@ -4,15 +4,14 @@
 #include <bit>
 #include <utility>
 
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
 
 namespace pliant::exact {
 
 namespace {
-
-/// Preparing to look at tiles takes as long as looking at so many.
-constexpr std::uint64_t kTilesOfSetUp = 8;
 
 /// Memories outside that hold so many of the smallest tiles are not asked whether they hold larger ones.
 constexpr double kRoomyFor = 32;
@@ -22,10 +21,10 @@ constexpr double kRoomyFor = 32;
 std::array<TensorSet, kMaxLevels> UnrollingBounds::kept_at(const Chosen& chosen) const {
   std::array<TensorSet, kMaxLevels> kept{};
   for (int x = 0; x < p_.tensors; ++x) {
-    if (chosen[x]->staying != 0) kept[0] |= TensorSet{1} << x;
+    if (chosen[x]->staying != 0) kept[0] |= only(x);
     for (std::size_t k = 0; k + 1 < resolved_.memories.size(); ++k)
-      if ((chosen[x]->levels >> resolved_.memories[k] & 1U) && chosen[x]->pairs.back().parent < resolved_.memories[k])
-        kept[k] |= TensorSet{1} << x;
+      if (contains(chosen[x]->levels, resolved_.memories[k]) && chosen[x]->pairs.back().parent < resolved_.memories[k])
+        kept[k] |= only(x);
   }
   return kept;
 }
@@ -41,9 +40,9 @@ std::array<TensorSet, kMaxLevels> UnrollingBounds::counted_at(int border, const 
   for (int x = 0; x < p_.tensors; ++x) {
     const KeeperPair* pair = chosen[x]->across(level);
     if (pair == nullptr || (pair->child == p_.levels && chosen[x]->staying == 0)) continue;
-    crossing |= TensorSet{1} << x;
+    crossing |= only(x);
     for (std::size_t k = 0; k + 1 < resolved_.memories.size(); ++k)
-      if (pair == chosen[x]->across(resolved_.memories[k])) counted[k] &= ~(TensorSet{1} << x);
+      if (pair == chosen[x]->across(resolved_.memories[k])) counted[k] &= ~(only(x));
   }
   counted[border] = crossing;
   return counted;
@@ -91,7 +90,7 @@ double UnrollingBounds::shared_capacity(const Chosen& chosen, const Mix& mix, co
 TensorSet UnrollingBounds::moved_along(int d, TensorSet tensors) const {
   TensorSet moved = 0;
   for (int x = 0; x < p_.tensors; ++x)
-    if ((tensors >> x & 1U) && p_.is_coupled(x, d)) moved |= TensorSet{1} << x;
+    if (contains(tensors, x) && p_.is_coupled(x, d)) moved |= only(x);
   return moved;
 }
 
@@ -101,8 +100,8 @@ int UnrollingBounds::first_sets(int k, TensorSet crossing, DimSet used, FirstSet
     moves |= resolved_.may_loop[i];
   FirstSets all{};
   int count = 0, minimal = 0;
-  for (DimSet rest = used & moves; rest != 0; rest &= rest - 1)
-    if (const int d = std::countr_zero(rest); tiling().temporal[d] > 1) all[count++] = moved_along(d, crossing);
+  for (const int d : members(used & moves))
+    if (tiling().temporal[d] > 1) all[count++] = moved_along(d, crossing);
   for (int i = 0; i < count; ++i) {
     bool smallest = true;
     for (int j = 0; j < count; ++j) smallest &= all[j] == all[i] ? j >= i : (all[j] & ~all[i]) != 0;
@@ -132,9 +131,9 @@ const UnrollingBounds::Growth* UnrollingBounds::largest_growth(int k, int d, con
   std::array<double, kMaxTensors> others{};  // words but for this dim
   const double before = std::exchange(tile[d], 1);
   for (int x = 0; x < p_.tensors; ++x)
-    if ((held >> x & 1U) && !(p_.affine_dims[x] >> d & 1U)) others[x] = all_.words(x, tile);
+    if (contains(held, x) && !contains(p_.affine_dims[x], d)) others[x] = all_.words(x, tile);
   const auto words_of = [&](int x) {
-    if (p_.affine_dims[x] >> d & 1U) return all_.words(x, tile);
+    if (contains(p_.affine_dims[x], d)) return all_.words(x, tile);
     return p_.is_coupled(x, d) ? others[x] * tile[d] : others[x];
   };
   const MemoryRules& memory = resolved_.rules.memory(level);
@@ -171,7 +170,7 @@ const UnrollingBounds::Growth* UnrollingBounds::fitting_outside(int level, int d
 UnrollingBounds::BestTile UnrollingBounds::best_tile(const Tiles& tiles, TensorSet crossing,
                                                      TensorSet moved_first) const {
   BestTile best{0, tiles.best_left, 0};
-  for (int i = 0; i < tiles.dims; ++i) best.grown |= DimSet{1} << tiles.dim[i];
+  for (int i = 0; i < tiles.dims; ++i) best.grown |= only(tiles.dim[i]);
   for (int d = 0; d < p_.dims; ++d) best.first |= DimSet{moved_along(d, crossing) == moved_first} << d;
   return best;
 }
@@ -183,11 +182,11 @@ UnrollingBounds::Border UnrollingBounds::border_of(int k, const Chosen& chosen, 
   border.level = resolved_.memories[k];
   border.crossing = crossing;
   for (int x = 0; x < p_.tensors; ++x) {
-    if (!(crossing >> x & 1U)) continue;
+    if (!contains(crossing, x)) continue;
     border.used |= p_.coupled[x];
     const KeeperPair* pair = chosen[x]->across(border.level);
     border.child[x] = pair->child;
-    if (pair->child == p_.levels) border.staying |= TensorSet{1} << x;
+    if (pair->child == p_.levels) border.staying |= only(x);
     const auto number = static_cast<std::size_t>(pair - chosen[x]->pairs.data());
     const Costs::Delivery energy = delivery(*chosen[x], number, 0), load = delivery(*chosen[x], number, mix.port);
     border.delivery[x] = {mix.energy * energy.round + mix.load * load.round,
@@ -208,7 +207,7 @@ UnrollingBounds::Border UnrollingBounds::border_of(int k, const Chosen& chosen, 
 double UnrollingBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSet crossing, const Mix& mix,
                                            BestTile* best) const {
   if (std::popcount(crossing) < 2) return 0;  // alone, a tensor may stay while all loops over its uncoupled dims run
-  all_.looked_ += kTilesOfSetUp;
+  all_.looked_ += effort::kTilesOfSetUp;
   const Border border = border_of(k, chosen, crossing, mix);
   if (p_.capacity[border.level] == kInfinity && k > 0) return 0;
   bool passing = false;
@@ -222,8 +221,8 @@ double UnrollingBounds::shared_capacity_at(int k, const Chosen& chosen, TensorSe
 
 /// Does a tensor without windows go to a memory inside this one?
 bool UnrollingBounds::passes(const Border& border, int x) const {
-  return (border.crossing >> x & 1U) && border.child[x] > border.level && border.child[x] < p_.levels &&
-         !(resolved_.remembered >> x & 1U) && p_.capacity[border.child[x]] < kInfinity;
+  return contains(border.crossing, x) && border.child[x] > border.level && border.child[x] < p_.levels &&
+         !contains(resolved_.remembered, x) && p_.capacity[border.child[x]] < kInfinity;
 }
 
 /// The best over the sets that a loop can move first. Below 0: too many tiles.
@@ -263,21 +262,19 @@ void UnrollingBounds::begin(Tiles& tiles, const Border& border, const Chosen& ch
     tiles.copies[i] = border.copies[x];
     tiles.child[i] = border.child[x];
     tiles.together[i] = border.together[x];
-    tiles.repeats[i] = border.used & (border.staying >> x & 1U ? chosen[x]->staying : ~p_.coupled[x]);
-    for (DimSet rest = tiles.repeats[i] & border.grows; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    tiles.repeats[i] = border.used & (contains(border.staying, x) ? chosen[x]->staying : ~p_.coupled[x]);
+    for (const int d : members(tiles.repeats[i] & border.grows)) {
       if (tiling().temporal[d] > 1 &&
           std::find(tiles.dim.begin(), tiles.dim.begin() + tiles.dims, d) == tiles.dim.begin() + tiles.dims)
         tiles.dim[tiles.dims++] = d;
     }
   };
   for (int x = 0; x < p_.tensors; ++x) {
-    if (border.k == 0 && (border.staying >> x & 1U)) {
+    if (border.k == 0 && contains(border.staying, x)) {
       // Loops of the innermost memory repeat such an operand as others do, and move it as others do.
       double times = 1;
-      for (DimSet rest = chosen[x]->staying & border.used; rest != 0; rest &= rest - 1)
-        times *= tiling().temporal[std::countr_zero(rest)];
-      if (first >> x & 1U) {
+      for (const int d : members(chosen[x]->staying & border.used)) times *= tiling().temporal[d];
+      if (contains(first, x)) {
         tiles.certain += border.delivery[x].round * (times - 1);
       } else {
         tiles.moved_by[tiles.disturbed] = p_.coupled[x];
@@ -286,11 +283,11 @@ void UnrollingBounds::begin(Tiles& tiles, const Border& border, const Chosen& ch
       }
       continue;
     }
-    if (first >> x & 1U) repeat(x, tiles.moved++);
+    if (contains(first, x)) repeat(x, tiles.moved++);
   }
   if (!passing) return;
   for (int x = 0; x < p_.tensors; ++x) {
-    if ((first >> x & 1U) || !passes(border, x)) continue;
+    if (contains(first, x) || !passes(border, x)) continue;
     TensorSet beside = 0;
     for (int y = 0; y < p_.tensors; ++y) beside |= TensorSet{chosen[y]->levels >> border.child[x] & 1U} << y;
     tiles.pass[tiles.passing] = {x, border.child[x], beside};
@@ -299,15 +296,14 @@ void UnrollingBounds::begin(Tiles& tiles, const Border& border, const Chosen& ch
   }
   // Along the others larger tiles are always better: these come last.
   std::stable_partition(tiles.dim.begin(), tiles.dim.begin() + tiles.dims,
-                        [&](int d) { return (tiles.disturbing >> d & 1U) != 0; });
+                        [&](int d) { return contains(tiles.disturbing, d); });
 }
 
 /// Must a tensor that passes come again, for a loop inside this memory moves it? It need not where its memory holds all
 /// that its units work on.
 bool UnrollingBounds::Tiles::comes_again(const Pass& one) const {
   std::array<double, kMaxDims> share;
-  for (DimSet rest = bounds.p_.coupled[one.tensor]; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(bounds.p_.coupled[one.tensor])) {
     share[d] = std::max(1.0, tile[d] * tiling.units[one.memory][d] / tiling.units[level][d]);
   }
   const double words = bounds.all_.words(one.tensor, share);
@@ -334,7 +330,7 @@ double UnrollingBounds::Tiles::pairs(DimSet counted, DimSet whole, int memory) c
   double product = 1;
   for (; counted != 0; counted &= counted - 1) {
     const int d = std::countr_zero(counted);
-    const bool open = whole >> d & 1U;
+    const bool open = contains(whole, d);
     const double tiles = tiling.inside[memory][d] * (open ? largest[d] : most[d]);
     product *= std::max(open ? 1 : left[d], bounds.p_.size[d] / tiles);
   }
@@ -345,15 +341,15 @@ double UnrollingBounds::Tiles::pairs(DimSet counted, DimSet whole, int memory) c
 /// not save.
 double UnrollingBounds::Tiles::least_cost(int open, bool all) const {
   DimSet whole = 0, grown = 0;
-  for (int i = open; i < dims; ++i) whole |= DimSet{1} << dim[i];
+  for (int i = open; i < dims; ++i) whole |= only(dim[i]);
   double total = certain;
   for (int i = 0; i < open && disturbed > 0; ++i)
-    if (tile[dim[i]] > tiling.inside[level][dim[i]]) grown |= DimSet{1} << dim[i];
+    if (tile[dim[i]] > tiling.inside[level][dim[i]]) grown |= only(dim[i]);
   for (int i = 0; i < disturbed && all; ++i)
     if ((moved_by[i] & grown) != 0) total += disturbance[i];
   for (int i = 0; i < moved + (all ? passing : 0); ++i) {
     double rounds = 1;
-    for (DimSet rest = repeats[i] & ~whole; rest != 0; rest &= rest - 1) rounds *= left[std::countr_zero(rest)];
+    for (const int d : members(repeats[i] & ~whole)) rounds *= left[d];
     const bool by_pairs = cost[i].asked != 0 || cost[i].unit != 0;
     if (rounds == 1 && !by_pairs) continue;
     if (i >= moved && !comes_again(pass[i - moved])) continue;
@@ -386,7 +382,7 @@ void UnrollingBounds::Tiles::grow(int at) {
     left[d] = growth->left;
     most[d] = growth->most;
     // Smaller tiles cost more, unless they leave a tensor where it is.
-    const bool disturbs = (disturbing >> d & 1U) != 0;
+    const bool disturbs = contains(disturbing, d);
     if (least_cost(at + 1) >= best) {
       if (!disturbs || least_cost(at + 1, false) >= best) break;
       continue;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/arithmetic.h"
+#include "costmodel/bits.h"
 
 namespace pliant::exact {
 
@@ -49,7 +50,7 @@ const UnrollingBounds::Tiling& UnrollingBounds::find_tiling() const {
     tiling.units[l] = units;
     if (p_.capacity[l] == kInfinity) continue;
     for (int x = 0; x < p_.tensors; ++x)
-      if (p_.may_keep[l] >> x & 1U) tiling.held[x][l] = all_.words(x, inside);
+      if (contains(p_.may_keep[l], x)) tiling.held[x][l] = all_.words(x, inside);
   }
   tiling_ = std::move(made);
   return tiling;

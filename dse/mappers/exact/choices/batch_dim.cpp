@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
 
 namespace pliant::exact {
 
@@ -30,7 +31,7 @@ bool counts_by_iteration(const Task& task, const Problem& problem) {
 /// May all loops over the dim be one loop at the outermost memory, outside all others?
 bool may_loop_outside_all(const MapSpaceRules& rules, int d) {
   const MemoryRules& outermost = rules.memories.front();
-  return (outermost.may_loop >> d & 1U) != 0 && outermost.orders.any_order() && rules.allows_smaller_tiles(d) &&
+  return contains(outermost.may_loop, d) && outermost.orders.any_order() && rules.allows_smaller_tiles(d) &&
          std::ranges::all_of(rules.memories, [](const MemoryRules& memory) { return memory.resident == 0; });
 }
 
@@ -57,7 +58,7 @@ std::optional<BatchDim> find_batch_dim(const Task& task, const Problem& problem,
   std::optional<BatchDim> longest;
   // Where sums run along a dim, if only by an index such as Q + S with one Q, units that it is spread over finish none.
   for (int d = 0; d < problem.dims; ++d)
-    if (problem.size[d] > 1 && problem.not_simple[d] == 0 && (problem.summing >> d & 1U) == 0 &&
+    if (problem.size[d] > 1 && problem.not_simple[d] == 0 && !contains(problem.summing, d) &&
         may_loop_outside_all(rules, d) && (!longest || problem.size[longest->dim] < problem.size[d]))
       longest = {d,
                  static_cast<Count>(at_least<"L9.6">(static_cast<double>(fitting_iterations(problem, rules, d)), 0))};

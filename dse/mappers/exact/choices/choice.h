@@ -1,49 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The discrete choices that are fixed before the lattice is walked: spatial factors of every fanout, and which memories
-// keep which tensors. A few hundred per task, most of them pruned by a bound.
+// The unrollings of a task: all combinations of spatial factors of its fanouts, or those that may be worth looking at.
+// There may be millions.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <vector>
 
-#include "costmodel/problem.h"
-#include "dse/mappers/exact/search_limits.h"
-#include "dse/mappers/mapper.h"
-#include "flex/mapspace/rules.h"
+#include "dse/mappers/exact/task/search_limits.h"
+#include "dse/mappers/exact/task/spatial.h"
 
 namespace pliant::exact {
-
-/// One way of unrolling dims at one fanout: bounds of its loops over rows and, inside them, over columns.
-struct Unrolling {
-  std::array<std::int32_t, kMaxDims> rows{}, cols{};  // there may be millions, and no array is larger
-  Count factor(int d) const { return Count{rows[d]} * cols[d]; }
-  std::vector<SpatialLoop> loops(int dims) const;
-  bool operator==(const Unrolling&) const = default;
-};
-
-using Keeps = std::array<TensorSet, kMaxLevels>;
-
-using Durations = std::array<Count, kMaxDims>;  ///< iterations in time by dim; 0 = not chosen (durations.h)
 
 class FloorOfFactors;  // unroller.h
 class PartialFloor;    // partial_floor.h
 class ListedBefore;    // listed.h
 struct FanoutLists;    // fanout_lists.h
-
-/// Spatial factors of the whole chain, and what else is chosen with them.
-struct Spatial {
-  Spatial();
-  std::array<std::array<Count, kMaxDims>, kMaxLevels> factor;  ///< rows times columns; 1 at memories
-  std::array<const Unrolling*, kMaxLevels> unrolling{};        ///< of fanouts
-  Durations durations{};
-};
-
-/// Steps of the nest: those of the durations, or at least the iterations of every dim that are not spread over units.
-double least_steps(const Task& task, const Problem& problem, const Spatial& spatial);
 
 /// All combinations of legal unrollings of the fanouts that the dims' sizes allow, kept as one index per fanout: there
 /// may be many. With perfect factors each factor vector once, for then only the product of a dim's two loops matters.
@@ -104,9 +78,5 @@ class SpatialChoices {
   double listed_below_ = std::numeric_limits<double>::infinity();
   bool by_floors_ = false;
 };
-
-/// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all
-/// combinations over the tensors.
-std::vector<std::uint32_t> keep_patterns(const MapSpaceRules& rules, int tensor);
 
 }  // namespace pliant::exact

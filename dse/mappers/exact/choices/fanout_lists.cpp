@@ -9,8 +9,8 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/choices/batch_dim.h"
 #include "dse/mappers/exact/choices/unroller.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/facts.h"
+#include "dse/mappers/exact/task/ledger.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
 
@@ -48,7 +48,8 @@ constexpr std::size_t kMostFound = 1000;
 class SpatialBounds {
  public:
   SpatialBounds(const Task& task, const Problem& problem, const MapSpaceRules& rules, int d)
-      : rule_(task.factorization), size_(task.layer.dims[d].size), left_{size_} {
+      : rule_(task.factorization), size_(task.layer.dims[d].size) {
+    left_.insert(size_);
     smallest_only_ = rule_ != Factorization::kRuby && problem.windowed[d] == 0 && problem.is_coupled(problem.output, d);
     smallest_only_ &= rules.allows_smaller_tiles(d);
     // Demands are rounded after divisions whose error differs with the steps.

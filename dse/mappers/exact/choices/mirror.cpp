@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
 
 namespace pliant::exact {
 
@@ -15,7 +16,7 @@ namespace {
 DimSet mirrored(DimSet dims, const Mirror& mirror) {
   DimSet image = 0;
   for (std::size_t d = 0; d < mirror.size(); ++d)
-    if (dims >> d & 1U) image |= DimSet{1} << mirror[d];
+    if (contains(dims, d)) image |= only(mirror[d]);
   return image;
 }
 

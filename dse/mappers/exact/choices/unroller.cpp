@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
 
@@ -23,8 +26,8 @@ constexpr std::size_t kLookEvery = 1024;
 /// From so many on, what they cost at least decides which unrollings are listed.
 constexpr std::size_t kMany = 32'768;
 
-/// So many factors are looked at then, each for so much effort; time is looked at every so many.
-constexpr std::uint64_t kMostLooks = 100'000'000, kEffortOfLook = 30, kLooksBetween = 65'536;
+/// So many factors are looked at then; time is looked at every so many.
+constexpr std::uint64_t kMostLooks = 100'000'000, kLooksBetween = 65'536;
 
 /// The fewest iterations at which a bound over rows and one over columns can stand: none exceeds what it finds, and the
 /// rows find ceil(left / cols).
@@ -45,9 +48,6 @@ Count fewest_to_be_worth(const DimBounds& dim, Count rows, Count cols) {
   }
   return 0;
 }
-
-/// Rounding must not make a bound on steps larger than the steps.
-constexpr double kRoundingOfSteps = 1e-9;
 
 }  // namespace
 
@@ -104,7 +104,7 @@ void Unroller::begin_with_floors() {
       factors[static_cast<std::size_t>(d)].push_back(split.factor);
   floors_->begin(std::span(order_).first(factors.size()), factors, fanout_.units());
   choose(0, 0, 1, 1, {});
-  limits_.effort += looked_ * kEffortOfLook;
+  limits_.effort += looked_ * effort::kFactor;
 }
 
 std::vector<Unrolling> Unroller::run() {
@@ -162,7 +162,7 @@ double Unroller::least_steps(int at, double taken, Count units) const {
   if (most_steps_ == std::numeric_limits<double>::infinity() && !by_floors_) return 0;
   // Whatever units are left take their share of what is to come.
   const double left = std::floor(static_cast<double>(fanout_.units()) / static_cast<double>(units));
-  return taken * std::max(1.0, to_come_[static_cast<std::size_t>(at) + 1] / left * (1 - kRoundingOfSteps));
+  return taken * std::max(1.0, to_come_[static_cast<std::size_t>(at) + 1] / left * (1 - kRoundingOfFloors));
 }
 
 /// Where those begin that are fast enough, of the last dim's.
@@ -258,9 +258,9 @@ bool Unroller::lay(std::size_t before, int d, const Split& split, std::size_t fi
   const Count rows = under.rows * split.rows, cols = under.cols * split.cols;
   const int row_dims = under.row_dims + (split.rows > 1 ? 1 : 0), col_dims = under.col_dims + (split.cols > 1 ? 1 : 0);
   if (split.rows > 1 &&
-      (under.one_side || (under.sides->rows >> d & 1U) == 0 || row_dims > most_ || rows > fanout_.longest(Side::kRows)))
+      (under.one_side || !contains(under.sides->rows, d) || row_dims > most_ || rows > fanout_.longest(Side::kRows)))
     return false;
-  if (split.cols > 1 && ((under.sides->cols >> d & 1U) == 0 || col_dims > most_)) return false;
+  if (split.cols > 1 && (!contains(under.sides->cols, d) || col_dims > most_)) return false;
   const Count most_cols = split.rows > 1 ? fanout_.columns_beside(rows) : under.most_cols;
   if (cols > most_cols) return false;
   layouts_.push_back(under);
@@ -273,7 +273,7 @@ bool Unroller::lay(std::size_t before, int d, const Split& split, std::size_t fi
   layout.row_dims = row_dims;
   layout.col_dims = col_dims;
   layout.split[d] = static_cast<std::uint32_t>(&split - splits_[static_cast<std::size_t>(d)].data());
-  if (split.factor > 1) layout.dims |= DimSet{1} << d;
+  if (split.factor > 1) layout.dims |= only(d);
   for (std::size_t i = first; i + 1 < layouts_.size(); ++i) {
     const Layout& other = layouts_[i];
     if (other.rows <= rows && other.cols <= cols && other.sides == layout.sides &&

@@ -13,16 +13,15 @@
 #include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/choices/partial_floor.h"
 #include "dse/mappers/exact/choices/unroller.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
 
 namespace {
 
-/// Rounding must not make steps seem too many that are not.
-constexpr double kRoundingOfCombinedSteps = 1e-8;
-
-/// Branches that are looked at, without floors and with; the effort of one of these.
-constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 40'000'000, kEffortOfFloor = 250;
+/// Branches that are looked at, without floors and with.
+constexpr std::uint64_t kMostUnfloored = 200'000'000, kMostFloors = 40'000'000;
 
 /// So many unrollings of the innermost fanout, floors of which are found at once, take as long.
 constexpr std::size_t kLastPerFloor = 32;
@@ -64,7 +63,7 @@ class SpatialChoices::Tree {
     if (fanouts_.empty()) return add(least_steps(), 0);
     extend(fanouts_.size(), floors_ != nullptr ? floors_->least(least_steps()) : 0);
     if (floors_ != nullptr) {
-      limits_.effort += looked_ * kEffortOfFloor;
+      limits_.effort += looked_ * effort::kBranch;
       choices_.listed_below_ = upto_;
       choices_.by_floors_ = true;
       for (std::size_t i = 0; before_ != nullptr && i < choices_.size(); ++i)
@@ -89,7 +88,7 @@ class SpatialChoices::Tree {
     for (std::size_t f = 0; f < fanouts_.size(); ++f)
       if (fanouts_[f].decided < problem_.dims)
         open /= static_cast<double>(std::max<Count>(1, lists_.units[f] / fanouts_[f].used));
-    return steps * std::max(1.0, open * (1 - kRoundingOfCombinedSteps));
+    return steps * std::max(1.0, open * (1 - kRoundingOfCombined));
   }
 
   /// May the loops over the dim stand where they do? From the inside out: what is left bounds the next factor. (Open
@@ -142,7 +141,7 @@ class SpatialChoices::Tree {
   /// Is what is decided no better than what is known?
   bool closes(double& least, double& steps) {
     steps = least_steps();
-    if (steps > choices_.most_steps_ * (1 + kRoundingOfCombinedSteps)) {
+    if (steps > choices_.most_steps_ * (1 + kRoundingOfCombined)) {
       if (complete_) choices_.slow_ = std::min(choices_.slow_, steps);  // otherwise no faster than what went already
       return true;
     }
@@ -186,7 +185,7 @@ class SpatialChoices::Tree {
   /// The innermost fanouts, where the floors of all that they can be are found at once.
   void finish(double least) {
     const PartialFloor::Others others =
-        floors_->least_of_each(upto_, choices_.most_steps_ * (1 + kRoundingOfCombinedSteps), last_);
+        floors_->least_of_each(upto_, choices_.most_steps_ * (1 + kRoundingOfCombined), last_);
     look_more();
     if (complete_) choices_.slow_ = std::min(choices_.slow_, others.slow);
     leave_out(others.floor);

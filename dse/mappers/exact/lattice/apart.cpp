@@ -4,10 +4,11 @@
 #include <algorithm>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/kernels.h"
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/kernels.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -15,7 +16,7 @@ namespace {
 
 const Problem::AffineRank& rank_with(const Problem& problem, int tensor, int dim) {
   return *std::find_if(problem.affine[tensor].begin(), problem.affine[tensor].end(),
-                       [&](const Problem::AffineRank& rank) { return (dims_of(rank) >> dim & 1U) != 0; });
+                       [&](const Problem::AffineRank& rank) { return contains(dims_of(rank), dim); });
 }
 
 }  // namespace
@@ -26,22 +27,22 @@ bool Lattice::windows_apart(int k, int tensor, int pending, int dim, const std::
   // windows share a value, so the run has as many values as its windows together: what the plain charge says.
   if (!resolved_.perfect || resolved_.one_loop || resolved_.walks) return false;
   const int level = resolved_.memories[k];
-  if (spatial_between(spatial_, DimSet{1} << dim, level, resolved_.problem.levels) == 1) return false;
+  if (spatial_between(spatial_, only(dim), level, resolved_.problem.levels) == 1) return false;
   const Problem::AffineRank& rank = rank_with(resolved_.problem, tensor, dim);
   const auto tile = [&](int d) { return static_cast<double>(axis(k, d).states[node[d]].tile); };
   bool split = false;
   for (auto j = static_cast<std::size_t>(first_pending(pending)); j < pairs_of_[tensor].size(); ++j) {
     const int child = pairs_[pairs_of_[tensor][j]].child;
     if (child <= level || child == resolved_.problem.levels) continue;  // units have no windows
-    split |= spatial_between(spatial_, DimSet{1} << dim, level, child) > 1;
+    split |= spatial_between(spatial_, only(dim), level, child) > 1;
     bool unites = false;
-    for (int l = level + 1; l < child; ++l) unites |= (resolved_.problem.uniting[tensor] >> l & 1U) != 0;
+    for (int l = level + 1; l < child; ++l) unites |= contains(resolved_.problem.uniting[tensor], l);
     double step = 0, window = 1;
     for (int i = 0; i < rank.terms; ++i) {
       const int d = rank.dim[i];
       const auto coefficient = static_cast<double>(rank.coefficient[i]);
       if (d == dim) step = coefficient * tile(d);
-      window += coefficient * (tile(d) / (unites ? 1 : spatial_between(spatial_, DimSet{1} << d, level, child)) - 1);
+      window += coefficient * (tile(d) / (unites ? 1 : spatial_between(spatial_, only(d), level, child)) - 1);
     }
     if (!sure<"L5.18">(step >= window)) return false;
   }
@@ -52,7 +53,7 @@ Lattice::Apart Lattice::find_apart(int k, int tensor, int pending, int dim) cons
   const Box& box = boxes_[k];
   const Problem& p = resolved_.problem;
   Apart found;
-  if (spatial_between(spatial_, DimSet{1} << dim, resolved_.memories[k], p.levels) == 1) return found;
+  if (spatial_between(spatial_, only(dim), resolved_.memories[k], p.levels) == 1) return found;
   // Only the dims of one rank matter: a small table, spread over the box.
   const Problem::AffineRank& rank = rank_with(p, tensor, dim);
   Factor factor;

@@ -4,17 +4,16 @@
 #include <algorithm>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/groups.h"
-#include "dse/mappers/exact/lattice/kernels.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/chain/groups.h"
 #include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/words/kernels.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
 namespace {
-
-/// Building the axes and boxes of a lattice, and groups.
-constexpr std::uint64_t kEffortOfLattice = 20'000, kEffortOfGroups = 10'000;
 
 /// Values and charges of one memory that are alive at the same time, about.
 constexpr double kArraysAtOnce = 24;
@@ -24,7 +23,7 @@ double bytes_of(double nodes) { return kArraysAtOnce * sizeof(double) * nodes; }
 }  // namespace
 
 bool Lattice::build() {
-  work(kEffortOfLattice);
+  work(effort::kLattice);
   const bool may_group = group_beyond_ > 0 && may_group_tiles(resolved_);
   double most = group_beyond_;
   while (may_group && limits_.too_large(bytes_of(most))) most /= 2;
@@ -32,11 +31,11 @@ bool Lattice::build() {
   GroupedAxes groups;
   if (may_group) {
     groups = build_grouped_axes(resolved_, spatial_, keeps_, most);
-    work(kEffortOfGroups);
+    work(effort::kGroups);
   }
   const bool try_single = !may_group || (groups.axes && groups.ratio == 1);
   if (try_single) {
-    std::optional<Axes> axes = build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache);
+    std::optional<Axes> axes = build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache());
     too_large_ = !axes;
     if (axes && axes->empty()) return false;
     if (axes) axes_ = std::move(*axes);
@@ -144,13 +143,14 @@ void Lattice::build_misfits(int k) const {
   if (!memory.shares && memory.burst == 1) {  // only the sum counts
     Array total(store_, size, 0);
     for (int x = 0; x < resolved_.problem.tensors; ++x)
-      if ((kept & ~memory.resident) >> x & 1U) add_tile_words(k, x, memory.element[static_cast<std::size_t>(x)], total);
+      if (contains(kept & ~memory.resident, x))
+        add_tile_words(k, x, memory.element[static_cast<std::size_t>(x)], total);
     infinite_above(box.misfit.data(), total.data(), memory.capacity, size);
     return;
   }
   std::array<Array, kMaxTensors> words;
   for (int x = 0; x < resolved_.problem.tensors; ++x) {
-    if (!(kept >> x & 1U)) continue;
+    if (!contains(kept, x)) continue;
     words[x] = Array(store_, size, 0);
     add_tile_words(k, x, 1, words[x]);
   }
@@ -169,7 +169,7 @@ void Lattice::add_tile_words(int k, int tensor, double scale, Array& total) cons
       tiles[d].push_back(std::min(static_cast<double>(state.tile), p.size[d]));
   std::vector<Factor> factors;
   for (int d = 0; d < p.dims; ++d) {
-    if (!(p.simple[tensor] >> d & 1U)) continue;
+    if (!contains(p.simple[tensor], d)) continue;
     Factor factor;
     factor.stride[d] = 1;
     factor.values = tiles[d].data();

@@ -7,9 +7,11 @@
 #include <functional>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/charges.h"
-#include "dse/mappers/exact/lattice/kernels.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/charges.h"
+#include "dse/mappers/exact/words/kernels.h"
 
 namespace pliant::exact {
 
@@ -26,9 +28,6 @@ void merge(Lattice::Values& values, const Status& status, Array array) {
     min_into(entry->second.data(), array.data(), array.size());
 }
 
-/// Making the tables of one charge, and each window in them; of groups of tiles, each window of each tile.
-constexpr std::uint64_t kEffortOfTables = 2'000, kEffortOfCell = 100, kEffortOfMember = 200;
-
 }  // namespace
 
 Lattice::Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Keeps& keeps, ArrayStore& store,
@@ -44,7 +43,7 @@ Lattice::Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Kee
   for (int x = 0; x < p.tensors; ++x) {
     int child = p.levels;
     for (const int l : resolved_.memories) {
-      if (!(keeps_[l] >> x & 1U)) continue;
+      if (!contains(keeps_[l], x)) continue;
       pairs_of_[x].push_back(static_cast<int>(pairs_.size()));
       pairs_.push_back({x, l, child});
       child = l;
@@ -84,7 +83,7 @@ std::vector<int> Lattice::pending_pairs(int k, int tensor, int pending) const {
 TensorSet Lattice::alive(const Status& status) const {
   TensorSet set = 0;
   for (int x = 0; x < resolved_.problem.tensors; ++x)
-    if (status[x] != 0) set |= TensorSet{1} << x;
+    if (status[x] != 0) set |= only(x);
   return set;
 }
 
@@ -111,7 +110,7 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
     }
   }
   for (int x = 0; x < resolved_.problem.tensors; ++x) {
-    if (!(keeps_[level] >> x & 1U) || status[x] != 0) continue;
+    if (!contains(keeps_[level], x) || status[x] != 0) continue;
     for (std::size_t j = 0; j < pairs_of_[x].size(); ++j)
       if (pairs_[pairs_of_[x][j]].child == level) status[x] = static_cast<std::int16_t>(j + 1);
   }
@@ -130,8 +129,7 @@ void Lattice::grow(int k, DimSet dims, Array& values) const {
   const Box& box = boxes_[k];
   // Edges between all tiles of a long axis leave the processor's caches; those between groups often do not.
   const std::uint64_t effort_of_edge = !may_be_imperfect(resolved_.task.factorization, false) ? 1 : grouped_ ? 2 : 3;
-  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(dims)) {
     if (box.extent[d] == 1 || over()) continue;
     work(effort_of_edge * static_cast<std::uint64_t>(box.size / box.extent[d]) * axis(k, d).edges.size());
     close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
@@ -147,7 +145,9 @@ const double* Lattice::charged(int k, int tensor, int pending, int slide, const 
 
 void Lattice::charge_moved(int k, const Status& status, TensorSet moved, TensorSet sliding, int dim,
                            const Functional& functional, Charges& charges, Array& work, Array& target) const {
-  const auto words = [&](int x) { return charged(k, x, status[x], sliding >> x & 1U ? dim : -1, functional, charges); };
+  const auto words = [&](int x) {
+    return charged(k, x, status[x], contains(sliding, x) ? dim : -1, functional, charges);
+  };
   for (; std::popcount(moved) > 1; moved &= moved - 1)
     add_into(work.data(), words(std::countr_zero(moved)), work.size());
   min_sum_into(target.data(), work.data(), words(std::countr_zero(moved)), target.size());
@@ -166,19 +166,19 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
       const TensorSet tensors = alive(status);
       DimSet still = group;
       for (int x = 0; x < p.tensors; ++x)
-        if (tensors >> x & 1U) still &= ~p.coupled[x];
+        if (contains(tensors, x)) still &= ~p.coupled[x];
       Array& array = values.at(status);
       grow(k, still, array);
       if (tensors == 0) continue;
       std::vector<TensorSet> plain_done;
-      for (DimSet rest = group & ~still; rest != 0; rest &= rest - 1) {
+      for (const int e : members(group & ~still)) {
         if (over()) return;
-        const int d = std::countr_zero(rest);
+        const int d = e;
         TensorSet moved = 0, sliding = 0;
         for (int x = 0; x < p.tensors; ++x) {
-          if (!(tensors >> x & 1U) || !p.is_coupled(x, d)) continue;
-          moved |= TensorSet{1} << x;
-          if (slides(k, x, status[x], d)) sliding |= TensorSet{1} << x;
+          if (!contains(tensors, x) || !p.is_coupled(x, d)) continue;
+          moved |= only(x);
+          if (slides(k, x, status[x], d)) sliding |= only(x);
         }
         if (sliding == 0) {
           if (std::find(plain_done.begin(), plain_done.end(), moved) != plain_done.end()) continue;
@@ -186,7 +186,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
         }
         Status after = status;
         for (int x = 0; x < p.tensors; ++x)
-          if (moved >> x & 1U) after[x] = 0;
+          if (contains(moved, x)) after[x] = 0;
         this->work(2 * array.size());
         auto [entry, fresh] = values.try_emplace(after);
         if (fresh) entry->second = Array(store_, array.size(), kInfinity);
@@ -214,11 +214,10 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
           continue;
         }
         // What does not slide is charged where the loop begins, what slides where it ends.
-        for (TensorSet still_ones = moved & ~sliding; still_ones != 0; still_ones &= still_ones - 1) {
-          const int x = std::countr_zero(still_ones);
+        for (const int x : members(moved & ~sliding)) {
           add_into(work.data(), charged(k, x, status[x], -1, functional, charges), work.size());
         }
-        grow(k, DimSet{1} << d, work);
+        grow(k, only(d), work);
         charge_moved(k, status, sliding, sliding, d, functional, charges, work, target);
       }
     }
@@ -298,7 +297,7 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
     if (over()) break;
     Status after = status;
     for (int x = 0; x < resolved_.problem.tensors; ++x) {
-      if (!resolved_.ends_at_parent(x) || !(keeps_[resolved_.memories[k]] >> x & 1U) || status[x] == 0) continue;
+      if (!resolved_.ends_at_parent(x) || !contains(keeps_[resolved_.memories[k]], x) || status[x] == 0) continue;
       add_into(array.data(), charged(k, x, status[x], -1, functional, charges), size);
       after[x] = 0;
     }
@@ -393,12 +392,12 @@ ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, c
   ChargePlace place{resolved_, spatial_, axes_, costs_, k, tensor, slide};
   if (grouped_) place.known = &known_windows_;
   ChargeTables tables(place, pairs_, pending_pairs(k, tensor, pending), functional, repetitions(tensor, pending));
-  work(kEffortOfTables + (grouped_ ? kEffortOfMember : kEffortOfCell) * tables.cells());
+  work(effort::kTables + (grouped_ ? effort::kWindowOfGroup : effort::kWindow) * tables.cells());
   return tables;
 }
 
 bool Lattice::slides(int k, int tensor, int pending, int dim) const {
-  if (!(resolved_.problem.sliding[tensor] >> dim & 1U)) return false;
+  if (!contains(resolved_.problem.sliding[tensor], dim)) return false;
   if (!resolved_.compute_runs) return true;  // then no transfer to the units ever waits
   // The outermost pending transfer whose child lies inside this memory.
   int child = resolved_.problem.levels;

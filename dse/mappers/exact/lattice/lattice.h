@@ -15,12 +15,12 @@
 #include <span>
 #include <vector>
 
-#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/chain/axis.h"
 #include "dse/mappers/exact/lattice/arrays.h"
-#include "dse/mappers/exact/lattice/axis.h"
-#include "dse/mappers/exact/lattice/costs.h"
-#include "dse/mappers/exact/lattice/window_words.h"
-#include "dse/mappers/exact/search_limits.h"
+#include "dse/mappers/exact/task/search_limits.h"
+#include "dse/mappers/exact/task/spatial.h"
+#include "dse/mappers/exact/words/costs.h"
+#include "dse/mappers/exact/words/window_words.h"
 
 namespace pliant::exact {
 

@@ -4,10 +4,11 @@
 #include <algorithm>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/kernels.h"
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/kernels.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -47,9 +48,9 @@ void Lattice::count_steps(int k) const {
   std::array<std::vector<double>, kMaxDims> shares;
   std::vector<Factor> factors;
   for (int d = 0; d < p.dims; ++d) {
-    const auto units = static_cast<Count>(spatial_between(spatial_, DimSet{1} << d, outside, inside));
+    const auto units = static_cast<Count>(spatial_between(spatial_, only(d), outside, inside));
     // Where the dim is spread elsewhere as well, nothing but the fewest is known.
-    if (units == 1 || spatial_between(spatial_, DimSet{1} << d, -1, p.levels) != static_cast<double>(units)) continue;
+    if (units == 1 || spatial_between(spatial_, only(d), -1, p.levels) != static_cast<double>(units)) continue;
     const auto size = static_cast<Count>(p.size[d]);
     const Axis& axis = this->axis(k, d);
     for (std::size_t s = 0; s < axis.states.size(); ++s) {

@@ -4,16 +4,15 @@
 #include <numeric>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/charges.h"
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/charges.h"
 
 namespace pliant::exact {
 
 namespace {
-
-/// Looking at one start; placing one loop.
-constexpr std::uint64_t kEffortOfStart = 30, kEffortOfLoop = 60, kEffortOfEnd = 15;
 
 /// Enumerates the starts and orders of one memory for steps_into.
 class StepSearch {
@@ -76,7 +75,7 @@ class StepSearch {
       step_.before = *group.status;
       step_.node = next.node;
       value_ = (*group.values)[static_cast<std::size_t>(next.node)];
-      lattice_.work(kEffortOfStart);
+      lattice_.work(effort::kStart);
       if (++looked_ % 256 == 0 && lattice_.over()) return best;
       lattice_.unpack(query_.k, step_.node, at_);
       if (!(next.value + least_of_first_loop(group.least) < best)) continue;
@@ -106,9 +105,9 @@ class StepSearch {
     const Ends& ends = ends_[static_cast<std::size_t>(d)];
     const auto state = static_cast<std::size_t>(at_[d]);
     for (int i = ends.first[state]; i < ends.first[state + 1] && !lattice_.spent(); ++i) {
-      lattice_.work(kEffortOfEnd);
+      lattice_.work(effort::kEnd);
       last_[d] = ends.all[static_cast<std::size_t>(i)];
-      to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | DimSet{1} << d);
+      to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | only(d));
     }
   }
 
@@ -121,7 +120,7 @@ class StepSearch {
       const Axis& axis = lattice_.axis(query_.k, d);
       Ends& ends = ends_[static_cast<std::size_t>(d)];
       const int states = static_cast<int>(axis.states.size());
-      lattice_.work(kEffortOfEnd * axis.states.size());
+      lattice_.work(effort::kEnd * axis.states.size());
       ends.first.assign(static_cast<std::size_t>(states) + 2, 0);
       const auto each = [&](auto&& visit) {
         for (int j = 0; j < states; ++j)
@@ -146,8 +145,8 @@ class StepSearch {
     DimSet moving = 0;
     for (int d = 0; d < p_.dims; ++d) {
       if (lattice_.axis(query_.k, d).states[at_[d]].left == 1) continue;
-      if (used >> d & 1U) {
-        moving |= DimSet{1} << d;
+      if (contains(used, d)) {
+        moving |= only(d);
         continue;
       }
       const Ends& ends = ends_[static_cast<std::size_t>(d)];
@@ -161,10 +160,10 @@ class StepSearch {
       if (step_.before[x] != 0 && p_.sliding[x] == 0)
         more[x] = std::max(0.0, charge(first, x, step_.before[x], -1, 0) - least[x]);
     double best = kInfinity;
-    for (DimSet rest = moving; rest != 0; rest &= rest - 1) {
+    for (const int d : members(moving)) {
       double total = 0;
       for (int x = 0; x < p_.tensors; ++x)
-        if (p_.is_coupled(x, std::countr_zero(rest))) total += more[x];
+        if (p_.is_coupled(x, d)) total += more[x];
       best = std::min(best, total);
     }
     return at_least<"L7.2">(best, 0);
@@ -211,8 +210,7 @@ class StepSearch {
       for (int d = 0; d < p_.dims; ++d)
         if (!p_.is_coupled(x, d)) best[d] = last_[d];
       double least = charge(best, x, pending, -1, 0);
-      for (DimSet rest = active & p_.sliding[x]; rest != 0; rest &= rest - 1) {
-        const int d = std::countr_zero(rest);
+      for (const int d : members(active & p_.sliding[x])) {
         if (!slides(x, d, step_.before) || brings_whole_windows(d, step_.before, at_) == x) continue;
         At slid = best;
         slid[d] = last_[d];
@@ -227,7 +225,7 @@ class StepSearch {
     if (d == p_.dims) {
       const double value = arrays_[0][node];
       if (!(value < query_.limit)) return;
-      lattice_.work(kEffortOfStart);
+      lattice_.work(effort::kStart);
       if (++looked_ % 256 == 0 && lattice_.over()) query_.limit = -std::numeric_limits<double>::infinity();
       if (query_.worth) {
         for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
@@ -241,7 +239,7 @@ class StepSearch {
     }
     for (const int i : lattice_.axis(query_.k, d).below(last_[d])) {
       at_[d] = i;
-      visit(d + 1, node + i * lattice_.stride(query_.k, d), i == last_[d] ? active : active | DimSet{1} << d);
+      visit(d + 1, node + i * lattice_.stride(query_.k, d), i == last_[d] ? active : active | only(d));
     }
   }
 
@@ -256,7 +254,7 @@ class StepSearch {
     const auto charges = step_.charges;
     Status final = status;
     for (int x = 0; x < p_.tensors; ++x) {
-      if (!resolved.ends_at_parent(x) || !(lattice_.keeps()[level] >> x & 1U) || final[x] == 0) continue;
+      if (!resolved.ends_at_parent(x) || !contains(lattice_.keeps()[level], x) || final[x] == 0) continue;
       add_charges(node, x, final[x], -1);
       final[x] = 0;
     }
@@ -283,7 +281,7 @@ class StepSearch {
   /// One reuse-distinct order after the other for a given start and end.
   void place(const Precedence& order, DimSet active, const Status& status, At node) {
     if (!(value_ + step_.charges[0] < query_.limit)) return;
-    lattice_.work(kEffortOfLoop);
+    lattice_.work(effort::kLoop);
     const int placed = step_.loops;
     const TensorSet tensors = lattice_.alive(status);
     DimSet ready = order.ready(active);
@@ -292,10 +290,10 @@ class StepSearch {
       const int d = std::countr_zero(rest);
       rest &= rest - 1;
       bool moves = false;
-      for (int x = 0; x < p_.tensors; ++x) moves |= (tensors >> x & 1U) != 0 && p_.is_coupled(x, d);
+      for (int x = 0; x < p_.tensors; ++x) moves |= contains(tensors, x) && p_.is_coupled(x, d);
       if (moves) continue;
       node[d] = last_[d];
-      active &= ~(DimSet{1} << d);
+      active &= ~(only(d));
       step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
       if (rest == 0 && !order.free) rest = order.ready(active) & ~ready;  // what had to wait for these
       ready = order.ready(active);
@@ -307,13 +305,12 @@ class StepSearch {
     }
     std::array<TensorSet, kMaxDims> tried{};
     int tries = 0;
-    for (DimSet rest = ready; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(ready)) {
       TensorSet moved = 0;
       bool sliding = false;
       for (int x = 0; x < p_.tensors; ++x) {
-        if (!(tensors >> x & 1U) || !p_.is_coupled(x, d)) continue;
-        moved |= TensorSet{1} << x;
+        if (!contains(tensors, x) || !p_.is_coupled(x, d)) continue;
+        moved |= only(x);
         sliding |= slides(x, d, status);
       }
       if (!sliding && !every_order_) {
@@ -326,7 +323,7 @@ class StepSearch {
       const auto charges = step_.charges;
       const int whole = sliding ? brings_whole_windows(d, status, node) : -1;
       for (int x = 0; x < p_.tensors; ++x) {
-        if (!(moved >> x & 1U)) continue;
+        if (!contains(moved, x)) continue;
         if (x != whole && slides(x, d, status))
           add_charges(next, x, status[x], d);
         else  // its tile is the child's, also along a dim that it uses in an index with holes
@@ -334,7 +331,7 @@ class StepSearch {
         then[x] = 0;
       }
       step_.order[static_cast<std::size_t>(step_.loops++)] = static_cast<std::int8_t>(d);
-      place(order, active & ~(DimSet{1} << d), then, next);
+      place(order, active & ~(only(d)), then, next);
       --step_.loops;
       step_.charges = charges;
     }

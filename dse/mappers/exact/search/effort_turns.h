@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "dse/mappers/exact/search_limits.h"
+#include "dse/mappers/exact/task/search_limits.h"
 
 namespace pliant::exact {
 

@@ -2,6 +2,8 @@
 #include "dse/mappers/exact/search/first_mapping.h"
 
 #include "core/legality.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/tolerances.h"
 #include "dse/mappers/local/local_search.h"
 
 namespace pliant::exact {
@@ -9,10 +11,7 @@ namespace pliant::exact {
 namespace {
 
 /// Values that differ by less may be one value, summed in another order.
-constexpr double kMoveHelps = 1 - 1e-12;
-
-/// Of pricing one mapping and finding out that it is legal.
-constexpr std::uint64_t kEffortOfMove = 2'000;
+constexpr double kMoveHelps = 1 - kRoundingOfSums;
 
 /// Downhill by single moves; the first that helps is taken.
 class Descent {
@@ -53,7 +52,7 @@ class Descent {
       for (const Count prime : now_.primes(d))
         for (int to = places - 1; to >= 0; --to)
           for (int from = 0; from < places; ++from)
-            if (from != to && (now_.places()[static_cast<std::size_t>(to)].allowed >> d & 1U) != 0 &&
+            if (from != to && contains(now_.places()[static_cast<std::size_t>(to)].allowed, d) &&
                 now_.bound(d, from) % prime == 0)
               attempt(
                   {static_cast<std::int8_t>(d), static_cast<std::int8_t>(from), static_cast<std::int8_t>(to), prime});
@@ -81,7 +80,7 @@ Incumbent first_mapping(const Task& task, std::uint64_t most_priced, SearchLimit
   descent.run();
   const Allocation& found = descent.found();
   limits.priced += found.evaluations();
-  limits.effort += found.evaluations() * kEffortOfMove;
+  limits.effort += found.evaluations() * effort::kMove;
   if (!found.found() || found.best_value() == kInfinity) return {};
   // Fixed tiles are rounded to divisors where factors must be perfect.
   if (!check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, found.best()).empty())

@@ -6,13 +6,11 @@
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/search/prover.h"
+#include "dse/mappers/exact/task/effort.h"
 
 namespace pliant::exact {
 
 namespace {
-
-/// Listing one of many unrollings and putting it in its place.
-constexpr std::uint64_t kEffortOfSorting = 200;
 
 /// So many are sorted between two looks at the clock.
 constexpr std::size_t kSortedAtOnce = 65'536;
@@ -37,7 +35,7 @@ bool Prover::sort_unrollings() {
 }
 
 void Prover::look_at_all() {
-  limits_.effort += kEffortOfSorting * mine_.size();
+  limits_.effort += effort::kSorting * mine_.size();
   if (!sort_unrollings()) return leave_rest();
   std::vector<Candidate> all;
   double left = kInfinity;  // least of what there was no time for

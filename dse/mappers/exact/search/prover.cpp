@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/windows.h"
 #include "dse/mappers/exact/search/read_off.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/tolerances.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -30,11 +32,6 @@ constexpr std::size_t kFewUnrollings = 4096;
 /// listed.
 constexpr std::size_t kManyChoices = 32'768;
 
-/// Looking at one unrolling (where displacements are remembered, too; where it is closed at once and nothing has
-/// windows), at one way to keep, and at one tile for its bounds.
-constexpr std::uint64_t kEffortOfUnrolling = 1'000, kEffortOfWalks = 2'500, kEffortOfGlance = 400;
-constexpr std::uint64_t kEffortOfKeeps = 300, kEffortOfTile = 40;
-
 /// Unrollings that the first dive remembers.
 constexpr std::size_t kMostSeen = 128;
 
@@ -47,9 +44,6 @@ constexpr std::size_t kTriedFirst = 8, kWorthTrying = 16;
 
 /// Steps are chosen before the lattice where twice as many make the objective worse by this factor.
 constexpr double kStepsMatter = 1.1;
-
-/// Rounding must not make steps that are just too many seem fewer than so many.
-constexpr double kRoundingOfFloors = 1e-9;
 
 }  // namespace
 
@@ -247,9 +241,9 @@ Prover::Looked Prover::look_at(std::uint32_t spatial, double limit, const Durati
   choices_->get(spatial, spatial_);
   spatial_.durations = durations;
   Looked looked = bounds_.look_at(spatial_, limit);
-  limits_.effort += displacement_walks(resolved_.problem)  ? kEffortOfWalks
-                    : looked.bounds != nullptr || windows_ ? kEffortOfUnrolling
-                                                           : kEffortOfGlance;
+  limits_.effort += displacement_walks(resolved_.problem)  ? effort::kRememberedWalks
+                    : looked.bounds != nullptr || windows_ ? effort::kUnrolling
+                                                           : effort::kGlance;
   return looked;
 }
 
@@ -345,7 +339,7 @@ bool Prover::leave(const std::vector<Candidate>& candidates, ClosedBy by) {
 void Prover::add_candidates(const UnrollingBounds& bounds, std::uint32_t spatial, std::uint32_t durations,
                             std::vector<Candidate>& found) {
   bounds.keeps_below(state_.incumbent.value, [&](std::size_t keeps, const SharedBound& bound) {
-    limits_.effort += kEffortOfKeeps;
+    limits_.effort += effort::kKeeps;
     if (closed_by(bound.value)) return;
     Candidate candidate{bound.value, spatial, static_cast<std::uint32_t>(keeps), durations, bound.cycles};
     // The dive has made tables of one choice, whatever its durations.
@@ -356,7 +350,7 @@ void Prover::add_candidates(const UnrollingBounds& bounds, std::uint32_t spatial
   count_tiles();
 }
 
-void Prover::count_tiles() { limits_.effort += bounds_.newly_looked() * kEffortOfTile; }
+void Prover::count_tiles() { limits_.effort += bounds_.newly_looked() * effort::kTile; }
 
 void Prover::improve_with(const Unrolled& unrolled) {
   Candidate best{kInfinity, unrolled.spatial, 0};

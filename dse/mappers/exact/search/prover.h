@@ -15,7 +15,7 @@
 #include "dse/mappers/exact/bounds/decided_factors.h"
 #include "dse/mappers/exact/bounds/factor_floors.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
-#include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/chain/durations.h"
 #include "dse/mappers/exact/search/effort_turns.h"
 #include "dse/mappers/exact/search/search_state.h"
 

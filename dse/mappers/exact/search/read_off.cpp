@@ -5,7 +5,9 @@
 #include <bit>
 
 #include "core/legality.h"
+#include "costmodel/bits.h"
 #include "costmodel/nest.h"
+#include "dse/mappers/exact/task/effort.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -14,9 +16,6 @@ namespace {
 
 /// At most so many mappings of a choice are tried.
 constexpr unsigned kMostTried = 8;
-
-/// Making, pricing and judging one.
-constexpr std::uint64_t kEffortOfTry = 4'000;
 
 class TileReader {
  public:
@@ -43,7 +42,7 @@ class TileReader {
     mapping.levels.resize(p_.accelerator.levels.size());
     for (std::size_t k = 0; k < resolved_.memories.size(); ++k) {
       while (--level > resolved_.memories[k]) pass_fanout(level, mapping);
-      choose_bounds(k, (large >> k & 1U) != 0);
+      choose_bounds(k, contains(large, k));
       mapping.levels[level].keeps = keeps_[level];
       order_loops(k, mapping.levels[level].temporal);
       for (int d = 0; d < p_.dims; ++d) done_[d] *= bound_[d];
@@ -72,7 +71,7 @@ class TileReader {
   /// The largest factor of what is left of a dim, up to the most, that fits.
   void grow(std::size_t k, int d, Count most) {
     bound_[d] = 1;
-    if (most == 1 || (resolved_.may_loop[k] >> d & 1U) == 0) return;
+    if (most == 1 || !contains(resolved_.may_loop[k], d)) return;
     const Count left = iterations_[d] / done_[d];
     bound_[d] = most;
     if (left % most == 0 && fits(resolved_.memories[k])) return;
@@ -91,19 +90,18 @@ class TileReader {
       return;
     }
     const UnrollingBounds::BestTile& tile = tiles_[k];
-    for (DimSet rest = tile.grown; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(tile.grown)) {
       const auto wanted = static_cast<Count>(static_cast<double>(iterations_[d]) / tile.left[d]);
       grow(k, d, std::max(Count{1}, wanted / done_[d]));
     }
     for (int d = 0; d < p_.dims && large; ++d)
-      if ((tile.grown >> d & 1U) == 0) grow(k, d, iterations_[d] / done_[d]);
+      if (!contains(tile.grown, d)) grow(k, d, iterations_[d] / done_[d]);
   }
 
   void order_loops(std::size_t k, std::vector<Loop>& loops) const {
     DimSet left = 0;
     for (int d = 0; d < p_.dims; ++d)
-      if (bound_[d] > 1) left |= DimSet{1} << d;
+      if (bound_[d] > 1) left |= only(d);
     const DimSet first = k > 0 ? tiles_[k - 1].first : 0;
     const MemoryOrders::Precedence& rule = resolved_.orders[k].precedences.front();
     while (left != 0) {
@@ -111,7 +109,7 @@ class TileReader {
       const DimSet next = (ready & first) != 0 ? ready & first : ready != 0 ? ready : left;
       const int d = std::countr_zero(next);
       loops.insert(loops.begin(), {d, bound_[d]});
-      left &= ~(DimSet{1} << d);
+      left &= ~(only(d));
     }
   }
 
@@ -136,7 +134,7 @@ void read_off(const ResolvedTask& resolved, const UnrollingBounds& bounds, std::
   for (unsigned large = 0; large < reader.ways(); ++large) {
     Mapping mapping = reader.read(large);
     ++limits.priced;
-    limits.effort += kEffortOfTry;
+    limits.effort += effort::kReadOff;
     nest.load(flatten(resolved.problem, mapping));
     const Totals totals = nest.price();
     const double value = task_value(task, totals);

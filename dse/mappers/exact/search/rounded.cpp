@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "core/arithmetic.h"
+#include "costmodel/bits.h"
 
 namespace pliant::exact {
 
@@ -54,17 +55,17 @@ Mapping rounded(const Lattice& lattice, std::span<const GroupedLoops> path, DimS
     const auto add = [&](int d) {
       const bool last = k + 1 == lattice.stages();
       const Count smallest = lattice.axis(k, d).states[static_cast<std::size_t>(end[d])].tile;
-      const Count bound = last ? placed[d].left : rounded_bound(placed[d], smallest, (up >> d & 1U) != 0);
+      const Count bound = last ? placed[d].left : rounded_bound(placed[d], smallest, contains(up, d));
       if (bound > 1) inside_out.push_back({d, bound});
       placed[d].place(bound);
     };
     DimSet looped = 0;
     for (int at = 0; at < step.loops; ++at) {
-      looped |= DimSet{1} << step.order[static_cast<std::size_t>(at)];
+      looped |= only(step.order[static_cast<std::size_t>(at)]);
       add(step.order[static_cast<std::size_t>(at)]);
     }
     for (int d = 0; d < p.dims; ++d)
-      if (!(looped >> d & 1U) && (resolved.may_loop[static_cast<std::size_t>(k)] >> d & 1U)) add(d);
+      if (!contains(looped, d) && contains(resolved.may_loop[static_cast<std::size_t>(k)], d)) add(d);
     mapping.levels[resolved.memories[k]].temporal.assign(inside_out.rbegin(), inside_out.rend());
   }
   return mapping;
@@ -76,7 +77,7 @@ void for_each_rounded(const Lattice& lattice, std::span<const GroupedLoops> path
                       const std::function<void(Mapping&&)>& visit) {
   DimSet rounds = 0;  // dims of more than one iteration
   for (int d = 0; d < lattice.resolved().problem.dims && std::popcount(rounds) < kMostDimsRounded; ++d)
-    if (lattice.resolved().task.layer.dims[static_cast<std::size_t>(d)].size > 1) rounds |= DimSet{1} << d;
+    if (lattice.resolved().task.layer.dims[static_cast<std::size_t>(d)].size > 1) rounds |= only(d);
   for (DimSet up = rounds;; up = (up - 1) & rounds) {
     visit(rounded(lattice, path, up));
     if (up == 0) return;

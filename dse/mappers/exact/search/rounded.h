@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mappings near a path through groups of tiles (lattice/groups.h): the path says which groups and orders are best, and
+// Mappings near a path through groups of tiles (chain/groups.h): the path says which groups and orders are best, and
 // bounds are rounded so that the tiles come near them.
 #pragma once
 

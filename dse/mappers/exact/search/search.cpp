@@ -6,23 +6,18 @@
 
 #include "core/arithmetic.h"
 #include "core/legality.h"
-#include "dse/mappers/exact/lattice/charges.h"
-#include "dse/mappers/exact/ledger.h"
 #include "dse/mappers/exact/search/rounded.h"
+#include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
+#include "dse/mappers/exact/words/charges.h"
 
 namespace pliant::exact {
 
 namespace {
 
-/// Besides the steps that it finds; and of a complete mapping, without and with remainders.
-constexpr std::uint64_t kEffortOfExpansion = 1'000, kEffortOfPrice = 1'500, kEffortOfUnevenPrice = 4'000,
-                        kEffortOfChecking = 5'000;
-
 /// So often are tables made again without mappings that are too slow.
 constexpr int kMostTimesFaster = 4;
-
-/// Tables add the same charges as steps do, in another order.
-constexpr double kRoundingOfTables = 1e-13;
 
 /// What was decided outside, from the outermost memory inwards.
 struct Suffix {
@@ -160,7 +155,7 @@ class ChoiceSearch {
     const double fewest = whole_cycles(p_, least_cycles_);
     const double limit =
         std::max(least_energy + slope * cycle_limit(least_energy), energy_limit(0, fewest) + slope * fewest) *
-        (1 + 1e-9);
+        (1 + kRoundingOfFloors);
     add_table(std::move(sum), Kind::kSum, slope, limit);
     if (tables_.back().best == kInfinity) {
       least_cycles_ = kInfinity;
@@ -219,7 +214,7 @@ class ChoiceSearch {
         const Lattice::Tables* const table = &tables_[f];
         query.tables = {&table, 1};
         query.follow = true;
-        query.limit = target + std::abs(target) * 1e-12 + 1e-9;
+        query.limit = target + std::abs(target) * kRoundingOfSums + kRoundingOfFloors;
         query.ends = [&](const Lattice::Step& step) {
           const double total = table_value(f, k, step.before, step.node) + step.charges[0] +
                                (after == nullptr ? pending(step.after, f) : 0);
@@ -270,7 +265,7 @@ class ChoiceSearch {
   void expand(int k, int end, const Status* after, Suffix& suffix) {
     if (expansions_left_ == 0 || lattice_.over()) return;
     --expansions_left_;
-    lattice_.work(kEffortOfExpansion);
+    lattice_.work(effort::kExpansion);
     std::array<double, kMaxFunctionals> inside{};
     Lattice::StepQuery query;
     query.k = k;
@@ -336,7 +331,7 @@ class ChoiceSearch {
   }
   /// Cycles from which on even this energy cannot improve on the incumbent.
   double cycle_limit(double energy) const {
-    return limit([&](double cycles) { return value(energy, cycles); }) * (1 + 1e-9) + 1;
+    return limit([&](double cycles) { return value(energy, cycles); }) * (1 + kRoundingOfFloors) + 1;
   }
   /// Steps from which on even this energy cannot improve on the incumbent.
   double slow_steps(double energy) const {
@@ -365,7 +360,7 @@ class ChoiceSearch {
     for (auto loops = suffix.loops.rbegin(); loops != suffix.loops.rend(); ++loops)
       path.push_back({&loops->step, loops->end});
     for_each_rounded(lattice_, path, [&](Mapping&& mapping) {
-      lattice_.work(kEffortOfChecking);
+      lattice_.work(effort::kChecking);
       if (check_legality(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, mapping).empty())
         price(std::move(mapping));
     });
@@ -394,7 +389,7 @@ class ChoiceSearch {
   void price(Mapping mapping) {
     const ResolvedTask& resolved = lattice_.resolved();
     ++limits_.priced;
-    lattice_.work(resolved.perfect ? kEffortOfPrice : kEffortOfUnevenPrice);
+    lattice_.work(resolved.perfect ? effort::kPrice : effort::kUnevenPrice);
     if (!nest_) {
       nest_.emplace(p_);
       if (!resolved.perfect) nest_->remember_windows(resolved.short_windows.local());

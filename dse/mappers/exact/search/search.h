@@ -7,15 +7,10 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/bounds/bound.h"
 #include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/search_limits.h"
+#include "dse/mappers/exact/task/search_limits.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
-
-/// Lower bounds and prices are sums of the same products in different orders; below this they are the same number.
-inline constexpr double kRounding = 1e-11;
-
-/// Nothing with this lower bound is better than the value.
-inline bool no_better(double bound, double value) { return bound >= value * (1 - kRounding); }
 
 struct Incumbent {
   std::optional<Mapping> mapping;

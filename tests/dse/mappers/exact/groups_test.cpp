@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "dse/mappers/exact/lattice/groups.h"
+#include "dse/mappers/exact/chain/groups.h"
 #include "dse/mappers/exact/search/search.h"
 #include "dse/mappers/exact/words_of_transfers.h"
 #include "support/draw.h"

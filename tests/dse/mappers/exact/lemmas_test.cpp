@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lower bound of the exact mapper against the truth of its part (docs/dev/proof). For random small tasks all legal
-// mappings are enumerated and grouped by their choice: spatial factors and kept tensors. A bound on a part must not
-// exceed that part of any mapping of the choice, and equals the least of them where the lemma says so.
+// Every lower bound of the exact mapper against the truth of its part (docs/dev/proof). For random small tasks all
+// legal mappings are enumerated and grouped by their choice: spatial factors and kept tensors. A bound on a part must
+// not exceed that part of any mapping of the choice, and equals the least of them where the lemma says so.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "dse/mappers/exact/bounds/bound.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
-#include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/chain/durations.h"
 #include "dse/mappers/exact/search/search.h"
 #include "dse/mappers/exact/words_of_transfers.h"
 #include "support/draw.h"

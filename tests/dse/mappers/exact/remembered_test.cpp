@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "core/legality.h"
-#include "dse/mappers/exact/lattice/windows.h"
 #include "dse/mappers/exact/truth_by_choice.h"
+#include "dse/mappers/exact/words/windows.h"
 #include "dse/mappers/mapper.h"
 
 namespace pliant::exact {

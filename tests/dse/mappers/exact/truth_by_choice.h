@@ -22,7 +22,7 @@
 #include "core/input/load.h"
 #include "costmodel/report.h"
 #include "dse/mappers/exact/choices/choice.h"
-#include "dse/mappers/exact/resolved_task.h"
+#include "dse/mappers/exact/task/resolved_task.h"
 #include "dse/mappers/space.h"
 #include "flex/mapspace/legal_walk.h"
 #include "support/campaign_cases.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows under a fanout further out than the node: how many differ depends on loops that are not placed yet. The bound
 // is compared with listing the windows of every way to place these loops.
-#include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/words/windows.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <set>
 
 #include "core/input/load.h"
-#include "dse/mappers/exact/lattice/costs.h"
 #include "dse/mappers/exact/truth_by_choice.h"
+#include "dse/mappers/exact/words/costs.h"
 
 namespace pliant::exact {
 namespace {

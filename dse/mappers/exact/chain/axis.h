@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/task/spatial.h"
 
 namespace pliant::exact {
 

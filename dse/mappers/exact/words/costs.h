@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "dse/mappers/exact/choices/choice.h"
-#include "dse/mappers/exact/resolved_task.h"
+#include "dse/mappers/exact/task/resolved_task.h"
+#include "dse/mappers/exact/task/spatial.h"
 
 namespace pliant::exact {
 

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "dse/mappers/exact/lattice/axis.h"
-#include "dse/mappers/exact/lattice/costs.h"
-#include "dse/mappers/exact/lattice/displacements.h"
-#include "dse/mappers/exact/resolved_task.h"
+#include "dse/mappers/exact/chain/axis.h"
+#include "dse/mappers/exact/task/resolved_task.h"
+#include "dse/mappers/exact/words/costs.h"
+#include "dse/mappers/exact/words/displacements.h"
 
 namespace pliant::exact {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/groups.h"
+#include "dse/mappers/exact/chain/groups.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/facts.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
 
@@ -93,7 +95,7 @@ class GroupedChain {
   };
 
   const MemoryRules& memory(int k) const { return rules_.memories[static_cast<std::size_t>(stages_ - 1 - k)]; }
-  bool loops_at(int k) const { return (memory(k).may_loop >> d_ & 1U) != 0; }
+  bool loops_at(int k) const { return contains(memory(k).may_loop, d_); }
 
   /// The fewest iterations left of which these fanouts, innermost first, each find their bound and leave so many.
   static Count needed_before(const std::vector<Count>& bounds, Count needed) {
@@ -191,8 +193,9 @@ std::vector<TimeRange> time_ranges(Count size, const std::vector<Count>& spread,
     if (k > 0 && units == spread[k - 1]) continue;
     for (Count first = 1; first < complete;) {
       firsts.push_back(first);
-      const auto fewest = std::max<Count>(
-          2, static_cast<Count>(std::ceil(static_cast<double>(rounds_left(size, units, first)) / ratio - 1e-9)));
+      const auto fewest =
+          std::max<Count>(2, static_cast<Count>(std::ceil(static_cast<double>(rounds_left(size, units, first)) / ratio -
+                                                          kRoundingOfFloors)));
       first = (size - 1) / (units * (fewest - 1)) + 1;
     }
   }
@@ -253,7 +256,7 @@ GroupedAxes build_grouped_axes(const ResolvedTask& resolved, const Spatial& spat
       key.push_back(spatial.unrolling[l]->rows[d]);
       key.push_back(spatial.unrolling[l]->cols[d]);
     }
-    AxisCache& cache = resolved.axis_cache;
+    AxisCache& cache = resolved.axis_cache();
     const std::optional<Chain>* chain = nullptr;
     {
       const std::lock_guard lock(cache.mutex);

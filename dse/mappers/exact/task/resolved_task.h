@@ -5,12 +5,13 @@
 #include <tbb/enumerable_thread_specific.h>
 
 #include <array>
-#include <bit>
+#include <memory>
+#include <mutex>
 #include <vector>
 
+#include "costmodel/bits.h"
 #include "costmodel/short_windows.h"
-#include "dse/mappers/exact/choices/choice.h"
-#include "dse/mappers/exact/lattice/axis.h"
+#include "dse/mappers/exact/task/spatial.h"
 #include "flex/mapspace/rules.h"
 
 namespace pliant::exact {
@@ -29,8 +30,8 @@ struct MemoryOrders {
     DimSet ready(DimSet left) const {
       if (free) return left;
       DimSet set = 0;
-      for (DimSet rest = left; rest != 0; rest &= rest - 1)
-        if (const int d = std::countr_zero(rest); (inside[d] & left) == 0) set |= DimSet{1} << d;
+      for (const int d : members(left))
+        if ((inside[d] & left) == 0) set |= only(d);
       return set;
     }
   };
@@ -41,6 +42,8 @@ struct MemoryOrders {
   /// that moves nothing more and leaves fewer iterations to what comes later.
   std::vector<std::vector<DimSet>> sequences;
 };
+
+struct AxisCache;  // chain/axis.h
 
 struct ResolvedTask {
   ResolvedTask(const Task& task, const Problem& problem);
@@ -55,7 +58,7 @@ struct ResolvedTask {
   bool units_may_hold(const Port& array) const;
   /// Does a transfer of this tensor repeat with every loop outside its parent? (Remembered displacements see through
   /// all loops outside the child: one that does not move the tile costs nothing, wherever it stands.)
-  bool ends_at_parent(int tensor) const { return within && (remembered >> tensor & 1U) == 0; }
+  bool ends_at_parent(int tensor) const { return within && !contains(remembered, tensor); }
 
   const Task& task;
   const Problem& problem;
@@ -72,8 +75,12 @@ struct ResolvedTask {
   /// Orders of loops that move nothing pending differ: displacements are remembered, a slide may go on further out, or
   /// units of a systolic array hold a word of their own, which any loop may move.
   bool every_order = false;
-  mutable AxisCache axis_cache;
+  AxisCache& axis_cache() const;  ///< chains of dims that were built before (chain/axis.cpp)
   mutable tbb::enumerable_thread_specific<ShortWindowMemory> short_windows;
+
+ private:
+  mutable std::once_flag axis_cache_made_;
+  mutable std::shared_ptr<AxisCache> axis_cache_;
 };
 
 }  // namespace pliant::exact

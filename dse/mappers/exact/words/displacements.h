@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "dse/mappers/exact/resolved_task.h"
+#include "dse/mappers/exact/task/resolved_task.h"
 
 namespace pliant::exact {
 

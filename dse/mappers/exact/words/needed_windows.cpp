@@ -3,10 +3,11 @@
 // is brought what it works on, and only equal windows are served once for several.
 #include <algorithm>
 
-#include "dse/mappers/exact/lattice/certain_copies.h"
-#include "dse/mappers/exact/lattice/costs.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/chain/certain_copies.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/costs.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -32,7 +33,7 @@ double values_needed(const Problem& p, const Problem::AffineRank& rank, const st
 /// Can the tile under a network only be one iteration, for loops divide the dim and leave the network too few
 /// otherwise?
 bool tile_is_one(const ResolvedTask& resolved, const Spatial& spatial, std::pair<int, int> network, int d) {
-  const DimSet dim = DimSet{1} << d;
+  const DimSet dim = only(d);
   const Count units = static_cast<Count>(spatial_between(spatial, dim, network.first - 1, network.second + 1));
   if (spatial_between(spatial, dim, network.second, resolved.problem.levels) > 1) return false;
   const Count size = resolved.task.layer.dims[static_cast<std::size_t>(d)].size;
@@ -47,9 +48,7 @@ bool tile_is_one(const ResolvedTask& resolved, const Spatial& spatial, std::pair
 double different_windows(const ResolvedTask& resolved, const Spatial& spatial, const Problem::AffineRank& rank,
                          std::pair<int, int> network) {
   double most = fewest_windows(spatial, rank, network, true);
-  const auto units = [&](int d) {
-    return spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1);
-  };
+  const auto units = [&](int d) { return spatial_between(spatial, only(d), network.first - 1, network.second + 1); };
   for (int i = 0; i < 2 && rank.terms == 2; ++i) {
     const int d = rank.dim[i], e = rank.dim[1 - i];
     if (rank.reduced[i] == 1 || rank.reduced[1 - i] != 1 || units(d) == 1 || units(e) == 1) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/ledger.h"
 
 #ifdef PLIANT_LEDGER
 #include <cstdlib>

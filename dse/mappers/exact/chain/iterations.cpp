@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/iterations.h"
+#include "dse/mappers/exact/chain/iterations.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
 
@@ -22,7 +24,7 @@ std::vector<Unrolled> unrolled_between(const Spatial& spatial, int d, int outsid
   for (int l = inside - 1; l > outside; --l) {
     if (spatial.factor[l][d] == 1) continue;
     for (const Count bound : {spatial.unrolling[l]->cols[d], spatial.unrolling[l]->rows[d]})
-      if (bound > 1) loops.push_back({bound, (counted >> l & 1U) != 0});
+      if (bound > 1) loops.push_back({bound, contains(counted, l)});
   }
   return loops;
 }
@@ -89,7 +91,7 @@ std::vector<double> fewest_of_groups(const Axis& axis, double size, const Counte
   for (std::size_t s = 0; s < axis.states.size(); ++s) {
     const auto outside = static_cast<double>(ceil_div(axis.states[s].left, units.shared));
     const double held = static_cast<double>(axis.largest[s]) * static_cast<double>(units.shared) / units.full;
-    const double covering = std::ceil(size / held * (1 - 1e-12));
+    const double covering = std::ceil(size / held * (1 - kRoundingOfSums));
     const double counted = outside == 1 ? units.certain : (outside - 1) * units.full + 1;
     fewest.push_back(at_least<"L12.2">(std::max(counted, covering), 1));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dse/mappers/exact/choices/choice.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/spatial.h"
 
 namespace pliant::exact {
 

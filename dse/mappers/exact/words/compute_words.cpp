@@ -3,9 +3,10 @@
 #include <array>
 #include <cmath>
 
-#include "dse/mappers/exact/lattice/costs.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/costs.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -38,7 +39,7 @@ double compute_words(const ResolvedTask& resolved, const Spatial& spatial, const
   const int x = pair.tensor;
   double words = p.simple_words[x];
   for (int d = 0; d < p.dims; ++d) {
-    const DimSet bit = DimSet{1} << d;
+    const DimSet bit = only(d);
     if (p.affine_dims[x] & bit) words *= p.size[d];
     if ((p.coupled[x] | except) & bit) continue;
     double shared = 1;

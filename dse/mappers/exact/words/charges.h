@@ -6,9 +6,8 @@
 
 #include <span>
 
-#include "dse/mappers/exact/lattice/kernels.h"
-#include "dse/mappers/exact/lattice/lattice.h"
-#include "dse/mappers/exact/lattice/window_words.h"
+#include "dse/mappers/exact/words/kernels.h"
+#include "dse/mappers/exact/words/window_words.h"
 
 namespace pliant::exact {
 

@@ -6,25 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/task/facts.h"
+#include "dse/mappers/exact/task/spatial.h"
 
 namespace pliant::exact {
-
-DimSet dims_of(const Problem::AffineRank& rank);
-
-/// Words of a tile along one rank; `distinct` whatever the footprint convention says.
-double extent(const Problem& problem, const Problem::AffineRank& rank, const std::array<double, kMaxDims>& tile,
-              bool distinct);
-
-/// Does the model remember displacements along this rank, so that its words are not a function of the node?
-bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank);
-bool displacement_walks(const Problem& problem);  ///< along any rank
-
-/// Are demands of ports rounded after a division, whose error differs with the steps?
-bool rounds_demands(const Problem& problem);
-
-/// Are outputs dealt to units as shares of a bounding box? Then first arrivals depend on the tiles in between.
-bool deals_boxes(const Problem& problem);
 
 /// Calls visit([outermost, innermost] levels) for the fanouts between two levels in runs that no memory divides, from
 /// the inside out.
@@ -76,8 +61,5 @@ double least_share_of_windows(const Spatial& spatial, const Problem::AffineRank&
 /// Is this the only one of some networks that unrolls dims of the rank?
 bool unrolls_alone(const Spatial& spatial, const Problem::AffineRank& rank, std::pair<int, int> network,
                    const std::vector<std::pair<int, int>>& networks);
-
-/// Product of the spatial factors of some dims at fanouts strictly between two levels.
-double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside);
 
 }  // namespace pliant::exact

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "dse/mappers/exact/lattice/axis.h"
-#include "dse/mappers/exact/resolved_task.h"
+#include "dse/mappers/exact/chain/axis.h"
+#include "dse/mappers/exact/task/resolved_task.h"
 
 namespace pliant::exact {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/kernels.h"
+#include "dse/mappers/exact/words/kernels.h"
 
 #include "core/arithmetic.h"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/resolved_task.h"
+#include "dse/mappers/exact/task/resolved_task.h"
 
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <utility>
 
-#include "dse/mappers/exact/lattice/windows.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/facts.h"
 
 namespace pliant::exact {
 
@@ -16,11 +17,9 @@ using Groups = std::vector<DimSet>;
 
 MemoryOrders::Precedence precedence(const OrderRules::Pattern& pattern, DimSet dims) {
   MemoryOrders::Precedence rule;
-  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    for (DimSet outside = pattern.before[static_cast<std::size_t>(d)] & dims; outside != 0; outside &= outside - 1)
-      rule.inside[static_cast<std::size_t>(std::countr_zero(outside))] |= DimSet{1} << d;
-  }
+  for (const int d : members(dims))
+    for (const int outside : members(pattern.before[static_cast<std::size_t>(d)] & dims))
+      rule.inside[static_cast<std::size_t>(outside)] |= only(d);
   for (const DimSet inside : rule.inside) rule.free &= inside == 0;
   return rule;
 }
@@ -30,7 +29,7 @@ Groups named_sequence(const std::vector<int>& sequence, DimSet dims) {
   Groups groups;
   DimSet floating = dims;
   for (auto d = sequence.rbegin(); d != sequence.rend(); ++d) {
-    if ((floating >> *d & 1U) == 0) continue;
+    if (!contains(floating, *d)) continue;
     groups.push_back(DimSet{1} << *d);
     floating &= ~groups.back();
   }
@@ -43,12 +42,11 @@ Groups named_sequence(const std::vector<int>& sequence, DimSet dims) {
 /// use exclude each other. So the loops of a memory use a growing sequence of the role's tensors: every longest one.
 std::vector<Groups> stationary_sequences(const std::vector<DimSet>& used_by_tensor, DimSet dims) {
   std::map<TensorSet, DimSet> by_users;  // dims by the tensors of the role that use them; subsets come first
-  for (DimSet rest = dims; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(dims)) {
     TensorSet users = 0;
     for (std::size_t x = 0; x < used_by_tensor.size(); ++x)
-      if (used_by_tensor[x] >> d & 1U) users |= TensorSet{1} << x;
-    by_users[users] |= DimSet{1} << d;
+      if (contains(used_by_tensor[x], d)) users |= only(x);
+    by_users[users] |= only(d);
   }
   std::vector<Groups> found;
   Groups groups;
@@ -116,14 +114,13 @@ ResolvedTask::ResolvedTask(const Task& task_in, const Problem& problem_in)
   }
   every_order = walks || std::ranges::any_of(problem.ports, [&](const Port& port) { return units_may_hold(port); });
   for (int x = 0; x < problem.tensors; ++x)
-    for (int d = 0; d < problem.dims; ++d)
-      every_order |= (problem.sliding[x] >> d & 1U) != 0 && slide_may_be_divided(0, d);
+    for (int d = 0; d < problem.dims; ++d) every_order |= contains(problem.sliding[x], d) && slide_may_be_divided(0, d);
 }
 
 /// Is this a systolic array, and may no memory inside it keep the tensor that stays?
 bool ResolvedTask::units_may_hold(const Port& array) const {
   return array.stationary >= 0 && std::ranges::none_of(rules.memories, [&](const MemoryRules& memory) {
-           return memory.level > array.level && (memory.must_keep >> array.stationary & 1U) != 0;
+           return memory.level > array.level && contains(memory.must_keep, array.stationary);
          });
 }
 
@@ -131,7 +128,7 @@ bool ResolvedTask::slide_may_be_divided(int memory, int dim) const {
   if (one_loop) return false;  // there a slide is one loop
   DimSet outside = 0;
   for (std::size_t k = static_cast<std::size_t>(memory) + 1; k < memories.size(); ++k) outside |= may_loop[k];
-  if ((outside >> dim & 1U) == 0) return false;
+  if (!contains(outside, dim)) return false;
   // A loop outside the parent repeats transfers that one at the parent slides.
   if (within) return true;
   // Moved out, the loop leaves smaller tiles behind: a rule may not allow them, a tensor that does not slide along the
@@ -139,7 +136,7 @@ bool ResolvedTask::slide_may_be_divided(int memory, int dim) const {
   for (auto k = static_cast<std::size_t>(memory); k + 1 < memories.size(); ++k)
     if (!rules.memory(memories[k]).allows_smaller(dim)) return true;
   for (int x = 0; x < problem.tensors; ++x)
-    if (((problem.affine_dims[x] & ~problem.sliding[x]) >> dim & 1U) != 0) return true;
+    if (contains(problem.affine_dims[x] & ~problem.sliding[x], dim)) return true;
   for (const Port& port : problem.ports)
     if (port.stationary >= 0 && problem.is_coupled(port.stationary, dim)) return true;
   return deals_boxes(problem);

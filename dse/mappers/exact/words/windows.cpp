@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/windows.h"
+#include "dse/mappers/exact/words/windows.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,29 +7,10 @@
 
 #include "core/affine.h"
 #include "core/arithmetic.h"
+#include "costmodel/bits.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
-
-DimSet dims_of(const Problem::AffineRank& rank) {
-  DimSet set = 0;
-  for (int i = 0; i < rank.terms; ++i) set |= DimSet{1} << rank.dim[i];
-  return set;
-}
-
-double extent(const Problem& problem, const Problem::AffineRank& rank, const std::array<double, kMaxDims>& tile,
-              bool distinct) {
-  std::array<Stride, kMaxDims> strides;
-  std::size_t n = 0;
-  for (int i = 0; i < rank.terms; ++i)
-    if (tile[rank.dim[i]] > 1) strides[n++] = {rank.coefficient[i], static_cast<Count>(tile[rank.dim[i]])};
-  const std::span<const Stride> all(strides.data(), n);
-  if (n == 0) return 1;
-  if (!distinct && problem.conventions.footprint == Conventions::Footprint::kBoundingBox)
-    return static_cast<double>(bounding_extent(all));
-  if (n == 1) return static_cast<double>(strides[0].count);
-  return static_cast<double>(distinct_values(all));
-}
 
 std::vector<std::pair<int, int>> networks_between(const Problem& problem, int outside, int inside) {
   std::vector<std::pair<int, int>> networks;
@@ -40,8 +21,8 @@ std::vector<std::pair<int, int>> networks_between(const Problem& problem, int ou
 Sharing sharing(const Problem& problem, std::pair<int, int> network, int tensor) {
   Sharing s{false, false};
   for (int l = network.first; l <= network.second; ++l) {
-    s.shared |= (problem.sharing_equal[tensor] >> l & 1U) != 0;
-    s.partial |= (problem.uniting[tensor] >> l & 1U) != 0;
+    s.shared |= contains(problem.sharing_equal[tensor], l);
+    s.partial |= contains(problem.uniting[tensor], l);
   }
   return s;
 }
@@ -52,7 +33,7 @@ double windows(const Spatial& spatial, const Problem::AffineRank& rank, std::pai
   std::size_t n = 0;
   double product = 1;
   for (int i = 0; i < rank.terms; ++i) {
-    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    const double count = spatial_between(spatial, only(rank.dim[i]), network.first - 1, network.second + 1);
     if (count == 1) continue;
     product *= count;
     strides[n++] = {rank.coefficient[i] * static_cast<Count>(below[rank.dim[i]]), static_cast<Count>(count)};
@@ -65,7 +46,7 @@ double fewest_windows(const Spatial& spatial, const Problem::AffineRank& rank, s
                       bool shared) {
   double product = 1, sum = 1;
   for (int i = 0; i < rank.terms; ++i) {
-    const double count = spatial_between(spatial, DimSet{1} << rank.dim[i], network.first - 1, network.second + 1);
+    const double count = spatial_between(spatial, only(rank.dim[i]), network.first - 1, network.second + 1);
     product *= count;
     sum += count - 1;
   }
@@ -77,10 +58,9 @@ double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& 
                              const std::array<double, kMaxDims>& left) {
   std::vector<int> spread;
   std::array<double, kMaxDims> below{};
-  for (DimSet rest = dims_of(rank); rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
-    below[d] = tile[d] * spatial_between(spatial, DimSet{1} << d, network.second, level);
-    if (spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1) > 1) spread.push_back(d);
+  for (const int d : members(dims_of(rank))) {
+    below[d] = tile[d] * spatial_between(spatial, only(d), network.second, level);
+    if (spatial_between(spatial, only(d), network.first - 1, network.second + 1) > 1) spread.push_back(d);
   }
   if (spread.size() < 2) return windows(spatial, rank, network, below, true);
   double fewest = kInfinity;
@@ -91,7 +71,7 @@ double fewest_windows_beyond(const Spatial& spatial, const Problem::AffineRank& 
     }
     const int d = spread[i];
     const double least = below[d];
-    const auto loops = static_cast<Count>(left[d] / spatial_between(spatial, DimSet{1} << d, -1, level));
+    const auto loops = static_cast<Count>(left[d] / spatial_between(spatial, only(d), -1, level));
     for (Count m = 1; m * m <= loops; ++m) {  // divisors come in pairs
       if (loops % m != 0) continue;
       for (const Count factor : {m, loops / m}) {
@@ -169,10 +149,9 @@ double least_share_of_windows(const Spatial& spatial, const Problem::AffineRank&
   double combinations = 1;
   for (int i = 0; i < rank.terms; ++i) {
     const int d = rank.dim[i];
-    const auto units =
-        static_cast<Count>(spatial_between(spatial, DimSet{1} << d, network.first - 1, network.second + 1));
+    const auto units = static_cast<Count>(spatial_between(spatial, only(d), network.first - 1, network.second + 1));
     if (units == 1) continue;
-    const auto between = static_cast<Count>(spatial_between(spatial, DimSet{1} << d, network.second, level));
+    const auto between = static_cast<Count>(spatial_between(spatial, only(d), network.second, level));
     const bool divides = loops_divide && between == 1;
     const auto found = static_cast<Count>(left[d]);
     const Count step = rank.coefficient[i] * static_cast<Count>(tile[d]) * between;
@@ -215,39 +194,6 @@ bool unrolls_alone(const Spatial& spatial, const Problem::AffineRank& rank, std:
   return std::ranges::all_of(networks, [&](const auto& other) {
     return other == network || spatial_between(spatial, dims_of(rank), other.first - 1, other.second + 1) == 1;
   });
-}
-
-bool displacement_walks(const Problem& problem, const Problem::AffineRank& rank) {
-  if (problem.conventions.halo != Conventions::Halo::kDisplacement &&
-      problem.conventions.halo != Conventions::Halo::kTwoIterations)
-    return false;
-  int moving = 0;
-  for (int i = 0; i < rank.terms; ++i) moving += problem.size[rank.dim[i]] > 1 ? 1 : 0;
-  return moving > 1;
-}
-
-bool displacement_walks(const Problem& problem) {
-  for (int x = 0; x < problem.tensors; ++x)
-    for (const Problem::AffineRank& rank : problem.affine[x])
-      if (displacement_walks(problem, rank)) return true;
-  return false;
-}
-
-bool rounds_demands(const Problem& problem) {
-  return problem.conventions.stall_rounding == Conventions::StallRounding::kDemandRatio && !problem.ports.empty();
-}
-
-bool deals_boxes(const Problem& problem) {
-  return problem.conventions.footprint == Conventions::Footprint::kBoundingBox &&
-         !problem.affine[problem.output].empty();
-}
-
-double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside) {
-  double product = 1;
-  for (int l = outside + 1; l < inside; ++l)
-    for (DimSet rest = dims; rest != 0; rest &= rest - 1)
-      product *= static_cast<double>(spatial.factor[l][std::countr_zero(rest)]);
-  return product;
 }
 
 }  // namespace pliant::exact

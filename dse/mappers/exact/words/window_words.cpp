@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/window_words.h"
+#include "dse/mappers/exact/words/window_words.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,8 +9,9 @@
 
 #include "core/affine.h"
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
@@ -31,9 +32,9 @@ WindowWords::WindowWords(const ChargePlace& place, const KeeperPair& pair, const
       serving_(std::max(pair.parent, place.level())),
       dim_set_(dims_of(rank)),
       networks_inside_(networks_between(p_, serving_, pair.child)) {
-  for (DimSet rest = dim_set_; rest != 0; rest &= rest - 1) dims_.push_back(std::countr_zero(rest));
+  for (const int d : members(dim_set_)) dims_.push_back(d);
   if (pair.parent < level_) networks_beyond_ = networks_between(p_, pair.parent, level_);
-  slides_ = place.slide >= 0 && (dim_set_ >> place.slide & 1U) != 0;
+  slides_ = place.slide >= 0 && contains(dim_set_, place.slide);
   divided_ = slides_ && !sure<"L5.20">(!place.resolved.slide_may_be_divided(place.memory, place.slide));
   walks_ = displacement_walks(p_, rank);
   // Where every loop that moves a window moves it along one rank, slides it, and is a term of its own.
@@ -155,7 +156,7 @@ WindowWords::Words WindowWords::of_the_run(const Node& node, double covered) con
 // ---- Units ----
 
 double WindowWords::units(int dim, int outside, int inside) const {
-  return spatial_between(spatial_, DimSet{1} << dim, outside, inside);
+  return spatial_between(spatial_, only(dim), outside, inside);
 }
 
 WindowWords::Sizes WindowWords::united(const Node& node, int outside, int inside) const {
@@ -179,8 +180,8 @@ double WindowWords::different_windows(std::pair<int, int> network, const Sizes& 
   if (!together_.first) return 1;
   if (!shared) return spatial_between(spatial_, together_.dims, network.first - 1, network.second + 1);
   double fewest = 1;
-  for (DimSet rest = together_.dims; rest != 0; rest &= rest - 1)
-    fewest += spatial_between(spatial_, rest & ~(rest - 1), network.first - 1, network.second + 1) - 1;
+  for (const int d : members(together_.dims))
+    fewest += spatial_between(spatial_, only(d), network.first - 1, network.second + 1) - 1;
   return fewest;
 }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/costs.h"
+#include "dse/mappers/exact/words/costs.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "costmodel/bits.h"
-#include "dse/mappers/exact/lattice/certain_copies.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "dse/mappers/exact/chain/certain_copies.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
 namespace {
 
-DimSet all_dims(const Problem& problem) { return (DimSet{1} << problem.dims) - 1; }
+DimSet all_dims(const Problem& problem) { return (only(problem.dims)) - 1; }
 
 }  // namespace
 
@@ -52,8 +52,8 @@ void Costs::count_sums() {
   if (deals_boxes(p)) return;
   for (int l = 0; l <= p.levels; ++l) {
     double sums = 1;
-    for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1)
-      sums *= std::min(spatial_between(spatial_, rest & -rest, -1, l), p.size[std::countr_zero(rest)]);
+    for (const int d : members(all_dims(p) & ~p.coupled[x]))
+      sums *= std::min(spatial_between(spatial_, only(d), -1, l), p.size[d]);
     sums_at_most_[l] = at_most<"L3.3">(sums, copies_[x][l]);
   }
 }
@@ -64,8 +64,7 @@ void Costs::count_certain_copies() {
   for (int l = 0; l <= p.levels; ++l) {
     for (int x = 0; x < p.tensors; ++x) {
       certain_copies_[x][l] = 1;
-      for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1)
-        certain_copies_[x][l] *= certain[std::countr_zero(rest)].count();
+      for (const int d : members(all_dims(p) & ~p.coupled[x])) certain_copies_[x][l] *= certain[d].count();
     }
     if (l == p.levels || p.is_memory[l]) continue;
     for (int d = 0; d < p.dims; ++d)
@@ -84,8 +83,7 @@ std::pair<double, double> Costs::reduced_between(int parent, int child) const {
   double few = many;
   for (int l = parent + 1; l < child; ++l) {
     if (p.is_memory[l]) continue;
-    for (DimSet rest = uncoupled; rest != 0; rest &= rest - 1) {
-      const int d = std::countr_zero(rest);
+    for (const int d : members(uncoupled)) {
       if (spatial_.unrolling[l]->rows[d] > 1) few /= 2;
       if (spatial_.unrolling[l]->cols[d] > 1) few /= 2;
     }
@@ -108,7 +106,7 @@ double Costs::network_pj(const KeeperPair& pair) const {
   for (int l = pair.child - 1; l > pair.parent; --l) {
     if (p.is_memory[l]) continue;
     pj += p.network_pj[l] / merged;
-    if (p.sharing[pair.tensor] >> l & 1U) merged *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
+    if (contains(p.sharing[pair.tensor], l)) merged *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
   }
   return at_least<"L3.11">(pj, 0);
 }
@@ -141,8 +139,8 @@ double Costs::charge_array(const Port& array, const KeeperPair& pair, Weights& w
   if (array.once) return steps_ + array.shift + array.skew;
   if (pair.child == p.levels) {
     double tiles = 1;  // of one word; every iteration in time of a dim that the tensor uses moves it
-    for (DimSet rest = p.coupled[pair.tensor]; rest != 0; rest &= rest - 1)
-      tiles *= std::ceil(p.size[std::countr_zero(rest)] / spatial_between(spatial_, rest & -rest, -1, p.levels));
+    for (const int d : members(p.coupled[pair.tensor]))
+      tiles *= std::ceil(p.size[d] / spatial_between(spatial_, only(d), -1, p.levels));
     return steps_ + tiles * (array.shift + array.skew);
   }
   const bool boxes = p.conventions.footprint == Conventions::Footprint::kBoundingBox && !p.affine[pair.tensor].empty();
@@ -151,7 +149,7 @@ double Costs::charge_array(const Port& array, const KeeperPair& pair, Weights& w
     w.delivered += array.shift / instances_[pair.child];
     return array.skew + p.cycles_per_mac;
   }
-  const bool lives = (resolved_.rules.memory(pair.child).resident >> pair.tensor & 1U) != 0;  // room beside the tiles
+  const bool lives = contains(resolved_.rules.memory(pair.child).resident, pair.tensor);  // room beside the tiles
   const double room = lives ? kInfinity : p.capacity[pair.child] / p.element_words[pair.child][pair.tensor];
   const double words = std::max(1.0, std::min(room, p.tensor_words[pair.tensor]));
   w.delivered += at_least<"L11.2">((array.shift + array.skew / words) / instances_[pair.child], 0);
@@ -165,14 +163,14 @@ double Costs::first_arrivals(int level) const {
   const bool box = p.conventions.footprint == Conventions::Footprint::kBoundingBox;
   double words = p.simple_words[x] * sums_at_most_[level];
   // Shares of a box go to idle units as well, but more than half of a dim's units work (see CertainCopies).
-  for (DimSet rest = deals_boxes(p) && !resolved_.perfect ? p.simple[x] : 0; rest != 0; rest &= rest - 1)
-    if (spatial_between(spatial_, rest & -rest, -1, level) > 1) words *= 2;
+  for (const int d : members(deals_boxes(p) && !resolved_.perfect ? p.simple[x] : 0))
+    if (spatial_between(spatial_, only(d), -1, level) > 1) words *= 2;
   for (const Problem::AffineRank& rank : p.affine[x]) {
     std::array<double, kMaxDims> whole{};
     double instances = 1, points = 1;
     for (int i = 0; i < rank.terms; ++i) {
       const int d = rank.dim[i];
-      const double split = spatial_between(spatial_, DimSet{1} << d, -1, level);
+      const double split = spatial_between(spatial_, only(d), -1, level);
       whole[d] = p.size[d];
       instances *= split;
       points *= std::ceil(p.size[d] / split);
@@ -189,7 +187,7 @@ double Costs::first_per_sweep_at_compute(const KeeperPair& pair) const {
   const int x = pair.tensor;
   double words = p.simple_words[x] * copies_[x][pair.parent];
   for (int d = 0; d < p.dims; ++d)
-    if (p.affine_dims[x] >> d & 1U) words *= p.size[d];
+    if (contains(p.affine_dims[x], d)) words *= p.size[d];
   for (int l = pair.parent + 1; l < p.levels; ++l)
     if (!p.is_memory[l] && !p.reduction[l]) words *= copies_[x][l + 1] / copies_[x][l];
   return words;
@@ -230,7 +228,7 @@ void Costs::save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* we
 /// one.
 void Costs::count_every_word_as_first(std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
-  if (p.conventions.first_time != Conventions::FirstTime::kPerSweep || (resolved_.remembered >> p.output & 1U) == 0)
+  if (p.conventions.first_time != Conventions::FirstTime::kPerSweep || !contains(resolved_.remembered, p.output))
     return;
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     if (pairs[j].tensor != p.output || pairs[j].child == p.levels) continue;
@@ -313,7 +311,7 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
     const KeeperPair& pair = pairs[j];
     Weights& w = weights[j];
     const bool output = pair.tensor == p.output;
-    const bool reads = port.reads >> pair.tensor & 1U, writes = port.writes >> pair.tensor & 1U;
+    const bool reads = contains(port.reads, pair.tensor), writes = contains(port.writes, pair.tensor);
     const double scale = rate * p.element_words[port.level][pair.tensor];
     if (pair.parent == port.level) {
       if (reads) w.served += scale;
@@ -378,12 +376,10 @@ double Costs::asking_copies(const KeeperPair& pair, bool certain) const {
   const std::uint32_t unshared = p.fanouts & below(pair.child) & ~below(pair.parent) & ~p.sharing[x];
   if (unshared == 0) return parents;
   double copies = 1;
-  for (DimSet rest = all_dims(p) & ~p.coupled[x]; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(all_dims(p) & ~p.coupled[x])) {
     CertainCopies asking;
     double all = 1;
-    for (std::uint32_t fanouts = (p.fanouts & below(pair.parent)) | unshared; fanouts != 0; fanouts &= fanouts - 1) {
-      const int l = std::countr_zero(fanouts);
+    for (const int l : members((p.fanouts & below(pair.parent)) | unshared)) {
       asking.add(spatial_, l, d);
       all *= static_cast<double>(spatial_.factor[l][d]);
     }
@@ -417,8 +413,7 @@ double Costs::staying(const KeeperPair& pair, const Weights& w, bool all_copies)
   const DimSet stays = resolved_.staying(x, pair.parent);
   if (stays == 0) return 0;
   double cost = w.served * compute_words(resolved_, spatial_, pair, stays);
-  for (DimSet rest = all_copies ? stays : 0; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(all_copies ? stays : 0)) {
     CertainCopies served;
     double all = 1;
     for (int l = 0; l < p.levels; ++l) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/choices/durations.h"
+#include "dse/mappers/exact/chain/durations.h"
 
 #include <set>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/ledger.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -17,7 +18,7 @@ std::vector<std::vector<Reached>> reachable(const ResolvedTask& resolved, const 
     next.clear();
     for (const auto& [left, steps] : reached) {
       if (p.is_memory[l]) {
-        const bool loops = resolved.may_loop[by_memory.size()] >> d & 1U;
+        const bool loops = contains(resolved.may_loop[by_memory.size()], d);
         if (!loops) next.insert({left, steps});
         if (loops)
           for (const Count b : divisors(left)) next.insert({left / b, steps * b});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/axis.h"
+#include "dse/mappers/exact/chain/axis.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/task/facts.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/resolved_task.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -65,7 +67,8 @@ Count largest_tile(const Problem& problem, const MemoryRules& memory, TensorSet 
   keeps &= ~memory.resident;
   double growing = 0, others = 0;
   for (int x = 0; x < problem.tensors; ++x)
-    if (keeps >> x & 1U) (problem.is_coupled(x, d) ? growing : others) += memory.element[static_cast<std::size_t>(x)];
+    if (contains(keeps, x))
+      (problem.is_coupled(x, d) ? growing : others) += memory.element[static_cast<std::size_t>(x)];
   if (growing == 0) return others > memory.capacity ? 0 : kAny;
   const double most = std::floor((memory.capacity - others) / growing);
   return most >= problem.size[d] ? kAny : static_cast<Count>(std::max(0.0, most));
@@ -125,7 +128,7 @@ class ChainBuilder {
 
  private:
   const MemoryRules& memory(int k) const { return rules_.memories[static_cast<std::size_t>(stages_ - 1 - k)]; }
-  bool loops_at(int k) const { return (memory(k).may_loop >> d_ & 1U) != 0; }
+  bool loops_at(int k) const { return contains(memory(k).may_loop, d_); }
 
   /// The unrolled loops between memory k and the one inside it, innermost first; columns lie inside rows.
   std::vector<Count> unrolled_below(int k) const {
@@ -346,6 +349,11 @@ LargestTiles largest_tiles(const MapSpaceRules& rules, const Problem& problem, c
     largest[k] = largest_tile(problem, memory, keeps[memory.level], d);
   }
   return largest;
+}
+
+AxisCache& ResolvedTask::axis_cache() const {
+  std::call_once(axis_cache_made_, [this] { axis_cache_ = std::make_shared<AxisCache>(); });
+  return *axis_cache_;
 }
 
 std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/displacements.h"
+#include "dse/mappers/exact/words/displacements.h"
 
 #include <algorithm>
 #include <bit>
 
+#include "costmodel/bits.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -13,7 +14,7 @@ bool RememberedSlide::can_follow(const Problem& problem, const Problem::AffineRa
   int terms = 0;
   for (int i = 0; i < rank.terms; ++i) {
     if (problem.size[rank.dim[i]] == 1) continue;
-    moving |= DimSet{1} << rank.dim[i];
+    moving |= only(rank.dim[i]);
     ++terms;
   }
   return problem.conventions.halo == Conventions::Halo::kDisplacement && terms == 2 && std::popcount(moving) == 2;

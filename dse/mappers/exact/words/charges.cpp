@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/mappers/exact/lattice/charges.h"
+#include "dse/mappers/exact/words/charges.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/lattice/iterations.h"
-#include "dse/mappers/exact/lattice/windows.h"
-#include "dse/mappers/exact/ledger.h"
+#include "costmodel/bits.h"
+#include "dse/mappers/exact/chain/iterations.h"
+#include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
 namespace {
 
 constexpr double kAboveAll = 1e300;
-
-template <typename Visit>
-void for_each_dim(DimSet dims, const Visit& visit) {
-  for (DimSet rest = dims; rest != 0; rest &= rest - 1) visit(std::countr_zero(rest));
-}
 
 RankTable windows_of(const ChargePlace& place, const KeeperPair& pair, const Problem::AffineRank& rank) {
   if (place.known == nullptr) return WindowWords(place, pair, rank).table();
@@ -38,14 +34,14 @@ ChargeTables::ChargeTables(const ChargePlace& place, const std::vector<KeeperPai
                            const std::vector<int>& pending, const Functional& functional, double repetitions) {
   const Problem& p = place.resolved.problem;
   dims_ = p.dims;
-  uncoupled_ = ((DimSet{1} << p.dims) - 1) & ~p.coupled[place.tensor];
+  uncoupled_ = ((only(p.dims)) - 1) & ~p.coupled[place.tensor];
   affine_ = p.affine_dims[place.tensor];
   for (int d = 0; d < p.dims; ++d)
     for (const Axis::State& state : place.states(d)) left_[d].push_back(static_cast<double>(state.left));
   for (const int index : pending) {
     const KeeperPair& pair = pairs[index];
     const Weights& weights = functional.weights[index];
-    if (place.tensor == p.output && (p.finished_only >> pair.parent & 1U) != 0) forbid_unfinished(place, pair);
+    if (place.tensor == p.output && contains(p.finished_only, pair.parent)) forbid_unfinished(place, pair);
     if (weights.served == 0 && weights.delivered == 0 && weights.first_parent == 0 && weights.first_child == 0)
       continue;
     if (pair.child == p.levels)
@@ -77,8 +73,8 @@ ChargeTables::Fanouts ChargeTables::fanouts_of(const ChargePlace& place, const K
 /// theirs through a network that adds them up. What is left beyond the units outside the node is left for loops.
 void ChargeTables::forbid_unfinished(const ChargePlace& place, const KeeperPair& pair) {
   const Problem& p = place.resolved.problem;
-  for_each_dim(p.summing, [&](int d) {
-    const DimSet dim = DimSet{1} << d;
+  for (const int d : members(p.summing)) {
+    const DimSet dim = only(d);
     const bool windows = p.is_coupled(p.output, d);
     bool added_up = spatial_between(place.spatial, dim, -1, pair.parent) == 1;
     for (int l = pair.parent + 1; l < pair.child; ++l)
@@ -89,7 +85,7 @@ void ChargeTables::forbid_unfinished(const ChargePlace& place, const KeeperPair&
     forbidden.resize(left_[d].size());
     for (std::size_t s = 0; s < forbidden.size(); ++s)
       if (sure<"L5.19">(!added_up || left_[d][s] > units)) forbidden[s] = kInfinity;
-  });
+  }
 }
 
 // ---- Perfect factors ----
@@ -102,9 +98,9 @@ ChargeTables::Words ChargeTables::perfect_words(const ChargePlace& place, const 
   Words words{elements, elements};
   for (int l = 0; l < place.resolved.problem.levels; ++l) {
     const double units = spatial_between(place.spatial, uncoupled_, l - 1, l + 1);
-    if (fanouts.counted_inside >> l & 1U) words.served *= units;
-    if (fanouts.shared_outside >> l & 1U) words.served /= units;
-    if (fanouts.inside >> l & 1U) words.delivered *= units;
+    if (contains(fanouts.counted_inside, l)) words.served *= units;
+    if (contains(fanouts.shared_outside, l)) words.served /= units;
+    if (contains(fanouts.inside, l)) words.delivered *= units;
   }
   return {at_least<"L5.1">(words.served, 0), at_least<"L5.1">(words.delivered, 0)};
 }
@@ -112,19 +108,19 @@ ChargeTables::Words ChargeTables::perfect_words(const ChargePlace& place, const 
 // ---- Remainders ----
 
 /// repeats >= the fewest iterations that any chain of loops to the node leaves for the loops and fanouts that count,
-/// because the chain of the mapping is one of them (lattice/iterations.h). Fanouts outside the node are served as one
+/// because the chain of the mapping is one of them (chain/iterations.h). Fanouts outside the node are served as one
 /// or each for itself, fanouts inside it count or do not.
 std::size_t ChargeTables::fewest_repeats(const ChargePlace& place, std::uint32_t shared_outside,
                                          std::uint32_t counted_inside) {
   Repeats fewest = left_;
-  for_each_dim(uncoupled_, [&](int d) {
+  for (const int d : members(uncoupled_)) {
     bool spread = false;
     for (int l = 0; l < place.resolved.problem.levels; ++l)
-      spread |= ((shared_outside | counted_inside) >> l & 1U) != 0 && place.spatial.factor[l][d] > 1;
+      spread |= contains(shared_outside | counted_inside, l) && place.spatial.factor[l][d] > 1;
     if (spread)
       fewest[d] = fewest_iterations(place.resolved, place.spatial, *place.axes[d], d, place.memory, shared_outside,
                                     counted_inside);
-  });
+  }
   return add_repeats(std::move(fewest));
 }
 
@@ -133,16 +129,16 @@ std::size_t ChargeTables::fewest_repeats(const ChargePlace& place, std::uint32_t
 /// missing.
 std::size_t ChargeTables::covering_repeats(const ChargePlace& place, const Fanouts& fanouts) {
   Repeats covered = left_;
-  for_each_dim(uncoupled_, [&](int d) {
+  for (const int d : members(uncoupled_)) {
     double units = 1;
     for (int l = 0; l < place.resolved.problem.levels; ++l) {
-      if (fanouts.counted_inside >> l & 1U) units *= static_cast<double>(place.spatial.factor[l][d]);
-      if (fanouts.shared_outside >> l & 1U) units /= static_cast<double>(place.spatial.factor[l][d]);
+      if (contains(fanouts.counted_inside, l)) units *= static_cast<double>(place.spatial.factor[l][d]);
+      if (contains(fanouts.shared_outside, l)) units /= static_cast<double>(place.spatial.factor[l][d]);
     }
     for (std::size_t s = 0; s < covered[d].size(); ++s)
       covered[d][s] =
           at_least<"L5.4">(units * place.resolved.problem.size[d] / static_cast<double>(place.states(d)[s].tile), 0);
-  });
+  }
   return add_repeats(std::move(covered));
 }
 
@@ -182,7 +178,7 @@ void ChargeTables::add_towards_compute(const ChargePlace& place, const KeeperPai
     repeats = covering_repeats(place, fanouts);
   else if (weights.served != 0)
     repeats = fewest_repeats(place, fanouts.shared_outside, fanouts.counted_inside);
-  for_each_dim(affine_, [&](int d) { served *= p.size[d]; });
+  for (const int d : members(affine_)) served *= p.size[d];
   add_plain(weights.served * served * repetitions * window_sharing(resolved, place.spatial, pair), repeats);
 }
 
@@ -204,7 +200,7 @@ void ChargeTables::add_between_memories(const ChargePlace& place, const KeeperPa
     // One first arrival for every copy in every sweep. These are subtracted, and idle copies make them fewer.
     double parents = spatial_between(place.spatial, uncoupled_, -1, pair.parent);
     for (int l = 0; l < p.levels; ++l)
-      if (fanouts.unshared >> l & 1U) parents *= spatial_between(place.spatial, uncoupled_, l - 1, l + 1);
+      if (contains(fanouts.unshared, l)) parents *= spatial_between(place.spatial, uncoupled_, l - 1, l + 1);
     part.first_parent = weights.first_parent * (elements * parents);
     part.first_child = weights.first_child * (elements * spatial_between(place.spatial, uncoupled_, -1, pair.child));
   }
@@ -244,8 +240,7 @@ void ChargeTables::add_plain(double weight, std::size_t repeats) {
 double ChargeTables::repeated(std::size_t number, const std::array<int, kMaxDims>& node) const {
   const Repeats& all = repeats(number);
   double product = 1;
-  for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(uncoupled_)) {
     product *= all[d][static_cast<std::size_t>(node[d])];
   }
   return product;
@@ -268,8 +263,7 @@ double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
     total += cost_of_begun(sums.weight, sums.first, sums.most, sums.elements * repeated(sums.repeats, node));
   if (parts_.empty()) return total;
   double affine = 1;
-  for (DimSet rest = affine_; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(affine_)) {
     affine *= left_[d][static_cast<std::size_t>(node[d])];
   }
   for (const Part& part : parts_) {
@@ -295,10 +289,10 @@ double ChargeTables::least(const std::array<std::vector<int>, kMaxDims>& states)
     for (const int state : states[d]) {
       bool fresh = true;
       for (const int other : different[d]) {
-        bool alike = !(affine_ >> d & 1U) &&
+        bool alike = !contains(affine_, d) &&
                      (forbidden_[d].empty() ||
                       forbidden_[d][static_cast<std::size_t>(state)] == forbidden_[d][static_cast<std::size_t>(other)]);
-        for (std::size_t number = 0; number <= fewer_.size() && (uncoupled_ >> d & 1U); ++number)
+        for (std::size_t number = 0; number <= fewer_.size() && contains(uncoupled_, d); ++number)
           alike &= repeats(number)[d][static_cast<std::size_t>(state)] ==
                    repeats(number)[d][static_cast<std::size_t>(other)];
         fresh &= !alike;
@@ -325,8 +319,7 @@ double ChargeTables::least(const std::array<std::vector<int>, kMaxDims>& states)
 std::vector<Factor> ChargeTables::factors(std::size_t number) const {
   const Repeats& all = repeats(number);
   std::vector<Factor> found;
-  for (DimSet rest = uncoupled_; rest != 0; rest &= rest - 1) {
-    const int d = std::countr_zero(rest);
+  for (const int d : members(uncoupled_)) {
     const std::vector<double>& values = all[d];
     if (values.size() == 1 && values[0] == 1) continue;
     Factor factor;
@@ -361,8 +354,8 @@ void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_b
         Factor factor;
         factor.stride = rank.stride;
         for (int d = 0; d < dims_; ++d) {
-          if (rank.stride[d] == 0 || folded >> d & 1U) continue;
-          folded |= DimSet{1} << d;
+          if (rank.stride[d] == 0 || contains(folded, d)) continue;
+          folded |= only(d);
           for (std::size_t cell = 0; cell < tables.back().size(); ++cell)
             tables.back()[cell] *= left_[d][cell / static_cast<std::size_t>(rank.stride[d]) % left_[d].size()];
         }
