@@ -92,9 +92,10 @@ FactorFloors::Place FactorFloors::after(const Place& place, int d, std::size_t i
 }
 
 double FactorFloors::least(const Place& place, int chosen, double steps) const {
-  double energy = 0;
+  const double macs = p_.macs * p_.mac_pj;
+  double energy = macs;
   for (int x = 0; x < p_.tensors; ++x) energy += least_[x][chosen][place[x]];
-  return bounds_.floor(p_.macs * p_.mac_pj + at_least<"L15.1">(energy, 0), steps * p_.cycles_per_mac);
+  return bounds_.floor(at_least<"L15.1">(energy, macs), steps * p_.cycles_per_mac);
 }
 
 }  // namespace pliant::exact
