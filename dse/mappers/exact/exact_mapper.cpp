@@ -151,7 +151,7 @@ class ExactMapper final : public Mapper {
     run.accelerator.conventions.halo = Conventions::Halo::kRun;
     std::uint64_t used_here = 0;
     SearchResult without;
-    without.infeasible = !divides(task, whole);
+    without.infeasible = exact::sure<"L14.1">(!divides(task, whole));
     without.lower_bound = kInfinity;
     if (!without.infeasible) without = prove_best(whole, limited(options), effort / 4, used_here);
     exact::Incumbent best = priced(task, problem, without.mapping);
@@ -204,8 +204,7 @@ class ExactMapper final : public Mapper {
     result.mapping = std::move(best.mapping);
     result.totals = best.totals;
     result.value = best.value;
-    const double least = std::min(without.lower_bound, result.lower_bound);
-    result.lower_bound = std::min(exact::at_least<"L14.1">(least, 0), result.value);
+    result.lower_bound = std::min({without.lower_bound, result.lower_bound, result.value});
     result.certified = result.mapping && exact::no_better(result.lower_bound, result.value);
     const bool enough = result.mapping && exact::no_better(result.lower_bound, result.value * (1 - gap));
     if (result.certified) result.lower_bound = result.value;

@@ -57,7 +57,7 @@ ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), 
       nearest = std::min(nearest, words * pj + energy_outside_fanouts(x, pattern.pairs));
       patterns_[x].push_back(std::move(pattern));
     }
-    known_by_units_[x] = sure<"L9.8">(known_by_units_[x]) && std::popcount(p_.fanouts) <= kMostKnownFanouts;
+    known_by_units_[x] = sure<"L9.7">(known_by_units_[x]) && std::popcount(p_.fanouts) <= kMostKnownFanouts;
     costs_of_[x] = costs;
     floor_of_[x] = nearest;
     floor_ += nearest;

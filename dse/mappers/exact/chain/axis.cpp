@@ -108,7 +108,7 @@ class ChainBuilder {
         stages_(static_cast<int>(rules.memories.size())),
         loose_(may_be_imperfect(rules.factorization, false)),
         dividing_(!may_be_imperfect(rules.factorization, true)),
-        smallest_only_(loose_ && sure<"L9.7">(smallest_bound_will_do(rules, problem, spatial, d))),
+        smallest_only_(loose_ && sure<"L9.6">(smallest_bound_will_do(rules, problem, spatial, d))),
         axes_(stages_) {}
 
   std::optional<Chain> build() {

@@ -54,14 +54,14 @@ Count fitting_iterations(const Problem& problem, const MapSpaceRules& rules, int
 
 std::optional<BatchDim> find_batch_dim(const Task& task, const Problem& problem, const MapSpaceRules& rules) {
   if (task.factorization == Factorization::kRubyT || task.factorization == Factorization::kPadding) return std::nullopt;
-  if (!sure<"L9.5">(counts_by_iteration(task, problem))) return std::nullopt;
+  if (!sure<"L9.4">(counts_by_iteration(task, problem))) return std::nullopt;
   std::optional<BatchDim> longest;
   // Where sums run along a dim, if only by an index such as Q + S with one Q, units that it is spread over finish none.
   for (int d = 0; d < problem.dims; ++d)
     if (problem.size[d] > 1 && problem.not_simple[d] == 0 && !contains(problem.summing, d) &&
         may_loop_outside_all(rules, d) && (!longest || problem.size[longest->dim] < problem.size[d]))
       longest = {d,
-                 static_cast<Count>(at_least<"L9.6">(static_cast<double>(fitting_iterations(problem, rules, d)), 0))};
+                 static_cast<Count>(at_least<"L9.5">(static_cast<double>(fitting_iterations(problem, rules, d)), 0))};
   return longest;
 }
 

@@ -79,7 +79,7 @@ std::optional<Mirror> find_mirror(const Layer& layer, const MapSpaceRules& rules
   const auto will_do = [&](const Mirror& mirror) {
     bool moves = false;  // dims of one iteration never loop
     for (std::size_t d = 0; d < layer.dims.size(); ++d) moves |= mirror[d] != none[d] && layer.dims[d].size > 1;
-    return moves && sure<"L9.4">(leaves_layer(layer, mirror, none) && leaves_rules(rules, mirror));
+    return moves && sure<"L9.3">(leaves_layer(layer, mirror, none) && leaves_rules(rules, mirror));
   };
   for (const Mirror& pair : pairs)
     if (will_do(pair)) return pair;

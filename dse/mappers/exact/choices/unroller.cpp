@@ -305,7 +305,7 @@ bool Unroller::stands_for(const Layout& a, const Layout& b) const {
     const int d = std::countr_zero(rest);
     stands = split(a, d).stands_at <= split(b, d).worth_at;
   }
-  return sure<"L9.3">(stands);
+  return stands;
 }
 
 /// Of the layouts of these factors those that can stand wherever any of them is worth it.
