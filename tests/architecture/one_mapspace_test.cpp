@@ -60,7 +60,7 @@ TEST(OneMapSpace, SharedFormulasStandOnce) {
       {"rounding of a ratio upwards by hand", std::regex(R"(\+ [^()]+ - 1\) / )"), {"core/legality_levels.cpp"}},
       {"no better than the incumbent",
        std::regex(R"(value \* \(1 - kRounding\))"),
-       {"dse/mappers/exact/search/search.h"}},
+       {"dse/mappers/exact/task/tolerances.h"}},
   };
   for (const Formula& formula : formulas) {
     std::set<std::string> found;
