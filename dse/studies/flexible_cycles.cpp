@@ -11,25 +11,25 @@
 namespace pliant {
 namespace {
 
-constexpr std::size_t kAxes = 6;
+constexpr std::size_t kSixDims = 6;
 
 /// Inputs, weights and outputs of a tile of this layer.
-Count words_of_tile(const std::array<Count, kAxes>& t, bool depthwise) {
+Count words_of_tile(const std::array<Count, kSixDims>& t, bool depthwise) {
   const Count window = (t[kP] + t[kR] - 1) * (t[kQ] + t[kS] - 1), outputs = t[kP] * t[kQ], filter = t[kR] * t[kS];
   if (depthwise) return t[kC] * (window + filter + outputs);
   return t[kC] * window + t[kM] * t[kC] * filter + t[kM] * outputs;
 }
 
-void list_tiles(const InflexibleNetwork::Shape& shape, Count room, std::size_t dim, std::array<Count, kAxes>& tile,
-                std::vector<std::array<Count, kAxes>>& into) {
-  if (dim == kAxes) {
+void list_tiles(const InflexibleNetwork::Shape& shape, Count room, std::size_t dim, std::array<Count, kSixDims>& tile,
+                std::vector<std::array<Count, kSixDims>>& into) {
+  if (dim == kSixDims) {
     into.push_back(tile);
     return;
   }
   for (Count size = 1; size <= shape.size[dim]; ++size) {
     if (shape.size[dim] % size != 0) continue;
     tile[dim] = size;
-    for (std::size_t later = dim + 1; later < kAxes; ++later) tile[later] = 1;
+    for (std::size_t later = dim + 1; later < kSixDims; ++later) tile[later] = 1;
     if (words_of_tile(tile, shape.depthwise) > room) break;
     list_tiles(shape, room, dim + 1, tile, into);
   }
@@ -75,8 +75,8 @@ std::vector<FlexibleCycles::Wiring> FlexibleCycles::wirings(const InflexibleDesi
   if (!free.parallel) {
     add_shapes(design.row_dim, design.col_dim);
   } else {
-    for (std::size_t a = 0; a < kAxes; ++a)
-      for (std::size_t b = 0; b < kAxes; ++b) add_shapes(a, b);
+    for (std::size_t a = 0; a < kSixDims; ++a)
+      for (std::size_t b = 0; b < kSixDims; ++b) add_shapes(a, b);
   }
   return all;
 }
@@ -106,7 +106,7 @@ double FlexibleCycles::fewest_words(std::size_t layer, const Sizes& tile, const 
   const InflexibleNetwork::Shape& shape = network_.shapes()[layer];
   if (!any_order) return dram_words(shape, tile, design.order).longest();
   std::uint32_t moving = 0;
-  for (std::size_t d = 0; d < kAxes; ++d)
+  for (std::size_t d = 0; d < kSixDims; ++d)
     if (tile[d] != shape.size[d]) moving |= 1U << d;
   double least = kInfinity;
   for (const Order& order : orders_that_differ(moving, shape.depthwise))

@@ -25,8 +25,8 @@ struct PrintedLayer {
   const char* layer;
   double relative, folds;  ///< of C over rows and K over columns
 };
-constexpr std::array kPrinted = {PrintedLayer{"MnasNet L15", 0.04, 6}, PrintedLayer{"MnasNet L16", 0.04, 8},
-                                 PrintedLayer{"MnasNet L25", 0.80, 45}};
+constexpr std::array kPrintedLayers = {PrintedLayer{"MnasNet L15", 0.04, 6}, PrintedLayer{"MnasNet L16", 0.04, 8},
+                                       PrintedLayer{"MnasNet L25", 0.80, 45}};
 
 Layer conv_of(const std::array<Count, 6>& size, bool depthwise) {
   return make_conv("layer", {.M = depthwise ? size[1] : size[0],
@@ -71,7 +71,7 @@ void ladder(const StudyContext& context, StudyResult& result) {
   };
   for (const GammaRun& run : runs) {
     const double as_given = macs_of(run.outputs) / kPes, as_listed = macs_of(run.inputs) / kPes;
-    for (const PrintedLayer& printed : kPrinted)
+    for (const PrintedLayer& printed : kPrintedLayers)
       if (run.layer == printed.layer)
         add(run, "printed",
             printed.relative * printed.folds * macs_of(run.inputs) / static_cast<double>(run.inputs[0] * run.inputs[1]),

@@ -58,9 +58,9 @@ class Notes {
     return fmt::format(" [{}]", at - texts_.begin() + 1);
   }
   std::string list() const {
-    std::string text;
-    for (std::size_t i = 0; i < texts_.size(); ++i)
-      text += fmt::format("{}- [{}] {}\n", i == 0 ? "\n" : "", i + 1, texts_[i]);
+    if (texts_.empty()) return "";
+    std::string text = "\n| note | |\n|---|---|\n";
+    for (std::size_t i = 0; i < texts_.size(); ++i) text += fmt::format("| [{}] | {} |\n", i + 1, texts_[i]);
     return text;
   }
 

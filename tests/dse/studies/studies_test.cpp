@@ -213,7 +213,7 @@ TEST(Summary, VerdictsAddUp) {
             "| Q | **all** | 4 |  |  | 1 |  | 1 | 1 |  | 1 | 1 |\n");
   const std::string text = rows_text(rows);
   EXPECT_NE(text.find("| Fig. 2 | d | 2 | 1 | not reproduced [1] |"), std::string::npos);
-  EXPECT_NE(text.find("\n- [1] no setting\n- [2] it went in\n- [3] chosen\n"), std::string::npos);
+  EXPECT_NE(text.find("\n| [1] | no setting |\n| [2] | it went in |\n| [3] | chosen |\n"), std::string::npos);
 }
 
 TEST(FlexibilityPaper, AChartNamesAxesAndArea) {
