@@ -32,7 +32,7 @@ const std::vector<Point>& points() {
       {"the tie best for the future was taken", "future-proofing.md", {"No foresight", "ties.png"}},
       {"the same for language models", "llm-future.md", {"Over designs that were equally good", "llm_ties.png"}},
       {"a model that always says 1.00", "README.md", {"would have"}},
-      {"Fig. 13: 12 exact entries are printed 1.00", "future-proofing.md", {"are printed as 1.00"}},
+      {"Fig. 13: most exact entries are printed 1.00", "future-proofing.md", {"are printed as 1.00"}},
       {"energies of Fig. 9 with DRAM at 0 pJ", "isolation.md", {"0.59 (L16) and 0.52 (L21)"}},
       {"T without a limit is depthwise only", "isolation.md", {"depthwise layers only"}},
       {"Fig. 11's FullFlex-1111 is below the bound", "ladder.md", {"0.085 and 0.068"}},
