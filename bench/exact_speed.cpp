@@ -46,11 +46,11 @@ std::vector<Task> quickflow60(const char* conventions) {
 std::vector<Task> goma192() {
   std::vector<Task> all;
   for (const char* length : {"1k", "8k", "32k"})
-    for (const char* model : {"llm_qwen3_0_6b", "llm_llama3_2_1b"})
+    for (const char* model : {"goma_qwen3_0_6b", "goma_llama3_2_1b"})
       for (const char* name : {"goma_eyeriss", "goma_gemmini"})
         add_tasks(name, std::string(model) + "_" + length, nullptr, all);
   for (const char* length : {"2k", "32k", "128k"})
-    for (const char* model : {"llm_qwen3_32b", "llm_llama3_3_70b"})
+    for (const char* model : {"goma_qwen3_32b", "goma_llama3_3_70b"})
       for (const char* name : {"goma_a100", "goma_tpuv1"})
         add_tasks(name, std::string(model) + "_" + length, nullptr, all);
   return all;

@@ -132,8 +132,8 @@ def timeloop(pliant):
 
 def goma(pliant):
     """Every GEMM by `exact`, and every case (eight GEMMs) by `exact` and by the mapper `goma`."""
-    edge = ["llm_qwen3_0_6b", "llm_llama3_2_1b"], ["1k", "8k", "32k"], ["goma_eyeriss", "goma_gemmini"]
-    centre = ["llm_qwen3_32b", "llm_llama3_3_70b"], ["2k", "32k", "128k"], ["goma_a100", "goma_tpuv1"]
+    edge = ["goma_qwen3_0_6b", "goma_llama3_2_1b"], ["1k", "8k", "32k"], ["goma_eyeriss", "goma_gemmini"]
+    centre = ["goma_qwen3_32b", "goma_llama3_3_70b"], ["2k", "32k", "128k"], ["goma_a100", "goma_tpuv1"]
     rows, cases, gemms = [], [], {"exact": [], "goma": []}
     for models, lengths, templates in (edge, centre):
         for template, model, length in itertools.product(templates, models, lengths):

@@ -52,6 +52,9 @@ std::string proof(const SearchedLayer& searched, std::string_view mapper) {
            fmt::format(", proven lower bound {:.7g}, gap {:.3g} %", result.lower_bound, 100 * result.gap());
   } else if (result.ended_by == EndedBy::kMixedConventions) {
     text = "best found: " + text + ", not certified: mixed conventions (proofs hold for the presets)";
+  } else if (mapper == "goma" && result.ended_by == EndedBy::kProof) {
+    text = "best found: " + text +
+           "; proven of GOMA's closed form only: no mapping that uses all processing elements has less energy in it";
   } else {
     text = "best found: " + text + ", nothing proven about it";
   }

@@ -16,6 +16,7 @@ StudyResult run_ruby_deepbench_study(const StudyContext& context);
 StudyResult run_goma_study(const StudyContext& context);
 StudyResult run_quickflow_study(const StudyContext& context);
 StudyResult run_future_proofing_study(const StudyContext& context);
+StudyResult run_ladder_study(const StudyContext& context);
 StudyResult run_llm_future_study(const StudyContext& context);
 
 }  // namespace pliant

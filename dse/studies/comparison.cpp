@@ -27,8 +27,7 @@ bool meets(PublishedValue::Relation relation, double ours, double value) {
   return false;
 }
 
-Verdict judge(const PublishedValue& published, Remark::Status status, double ours) {
-  if (status == Remark::Status::kUnchecked) return Verdict::kUnchecked;
+Verdict judge_open(const PublishedValue& published, Remark::Status status, double ours) {
   if (published.relation != PublishedValue::Relation::kEqual)
     return meets(published.relation, ours, published.value) ? Verdict::kHolds : Verdict::kNotReproduced;
   const double scale = std::pow(10.0, published.decimals);
@@ -36,6 +35,14 @@ Verdict judge(const PublishedValue& published, Remark::Status status, double our
   if (std::floor(ours * scale + 0.5 + kHair) == printed) return Verdict::kExact;
   if (status == Remark::Status::kExact && std::floor(ours * scale + kHair) == printed) return Verdict::kCut;
   return meets(PublishedValue::Relation::kNear, ours, published.value) ? Verdict::kNear : Verdict::kNotReproduced;
+}
+
+Verdict judge(const PublishedValue& published, Remark::Status status, double ours) {
+  if (status == Remark::Status::kUnchecked) return Verdict::kUnchecked;
+  if (status == Remark::Status::kSkipped) return Verdict::kSkipped;
+  if (status == Remark::Status::kInput) return Verdict::kInput;
+  const Verdict verdict = judge_open(published, status, ours);
+  return status == Remark::Status::kFitted && verdict != Verdict::kNotReproduced ? Verdict::kFitted : verdict;
 }
 
 /// Twelve digits: sums taken in another order may differ in the last ones.
@@ -51,6 +58,9 @@ std::string Comparison::verdict_text() const {
     case Verdict::kHolds: return "holds";
     case Verdict::kNotReproduced: return "not reproduced";
     case Verdict::kUnchecked: return "cannot be checked";
+    case Verdict::kInput: return "input";
+    case Verdict::kFitted: return "fitted";
+    case Verdict::kSkipped: return "not attempted";
     case Verdict::kOursOnly: return "not printed";
   }
   return "?";
@@ -63,22 +73,22 @@ std::vector<Comparison> compare(const std::vector<PublishedValue>& published, co
     if (value.study != study) continue;
     const Remark& remark = remark_on(value, remarks);
     const auto found = std::ranges::find(findings, value.quantity, &Finding::quantity);
-    if (found == findings.end() && remark.status != Remark::Status::kUnchecked) continue;
+    const bool without_ours = remark.status == Remark::Status::kUnchecked || remark.status == Remark::Status::kSkipped;
+    if (found == findings.end() && !without_ours) continue;
     Comparison row;
     row.figure = value.figure;
     row.quantity = value.quantity;
     const bool number = value.relation == PublishedValue::Relation::kEqual;
     row.published = number ? value.text : fmt::format("{} {}", to_string(value.relation), value.text);
-    row.verdict = Verdict::kUnchecked;
+    row.verdict = remark.status == Remark::Status::kSkipped ? Verdict::kSkipped : Verdict::kUnchecked;
     row.must_be_exact = remark.status == Remark::Status::kExact;
     if (found != findings.end()) {
       row.ours = rounded(found->value);
       row.verdict = judge(value, remark.status, found->value);
       if (number && value.value != 0) row.ratio = rounded(found->value / value.value);
     }
-    const bool needs_a_word =
-        row.verdict == Verdict::kNear || row.verdict == Verdict::kNotReproduced || row.verdict == Verdict::kUnchecked;
-    if (needs_a_word) row.because = remark.text;
+    const bool needs_a_word = row.verdict != Verdict::kExact && row.verdict != Verdict::kCut;
+    if (needs_a_word && row.verdict != Verdict::kHolds) row.because = remark.text;
     rows.push_back(std::move(row));
   }
   for (const Finding& finding : findings) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published beside ours, with a verdict that says no more than was shown. There is no word for "refuted": that takes a
-// statement of a paper about its own setting and a certificate in that setting, and no paper prints its setting in full
-// where ours differs.
+// Published beside ours, with a verdict that says no more than was shown. There is no word for "refuted"; where a
+// paper's setting is public and a certificate of ours contradicts it, the remark says so.
 #pragma once
 
 #include <optional>
@@ -21,6 +20,9 @@ enum class Verdict : std::uint8_t {
   kHolds,          ///< a statement that ours meets
   kNotReproduced,  ///< ours is farther off, or does not meet the statement; the remark says what was tried
   kUnchecked,      ///< what would decide it is not printed; the remark says what
+  kInput,          ///< the printed number is an input of ours
+  kFitted,         ///< ours is as near as kExact, kNear or kHolds, by a choice that was made for it
+  kSkipped,        ///< not attempted, though it could be checked
   kOursOnly,       ///< nothing is printed
 };
 

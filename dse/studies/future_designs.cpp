@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "core/arithmetic.h"
 #include "dse/studies/flexibility_paper.h"
+#include "dse/studies/flexible_cycles.h"
 #include "dse/studies/inflexible_cost.h"
 #include "dse/studies/study_task.h"
 
@@ -13,13 +14,6 @@ namespace pliant {
 namespace {
 
 constexpr std::size_t kSeeds = 20;  ///< of the genetic search
-
-std::vector<InflexibleNetwork> seven_networks(const StudyContext& context) {
-  std::vector<InflexibleNetwork> networks;
-  for (const FutureNetwork& network : kFutureNetworks)
-    networks.emplace_back(load_workload(context.library, network.workload));
-  return networks;
-}
 
 /// Cycles of the networks on a design, geometric mean.
 double mean_cycles(const std::vector<InflexibleNetwork>& networks, const InflexibleDesign& design,
@@ -30,6 +24,13 @@ double mean_cycles(const std::vector<InflexibleNetwork>& networks, const Inflexi
 }
 
 }  // namespace
+
+std::vector<InflexibleNetwork> seven_networks(const StudyContext& context) {
+  std::vector<InflexibleNetwork> networks;
+  for (const FutureNetwork& network : kFutureNetworks)
+    networks.emplace_back(load_workload(context.library, network.workload));
+  return networks;
+}
 
 InflexibleHardware hardware_under(const StudyContext& context, const std::string& bandwidth) {
   const Accelerator reference = load_accelerator(context.library, "flexref");
@@ -62,19 +63,47 @@ AlexnetOptima alexnet_optima(const StudyContext& context, const std::string& ban
   const std::vector<InflexibleNetwork> networks = seven_networks(context);
   AlexnetOptima optima;
   optima.cycles = best_design(context, networks.front(), bandwidth).cycles;
-  optima.least_cycles = kInfinity;
+  std::vector<InflexibleDesign> all;
+  std::vector<double> means;
   networks.front().for_each_tie(hardware, optima.cycles, [&](const InflexibleDesign& design) {
-    const double mean = mean_cycles(networks, design, hardware);
-    ++optima.count;
+    all.push_back(design);
+    means.push_back(mean_cycles(networks, design, hardware));
     const auto runs = [&](std::size_t dim) { return design.row_dim == dim || design.col_dim == dim; };
     optima.y_and_k += runs(kP) && runs(kM) ? 1 : 0;
-    optima.most_cycles = std::max(optima.most_cycles, mean);
-    if (mean < optima.least_cycles) {
-      optima.least_cycles = mean;
-      optima.design = design;
-    }
   });
+  optima.count = static_cast<double>(all.size());
+  optima.least_cycles = std::ranges::min(means);
+  optima.most_cycles = std::ranges::max(means);
+  optima.design = middle_design(all, means);
+  optima.some = evenly_spaced(all, kTiesLookedAt);
   return optima;
+}
+
+InflexibleDesign middle_design(const std::vector<InflexibleDesign>& designs, const std::vector<double>& cost) {
+  std::vector<std::size_t> order(designs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return cost[i]; });
+  return designs[order[(order.size() - 1) / 2]];
+}
+
+std::vector<std::vector<double>> gains_by_design(const StudyContext& context,
+                                                 const std::vector<InflexibleNetwork>& networks,
+                                                 const std::string& bandwidth,
+                                                 const std::vector<InflexibleDesign>& designs,
+                                                 const std::vector<std::string>& classes) {
+  const InflexibleHardware hardware = hardware_under(context, bandwidth);
+  std::vector<std::vector<double>> gains(classes.size(), std::vector<double>(designs.size(), 0));
+  for_each_task(context, fmt::format("designs that are as good{}", under(bandwidth)), classes.size(),
+                [&](std::size_t c, const StudyContext&) {
+                  const FreeAxes free = free_axes(classes[c]);
+                  for (const InflexibleNetwork& network : networks) {
+                    FlexibleCycles flexible(network, hardware);
+                    for (std::size_t i = 0; i < designs.size(); ++i)
+                      gains[c][i] += std::log(network.cycles(designs[i], hardware) / flexible.cycles(designs[i], free));
+                  }
+                  for (double& gain : gains[c]) gain = std::exp(gain / static_cast<double>(networks.size()));
+                });
+  return gains;
 }
 
 AlexnetSearched alexnet_by_genetic_search(const StudyContext& context, const std::string& bandwidth, double optimum) {

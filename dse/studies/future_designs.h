@@ -42,9 +42,28 @@ struct AlexnetOptima {
   double y_and_k = 0;      ///< how many of them run Y and K in parallel
   double most_cycles = 0;  ///< mean on the design that serves the seven worst
   double least_cycles = 0;
-  InflexibleDesign design;  ///< the one that serves the seven best, the first of several
+  /// The one in the middle when they are ordered by that mean, the earlier of equal ones first: whoever builds for
+  /// AlexNet cannot know what comes later, so neither the best nor the worst is what to expect.
+  InflexibleDesign design;
+  std::vector<InflexibleDesign> some;  ///< at most kTiesLookedAt of them, evenly spaced
 };
+inline constexpr std::size_t kTiesLookedAt = 1000;
 AlexnetOptima alexnet_optima(const StudyContext& context, const std::string& bandwidth);
+
+/// The design in the middle, by `cost` of each, the earlier of equal ones first.
+InflexibleDesign middle_design(const std::vector<InflexibleDesign>& designs, const std::vector<double>& cost);
+
+/// Some classes of flexibility, built into each of some designs: speedups over that design on some networks, geometric
+/// mean, by class (its bits, "1010") and design. In closed form.
+std::vector<std::vector<double>> gains_by_design(const StudyContext& context,
+                                                 const std::vector<InflexibleNetwork>& networks,
+                                                 const std::string& bandwidth,
+                                                 const std::vector<InflexibleDesign>& designs,
+                                                 const std::vector<std::string>& classes);
+/// The classes that distributions over ties are shown for.
+inline constexpr std::array<const char*, 7> kTieClasses = {"1000", "0100", "0010", "0001", "0011", "1010", "1111"};
+
+std::vector<InflexibleNetwork> seven_networks(const StudyContext& context);
 
 /// What the paper's search finds instead: 20 seeds.
 struct AlexnetSearched {

@@ -11,7 +11,9 @@
 #include <map>
 
 #include "dse/studies/all_studies.h"
+#include "dse/studies/five_numbers.h"
 #include "dse/studies/flexibility_paper.h"
+#include "dse/studies/flexible_cycles.h"
 #include "dse/studies/future_table.h"
 #include "dse/studies/inflexible_accelerator.h"
 #include "dse/studies/study_table.h"
@@ -129,6 +131,41 @@ void designs_of_alexnet(const StudyContext& context, const AlexnetOptima& optima
   found(over + "largest of 20 seeds", by_seed.back() / flexible);
 }
 
+/// Which of the designs that are as good for AlexNet was built decides what flexibility is worth later: the speedup of
+/// each class over each of them.
+void gains_over_ties(const StudyContext& context, const AlexnetOptima& optima, const FutureTable& table,
+                     const std::string& bandwidth, DataTable& ties, StudyResult& result) {
+  const std::vector<InflexibleNetwork> networks = seven_networks(context);
+  const std::vector<std::string> classes(kTieClasses.begin(), kTieClasses.end());
+  const auto gains = gains_by_design(context, networks, bandwidth, optima.some, classes);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const std::string flexibility = "FullFlex-" + classes[c];
+    const std::array<double, 5> five = five_numbers(gains[c]);
+    for (std::size_t i = 0; i < five.size(); ++i)
+      result.found(fmt::format("{} speedup over the designs that are as good for AlexNet, {}{}", flexibility,
+                               kFiveNumbers[i], under(bandwidth)),
+                   five[i]);
+    const double area_percent = 100 * (table.area(flexibility) / table.area(kInFlex) - 1);
+    add_row(ties, bandwidth_label(bandwidth), axes_label(flexibility, area_percent), five[0], five[1], five[2], five[3],
+            five[4], area_percent);
+  }
+}
+
+/// The same classes in closed form and by the mapper: the largest relative difference.
+double deviation_of_classes(const StudyContext& context, const FutureTable& table, const InflexibleDesign& design,
+                            const std::string& bandwidth) {
+  double deviation = 0;
+  for (const FutureNetwork& network : kFutureNetworks) {
+    const InflexibleNetwork shapes(load_workload(context.library, network.workload));
+    FlexibleCycles flexible(shapes, hardware_under(context, bandwidth));
+    for (const char* bits : kTieClasses) {
+      const double mapped = table.cycles(fmt::format("FullFlex-{}", bits), network);
+      deviation = std::max(deviation, std::abs(flexible.cycles(design, free_axes(bits)) / mapped - 1));
+    }
+  }
+  return deviation;
+}
+
 /// What each class is worth under a bandwidth, and what it costs in area.
 void add_gains(const FutureTable& future, const std::string& bandwidth, DataTable& gains, StudyResult& result) {
   const std::string where = bandwidth == kPaperBandwidth ? "" : under(bandwidth);
@@ -211,7 +248,9 @@ StudyResult run_future_proofing_study(const StudyContext& context) {
   StudyResult result;
   DataTable designs = table_of({"bandwidth", "network", "design", "cycles"});
   DataTable gains = table_of({"bandwidth", "flexibility", "axes", "speedup", "area_percent"});
-  double deviation = 0;
+  DataTable ties =
+      table_of({"bandwidth", "axes", "least", "lower quartile", "median", "upper quartile", "most", "area_percent"});
+  double deviation = 0, deviation_of_ties = 0;
   std::vector<const char*> bandwidths(kBandwidths.begin(), kBandwidths.end());
   if (context.quick) bandwidths = {kPaperBandwidth};
   std::vector<AlexnetOptima> optima_under(bandwidths.size());
@@ -243,12 +282,20 @@ StudyResult run_future_proofing_study(const StudyContext& context) {
     takeaways(future, x_opt, bandwidth, result);
     designs_of_alexnet(context, optima, future, bandwidth, result);
     add_gains(future, bandwidth, gains, result);
+    gains_over_ties(context, optima, future, bandwidth, ties, result);
+    deviation_of_ties = std::max(deviation_of_ties, deviation_of_classes(context, future, optima.design, bandwidth));
     if (printed) flexible_classes_by_search(context, optima.design, future, result);
   }
   result.found(context.quick ? "largest relative difference of the closed form from the mapper of the quick run"
                              : "largest relative difference of the closed form from the mapper",
                deviation);
-  if (!context.quick) result.charts.push_back(gains_and_area(std::move(gains)));
+  if (!context.quick) {
+    result.found("largest relative difference of the closed form of seven classes from the mapper", deviation_of_ties);
+    result.charts.push_back(gains_and_area(std::move(gains)));
+    result.charts.push_back(
+        five_number_chart("ties", "What each class gains over designs that are equally good for AlexNet", ties));
+    result.tables.emplace_back("ties", std::move(ties));
+  }
   result.tables.emplace_back("inflexible_designs", std::move(designs));
   return result;
 }

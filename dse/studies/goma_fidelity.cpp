@@ -5,10 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <numeric>
 #include <random>
+#include <string_view>
 
+#include "core/input/source_text.h"
 #include "costmodel/report.h"
+#include "dse/studies/study_csv.h"
 #include "dse/studies/study_table.h"
 #include "dse/studies/study_task.h"
 #include "flex/mapspace/factors.h"
@@ -19,40 +25,56 @@ namespace {
 
 constexpr std::size_t kRandomSets = 60;
 
-/// GEMMs of the fidelity set: all of the model but lm_head, a matrix-vector product.
-std::vector<Layer> gemms_of_the_set(const StudyContext& context) {
-  std::vector<Layer> gemms;
-  for (const Workload::Entry& entry : load_workload(context.library, "llm_llama3_2_1b_1k").layers)
-    if (entry.layer.dims[0].size > 1) gemms.push_back(entry.layer);
-  return gemms;
-}
-
-/// Tiles of at most these sizes.
-GomaTiling tiling_of(const Layer& gemm, const std::array<std::array<double, 3>, 3>& most) {
-  GomaTiling tiling;
-  for (std::size_t d = 0; d < 3; ++d) {
-    tiling[0][d] = static_cast<double>(gemm.dims[d].size);
-    for (std::size_t p = 1; p < tiling.size(); ++p) tiling[p][d] = std::min(tiling[p - 1][d], most[p - 1][d]);
+/// The GEMMs of the fidelity set, each with its tilings.
+struct GemmTilings {
+  Layer gemm;
+  std::vector<GomaTiling> tilings;
+};
+std::vector<GemmTilings> read_tilings(const StudyContext& context) {
+  std::map<std::string, Layer> gemms;
+  for (const Workload::Entry& entry : load_workload(context.library, "goma_llama3_2_1b_1k").layers)
+    gemms.emplace(entry.layer.name, entry.layer);
+  const std::filesystem::path file = context.library.configs() / "studies" / "goma_tilings.csv";
+  std::vector<GemmTilings> all;
+  for (const StudyCsvRow& row :
+       read_study_csv(read_source(file), file.string(),
+                      {"gemm", "tiling", "M0", "N0", "K0", "M1", "N1", "K1", "M2", "N2", "K2", "M3", "N3", "K3"})) {
+    const auto gemm = gemms.find(row.text(0));
+    if (gemm == gemms.end()) row.fail(0, "unknown", "a GEMM of goma_llama3_2_1b_1k");
+    if (all.empty() || all.back().gemm.name != row.text(0)) all.push_back({gemm->second, {}});
+    GomaTiling& tiling = all.back().tilings.emplace_back();
+    for (std::size_t d = 0; d < 3; ++d) {
+      double tile = 1;
+      for (std::size_t stage = 4; stage-- > 0;) {
+        const std::size_t field = 2 + 3 * stage + d;
+        const double factor = std::strtod(row.text(field).c_str(), nullptr);
+        if (factor < 1) row.fail(field, "not a factor", "1 or more");
+        tiling[stage][d] = tile *= factor;
+      }
+      if (tile != static_cast<double>(gemm->second.dims[d].size))
+        row.fail(2 + d, "the factors do not make the GEMM", "factors whose product is its size");
+    }
   }
-  return tiling;
+  return all;
 }
 
 double words_of(const std::array<double, 3>& tile) { return tile[0] * tile[1] + tile[0] * tile[2] + tile[1] * tile[2]; }
 
 /// The same with tilings that nobody chose: is 99.26 % a property of the formula, or of the paper's tilings?
-void random_tilings(const StudyContext& context, const Accelerator& accelerator, const std::vector<Layer>& gemms,
+void random_tilings(const StudyContext& context, const Accelerator& accelerator, const std::vector<GemmTilings>& gemms,
                     StudyResult& result) {
   std::vector<GomaFidelity> sets(kRandomSets);
   for_each_task(context, "random tilings of the fidelity set", kRandomSets, [&](std::size_t set, const StudyContext&) {
     for (std::size_t gemm = 0; gemm < gemms.size(); ++gemm)
       for (const std::size_t which : {0, 1}) {
         const std::uint64_t seed = (set * gemms.size() + gemm) * 2 + which + 1;
-        sets[set].add(gemms[gemm], accelerator, random_goma_tiling(gemms[gemm], accelerator, seed));
+        const Layer& layer = gemms[gemm].gemm;
+        sets[set].add(layer, accelerator, random_goma_tiling(layer, accelerator, seed), all_goma_choices());
       }
   });
   std::vector<double> identical, mean_error;
   for (const GomaFidelity& set : sets) {
-    identical.push_back(set.identical_percent());
+    identical.push_back(set.percent(set.identical));
     mean_error.push_back(set.mean_error());
   }
   std::ranges::sort(identical);
@@ -73,25 +95,66 @@ void random_tilings(const StudyContext& context, const Accelerator& accelerator,
 
 }  // namespace
 
-void GomaFidelity::add(const Layer& gemm, const Accelerator& accelerator, const GomaTiling& tiling) {
-  const GomaEnergies per_access = goma_energies(accelerator);
-  GomaMapping m;
-  m.tile = tiling;
+std::vector<GomaChoice> all_goma_choices() {
+  std::vector<GomaChoice> choices;
   for (int choice = 0; choice < 9 * 64; ++choice) {
-    m.walking = {choice % 3, choice / 3 % 3};
+    GomaChoice& one = choices.emplace_back();
+    one.walking = {choice % 3, choice / 3 % 3};
     for (std::size_t d = 0; d < 3; ++d) {
-      m.in_sram[d] = (choice / 9 >> d & 1) != 0;
-      m.in_regfile[d] = (choice / 72 >> d & 1) != 0;
+      one.in_sram[d] = (choice / 9 >> d & 1) != 0;
+      one.in_regfile[d] = (choice / 72 >> d & 1) != 0;
     }
+  }
+  return choices;
+}
+
+std::vector<GomaChoice> paper_goma_choices() {
+  // "SR": in SRAM and register file, "S": SRAM only, "R": register file only, "-": neither; by normal x, y, z.
+  constexpr std::array<std::array<std::string_view, 3>, 16> kBypasses = {{{"SR", "SR", "SR"},
+                                                                          {"-", "-", "-"},
+                                                                          {"SR", "R", "SR"},
+                                                                          {"SR", "S", "SR"},
+                                                                          {"SR", "SR", "R"},
+                                                                          {"SR", "SR", "S"},
+                                                                          {"R", "SR", "SR"},
+                                                                          {"S", "SR", "SR"},
+                                                                          {"S", "S", "SR"},
+                                                                          {"R", "R", "R"},
+                                                                          {"S", "S", "R"},
+                                                                          {"S", "-", "S"},
+                                                                          {"-", "S", "S"},
+                                                                          {"-", "-", "R"},
+                                                                          {"-", "R", "-"},
+                                                                          {"R", "-", "-"}}};
+  std::vector<GomaChoice> choices;
+  for (int axes = 0; axes < 9; ++axes)
+    for (const auto& bypass : kBypasses) {
+      GomaChoice& one = choices.emplace_back();
+      one.walking = {axes / 3, axes % 3};
+      for (std::size_t d = 0; d < 3; ++d) {
+        one.in_sram[d] = bypass[d].find('S') != std::string_view::npos;
+        one.in_regfile[d] = bypass[d].find('R') != std::string_view::npos;
+      }
+    }
+  return choices;
+}
+
+void GomaFidelity::add(const Layer& gemm, const Accelerator& accelerator, const GomaTiling& tiling,
+                       const std::vector<GomaChoice>& choices) {
+  const GomaEnergies per_access = goma_energies(accelerator);
+  for (const GomaChoice& choice : choices) {
+    const GomaMapping m{tiling, choice.walking, choice.in_sram, choice.in_regfile};
     const double ours = price(gemm, accelerator, to_mapping(m, gemm)).totals.energy_pj;
-    const double theirs = goma_energy(m, per_access, as_published(m));
+    const GomaMapping moving = with_moving_axes(m);
+    const double theirs = goma_energy(moving, per_access, as_published(moving));
     const auto same = [&](double value) { return std::abs(value - ours) <= 1e-9 * ours; };
+    literal += same(goma_energy(m, per_access, as_published(m))) ? 1 : 0;
     identical += same(theirs) ? 1 : 0;
     repaired += same(goma_energy(m, per_access, as_walked(m))) ? 1 : 0;
-    errors.push_back(same(theirs) ? 0 : 100 * std::abs(theirs - ours) / ours);
+    errors.push_back(same(theirs) ? 0 : 100 * std::abs(theirs - ours) / std::max(theirs, ours));
     energies.push_back({theirs, ours});
-    difference += std::abs(theirs - ours);
-    total += ours;
+    difference += std::abs(theirs - ours) / static_cast<double>(gemm.macs());
+    total += ours / static_cast<double>(gemm.macs());
   }
 }
 
@@ -126,16 +189,16 @@ GomaTiling random_goma_tiling(const Layer& gemm, const Accelerator& accelerator,
 
 void goma_fidelity(const StudyContext& context, StudyResult& result) {
   const Accelerator accelerator = load_accelerator(context.library, "goma_eyeriss");
-  const std::vector<Layer> gemms = gemms_of_the_set(context);
+  const std::vector<GemmTilings> gemms = read_tilings(context);
   GomaFidelity fidelity;
-  for (const Layer& gemm : gemms) {
-    fidelity.add(gemm, accelerator, tiling_of(gemm, {{{128, 128, 32}, {64, 64, 4}, {4, 4, 4}}}));
-    fidelity.add(gemm, accelerator, tiling_of(gemm, {{{256, 256, 64}, {32, 32, 32}, {8, 8, 2}}}));
-  }
+  for (const GemmTilings& one : gemms)
+    for (const GomaTiling& tiling : one.tilings) fidelity.add(one.gemm, accelerator, tiling, paper_goma_choices());
   result.found("mappings of the fidelity set", fidelity.mappings());
-  result.found("closed form identical to the model (% of mappings)", fidelity.identical_percent());
+  result.found("closed form identical to the model (% of mappings)", fidelity.percent(fidelity.identical));
   result.found("closed form identical to the model (mappings)", fidelity.identical);
+  result.found("closed form, walking axes taken literally, identical to the model (mappings)", fidelity.literal);
   result.found("closed form, mean relative error (%)", fidelity.mean_error());
+  result.found("closed form, consistency of energy with the model (%)", 100 - fidelity.mean_error());
   std::vector<double> errors = fidelity.errors;
   std::ranges::sort(errors);
   const auto percentile = [&](double share) {
@@ -145,12 +208,11 @@ void goma_fidelity(const StudyContext& context, StudyResult& result) {
   result.found("closed form, p95 of the relative error (%)", percentile(0.95));
   result.found("closed form, p99 of the relative error (%)", percentile(0.99));
   result.found("closed form, energy-weighted error (%)", 100 * fidelity.difference / fidelity.total);
-  result.found("closed form with both repairs identical (% of mappings)",
-               100 * fidelity.repaired / fidelity.mappings());
+  result.found("closed form with both repairs identical (% of mappings)", fidelity.percent(fidelity.repaired));
   DataTable table = table_of({"gemm", "mapping", "closed_form_pj", "model_pj"});
   const std::size_t of_gemm = fidelity.energies.size() / gemms.size();
   for (std::size_t i = 0; i < fidelity.energies.size(); ++i)
-    add_row(table, gemms[i / of_gemm].name, static_cast<std::int64_t>(i % of_gemm), fidelity.energies[i][0],
+    add_row(table, gemms[i / of_gemm].gemm.name, static_cast<std::int64_t>(i % of_gemm), fidelity.energies[i][0],
             fidelity.energies[i][1]);
   result.tables.emplace_back("fidelity", std::move(table));
   if (!context.quick) random_tilings(context, accelerator, gemms, result);

@@ -10,9 +10,10 @@
 #include <map>
 #include <span>
 
-#include "core/arithmetic.h"
 #include "dse/studies/all_studies.h"
+#include "dse/studies/five_numbers.h"
 #include "dse/studies/flexibility_paper.h"
+#include "dse/studies/flexible_cycles.h"
 #include "dse/studies/future_designs.h"
 #include "dse/studies/inflexible_accelerator.h"
 #include "dse/studies/study_sweep.h"
@@ -46,10 +47,12 @@ std::vector<Workload> load_era(const StudyContext& context, std::span<const char
   return all;
 }
 
-/// Of the designs that are optimal for an era the one that serves the language models best, the first of several; and
-/// how far the worst is from it.
+/// Of the designs that are optimal for an era the one in the middle when they are ordered by what they take for the
+/// language models (nobody can know the best when building for the era); some of the others; how far the worst is from
+/// the best.
 struct EraDesign {
   InflexibleDesign design;
+  std::vector<InflexibleDesign> some;
   double count = 0, spread = 1;
 };
 EraDesign design_of(const StudyContext& context, const Era& era, const std::vector<Workload>& models,
@@ -59,20 +62,16 @@ EraDesign design_of(const StudyContext& context, const Era& era, const std::vect
   const InflexibleDesign best = best_design(context, network, bandwidth);
   std::vector<InflexibleNetwork> later;
   for (const Workload& model : models) later.emplace_back(model);
-  EraDesign found;
-  double least = kInfinity, most = 0;
+  std::vector<InflexibleDesign> all;
+  std::vector<double> means;
   network.for_each_tie(hardware, best.cycles, [&](const InflexibleDesign& design) {
     std::vector<double> cycles;
     for (const InflexibleNetwork& model : later) cycles.push_back(model.cycles(design, hardware));
-    const double mean = geometric_mean(cycles);
-    ++found.count;
-    most = std::max(most, mean);
-    if (mean >= least) return;
-    least = mean;
-    found.design = design;
+    all.push_back(design);
+    means.push_back(geometric_mean(cycles));
   });
-  found.spread = most / least;
-  return found;
+  return {middle_design(all, means), evenly_spaced(all, kTiesLookedAt), static_cast<double>(all.size()),
+          std::ranges::max(means) / std::ranges::min(means)};
 }
 
 struct EraUnder {
@@ -151,6 +150,29 @@ void add_model_gains(const ModelTable& table, const Era& era, const std::string&
     }
 }
 
+/// Speedups of each class over each of the designs that are as good for the era, by phase.
+void add_model_ties(const StudyContext& context, const ModelTable& table, const EraUnder& one,
+                    const std::vector<Workload>& models, DataTable& ties, StudyResult& result) {
+  const std::vector<std::string> classes(kTieClasses.begin(), kTieClasses.end());
+  for (const Phase& phase : kPhases) {
+    std::vector<InflexibleNetwork> networks;
+    for (const Workload& model : models)
+      if (belongs(model.name, phase)) networks.emplace_back(model);
+    const auto gains = gains_by_design(context, networks, one.bandwidth, one.chosen.some, classes);
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      const std::string flexibility = "FullFlex-" + classes[c];
+      const std::array<double, 5> five = five_numbers(gains[c]);
+      for (std::size_t i = 0; i < five.size(); ++i)
+        result.found(fmt::format("{} speedup over the designs that are as good for {}'s networks, {}, {}{}",
+                                 flexibility, one.era.name, phase.name, kFiveNumbers[i], under(one.bandwidth)),
+                     five[i]);
+      add_row(ties, std::string(one.era.name), bandwidth_label(one.bandwidth), std::string(phase.name),
+              axes_label(flexibility, table.area_percent(flexibility)), five[0], five[1], five[2], five[3], five[4],
+              table.area_percent(flexibility));
+    }
+  }
+}
+
 /// The closed form against the mapper: the largest relative difference.
 double deviation(const ModelTable& table, const std::vector<Workload>& models, const InflexibleDesign& design,
                  const InflexibleHardware& hardware) {
@@ -193,6 +215,8 @@ StudyResult run_llm_future_study(const StudyContext& context) {
   StudyResult result;
   DataTable gains = table_of({"era", "bandwidth", "phase", "flexibility", "axes", "speedup", "area_percent"});
   DataTable designs = table_of({"era", "bandwidth", "design", "cycles_per_mac"});
+  DataTable ties = table_of({"era", "bandwidth", "phase", "axes", "least", "lower quartile", "median", "upper quartile",
+                             "most", "area_percent"});
   std::vector<Workload> models =
       load_sweep(context.library, context.library.configs() / "sweeps/study_llm_future.yaml").workloads;
   double largest_deviation = 0;
@@ -213,11 +237,16 @@ StudyResult run_llm_future_study(const StudyContext& context) {
         std::max(largest_deviation, deviation(table, models, chosen.design, hardware_under(context, bandwidth)));
     add_row(designs, std::string(era.name), bandwidth, describe(chosen.design), chosen.design.cycles);
     add_model_gains(table, era, bandwidth, gains, result);
+    add_model_ties(context, table, one, models, ties, result);
   }
   result.found(context.quick ? "all entries proven of the quick run" : "all entries proven", certified ? 1 : 0);
   if (context.quick) return result;
   result.found("largest relative difference of the closed form from the mapper", largest_deviation);
   result.charts.push_back(slide(gains));
+  result.charts.push_back(
+      five_number_chart("llm_ties", "Decode: what each class gains over designs that were equally good for 2016", ties,
+                        "datum.era == '2016' && datum.phase == 'decode'"));
+  result.tables.emplace_back("ties", std::move(ties));
   result.tables.emplace_back("gains", std::move(gains));
   result.tables.emplace_back("inflexible_designs", std::move(designs));
   return result;

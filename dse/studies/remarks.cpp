@@ -10,7 +10,7 @@
 namespace pliant {
 namespace {
 
-constexpr std::array<std::string_view, 3> kStatus = {"exact", "open", "unchecked"};
+constexpr std::array<std::string_view, 6> kStatus = {"exact", "open", "unchecked", "input", "fitted", "skipped"};
 
 }  // namespace
 
@@ -28,9 +28,10 @@ std::vector<Remark> parse_remarks(std::string_view text, std::string_view name) 
   std::vector<Remark> remarks;
   for (const StudyCsvRow& row : read_study_csv(text, name, {"study", "figure", "quantity", "status", "remark"})) {
     const auto status = std::ranges::find(kStatus, row.text(3));
-    if (status == kStatus.end()) row.fail(3, "unknown", "exact, open or unchecked");
+    if (status == kStatus.end()) row.fail(3, "unknown", "exact, open, unchecked, input, fitted or skipped");
     const auto which = static_cast<Remark::Status>(status - kStatus.begin());
-    if (which == Remark::Status::kUnchecked && row.text(4).empty()) row.fail(4, "empty", "what is not printed");
+    const bool needs_text = which != Remark::Status::kExact && which != Remark::Status::kOpen;
+    if (needs_text && row.text(4).empty()) row.fail(4, "empty", "why");
     remarks.push_back({row.text(0), row.text(1), row.text(2), which, row.text(4)});
   }
   return remarks;

@@ -17,6 +17,9 @@ struct Remark {
     kExact,      ///< the setting is printed and a rule gives the number: ours must be exact
     kOpen,       ///< a part of the setting is not printed; ours is under a setting of our own
     kUnchecked,  ///< what would decide it is not printed, or is not ours to run
+    kInput,      ///< the printed number went into ours, so that ours has it says nothing
+    kFitted,     ///< something that is not printed was chosen so that numbers like this one come out
+    kSkipped,    ///< it could be checked, and was not attempted
   };
   std::string study, figure, quantity;  ///< patterns: `*` stands for any text
   Status status = Status::kOpen;

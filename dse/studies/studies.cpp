@@ -21,6 +21,8 @@ const std::vector<Study>& all_studies() {
        run_goma_study},
       {"quickflow", "QuickFlow", "Figure 6: 20 kernels on three accelerators, all mappers", run_quickflow_study},
       {"future-proofing", "flexibility", "Figure 13: AlexNet's design on later networks", run_future_proofing_study},
+      {"ladder", "flexibility", "where its largest speedups come from: single layers, printed to proven",
+       run_ladder_study},
       {"llm-future", "beyond the papers", "older designs on prefill and decode of language models",
        run_llm_future_study},
   };

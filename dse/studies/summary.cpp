@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "core/input/source_text.h"
@@ -14,16 +15,29 @@ namespace {
 
 constexpr const char* kAllPlaces = "**all**";
 
+/// What a model that answers 1.00 to everything would have within 5 %.
+bool one_would_do(const SummaryRow& row) {
+  constexpr double kNear = 0.05;
+  return !row.statement() && std::abs(std::strtod(row.published.c_str(), nullptr) - 1) <= kNear;
+}
+
 void count(SummaryCount& into, const SummaryRow& row) {
   ++into.printed;
+  into.always_one += one_would_do(row) ? 1 : 0;
   if (row.verdict.starts_with("exact"))
     ++into.exact;
   else if (row.verdict.starts_with("within"))
     ++into.near;
   else if (row.verdict == "holds")
     ++into.holds;
+  else if (row.verdict == "input")
+    ++into.input;
+  else if (row.verdict == "fitted")
+    ++into.fitted;
   else if (row.verdict == "not reproduced")
     ++into.not_reproduced;
+  else if (row.verdict == "not attempted")
+    ++into.skipped;
   else
     ++into.unchecked;
 }
@@ -33,13 +47,26 @@ std::string short_number(const std::string& text) {
   return text.empty() ? "" : fmt::format("{:.5g}", std::strtod(text.c_str(), nullptr));
 }
 
-/// "not reproduced (ours 1.69; what we tried)"
-std::string verdict_cell(const SummaryRow& row) {
-  if (row.because.empty()) return row.verdict;
-  if (row.verdict == "not reproduced")
-    return fmt::format("{} (ours {}; {})", row.verdict, short_number(row.ours), row.because);
-  return fmt::format("{} ({})", row.verdict, row.because);
-}
+/// Remarks of a study, each once, by number.
+class Notes {
+ public:
+  /// " [3]", or nothing for a row without a remark.
+  std::string mark(const std::string& because) {
+    if (because.empty()) return "";
+    auto at = std::ranges::find(texts_, because);
+    if (at == texts_.end()) at = texts_.insert(texts_.end(), because);
+    return fmt::format(" [{}]", at - texts_.begin() + 1);
+  }
+  std::string list() const {
+    if (texts_.empty()) return "";
+    std::string text = "\n| note | |\n|---|---|\n";
+    for (std::size_t i = 0; i < texts_.size(); ++i) text += fmt::format("| [{}] | {} |\n", i + 1, texts_[i]);
+    return text;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
 
 }  // namespace
 
@@ -84,28 +111,34 @@ std::vector<SummaryCount> count_verdicts(const std::vector<SummaryRow>& rows) {
 
 std::string counts_text(const std::vector<SummaryCount>& counts) {
   std::string text =
-      "| paper | where | printed | exact | within 5 % | statement holds | not reproduced | cannot be checked |\n"
-      "|---|---|---|---|---|---|---|---|\n";
+      "| paper | where | printed | exact | within 5 % | \"1.00\" would have | statement holds | input | fitted | not "
+      "reproduced | not attempted | cannot be checked |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   const auto cell = [](int number) { return number == 0 ? std::string() : std::to_string(number); };
   for (const SummaryCount& one : counts)
-    text +=
-        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", one.paper, one.figure, one.printed, cell(one.exact),
-                    cell(one.near), cell(one.holds), cell(one.not_reproduced), cell(one.unchecked));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", one.paper, one.figure,
+                        one.printed, cell(one.exact), cell(one.near), cell(one.always_one), cell(one.holds),
+                        cell(one.input), cell(one.fitted), cell(one.not_reproduced), cell(one.skipped),
+                        cell(one.unchecked));
   return text;
 }
 
 std::string rows_text(const std::vector<SummaryRow>& rows) {
   std::string text, study;
+  Notes notes;
   for (const SummaryRow& row : rows) {
-    if (row.study != study)
+    if (row.study != study) {
+      text += notes.list();
+      notes = {};
       text += fmt::format(
           "{}### {}: study `{}`\n\n| where | quantity | published | ours | verdict |\n|---|---|---|---|---|\n",
           study.empty() ? "" : "\n", row.paper, row.study);
+    }
     study = row.study;
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", row.figure, row.quantity, row.published, short_number(row.ours),
-                        verdict_cell(row));
+    text += fmt::format("| {} | {} | {} | {} | {}{} |\n", row.figure, row.quantity, row.published,
+                        short_number(row.ours), row.verdict, notes.mark(row.because));
   }
-  return text;
+  return text + notes.list();
 }
 
 std::string summary_page(const std::vector<SummaryRow>& rows) {

@@ -20,7 +20,9 @@ struct SummaryRow {
 /// What became of the values of one place of one paper; the verdicts add up to `printed`.
 struct SummaryCount {
   std::string paper, figure;
-  int printed = 0, exact = 0, near = 0, holds = 0, not_reproduced = 0, unchecked = 0;
+  int printed = 0, exact = 0, near = 0, holds = 0, input = 0, fitted = 0, not_reproduced = 0, skipped = 0,
+      unchecked = 0;
+  int always_one = 0;  ///< printed numbers that a model which answers 1.00 to everything would have within 5 %
 };
 
 /// Every published value, study by study. StudyError when a study has left no comparison.

@@ -30,6 +30,16 @@ GomaEnergies goma_energies(const Accelerator& accelerator) {
           accelerator.levels[4].compute().mac_pj};
 }
 
+GomaMapping with_moving_axes(GomaMapping m) {
+  for (std::size_t stage = 0; stage < 2; ++stage)
+    for (const int loop : stage_order(m.walking[stage])) {
+      if (m.tile[stage][loop] == m.tile[stage + 1][loop]) continue;
+      m.walking[stage] = loop;
+      break;
+    }
+  return m;
+}
+
 GomaCompression as_published(const GomaMapping& m) {
   GomaCompression c;
   c.dram_stage[m.walking[0]] = m.tile[0][m.walking[0]] / m.tile[1][m.walking[0]];

@@ -26,6 +26,10 @@ struct GomaMapping {
 struct GomaEnergies {
   double dram_read = 0, dram_write = 0, sram_read = 0, sram_write = 0, reg_read = 0, reg_write = 0, mac = 0;
 };
+/// The same mapping with walking axes that walk: an axis with one iteration gives way to the next loop of its stage,
+/// as in the authors' own comparison with Timeloop. Their closed form of this mapping leaves out crossing stages only.
+GomaMapping with_moving_axes(GomaMapping mapping);
+
 /// Of one of the shipped templates.
 GomaEnergies goma_energies(const Accelerator& accelerator);
 

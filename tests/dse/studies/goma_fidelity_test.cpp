@@ -43,9 +43,10 @@ TEST(GomaFidelity, TheRepairedFormIsTheModel) {
   const Layer gemm = parse_layer("gemm:M=1024,N=512,K=2048", "test");
   GomaFidelity fidelity;
   for (std::uint64_t seed = 1; seed <= 5; ++seed)
-    fidelity.add(gemm, accelerator, random_goma_tiling(gemm, accelerator, seed));
+    fidelity.add(gemm, accelerator, random_goma_tiling(gemm, accelerator, seed), all_goma_choices());
   EXPECT_EQ(fidelity.mappings(), 5 * 576);
   EXPECT_EQ(fidelity.repaired, fidelity.mappings());
+  EXPECT_LT(fidelity.literal, fidelity.identical);
   EXPECT_LT(fidelity.identical, fidelity.mappings());
   EXPECT_GT(fidelity.mean_error(), 0);
 }

@@ -117,6 +117,10 @@ TEST(Comparison, Verdicts) {
   EXPECT_EQ(verdict("=", "100", 102), "within 2 %");
   EXPECT_EQ(verdict("=", "100", 110), "not reproduced");
   EXPECT_EQ(verdict("=", "100", 100, "unchecked"), "cannot be checked");
+  EXPECT_EQ(verdict("=", "100", 100, "input"), "input");
+  EXPECT_EQ(verdict("=", "100", 102, "fitted"), "fitted");
+  EXPECT_EQ(verdict("=", "100", 110, "fitted"), "not reproduced");
+  EXPECT_EQ(verdict("=", "100", 100, "skipped"), "not attempted");
   EXPECT_EQ(verdict("~", "1", 1.04), "holds");
   EXPECT_EQ(verdict("~", "1", 1.06), "not reproduced");
   EXPECT_EQ(verdict("<", "1", 1), "not reproduced");
@@ -194,16 +198,22 @@ TEST(Summary, VerdictsAddUp) {
                                         {"P", "s", "Fig. 1", "b", "1", "1.01", "within 1 %", "why"},
                                         {"P", "s", "Fig. 2", "c", "< 1", "0.5", "holds", ""},
                                         {"P", "s", "Fig. 2", "d", "2", "1", "not reproduced", "why"},
-                                        {"Q", "t", "text", "e", "2", "", "cannot be checked", "no setting"}};
+                                        {"Q", "t", "text", "e", "2", "", "cannot be checked", "no setting"},
+                                        {"Q", "t", "text", "f", "3", "3", "input", "it went in"},
+                                        {"Q", "t", "text", "g", "0.96", "0.96", "fitted", "chosen"},
+                                        {"Q", "t", "text", "h", "3", "", "not attempted", "no setting"}};
   EXPECT_EQ(counts_text(count_verdicts(rows)),
-            "| paper | where | printed | exact | within 5 % | statement holds | not reproduced | cannot be checked |\n"
-            "|---|---|---|---|---|---|---|---|\n"
-            "| P | Fig. 1 | 2 | 1 | 1 |  |  |  |\n"
-            "| P | Fig. 2 | 2 |  |  | 1 | 1 |  |\n"
-            "| P | **all** | 4 | 1 | 1 | 1 | 1 |  |\n"
-            "| Q | text | 1 |  |  |  |  | 1 |\n"
-            "| Q | **all** | 1 |  |  |  |  | 1 |\n");
-  EXPECT_NE(rows_text(rows).find("| Fig. 2 | d | 2 | 1 | not reproduced (ours 1; why) |"), std::string::npos);
+            "| paper | where | printed | exact | within 5 % | \"1.00\" would have | statement holds | input | fitted | "
+            "not reproduced | not attempted | cannot be checked |\n"
+            "|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+            "| P | Fig. 1 | 2 | 1 | 1 | 2 |  |  |  |  |  |  |\n"
+            "| P | Fig. 2 | 2 |  |  |  | 1 |  |  | 1 |  |  |\n"
+            "| P | **all** | 4 | 1 | 1 | 2 | 1 |  |  | 1 |  |  |\n"
+            "| Q | text | 4 |  |  | 1 |  | 1 | 1 |  | 1 | 1 |\n"
+            "| Q | **all** | 4 |  |  | 1 |  | 1 | 1 |  | 1 | 1 |\n");
+  const std::string text = rows_text(rows);
+  EXPECT_NE(text.find("| Fig. 2 | d | 2 | 1 | not reproduced [1] |"), std::string::npos);
+  EXPECT_NE(text.find("\n| [1] | no setting |\n| [2] | it went in |\n| [3] | chosen |\n"), std::string::npos);
 }
 
 TEST(FlexibilityPaper, AChartNamesAxesAndArea) {

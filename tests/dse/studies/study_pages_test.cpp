@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -107,6 +109,128 @@ TEST(StudyPages, FutureProofing) {
         "AlexNet on a design of the genetic search over the optimum, worst of 20 seeds" + under_bandwidth(row[0]));
   }
   EXPECT_EQ(rows, 8);
+}
+
+/// "1.00, **1.58**, 2.53": least, median and most over designs that are equally good.
+void expect_three(const std::string& cell, const std::map<std::string, double>& kept, const std::string& before,
+                  const std::string& after) {
+  std::string plain;
+  for (const char c : cell)
+    if (c != '*') plain += c;
+  std::istringstream numbers(plain);
+  std::string one;
+  for (const char* which : {"least", "median", "most"}) {
+    ASSERT_TRUE(std::getline(numbers, one, ',')) << cell;
+    one.erase(0, one.find_first_not_of(' '));
+    expect_printed(one, kept, before + which + after);
+  }
+}
+
+TEST(StudyPages, Ties) {
+  const std::map<std::string, double> alexnet = kept_numbers("future-proofing");
+  int rows = 0;
+  for (const Cells& row : table_on_page("future-proofing", "| DRAM, bytes/cycle | T | O |")) {
+    if (row[0] != "no limit" && row[0].find_first_of("0123456789") != 0) continue;
+    ++rows;
+    const Cells classes = {"1000", "0100", "0010", "0001", "0011", "1010", "1111"};
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      expect_three(row.at(1 + i), alexnet,
+                   fmt::format("FullFlex-{} speedup over the designs that are as good for AlexNet, ", classes[i]),
+                   under_bandwidth(row[0]));
+  }
+  EXPECT_EQ(rows, 4);
+  const std::map<std::string, double> models = kept_numbers("llm-future");
+  for (const Cells& row : table_on_page("llm-future", "| era | phase | DRAM, bytes/cycle |")) {
+    if (!row[0].starts_with("20")) continue;
+    ++rows;
+    const Cells classes = {"1000", "0010", "0001", "1010", "1111"};
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      expect_three(row.at(3 + i), models,
+                   fmt::format("FullFlex-{} speedup over the designs that are as good for {}'s networks, {}, ",
+                               classes[i], row[0], row[1]),
+                   under_bandwidth(row[2]));
+  }
+  EXPECT_EQ(rows, 4 + 24);
+}
+
+TEST(StudyPages, Ladder) {
+  const std::map<std::string, double> kept = kept_numbers("ladder");
+  const Cells rungs = {"printed", "public tools, as reported", "their mappings, counted again",
+                       "their best, holes closed", "proven optimum"};
+  int cells = 0;
+  for (const Cells& row : table_on_page("ladder", "| layer | printed |")) {
+    if (row[0].find("Net ") == std::string::npos) continue;
+    for (std::size_t i = 0; i < rungs.size(); ++i) {
+      const std::string quantity = row[0] + ": " + rungs[i] + ", cycles over MACs / 1024";
+      EXPECT_EQ(row.at(1 + i).empty(), !kept.contains(quantity)) << quantity;
+      if (row[1 + i].empty()) continue;
+      expect_printed(row[1 + i], kept, quantity);
+      ++cells;
+    }
+  }
+  EXPECT_EQ(cells, 3 + 10 + 10 + 8 + 10);
+  int read = 0;
+  const std::map<std::string, std::string> rows = {
+      {"L1, runtime saved by tiles", "L01 runtime saved by tiles (%)"},
+      {"MnasNet, speedup of T", "model speedup of T"},
+      {"MnasNet, speedup of P", "model speedup of P"},
+      {"MnasNet, P over two pairs", "model speedup of P over two pairs"},
+      {"MnasNet, speedup of S", "model speedup of S"},
+      {"MnasNet, FullFlex-1111 over InFlex", "model FullFlex-1111 over InFlex"},
+      {"L16, FullFlex-1111 over InFlex", "L16 FullFlex-1111 over InFlex"},
+      {"L21, FullFlex-1111 over InFlex", "L21 FullFlex-1111 over InFlex"},
+      {"L29, FullFlex-1111 over InFlex", "L29 FullFlex-1111 over InFlex"}};
+  for (const Cells& row : table_on_page("ladder", "| | printed | T of a PE |")) {
+    const auto known = rows.find(row[0]);
+    if (known == rows.end()) continue;
+    expect_printed(row.at(2), kept, "T a tile of a PE: " + known->second);
+    ++read;
+  }
+  EXPECT_EQ(read, 9);
+}
+
+/// The page's counts, and the rows of the eight that do not hold, against all 192.
+TEST(StudyPages, GomaCertificates) {
+  Diagnostics problems;
+  const std::string text = text_of(std::filesystem::path(PLIANT_SOURCE_DIR) / "results/studies/goma_certificates.csv");
+  std::map<std::string, std::array<int, 2>> counts;  // by template: all, and those that hold
+  std::map<std::string, int> fallen;                 // template and sizes
+  int rows = 0;
+  for (const CsvRow& row : parse_csv(text, std::make_shared<const std::string>("kept"), problems)) {
+    if (row.fields.size() != 12 || row.fields[0].text == "template") continue;
+    ++rows;
+    const auto field = [&](std::size_t i) { return row.fields[i].text; };
+    const double published = std::stod(field(6)), ours = std::stod(field(7));
+    EXPECT_EQ(field(11), "audited");
+    EXPECT_EQ(field(10), ours < published * (1 - 1e-11) ? "does not hold" : "holds");
+    EXPECT_LE(ours, published * (1 + 1e-11));
+    EXPECT_LE(std::stod(field(9)), ours * (1 + 1e-11)) << "idle units never cost";
+    ++counts[field(0)][0];
+    if (field(10) == "holds")
+      ++counts[field(0)][1];
+    else
+      ++fallen[fmt::format("{} {} {} x {} x {}", field(0), field(2), field(3), field(4), field(5))];
+  }
+  EXPECT_EQ(rows, 192);
+  int shown = 0;
+  for (const Cells& row : table_on_page("goma", "| template | published optima |")) {
+    const std::string name = row[0].substr(row[0].find('`') + 1, row[0].rfind('`') - row[0].find('`') - 1);
+    if (!counts.contains(name)) continue;
+    ++shown;
+    EXPECT_EQ(row.at(1), std::to_string(counts[name][0]));
+    EXPECT_EQ(row.at(2), std::to_string(counts[name][1]));
+    EXPECT_EQ(row.at(3), std::to_string(counts[name][0] - counts[name][1]));
+  }
+  EXPECT_EQ(shown, 4);
+  int instances = 0;
+  for (const Cells& row : table_on_page("goma", "| template | GEMM (M x N x K) |")) {
+    if (!row[0].starts_with("`")) continue;
+    const std::string name = row[0].substr(1, row[0].size() - 2) + " " + row.at(1);
+    ASSERT_TRUE(fallen.contains(name)) << name;
+    EXPECT_EQ(row.at(2), std::to_string(fallen[name]));
+    instances += fallen[name];
+  }
+  EXPECT_EQ(instances, 8);
 }
 
 TEST(StudyPages, Isolation) {
