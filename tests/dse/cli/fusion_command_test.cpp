@@ -106,6 +106,79 @@ TEST_F(FusionCommand, IsVerified) {
   EXPECT_NE(run({"verify", file("told.json")}).code, 0);
 }
 
+/// The axis F is legality: what the rules forbid is no choice, and verify finds a plan that breaks them.
+TEST_F(FusionCommand, KeepsTheRulesOfTheDesign) {
+  const std::string told = run(asked({"--fusion", "tiles", "--json"})).out;
+  const double best = nlohmann::json::parse(told)["network"]["value"];
+  const std::string machine = R"(pliant: accelerator
+name: two_memories
+word_bits: 8
+conventions: physical
+levels:
+  - {memory: Main, capacity: unbounded, read_pj: 800, write_pj: 800}
+  - {memory: Buffer, capacity: 2048, read_pj: 8, write_pj: 8}
+  - {compute: MAC, mac_pj: 1}
+flexibility: {fusion: )";
+  write("told.json", told);
+  double before = best;
+  for (const char* rules : {"{Buffer: {depth: 1}}", "{Buffer: {dims: [N]}}", "none"}) {
+    write("machine.yaml", machine + rules + "}\n");
+    const Ran wrong = run({"verify", file("told.json")});
+    EXPECT_NE(wrong.code, 0) << wrong.out;
+    EXPECT_NE((wrong.out + wrong.err).find("Buffer may hold "), std::string::npos) << wrong.out << wrong.err;
+    const nlohmann::json kept = network({"--fusion", "tiles"});
+    EXPECT_TRUE(kept["certified"]);
+    EXPECT_GE(kept["value"].get<double>(), before) << rules;
+    before = kept["value"];
+    for (const auto& group : kept["groups"])
+      for (const auto& loop : group["tiles"][0]["under"])
+        EXPECT_TRUE(std::string(rules) != "{Buffer: {dims: [N]}}" || loop["cuts"] == "N") << loop;
+  }
+  EXPECT_EQ(before, network({"--fusion", "whole"})["value"].get<double>());
+  EXPECT_LT(best, before);
+  EXPECT_NE(run(asked({"--fusion", "tiles"})).out.find("this design has no F"), std::string::npos);
+  // A value that nothing the design can do has.
+  nlohmann::json cheaper = nlohmann::json::parse(run(asked({"--fusion", "tiles", "--json"})).out);
+  cheaper["network"]["groups"] = nlohmann::json::parse(told)["network"]["groups"];
+  cheaper["network"]["steps"] = nlohmann::json::parse(told)["network"]["steps"];
+  for (const char* key : {"value", "lower_bound", "energy_pj", "runtime_cycles", "edp_pj_cycles"})
+    cheaper["network"][key] = nlohmann::json::parse(told)["network"][key];
+  cheaper["network"]["groups"] = nlohmann::json::array();
+  write("told.json", cheaper.dump());
+  const Ran wrong = run({"verify", file("told.json")});
+  EXPECT_NE(wrong.code, 0);
+  EXPECT_NE((wrong.out + wrong.err).find("and nothing takes"), std::string::npos) << wrong.out << wrong.err;
+}
+
+/// A deadline between two corners: what is told keeps it, is no worse than with whole tensors, and has a bound.
+TEST_F(FusionCommand, KeepsADeadline) {
+  write("machine.yaml", R"(pliant: accelerator
+name: two_memories
+word_bits: 8
+conventions: physical
+levels:
+  - {memory: Main, capacity: unbounded, read_pj: 800, write_pj: 800, bandwidth: 0.5}
+  - {memory: Buffer, capacity: 2048, read_pj: 8, write_pj: 8}
+  - {fanout: Units, rows: 4, cols: 4}
+  - {compute: MAC, mac_pj: 1}
+)");
+  const nlohmann::json free = network({"--fusion", "tiles"});
+  Words fastest = asked({"--fusion", "tiles", "--json"});
+  fastest[6] = "runtime";
+  const double fast = nlohmann::json::parse(run(fastest).out)["network"]["runtime_cycles"];
+  const double slow = free["runtime_cycles"];
+  for (const double share : {0.0, 0.3, 0.7, 1.0}) {
+    const std::string deadline = std::to_string(fast + share * (slow - fast));
+    const nlohmann::json tiles = network({"--fusion", "tiles", "--deadline", deadline});
+    const nlohmann::json whole = network({"--fusion", "whole", "--deadline", deadline});
+    EXPECT_LE(tiles["runtime_cycles"].get<double>(), std::stod(deadline) * (1 + 1e-9));
+    EXPECT_LE(tiles["value"].get<double>(), whole["value"].get<double>() * (1 + 1e-9));
+    EXPECT_LE(tiles["lower_bound"].get<double>(), tiles["value"].get<double>());
+    EXPECT_GE(tiles["lower_bound"].get<double>(), free["value"].get<double>() * (1 - 1e-9));
+  }
+  EXPECT_EQ(run(asked({"--fusion", "tiles", "--deadline", std::to_string(fast / 2)})).code, 3);
+}
+
 /// Two groups of two query heads each: keys and values of a group are held, heads pass one by one.
 TEST_F(FusionCommand, HeadsPassOneByOne) {
   write("chain.yaml", R"(pliant: workload
@@ -148,7 +221,6 @@ TEST_F(FusionCommand, SaysWhatDoesNotWork) {
   };
   refused({"--fusion", "some"}, "off, whole or tiles");
   refused({"--fusion", "tiles", "--inferences", "3"}, "beside layers that pass tiles on");
-  refused({"--fusion", "tiles", "--deadline", "1e9"}, "beside layers that pass tiles on");
   refused({"--fusion", "tiles", "--network", "--mapper", "random"}, "the mapper random proves no bounds");
   refused({"--fusion", "tiles", "--residency", "off"}, "beside tensors that all live outside");
   refused({"--fusion", "off", "--residency", "on"}, "beside a residency that says something else");
