@@ -76,8 +76,8 @@ TEST_F(FusionCommand, TellsGroupsAndWhatTheyGain) {
   ASSERT_EQ(tiles["groups"].size(), 1U);
   const nlohmann::json& loops = tiles["groups"][0]["tiles"][0]["under"];
   ASSERT_EQ(loops.size(), 2U);
-  EXPECT_EQ(loops[0], (nlohmann::json{{"axis", "a.M"}, {"rounds", 2}, {"tile", 32}}));
-  EXPECT_EQ(loops[1], (nlohmann::json{{"axis", "a.N"}, {"rounds", 2}, {"tile", 32}}));
+  EXPECT_EQ(loops[0], (nlohmann::json{{"axis", "a.M"}, {"cuts", "M"}, {"rounds", 2}, {"tile", 32}}));
+  EXPECT_EQ(loops[1], (nlohmann::json{{"axis", "a.N"}, {"cuts", "N"}, {"rounds", 2}, {"tile", 32}}));
   EXPECT_EQ(tiles["tensors"][0]["tiles"], true);
   double energy = 0;
   for (const auto& step : tiles["steps"]) energy += step["energy_pj"].get<double>();
@@ -130,9 +130,6 @@ flexibility: {fusion: )";
     EXPECT_TRUE(kept["certified"]);
     EXPECT_GE(kept["value"].get<double>(), before) << rules;
     before = kept["value"];
-    for (const auto& group : kept["groups"])
-      for (const auto& loop : group["tiles"][0]["under"])
-        EXPECT_TRUE(std::string(rules) != "{Buffer: {dims: [N]}}" || loop["cuts"] == "N") << loop;
   }
   EXPECT_EQ(before, network({"--fusion", "whole"})["value"].get<double>());
   EXPECT_LT(best, before);
@@ -150,33 +147,38 @@ flexibility: {fusion: )";
   EXPECT_NE((wrong.out + wrong.err).find("and nothing takes"), std::string::npos) << wrong.out << wrong.err;
 }
 
-/// A deadline between two corners: what is told keeps it, is no worse than with whole tensors, and has a bound.
+/// A deadline between two corners: what is told keeps it, is no worse than with whole tensors, and has a bound. Without
+/// F it is that of whole tensors, proven.
 TEST_F(FusionCommand, KeepsADeadline) {
   write("machine.yaml", R"(pliant: accelerator
 name: two_memories
 word_bits: 8
 conventions: physical
 levels:
-  - {memory: Main, capacity: unbounded, read_pj: 800, write_pj: 800, bandwidth: 0.5}
-  - {memory: Buffer, capacity: 2048, read_pj: 8, write_pj: 8}
-  - {fanout: Units, rows: 4, cols: 4}
+  - {memory: Main, capacity: unbounded, read_pj: 10, write_pj: 10, bandwidth: 4}
+  - {memory: Buffer, capacity: 2048, read_pj: 8, write_pj: 8, bandwidth: 4, may_bypass: [inputs, weights]}
+  - {fanout: Units, rows: 4, cols: 4, multicast: false}
   - {compute: MAC, mac_pj: 1}
 )");
   const nlohmann::json free = network({"--fusion", "tiles"});
-  Words fastest = asked({"--fusion", "tiles", "--json"});
-  fastest[6] = "runtime";
-  const double fast = nlohmann::json::parse(run(fastest).out)["network"]["runtime_cycles"];
-  const double slow = free["runtime_cycles"];
-  for (const double share : {0.0, 0.3, 0.7, 1.0}) {
-    const std::string deadline = std::to_string(fast + share * (slow - fast));
+  int open = 0, with_groups = 0;
+  for (const char* deadline : {"170000", "250000", "285696"}) {
     const nlohmann::json tiles = network({"--fusion", "tiles", "--deadline", deadline});
     const nlohmann::json whole = network({"--fusion", "whole", "--deadline", deadline});
     EXPECT_LE(tiles["runtime_cycles"].get<double>(), std::stod(deadline) * (1 + 1e-9));
     EXPECT_LE(tiles["value"].get<double>(), whole["value"].get<double>() * (1 + 1e-9));
     EXPECT_LE(tiles["lower_bound"].get<double>(), tiles["value"].get<double>());
     EXPECT_GE(tiles["lower_bound"].get<double>(), free["value"].get<double>() * (1 - 1e-9));
+    EXPECT_EQ(tiles["certified"].get<bool>(), !tiles.contains("ended_by"));
+    open += tiles["certified"].get<bool>() ? 0 : 1;
+    with_groups += tiles["groups"].empty() ? 0 : 1;
+    const nlohmann::json none = network({"--fusion", "tiles", "--deadline", deadline, "--set", "Buffer.fusion=none"});
+    EXPECT_TRUE(none["certified"]);
+    EXPECT_EQ(none["value"], whole["value"]);
   }
-  EXPECT_EQ(run(asked({"--fusion", "tiles", "--deadline", std::to_string(fast / 2)})).code, 3);
+  EXPECT_GE(open, 1);
+  EXPECT_GE(with_groups, 1);
+  EXPECT_EQ(run(asked({"--fusion", "tiles", "--deadline", "1000"})).code, 3);
 }
 
 /// Two groups of two query heads each: keys and values of a group are held, heads pass one by one.
