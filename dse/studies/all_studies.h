@@ -17,5 +17,6 @@ StudyResult run_goma_study(const StudyContext& context);
 StudyResult run_quickflow_study(const StudyContext& context);
 StudyResult run_future_proofing_study(const StudyContext& context);
 StudyResult run_llm_future_study(const StudyContext& context);
+StudyResult run_fusion_study(const StudyContext& context);
 
 }  // namespace pliant
