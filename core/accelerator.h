@@ -114,6 +114,8 @@ struct Accelerator {
   /// Flexibility by layer family: `flexibility` for all, overridden where an entry exists.
   Flexibility flexibility;
   std::map<Operation, Flexibility> flexibility_for;
+  /// F, by level, for layers of all families together. Empty: the design says nothing, and tiles may pass anywhere.
+  std::vector<FusionRule> fusion;
   /// What classes such as PartFlex-1011 are made of (core/flexibility_class.h): the one choice of every axis that a
   /// class leaves inflexible, and the partial settings, by variant ("" = the plain one).
   ClassSettings baseline;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an accelerator can change after tape-out, axis by axis: tile sizes (T), loop orders (O), parallel dims (P) and
-// array shape (S). This is legality: a mapping outside it cannot run. Hints (search pruning) live elsewhere.
+// array shape (S); and between layers which tiles they may pass to each other (F). This is legality: a mapping outside
+// it cannot run. Hints (search pruning) live elsewhere.
 //
 // Data only; names of dims are kept as written because one accelerator serves layers with different dims. A rule that
 // names a dim the layer does not have is silent about it. flex/ gives the axes their meaning as sets.
@@ -19,10 +20,10 @@ namespace pliant {
 
 enum class Freedom : std::uint8_t { kFixed, kPartial, kFull };
 
-/// The four axes T, O, P, S, in the order of a class's bits.
-enum class Axis : std::uint8_t { kTiles, kOrders, kParallel, kShape };
+/// The four axes of a layer T, O, P, S, in the order of a class's bits, and F between layers.
+enum class Axis : std::uint8_t { kTiles, kOrders, kParallel, kShape, kFusion };
 inline constexpr int kAxisCount = 4;
-/// One of something for each axis.
+/// One of something for each axis of a layer.
 template <class T>
 using PerAxis = std::array<T, kAxisCount>;
 
@@ -85,6 +86,15 @@ struct ShapeRule {
   bool operator==(const ShapeRule&) const = default;
 };
 
+/// F at one memory: which tiles of tensors between layers it may hold (docs/fusion.md). Tensors may live there whole in
+/// any case.
+struct FusionRule {
+  bool tiles = true;                             ///< any at all
+  std::optional<std::vector<std::string>> dims;  ///< loops may cut along these dims of the layer that makes the tensor
+  int depth = 0;                                 ///< most loops over dims around a tile; 0 = no limit
+  bool operator==(const FusionRule&) const = default;
+};
+
 /// Rules of one level; memories use tile/order/loops, fanouts parallel/shape.
 struct LevelFlexibility {
   TileRule tile;
@@ -107,6 +117,7 @@ struct Flexibility {
 struct AxisSettings {
   Flexibility rules;
   PerAxis<bool> given{};
+  std::optional<std::vector<FusionRule>> fusion;  ///< F, by level
   bool operator==(const AxisSettings&) const = default;
 };
 

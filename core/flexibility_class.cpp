@@ -127,6 +127,7 @@ void copy_axis(Axis axis, const Flexibility& from, Flexibility& to) {
       case Axis::kOrders: target.order = source.order; break;
       case Axis::kParallel: target.parallel.assignments = source.parallel.assignments; break;
       case Axis::kShape: target.shape = source.shape; break;
+      case Axis::kFusion: break;  // of the accelerator, not of a family's rules
     }
   }
 }
@@ -171,13 +172,23 @@ std::set<Operation> families_with_rules(const Accelerator& accelerator) {
   return families;
 }
 
+RuleProblem no_settings(const Accelerator& accelerator, const FlexibilityClass& wanted, Axis axis) {
+  const bool flexible = axis == Axis::kFusion ? wanted.fusion : wanted.flexible[index(axis)];
+  const bool partial = flexible && wanted.degree == FlexibilityClass::Degree::kPartFlex;
+  const std::string block = partial ? "partial" : "baseline";
+  return {axis, "",
+          wanted.name() + " needs " + (partial ? "partial " : "a baseline's ") + std::string(axis_name(axis)) +
+              ", and " + accelerator.name + " names none",
+          "a block `" + block + ": {" + std::string(axis_key(axis)) + ": ...}` in the accelerator"};
+}
+
 struct Applied {
   Flexibility rules;
   std::optional<RuleProblem> problem;
 };
 
 Applied applied(const Accelerator& accelerator, const FlexibilityClass& wanted, std::optional<Operation> operation,
-                const Flexibility& own, const PerAxis<bool>& leave_out) {
+                const Flexibility& own, const LeftOut& leave_out) {
   const Flexibility full = fully_flexible(accelerator);
   Flexibility as_built;
   as_built.levels.resize(accelerator.levels.size());
@@ -186,14 +197,9 @@ Applied applied(const Accelerator& accelerator, const FlexibilityClass& wanted, 
   result.rules.name = wanted.name();
   for (const Axis axis : kAxesInOrder) {
     const Flexibility* source = source_of(accelerator, wanted, axis, operation, full, as_built);
-    if (source == nullptr && leave_out[index(axis)]) continue;
+    if (source == nullptr && leave_out.axes[index(axis)]) continue;
     if (source == nullptr) {
-      const bool partial = wanted.flexible[index(axis)] && wanted.degree == FlexibilityClass::Degree::kPartFlex;
-      const std::string block = partial ? "partial" : "baseline";
-      result.problem = {axis, "",
-                        wanted.name() + " needs " + (partial ? "partial " : "a baseline's ") +
-                            std::string(axis_name(axis)) + ", and " + accelerator.name + " names none",
-                        "a block `" + block + ": {" + std::string(axis_key(axis)) + ": ...}` in the accelerator"};
+      result.problem = no_settings(accelerator, wanted, axis);
       return result;
     }
     copy_axis(axis, *source, result.rules);
@@ -208,11 +214,11 @@ Applied applied(const Accelerator& accelerator, const FlexibilityClass& wanted, 
 std::string FlexibilityClass::bits() const {
   std::string text;
   for (const bool bit : flexible) text += bit ? '1' : '0';
-  return text;
+  return fusion ? text + "+F" : text;
 }
 
 std::string FlexibilityClass::name() const {
-  if (std::ranges::none_of(flexible, [](bool bit) { return bit; })) return "InFlex-0000";
+  if (!fusion && std::ranges::none_of(flexible, [](bool bit) { return bit; })) return "InFlex-0000";
   return std::string(kDegrees[static_cast<std::size_t>(degree)]) + bits() + (variant.empty() ? "" : "-" + variant);
 }
 
@@ -225,7 +231,9 @@ std::optional<FlexibilityClass> parse_flexibility_class(std::string_view text) {
     break;
   }
   const std::size_t dash = text.find('-');
-  const std::string_view bits = text.substr(0, dash);
+  std::string_view bits = text.substr(0, dash);
+  result.fusion = bits.ends_with("+F");
+  if (result.fusion) bits.remove_suffix(2);
   if (!is_bits(bits)) return std::nullopt;
   for (std::size_t a = 0; a < kAxisCount; ++a) result.flexible[a] = bits[a] == '1';
   if (dash != std::string_view::npos) {
@@ -237,18 +245,20 @@ std::optional<FlexibilityClass> parse_flexibility_class(std::string_view text) {
 
 bool looks_like_class(std::string_view text) {
   return std::ranges::any_of(kDegrees, [&](std::string_view degree) { return text.starts_with(degree); }) ||
-         (!text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }));
+         (!text.empty() &&
+          std::ranges::all_of(text.substr(0, text.find('+')), [](char c) { return c >= '0' && c <= '9'; }));
 }
 
-std::string_view axis_letter(Axis axis) { return std::string_view("TOPS").substr(index(axis), 1); }
+std::string_view axis_letter(Axis axis) { return std::string_view("TOPSF").substr(index(axis), 1); }
 
 std::string_view axis_key(Axis axis) {
-  constexpr PerAxis<std::string_view> kKeys{"tiles", "orders", "parallel", "shape"};
+  constexpr std::array<std::string_view, kAxisCount + 1> kKeys{"tiles", "orders", "parallel", "shape", "fusion"};
   return kKeys[index(axis)];
 }
 
 std::string_view axis_name(Axis axis) {
-  constexpr PerAxis<std::string_view> kNames{"tile sizes", "loop order", "parallel dims", "array shape"};
+  constexpr std::array<std::string_view, kAxisCount + 1> kNames{"tile sizes", "loop order", "parallel dims",
+                                                                "array shape", "fused tiles"};
   return kNames[index(axis)];
 }
 
@@ -298,7 +308,7 @@ std::vector<RuleProblem> rule_problems(const Accelerator& accelerator, const Fle
 }
 
 std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const FlexibilityClass& wanted,
-                                         const PerAxis<bool>& leave_out) {
+                                         const LeftOut& leave_out) {
   if (!wanted.variant.empty() && !accelerator.partial.contains(wanted.variant)) {
     std::string known;
     for (const auto& [variant, settings] : accelerator.partial)
@@ -308,6 +318,8 @@ std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const F
   }
   if (auto problem = applied(accelerator, wanted, std::nullopt, accelerator.flexibility, leave_out).problem)
     return problem;
+  if (!leave_out.fusion && !fusion_of_class(accelerator, wanted))
+    return no_settings(accelerator, wanted, Axis::kFusion);
   for (const Operation operation : families_with_rules(accelerator)) {
     const Flexibility& rules = accelerator.flexibility_of(operation);
     if (auto problem = applied(accelerator, wanted, operation, rules, leave_out).problem) return problem;
@@ -315,7 +327,7 @@ std::optional<RuleProblem> class_problem(const Accelerator& accelerator, const F
   return std::nullopt;
 }
 
-Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted, const PerAxis<bool>& leave_out) {
+Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted, const LeftOut& leave_out) {
   std::map<Operation, Flexibility> by_family;
   for (const Operation operation : families_with_rules(accelerator)) {
     const Flexibility& rules = accelerator.flexibility_of(operation);
@@ -323,6 +335,7 @@ Accelerator apply_class(Accelerator accelerator, const FlexibilityClass& wanted,
   }
   accelerator.flexibility = applied(accelerator, wanted, std::nullopt, accelerator.flexibility, leave_out).rules;
   accelerator.flexibility_for = std::move(by_family);
+  if (auto fusion = fusion_of_class(accelerator, wanted)) accelerator.fusion = std::move(*fusion);
   return accelerator;
 }
 
@@ -346,11 +359,48 @@ PerAxis<Freedom> axis_freedom(const Accelerator& accelerator, const Flexibility&
   return freedom;
 }
 
+std::vector<int> tile_homes(const Accelerator& accelerator) {
+  std::vector<int> homes;
+  for (std::size_t l = 1; l + 1 < accelerator.levels.size() && !accelerator.levels[l].is_fanout(); ++l) {
+    if (!accelerator.levels[l].is_memory() || accelerator.levels[l].memory().off_chip) continue;
+    const auto& keeps = accelerator.levels[l].memory().may_keep;
+    if (keeps[static_cast<std::size_t>(Role::kInput)] && keeps[static_cast<std::size_t>(Role::kOutput)])
+      homes.push_back(static_cast<int>(l));
+  }
+  return homes;
+}
+
+std::optional<std::vector<FusionRule>> fusion_of_class(const Accelerator& accelerator, const FlexibilityClass& wanted) {
+  std::vector<FusionRule> rules(accelerator.levels.size());
+  if (!wanted.fusion || wanted.degree == FlexibilityClass::Degree::kInFlex)
+    for (FusionRule& rule : rules) rule.tiles = false;
+  else if (wanted.degree == FlexibilityClass::Degree::kPartFlex) {
+    for (const std::string& variant : {wanted.variant, std::string()})
+      if (const auto at = accelerator.partial.find(variant); at != accelerator.partial.end() && at->second.all.fusion)
+        return at->second.all.fusion;
+    return std::nullopt;
+  }
+  return rules;
+}
+
+Freedom fusion_freedom(const Accelerator& accelerator) {
+  Freedom freedom = Freedom::kFixed;
+  for (const int home : tile_homes(accelerator)) {
+    const FusionRule rule =
+        accelerator.fusion.empty() ? FusionRule{} : accelerator.fusion[static_cast<std::size_t>(home)];
+    if (rule.tiles) freedom = std::max(freedom, rule.dims || rule.depth > 0 ? Freedom::kPartial : Freedom::kFull);
+  }
+  return freedom;
+}
+
 FlexibilityClass class_of(const Accelerator& accelerator, const Flexibility& flexibility) {
-  const PerAxis<Freedom> freedom = axis_freedom(accelerator, flexibility);
+  const PerAxis<Freedom> of_layers = axis_freedom(accelerator, flexibility);
+  std::vector<Freedom> freedom(of_layers.begin(), of_layers.end());
+  if (!accelerator.fusion.empty()) freedom.push_back(fusion_freedom(accelerator));
   FlexibilityClass result;
   result.degree = FlexibilityClass::Degree::kInFlex;
   for (std::size_t a = 0; a < kAxisCount; ++a) result.flexible[a] = freedom[a] != Freedom::kFixed;
+  result.fusion = freedom.size() > kAxisCount && freedom.back() != Freedom::kFixed;
   if (std::ranges::find(freedom, Freedom::kFull) != freedom.end()) result.degree = FlexibilityClass::Degree::kFullFlex;
   if (std::ranges::find(freedom, Freedom::kPartial) != freedom.end())
     result.degree = FlexibilityClass::Degree::kPartFlex;

@@ -22,14 +22,14 @@ Cursor place_of(const Cursor& block, const RuleProblem& problem) {
 }
 
 /// Axes that the block says more about need no settings of the accelerator.
-PerAxis<bool> axes_with_entries(const Cursor& block) {
-  PerAxis<bool> entries{};
-  for (std::size_t a = 0; a < kAxisCount; ++a) entries[a] = block.find(axis_key(static_cast<Axis>(a))).has_value();
+LeftOut axes_with_entries(const Cursor& block) {
+  LeftOut entries;
+  for (std::size_t a = 0; a < kAxisCount; ++a) entries.axes[a] = block.find(axis_key(static_cast<Axis>(a))).has_value();
+  entries.fusion = block.find(axis_key(Axis::kFusion)).has_value();
   return entries;
 }
 
-std::optional<FlexibilityClass> read_class(const Cursor& c, const Accelerator& accelerator,
-                                           const PerAxis<bool>& entries) {
+std::optional<FlexibilityClass> read_class(const Cursor& c, const Accelerator& accelerator, const LeftOut& entries) {
   const auto text = c.text(kClassSpelling);
   if (!text) return std::nullopt;
   const auto wanted = parse_flexibility_class(*text);
@@ -48,17 +48,18 @@ std::optional<FlexibilityClass> read_class(const Cursor& c, const Accelerator& a
 void check_class(const Cursor& block, const Accelerator& accelerator, const FlexibilityClass& wanted,
                  const Flexibility& rules) {
   const PerAxis<Freedom> freedom = axis_freedom(accelerator, rules);
-  for (std::size_t a = 0; a < kAxisCount; ++a) {
-    const auto axis = static_cast<Axis>(a);
+  const auto check = [&](Axis axis, bool wants, bool is) {
     const auto entry = block.find(axis_key(axis));
-    const bool said = wanted.flexible[a] && wanted.degree != FlexibilityClass::Degree::kInFlex;
-    const bool is = freedom[a] != Freedom::kFixed;
-    if (!entry || said == is) continue;
+    const bool said = wants && wanted.degree != FlexibilityClass::Degree::kInFlex;
+    if (!entry || said == is) return;
     FlexibilityClass meant = class_of(accelerator, rules);
     entry->problem(fmt::format("the class {} says that the {} {}, and this entry {}", wanted.name(), axis_name(axis),
                                said ? "can change" : "cannot change", is ? "leaves a choice" : "leaves none"),
                    fmt::format("an entry that agrees, or class {}", meant.bits()));
-  }
+  };
+  for (std::size_t a = 0; a < kAxisCount; ++a)
+    check(static_cast<Axis>(a), wanted.flexible[a], freedom[a] != Freedom::kFixed);
+  check(Axis::kFusion, wanted.fusion, fusion_freedom(accelerator) != Freedom::kFixed);
 }
 
 AxisSettings read_settings(const Cursor& block, const Accelerator& accelerator, std::optional<Operation> family,
@@ -73,6 +74,8 @@ AxisSettings read_settings(const Cursor& block, const Accelerator& accelerator, 
 ClassSettings read_class_settings(const Cursor& block, const Accelerator& accelerator) {
   ClassSettings settings;
   settings.all = read_settings(block, accelerator, std::nullopt, {});
+  if (const auto fusion = block.find(axis_key(Axis::kFusion)))
+    read_fusion(*fusion, accelerator, false, settings.all.fusion.emplace());
   for (std::size_t f = 0; f < keys::kFamilies.size(); ++f) {
     const auto family = block.find(keys::kFamilies[f]);
     if (!family || !family->only_keys(keys::kClassAxes, "a map of rules")) continue;
@@ -180,7 +183,7 @@ void read_partial(const Cursor& block, Accelerator& accelerator) {
       variants->problems().add(variants->entry(i).at, values[i].path(), "not a name", "letters and digits such as B");
       continue;
     }
-    if (values[i].only_keys(keys::kBaseline, "a map of rules"))
+    if (values[i].only_keys(keys::kVariant, "a map of rules"))
       accelerator.partial[name] = read_class_settings(values[i], accelerator);
   }
 }
@@ -189,6 +192,7 @@ void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerato
   Accelerator own = accelerator;
   accelerator.flexibility = full_flexibility(accelerator);
   accelerator.flexibility_for.clear();
+  accelerator.fusion.clear();
   if (!block.only_keys(allowed, "a map of rules")) return;
   const std::size_t before = block.problems().size();
   std::optional<FlexibilityClass> wanted;
@@ -198,7 +202,10 @@ void read_flexibility(const Cursor& block, Keys allowed, Accelerator& accelerato
     own = apply_class(std::move(own), *wanted, axes_with_entries(block));
     accelerator.flexibility = std::move(own.flexibility);
     accelerator.flexibility_for = std::move(own.flexibility_for);
+    accelerator.fusion = std::move(own.fusion);
   }
+  if (const auto fusion = block.find(axis_key(Axis::kFusion)))
+    read_fusion(*fusion, accelerator, wanted.has_value(), accelerator.fusion);
   read_axes(block, accelerator, std::nullopt, wanted.has_value(), accelerator.flexibility);
   if (block.problems().size() != before) return;
   for (auto& [operation, rules] : accelerator.flexibility_for)

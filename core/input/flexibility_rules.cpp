@@ -110,9 +110,26 @@ class RuleReader {
     rule.shape = {ShapeRule::Kind::kBlocks, *rows, *cols};
   }
 
+  void fusion(const Cursor& c, const Level&, FusionRule& rule) const {
+    constexpr std::array<std::string_view, 2> kWords{"any", "none"};
+    rule = {};
+    if (c.node().is_scalar()) {
+      const auto word = c.choice(kWords);
+      rule.tiles = !word || *word == 0;
+      return;
+    }
+    if (!c.only_keys(keys::kFusionRule, "any, none or {dims: [DIM], depth: LOOPS}")) return;
+    if (const auto dims = c.find("dims")) {
+      rule.dims = dim_list(*dims, "a list of dims");
+      if (rule.dims && rule.dims->empty()) dims->problem("no dim at all", "none, or at least one dim");
+    }
+    if (const auto depth = c.find("depth")) rule.depth = static_cast<int>(depth->count(1, kMaxDims).value_or(1));
+    if (!c.find("dims") && !c.find("depth")) c.problem("an empty rule", "any, none or {dims: [DIM], depth: LOOPS}");
+  }
+
   /// Calls `read` for every level named in a block such as `tiles:`.
-  template <class Read>
-  void by_level(const Cursor& block, bool memories, std::vector<LevelFlexibility>& rules, Read read) const {
+  template <class Rules, class Read>
+  void by_level(const Cursor& block, bool memories, Rules& rules, Read read) const {
     if (block.node().is_scalar()) return by_word(block, memories, rules, read);
     if (!block.expect_map(memories ? "a map from memories to rules" : "a map from fanouts to rules")) return;
     const std::vector<Cursor> values = block.entries();
@@ -137,8 +154,8 @@ class RuleReader {
 
  private:
   /// One word instead of a map: the rule of all memories, or of all fanouts.
-  template <class Read>
-  void by_word(const Cursor& word, bool memories, std::vector<LevelFlexibility>& rules, Read read) const {
+  template <class Rules, class Read>
+  void by_word(const Cursor& word, bool memories, Rules& rules, Read read) const {
     const std::size_t before = word.problems().size();
     for (std::size_t l = 0; l < accelerator_.levels.size() && word.problems().size() == before; ++l) {
       const Level& one = accelerator_.levels[l];
@@ -334,6 +351,13 @@ void read_axes(const Cursor& block, const Accelerator& accelerator, std::optiona
   read("loops", &LevelFlexibility::loops, true, &RuleReader::loops);
   read("parallel", &LevelFlexibility::parallel, false, &RuleReader::parallel);
   read("shape", &LevelFlexibility::shape, false, &RuleReader::shape);
+}
+
+void read_fusion(const Cursor& block, const Accelerator& accelerator, bool keep_others,
+                 std::vector<FusionRule>& rules) {
+  if (!keep_others || block.node().entries.empty()) rules.clear();
+  rules.resize(accelerator.levels.size());
+  RuleReader(accelerator, {}, true).by_level(block, true, rules, &RuleReader::fusion);
 }
 
 }  // namespace pliant

@@ -18,6 +18,8 @@ const std::vector<KeyTable>& known_keys() {
       {"flexibility.json", "", keys::kFlexibilityFile},
       {"flexibility.json", "/$defs/family", keys::kAxisRules},
       {"flexibility.json", "/$defs/classAxes", keys::kClassAxes},
+      {"accelerator.json", "/properties/partial/properties/variants/additionalProperties", keys::kVariant},
+      {"flexibility.json", "/$defs/fusionRule", keys::kFusionRule},
       {"flexibility.json", "/$defs/tileRule", keys::kTileRule},
       {"flexibility.json", "/$defs/partition", keys::kRoleNames},
       {"flexibility.json", "/$defs/parallelRule", keys::kParallelRule},

@@ -37,16 +37,19 @@ inline constexpr std::array<std::string_view, 4> kBits{"inputs", "weights", "out
 
 inline constexpr std::array<std::string_view, 5> kAxisRules{"tiles", "orders", "loops", "parallel", "shape"};
 inline constexpr std::array<std::string_view, 4> kFamilies{"conv", "gemm", "einsum", "depthwise"};
-inline constexpr std::array<std::string_view, 10> kFlexibility{"class", "tiles", "orders", "loops",  "parallel",
-                                                               "shape", "conv",  "gemm",   "einsum", "depthwise"};
-inline constexpr std::array<std::string_view, 13> kFlexibilityFile{"pliant", "name",   "description", "class", "tiles",
-                                                                   "orders", "loops",  "parallel",    "shape", "conv",
-                                                                   "gemm",   "einsum", "depthwise"};
+inline constexpr std::array<std::string_view, 11> kFlexibility{
+    "class", "tiles", "orders", "loops", "parallel", "shape", "fusion", "conv", "gemm", "einsum", "depthwise"};
+inline constexpr std::array<std::string_view, 14> kFlexibilityFile{
+    "pliant",   "name",  "description", "class", "tiles", "orders", "loops",
+    "parallel", "shape", "fusion",      "conv",  "gemm",  "einsum", "depthwise"};
 inline constexpr std::array<std::string_view, 4> kClassAxes{"tiles", "orders", "parallel", "shape"};
 inline constexpr std::array<std::string_view, 8> kBaseline{"tiles", "orders", "parallel", "shape",
                                                            "conv",  "gemm",   "einsum",   "depthwise"};
-inline constexpr std::array<std::string_view, 9> kPartial{"tiles", "orders", "parallel",  "shape",   "conv",
-                                                          "gemm",  "einsum", "depthwise", "variants"};
+inline constexpr std::array<std::string_view, 9> kVariant{"tiles", "orders", "parallel", "shape",    "fusion",
+                                                          "conv",  "gemm",   "einsum",   "depthwise"};
+inline constexpr std::array<std::string_view, 10> kPartial{"tiles", "orders", "parallel", "shape",     "fusion",
+                                                           "conv",  "gemm",   "einsum",   "depthwise", "variants"};
+inline constexpr std::array<std::string_view, 2> kFusionRule{"dims", "depth"};
 inline constexpr std::array<std::string_view, 3> kTileRule{"fixed", "partition", "burst"};
 inline constexpr std::array<std::string_view, 4> kParallelRule{"rows", "cols", "any_of", "max_dims_per_side"};
 inline constexpr std::array<std::string_view, 2> kAssignment{"rows", "cols"};

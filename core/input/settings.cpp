@@ -25,7 +25,9 @@ struct LevelKind {
 
 const std::vector<LevelKind>& level_kinds() {
   static const std::vector<LevelKind> kinds{
-      {"memory", keys::kMemory, {{"partition", "tiles"}, {"tiles", "tiles"}, {"orders", "orders"}, {"loops", "loops"}}},
+      {"memory",
+       keys::kMemory,
+       {{"partition", "tiles"}, {"tiles", "tiles"}, {"orders", "orders"}, {"loops", "loops"}, {"fusion", "fusion"}}},
       {"fanout", keys::kFanout, {{"parallel", "parallel"}, {"shape", "shape"}}},
       {"compute", keys::kCompute, {}}};
   return kinds;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "core/flexibility_class.h"
 #include "core/input/element_bits.h"
 #include "core/input/keys.h"
 #include "core/input/residents_block.h"
@@ -165,6 +167,35 @@ std::string axes(const Accelerator& accelerator, const Flexibility& flexibility,
          axis(accelerator, flexibility, differs_from, "shape", &L::shape, shape, indent);
 }
 
+std::string fusion(const FusionRule& rule) {
+  if (!rule.tiles) return "none";
+  std::vector<std::string> items;
+  if (rule.dims) items.push_back("dims: " + dim_list(*rule.dims));
+  if (rule.depth > 0) items.push_back(fmt::format("depth: {}", rule.depth));
+  return items.empty() ? "any" : yaml_map(items);
+}
+
+/// F says something also where it allows everything, so every memory has its line, or one word speaks for all.
+std::string fusion(const Accelerator& accelerator, const std::vector<FusionRule>& rules, std::string_view indent) {
+  std::string lines;
+  std::set<std::string> words;
+  for (std::size_t k = 0; k < rules.size(); ++k) {
+    if (!accelerator.levels[k].is_memory()) continue;
+    words.insert(fusion(rules[k]));
+    lines += fmt::format("{}  {}: {}\n", indent, yaml_text(accelerator.levels[k].name), fusion(rules[k]));
+  }
+  if (words.size() == 1 && (words.contains("any") || words.contains("none")))
+    return fmt::format("{}fusion: {}\n", indent, *words.begin());
+  return lines.empty() ? "" : fmt::format("{}fusion:\n{}", indent, lines);
+}
+
+/// Nothing where the class says it.
+std::string fusion(const Accelerator& accelerator, std::string_view indent) {
+  const auto named = parse_flexibility_class(accelerator.flexibility.name);
+  if (named && fusion_of_class(accelerator, *named) == accelerator.fusion) return "";
+  return fusion(accelerator, accelerator.fusion, indent);
+}
+
 bool is_class(std::string_view name) {
   return name.starts_with("FullFlex-") || name.starts_with("PartFlex-") || name.starts_with("InFlex-");
 }
@@ -174,7 +205,7 @@ std::string flexibility(const Accelerator& accelerator, const std::string& inden
   std::string text;
   if (is_class(accelerator.flexibility.name))
     text += fmt::format("{}class: {}\n", indent, accelerator.flexibility.name);
-  text += axes(accelerator, accelerator.flexibility, nullptr, indent);
+  text += axes(accelerator, accelerator.flexibility, nullptr, indent) + fusion(accelerator, indent);
   for (const auto& [operation, own] : accelerator.flexibility_for) {
     const Operation parent = parent_family(operation);
     const Flexibility& outside = parent == operation ? accelerator.flexibility : accelerator.flexibility_of(parent);
@@ -202,6 +233,7 @@ std::string settings(const Accelerator& accelerator, const AxisSettings& own, co
 
 std::string class_settings(const Accelerator& accelerator, const ClassSettings& from, const std::string& indent) {
   std::string text = settings(accelerator, from.all, nullptr, indent);
+  if (from.all.fusion) text += fusion(accelerator, *from.all.fusion, indent);
   for (const auto& [operation, own] : from.by_family) {
     const Operation parent = parent_family(operation);
     const std::string lines =
@@ -258,6 +290,8 @@ std::string write_accelerator(const Accelerator& a) {
   text += fmt::format("hints: {{min_utilization: {}}}\n", yaml_number(a.hints.min_utilization));
   return text;
 }
+
+std::string write_fusion(const Accelerator& accelerator) { return fusion(accelerator, accelerator.fusion, ""); }
 
 std::string write_flexibility(const Accelerator& accelerator) {
   std::string text = "pliant: flexibility\n";

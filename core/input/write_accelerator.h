@@ -10,5 +10,7 @@ namespace pliant {
 
 std::string write_accelerator(const Accelerator& accelerator);
 std::string write_flexibility(const Accelerator& accelerator);
+/// F alone, whatever class says it too; empty when nothing is said.
+std::string write_fusion(const Accelerator& accelerator);
 
 }  // namespace pliant

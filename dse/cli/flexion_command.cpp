@@ -76,7 +76,10 @@ class FlexionCommand {
     const Accelerator accelerator = open_accelerator(library(), *name, arguments_.settings());
     Workload asked;
     if (const auto workload = arguments_.text("workload")) asked = open_workload(library(), *workload);
-    if (arguments_.has("layer")) asked.layers = {{read_layer(arguments_), 1}};
+    if (arguments_.has("layer")) {
+      asked.layers = {{read_layer(arguments_), 1}};
+      asked.graph.reset();
+    }
     if (asked.layers.empty()) throw arguments_.bad("--workload", "neither a workload nor a layer", "one of them");
     comparison_ = compare_flexion(library(), accelerator, std::move(asked), arguments_.text("flexibility"),
                                   !arguments_.has("no-tuples"));
@@ -109,7 +112,21 @@ class FlexionCommand {
   void print() {
     out_ << fmt::format("{} on {}\n", comparison_.designs[0].accelerator.name, subject());
     for (int m = 0; m < kMeasures; ++m) print_measure(static_cast<Measure>(m));
+    print_fusion();
     if (!comparison_.compares) print_class(comparison_.designs[0]);
+  }
+
+  void print_fusion() {
+    TextTable table({"design", "H-F", "W-F", "tensors", "|C|", "|A|", "|W|", "|A and W|"});
+    bool any = false;
+    for (const Design& design : comparison_.designs) {
+      if (!comparison_.shows_fusion(design)) continue;
+      any = true;
+      const fusion::FusionFlexion& of = *design.fusion;
+      table.add({design.name, share(of.h_f), share(of.w_f), std::to_string(of.tensors), std::to_string(of.c),
+                 std::to_string(of.a), std::to_string(of.w), std::to_string(of.a_and_w)});
+    }
+    if (any) out_ << "\nF  stacks of loops around tensors between layers\n" << table.text("  ");
   }
 
   void print_measure(Measure measure) {
@@ -146,11 +163,13 @@ class FlexionCommand {
   /// Several axes together, when the class has several.
   void print_class(const Design& design) {
     const auto& flexible = design.its_class.flexible;
-    const auto bits = std::ranges::count(flexible, true);
+    const bool fused = design.its_class.fusion && design.fusion;
+    const auto bits = std::ranges::count(flexible, true) + (fused ? 1 : 0);
     if (bits < 2) return;
     std::string axes;
     for (std::size_t a = 0; a < kAxisCount; ++a)
       if (flexible[a]) axes += (axes.empty() ? "" : " x ") + std::string(axis_letter(static_cast<Axis>(a)));
+    if (fused) axes += " x F";
     const auto [h_f, w_f] = class_means(design);
     out_ << fmt::format("\nclass {}, {}: H-F {}, W-F {}\n", design.its_class.bits(), axes, share(h_f), share(w_f));
   }

@@ -13,7 +13,8 @@ using nlohmann::ordered_json;
 std::vector<std::string> variants_of(const Accelerator& accelerator, std::size_t axis) {
   std::vector<std::string> variants{""};
   for (const auto& [name, settings] : accelerator.partial)
-    if (!name.empty() && settings.all.given[axis]) variants.push_back(name);
+    if (!name.empty() && (axis < kAxisCount ? settings.all.given[axis] : settings.all.fusion.has_value()))
+      variants.push_back(name);
   return variants;
 }
 
@@ -21,16 +22,17 @@ void choose_designs(const Library& library, const Accelerator& accelerator,
                     const std::optional<std::string>& flexibility, FlexionComparison& comparison) {
   const auto add = [&](const Accelerator& made, FlexibilityClass its_class) {
     std::string name = made.flexibility.name.empty() ? its_class.name() : made.flexibility.name;
-    comparison.designs.push_back({std::move(name), std::move(its_class), made, {}});
+    comparison.designs.push_back({std::move(name), std::move(its_class), made, {}, {}});
   };
   if (flexibility) {
     const Accelerator made = choose_flexibility(library, *flexibility, accelerator);
     const auto named = parse_flexibility_class(*flexibility);
     return add(made, named ? *named : class_of(made, made.flexibility_of(comparison.workload.layers[0].layer)));
   }
-  for (std::size_t a = 0; a < kAxisCount; ++a) {
+  // T, O, P, S one by one, then F between layers.
+  for (std::size_t a = 0; a < kAxisCount + (comparison.workload.graph ? 1 : 0); ++a) {
     FlexibilityClass one;
-    one.flexible[a] = true;
+    (a < kAxisCount ? one.flexible[a] : one.fusion) = true;
     for (const auto degree : {FlexibilityClass::Degree::kInFlex, FlexibilityClass::Degree::kPartFlex,
                               FlexibilityClass::Degree::kFullFlex}) {
       one.degree = degree;
@@ -76,6 +78,8 @@ FlexionComparison compare_flexion(const Library& library, const Accelerator& acc
     FlexionOptions settings;
     settings.tile_tuples = tile_tuples && (!comparison.compares || design.its_class.flexible[0]);
     design.flexion = workload_flexion(comparison.workload, design.accelerator, settings);
+    if (!comparison.compares || design.its_class.fusion)
+      design.fusion = fusion::fusion_flexion(comparison.workload, design.accelerator);
   }
   return comparison;
 }
@@ -91,6 +95,10 @@ std::pair<double, double> class_means(const FlexionComparison::Design& design) {
     h_f += count * layer.h_f(design.its_class.flexible);
     w_f += count * layer.w_f(design.its_class.flexible);
     layers += count;
+  }
+  if (design.its_class.fusion && design.fusion) {
+    h_f *= design.fusion->h_f;
+    w_f *= design.fusion->w_f;
   }
   return {h_f / layers, w_f / layers};
 }
@@ -123,6 +131,16 @@ ordered_json FlexionComparison::json() const {
                                        {"measure", to_string(mean.measure)},
                                        {"h_f", mean.h_f},
                                        {"w_f", mean.w_f}});
+    if (shows_fusion(design))
+      one["mean"]["axes"].push_back({{"axis", axis_letter(Axis::kFusion)},
+                                     {"measure", "stacks"},
+                                     {"h_f", design.fusion->h_f},
+                                     {"w_f", design.fusion->w_f},
+                                     {"tensors", design.fusion->tensors},
+                                     {"size_c", std::to_string(design.fusion->c)},
+                                     {"size_a", std::to_string(design.fusion->a)},
+                                     {"size_w", std::to_string(design.fusion->w)},
+                                     {"size_a_and_w", std::to_string(design.fusion->a_and_w)}});
     const auto [h_f, w_f] = class_means(design);
     one["mean"]["class"] = {{"h_f", h_f}, {"w_f", w_f}};
     root["designs"].push_back(std::move(one));

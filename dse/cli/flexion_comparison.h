@@ -11,6 +11,7 @@
 
 #include "core/flexibility_class.h"
 #include "core/input/load.h"
+#include "dse/mappers/fusion/fusion_flexion.h"
 #include "flex/flexion/flexion.h"
 
 namespace pliant {
@@ -22,6 +23,7 @@ struct FlexionComparison {
     FlexibilityClass its_class;
     Accelerator accelerator;
     WorkloadFlexion flexion;
+    std::optional<fusion::FusionFlexion> fusion;  ///< F, of a workload whose graph is known
   };
   Workload workload;
   std::vector<Design> designs;
@@ -29,6 +31,7 @@ struct FlexionComparison {
 
   /// Whether the measure is one that the design is about.
   bool shows(const Design& design, Measure measure) const;
+  bool shows_fusion(const Design& design) const { return design.fusion && (!compares || design.its_class.fusion); }
   nlohmann::ordered_json json() const;
 };
 

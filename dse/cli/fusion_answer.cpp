@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/flexibility_class.h"
 #include "core/input/source_text.h"
 #include "costmodel/report.h"
 #include "dse/cli/render_cost.h"
@@ -165,6 +166,8 @@ class FusionTelling {
   }
 
   std::string groups_text() const {
+    if (fusion_freedom(accelerator_) == Freedom::kFixed)
+      return "this design has no F: its flexibility lets no layers pass tiles on\n";
     if (!search_.any_groups()) return "no layers could pass tiles on (docs/fusion.md says which can)\n";
     if (best_.groups.empty()) return "no layers pass tiles on\n";
     std::vector<std::vector<std::string>> lines;
@@ -205,9 +208,13 @@ class FusionTelling {
   ordered_json group_json(const GroupChoice& group) const {
     ordered_json json{{"steps", group.steps}, {"lives_in", home_name(group.setting.home)}};
     json["tiles"] = ordered_json::array();
-    for (std::size_t i = 0; i < group.plan.stacks.size(); ++i)
-      json["tiles"].push_back(
-          {{"node", name_of_step(group.steps[i])}, {"under", loops_json(group, group.plan.stacks[i])}});
+    for (std::size_t i = 0; i < group.plan.stacks.size(); ++i) {
+      ordered_json under = loops_json(group, group.plan.stacks[i]);
+      for (std::size_t k = 0; k < under.size(); ++k)
+        if (const int dim = group.setting.chain->place(group.plan.stacks[i][k].axis, static_cast<int>(i)).dim; dim >= 0)
+          under[k]["cuts"] = group.setting.chain->layer(static_cast<int>(i)).dims[static_cast<std::size_t>(dim)].name;
+      json["tiles"].push_back({{"node", name_of_step(group.steps[i])}, {"under", std::move(under)}});
+    }
     json["held"] = ordered_json::array();
     for (const fusion::Held& held : group.plan.held)
       json["held"].push_back(

@@ -132,6 +132,20 @@ ordered_json flexibility_json(const Accelerator& a, const Flexibility& flexibili
   return json;
 }
 
+ordered_json fusion_json(const Accelerator& a) {
+  ordered_json json = ordered_json::object();
+  for (std::size_t k = 0; k < a.fusion.size(); ++k) {
+    if (!a.levels[k].is_memory()) continue;
+    const FusionRule& rule = a.fusion[k];
+    ordered_json one = rule.tiles ? "any" : "none";
+    if (rule.tiles && (rule.dims || rule.depth > 0)) one = ordered_json::object();
+    if (rule.dims) one["dims"] = *rule.dims;
+    if (rule.depth > 0) one["depth"] = rule.depth;
+    json[a.levels[k].name] = std::move(one);
+  }
+  return json;
+}
+
 ordered_json layer_fields(const Layer& layer) {
   ordered_json json;
   json["name"] = layer.name;
@@ -212,6 +226,7 @@ ordered_json show_json(const Accelerator& a) {
   for (std::size_t i = 0; i < kAxes.size(); ++i) json["flexibility_area_um2"][kAxes[i]] = a.flexibility_area_um2[i];
   json["flexibility_area_from"] = a.flexibility_area_from;
   json["flexibility"] = flexibility_json(a, a.flexibility);
+  if (!a.fusion.empty()) json["flexibility"]["fusion"] = fusion_json(a);
   for (const auto& [operation, own] : a.flexibility_for) {
     json["flexibility_for"][std::string(to_string(operation))] = flexibility_json(a, own);
   }

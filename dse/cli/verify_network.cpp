@@ -38,6 +38,7 @@ class NetworkClaims {
     std::vector<double> counts(tasks_.size(), 0);
     for (const json& item : items) steps ? check_step(item, counts) : check_layer(item, item, counts);
     check_sums(counts);
+    for (const json& group : network_.value("groups", json::array())) check_tiles(group);
     const bool right = std::ranges::all_of(verdicts_, [](const Verdict& one) { return one.wrong.empty(); });
     if (right) prove(steps);
     return std::move(verdicts_);
@@ -149,6 +150,30 @@ class NetworkClaims {
     cycles_ += cycles;
   }
 
+  /// Does the design let these layers pass such tiles on? Loops over layers that a node counts cut no dim.
+  void check_tiles(const json& group) {
+    const Accelerator& accelerator = tasks_.front().task.accelerator;
+    const std::string home = group.value("lives_in", "");
+    const int level = accelerator.find_level(home);
+    if (level < 0) throw wrong_form("network.groups.lives_in", fmt::format("no memory `{}`", home));
+    if (accelerator.fusion.empty()) return;
+    const FusionRule& rule = accelerator.fusion[static_cast<std::size_t>(level)];
+    const auto wrong = [&](std::string what) { verdicts_.back().wrong.push_back(home + " " + std::move(what)); };
+    for (const json& tile : group.value("tiles", json::array())) {
+      int depth = 0;
+      for (const json& loop : tile.value("under", json::array())) {
+        if (!loop.contains("cuts")) continue;
+        ++depth;
+        const std::string dim = loop["cuts"].get<std::string>();
+        if (rule.dims && std::ranges::find(*rule.dims, dim) == rule.dims->end())
+          wrong(fmt::format("may hold no tiles cut along {}", dim));
+      }
+      if (!rule.tiles) wrong("may hold no tiles between layers");
+      if (rule.depth > 0 && depth > rule.depth)
+        wrong(fmt::format("may hold tiles under {} loops, not {}", rule.depth, depth));
+    }
+  }
+
   double inferences() const { return network_.contains("inferences") ? number(network_, "inferences") : 1; }
 
   void check_sums(const std::vector<double>& counts) {
@@ -214,7 +239,9 @@ class NetworkClaims {
       optimum = best.value;
       bound = best.lower_bound;
     }
-    if (certified && optimum < least * (1 - kSame))
+    if (certified && value < optimum * (1 - kSame))
+      verdict.wrong.push_back(fmt::format("the optimum is {:.10g}, and nothing takes {:.10g}", optimum, value));
+    else if (certified && optimum < least * (1 - kSame))
       verdict.wrong.push_back(fmt::format("the optimum is {:.10g}, below the lower bound {:.10g}", optimum, least));
     else if (bound < least * (1 - kSame))
       verdict.proof = fmt::format("not proven again: another search ended with the lower bound {:.10g}", bound);

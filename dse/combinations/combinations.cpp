@@ -122,7 +122,7 @@ std::span<const Refusal> refusals() {
       {{kUnrelated}, {kResidency}, "the workload does not say which layers read what", kWithGraph},
       {{kUnrelated}, {kTiles}, "the workload does not say which layers read what", kWithGraph},
       {{kOutside}, {kTiles}, "beside tensors that all live outside", "no --residency off"},
-      {{kTiles}, {kInferences, kDeadline}, "beside layers that pass tiles on", "--fusion whole"},
+      {{kTiles}, {kInferences}, "beside layers that pass tiles on", "--fusion whole"},
       {kOtherMappers, {kTiles}, "the mapper {} proves no bounds", "--mapper exact"},
       {{kTimeloopRules, kQuickflow},
        {kTiles},

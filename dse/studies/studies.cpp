@@ -25,6 +25,7 @@ const std::vector<Study>& all_studies() {
        run_ladder_study},
       {"llm-future", "beyond the papers", "older designs on prefill and decode of language models",
        run_llm_future_study},
+      {"fusion", "beyond the papers", "fused tiles as an axis of flexibility, by class and by chip", run_fusion_study},
   };
   return studies;
 }

@@ -249,9 +249,10 @@ DesignPoint DesignSpace::design(std::int64_t i) {
   if (design.accelerator) {
     // A class is what was asked for, also where its baseline leaves a memory some choice; InFlex has no free axis.
     const bool inflexible = wanted && wanted->degree == FlexibilityClass::Degree::kInFlex;
-    key.class_bits = inflexible ? FlexibilityClass{}.bits()
-                     : wanted   ? wanted->bits()
-                                : class_of(*design.accelerator, design.accelerator->flexibility).bits();
+    FlexibilityClass its = class_of(*design.accelerator, design.accelerator->flexibility);
+    // Where tiles are asked for, a design that says nothing about them passes them.
+    its.fusion |= sweep_->tiles && design.accelerator->fusion.empty();
+    key.class_bits = inflexible ? FlexibilityClass{}.bits() : wanted ? wanted->bits() : its.bits();
   }
   key.factorization = to_string(design.factorization);
   key.objective = to_string(design.objective);

@@ -263,15 +263,32 @@ void say_nothing_fits(const Best& best, const Workload& workload, TaskResult& re
                       : std::string("no mappings were found wherever the tensors live");
 }
 
-/// The same with layers that pass tiles on; such sweeps have no deadlines.
-void solve_tiles(const Mapper& mapper, const Sweep& sweep, const Objective objective, const Workload& workload,
+/// The best for the goal. Where no mappings keep the deadline the row says how fast they could be, and which limit that
+/// breaks. That bounds nothing that was asked for.
+template <class Run>
+auto within_deadline(const Run& run, NetworkGoal& goal, const SearchOptions& options, bool& late) {
+  auto best = run(goal);
+  late = !best.found() && best.fastest_cycles > 0 && !options.stop.stop_requested();
+  if (late) {
+    const bool proven = best.infeasible;
+    goal = {Objective::kRuntime};
+    best = run(goal);
+    best.certified = best.certified && proven;
+  }
+  return best;
+}
+
+/// The same with layers that pass tiles on.
+void solve_tiles(const Mapper& mapper, const Sweep& sweep, NetworkGoal goal, const Workload& workload,
                  const std::vector<Task>& rows, const SearchOptions& options, TaskResult& result) {
   fusion::Search search(mapper, workload, rows, options);
-  const fusion::Optimum best = search.run({objective});
+  bool late = false;
+  const fusion::Optimum best =
+      within_deadline([&](const NetworkGoal& asked) { return search.run(asked); }, goal, options, late);
   if (!best.found()) return say_nothing_fits(best, workload, result);
   residency::Search before(mapper, workload, rows, options);
-  const Optimum whole = before.run({objective}, true), outside = before.run({objective}, false);
-  take_best(best, false, sweep.gap, result);
+  const Optimum whole = before.run(goal, true), outside = before.run(goal, false);
+  take_best(best, late, sweep.gap, result);
   result.evaluations = search.searches();
   note_steps(search.live(), best, outside, result.network);
   note_tiles(search, best, whole, workload, result.network);
@@ -284,16 +301,9 @@ void solve_tiles(const Mapper& mapper, const Sweep& sweep, const Objective objec
 void solve_whole(const Mapper& mapper, const Sweep& sweep, NetworkGoal goal, const Workload& workload,
                  const std::vector<Task>& rows, const SearchOptions& options, TaskResult& result) {
   residency::Search search(mapper, workload, rows, options, sweep.inferences);
-  Optimum best = search.run(goal, true);
-  // Where no mappings keep the deadline the row says how fast they could be, and which limit that breaks. That bounds
-  // nothing that was asked for.
-  const bool late = !best.found() && best.fastest_cycles > 0 && !options.stop.stop_requested();
-  if (late) {
-    const bool proven = best.infeasible;
-    goal = {Objective::kRuntime};
-    best = search.run(goal, true);
-    best.certified = best.certified && proven;
-  }
+  bool late = false;
+  const Optimum best =
+      within_deadline([&](const NetworkGoal& asked) { return search.run(asked, true); }, goal, options, late);
   if (!best.found()) return say_nothing_fits(best, workload, result);
   const Optimum outside = search.run(goal, false);
   take_best(best, late, sweep.gap, result);
@@ -318,11 +328,8 @@ TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignP
     SearchOptions all = options;
     all.budget.seconds *= static_cast<double>(rows.size());  // the sweep's budget is for a layer
     const SharedBudget shared(mapper, all, kSearchesOfALayer * rows.size());
-    if (sweep.tiles)
-      solve_tiles(shared, sweep, design.objective, workload, rows, shared.options(), result);
-    else
-      solve_whole(shared, sweep, {design.objective, design.deadline_of(sweep, workload)}, workload, rows,
-                  shared.options(), result);
+    const NetworkGoal goal{design.objective, design.deadline_of(sweep, workload)};
+    (sweep.tiles ? solve_tiles : solve_whole)(shared, sweep, goal, workload, rows, shared.options(), result);
   } catch (const InputError&) {
     throw;  // a mapper's option: the same for every task
   } catch (const std::exception& error) {

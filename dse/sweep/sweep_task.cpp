@@ -32,6 +32,7 @@ std::string essential(const Accelerator& accelerator, const Flexibility& flexibi
   plain.flexibility = flexibility;
   plain.flexibility.name.clear();
   plain.flexibility_for.clear();
+  plain.fusion.clear();  // of layers together: the key of a network has it
   plain.baseline = {};
   plain.partial.clear();
   plain.base_area_um2 = 0;
@@ -112,7 +113,7 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
                                  to_string(design.factorization), to_string(design.objective));
   if (const double most = design.deadline_of(sweep_, workload); most < kInfinity)
     text += fmt::format("within {}\n", most);
-  if (sweep_.tiles) text += "tiles\n";
+  if (sweep_.tiles) text += "tiles\n" + write_fusion(*design.accelerator);
   if (sweep_.inferences > 1) text += fmt::format("inferences {}\n", sweep_.inferences);
   std::set<Operation> written;
   for (const Workload::Entry& entry : workload.layers) {

@@ -16,7 +16,10 @@ std::string flexion(const LoadedAccelerator& loaded, const LoadedWorkload* workl
                     bool tile_tuples) {
   Workload asked;
   if (workload != nullptr) asked = workload->workload;
-  if (layer != nullptr) asked.layers = {{layer->layer, 1}};
+  if (layer != nullptr) {
+    asked.layers = {{layer->layer, 1}};
+    asked.graph.reset();
+  }
   if (asked.layers.empty()) throw bad_option("pliant", "--workload", "neither a workload nor a layer", "one of them");
   // compare_flexion chooses the flexibility by itself, so that it knows the class.
   const Accelerator own =

@@ -52,6 +52,18 @@ def test_layers_pass_tiles_on(cli: Callable[..., Any]) -> None:
             pliant.map_network("bert_base_seq512", "npu", **wrong)
 
 
+def test_a_class_without_f_passes_no_tiles() -> None:
+    npu = pliant.load_accelerator("npu", flexibility="1111")
+    fused = pliant.load_accelerator("npu", flexibility="1111+F")
+    without = pliant.map_network("bert_base_seq512", npu, fusion="tiles")
+    tiles = pliant.map_network("bert_base_seq512", fused, fusion="tiles")
+    assert not without.groups and tiles.groups
+    assert without.whole_tensors is not None
+    assert tiles.value < without.value == without.whole_tensors["value"]
+    rows = pliant.flexion("npu", "bert_base_seq512", flexibility="1111+F", tile_tuples=False).table
+    assert rows["axis"][-1] == "F" and rows["h_f"][-1] == 1
+
+
 def test_a_deadline_costs_energy() -> None:
     free = pliant.map_network("alexnet", "eyeriss", objective="energy")
     fast = pliant.map_network("alexnet", "eyeriss", objective="runtime")

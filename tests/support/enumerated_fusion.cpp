@@ -176,7 +176,7 @@ class FusionEnumeration {
     const auto grow = [&](auto&& self) -> void {
       const bool window = !stack.empty() && own_.places[i].at(stack.back().axis).window;
       for (const auto& counted : with_counts(stack, window)) {
-        if (counted.empty() || !nests(counted)) continue;
+        if (counted.empty() || !nests(counted) || !allowed(i, counted)) continue;
         plan_.stacks.push_back(counted);
         next_stack();
         plan_.stacks.pop_back();
@@ -195,6 +195,21 @@ class FusionEnumeration {
       }
     };
     grow(grow);
+  }
+
+  /// May the home hold the tile of the tensor between layers i and i + 1? Loops over counted layers cut no dim.
+  bool allowed(std::size_t i, const std::vector<WalkedLoop>& stack) const {
+    if (machine_.fusion.empty()) return true;
+    const FusionRule& rule = machine_.fusion[static_cast<std::size_t>(plan_.home)];
+    int loops = 0;
+    bool good = rule.tiles;
+    for (const WalkedLoop& loop : stack) {
+      if (own_.same.contains(loop.axis)) continue;
+      ++loops;
+      const Dim& cut = own_.layers[i].dims[static_cast<std::size_t>(own_.places[i].at(loop.axis).dim)];
+      good &= !rule.dims || std::ranges::count(*rule.dims, cut.name) > 0;
+    }
+    return good && (rule.depth == 0 || loops <= rule.depth);
   }
 
   /// Products side by side.

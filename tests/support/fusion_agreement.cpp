@@ -53,6 +53,21 @@ std::string random_convs(Draw& draw) {
   return "name: net\nlayers:\n" + layers + "graph:\n" + graph;
 }
 
+/// What the memories of some machines may hold of tensors between layers.
+void draw_fusion_rules(std::uint64_t seed, Accelerator& machine) {
+  if (seed % 5 != 0) return;
+  Draw draw(seed * 15485863 + 5);
+  machine.fusion.assign(machine.levels.size(), {});
+  for (FusionRule& rule : machine.fusion) {
+    if (draw.chance(0.15)) rule.tiles = false;
+    if (draw.chance(0.4)) rule.depth = 1;
+    if (!draw.chance(0.6)) continue;
+    rule.dims.emplace();
+    for (const char* dim : {"B", "M", "N", "P", "Q", "C"})
+      if (draw.chance(0.5)) rule.dims->emplace_back(dim);
+  }
+}
+
 double best_of(const Pairs& all, Objective objective) {
   double best = kInfinity;
   for (const auto& [energy, cycles] : all) best = std::min(best, network_value(objective, energy, cycles));
@@ -166,6 +181,7 @@ RandomChain random_chain(std::uint64_t seed) {
     }
   if (draw.chance(0.2)) machine.levels[1].memory().may_bypass[static_cast<std::size_t>(Role::kOutput)] = true;
   if (draw.chance(0.15)) machine.levels[1].memory().bits.partial_sums = 0;  // takes finished outputs only
+  draw_fusion_rules(seed, machine);
   std::vector<Layer> layers;
   for (const Workload::Entry& entry : chain.workload.layers) {
     Task task;
@@ -349,8 +365,9 @@ void compare_heads_with_enumeration(std::uint64_t seed, FusionCounts& counts) {
 }
 
 void compare_graphs_with_enumeration(std::uint64_t seed, FusionCounts& counts) {
-  const RandomGraph graph = random_graph(seed);
+  RandomGraph graph = random_graph(seed);
   if (graph.workload.layers.size() > 4) return;
+  for (Task& row : graph.rows) draw_fusion_rules(seed, row.accelerator);
   SCOPED_TRACE(graph.text);
   const Pairs every = every_choice_of_graph(graph);
   const std::unique_ptr<Mapper> exact = make_mapper("exact");

@@ -253,6 +253,22 @@ std::vector<Stack> all_stacks(const Chain& chain, int link) {
   return all;
 }
 
+FusionRule rule_at(const Accelerator& accelerator, int memory) {
+  return accelerator.fusion.empty() ? FusionRule{} : accelerator.fusion[static_cast<std::size_t>(memory)];
+}
+
+bool allows(const FusionRule& rule, const Chain& chain, int link, const Stack& stack) {
+  int depth = 0;
+  for (const TileLoop& loop : stack) {
+    if (chain.axes[static_cast<std::size_t>(loop.axis)].counts()) continue;
+    ++depth;
+    const Place& made = chain.place(loop.axis, link);
+    const std::string& dim = chain.layer(link).dims[static_cast<std::size_t>(made.dim)].name;
+    if (rule.dims && std::ranges::find(*rule.dims, dim) == rule.dims->end()) return false;
+  }
+  return rule.tiles && (rule.depth == 0 || depth <= rule.depth);
+}
+
 bool nest_together(const Stack& a, const Stack& b) {
   const std::size_t both = std::min(a.size(), b.size());
   return std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(both), b.begin());

@@ -101,6 +101,11 @@ inline constexpr std::size_t kDeepestStack = 2;
 /// All stacks of a link, of one loop or more.
 std::vector<Stack> all_stacks(const Chain& chain, int link);
 
+/// What a memory may hold; a design that says nothing allows everything.
+FusionRule rule_at(const Accelerator& accelerator, int memory);
+/// Does the hardware allow the tile of a link under a stack? Loops over counted layers are not limited.
+bool allows(const FusionRule& rule, const Chain& chain, int link, const Stack& stack);
+
 /// Is one the beginning of the other?
 bool nest_together(const Stack& a, const Stack& b);
 

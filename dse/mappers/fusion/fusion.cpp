@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "dse/mappers/network_hull.h"
+#include "dse/mappers/residency/residency_deadline.h"
 
 namespace pliant::fusion {
 
 Search::Search(const Mapper& mapper, const Workload& workload, const std::vector<Task>& rows,
                const SearchOptions& options)
-    : options_(options),
+    : mapper_(mapper),
+      options_(options),
       variants_(mapper, rows, options),
       whole_(workload, rows, true, variants_),
       tiles_(mapper, options),
@@ -93,6 +95,27 @@ void Search::note_rooms(Optimum& best) const {
   }
 }
 
+/// Between two corners of the hull groups are not combined with each other; mappings with whole tensors are. True when
+/// all of those were tried.
+bool Search::combine_whole(Optimum& best, const NetworkGoal& goal, const NetworkHull& hull) {
+  residency::Optimum whole;
+  whole.value = best.value;
+  residency::DeadlineCombination combination(mapper_, whole_, variants_, options_, goal,
+                                             hull.highest_at_deadline().slope);
+  const bool all = combination.improve(whole, hull.fastest_better());
+  more_searches_ += combination.searches();
+  if (!whole.found()) return all;
+  best.homes = std::move(whole.homes);
+  best.steps = std::move(whole.steps);
+  best.tiles.assign(best.homes.size(), false);
+  best.groups.clear();
+  best.energy_pj = whole.energy_pj;
+  best.cycles = whole.cycles;
+  best.value = whole.value;
+  note_rooms(best);
+  return all;
+}
+
 Optimum Search::run(const NetworkGoal& asked) {
   if (asked.objective == Objective::kEdpOverUtilization)
     throw std::invalid_argument("a network has no utilization of its own");
@@ -125,10 +148,12 @@ Optimum Search::run(const NetworkGoal& asked) {
     note_rooms(best);
   }
   best.value = hull.value();
-  // Between two corners of the hull nothing is combined: the gap to the lines is stated.
   best.between_corners = hull.has_deadline() && !hull.close_enough() && !options_.stop.stop_requested();
+  bool proven = hull.proven();
+  if (best.between_corners && combine_whole(best, goal, hull)) proven |= !any_groups();
+  proven |= hull.lower_bound() >= best.value * (1 - kNetworkRounding);
   const bool all_places = !live().limited;
-  best.certified = hull.proven() && all_places && complete();
+  best.certified = proven && all_places && complete();
   best.lower_bound = best.certified ? best.value : all_places ? hull.lower_bound() : 0;
   return best;
 }

@@ -10,6 +10,10 @@
 #include "dse/mappers/network.h"
 #include "dse/mappers/residency/residency.h"
 
+namespace pliant {
+class NetworkHull;
+}
+
 namespace pliant::fusion {
 
 /// What a layer of a group does so many times.
@@ -57,18 +61,22 @@ class Search {
   const Task& task(int variant) const { return variants_.task(variant); }
   /// Are there layers that could pass tiles on?
   bool any_groups() const { return lines_.any_groups(); }
-  std::uint64_t searches() const { return variants_.searches() + tiles_.searches(); }
+  const std::deque<ChainSteps>& groups() const { return lines_.groups(); }
+  std::uint64_t searches() const { return variants_.searches() + tiles_.searches() + more_searches_; }
 
  private:
   Optimum taken(const FusedPath& path, double slope);
   void note_rooms(Optimum& best) const;
+  bool combine_whole(Optimum& best, const NetworkGoal& goal, const NetworkHull& hull);
 
+  const Mapper& mapper_;
   const SearchOptions& options_;
   residency::VariantLines variants_;
   residency::ResidencyLines whole_;
   TileLines tiles_;
   FusionLines lines_;
   bool begun_ = false;
+  std::uint64_t more_searches_ = 0;
 };
 
 }  // namespace pliant::fusion

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/flexibility_class.h"
+
 namespace pliant::fusion {
 
 using residency::LiveTensors;
@@ -122,11 +124,9 @@ void FusionLines::add_group(const ChainSteps& steps) {
   for (const Link& link : chain.links)
     if (link.axes.empty() && chain.count() == 1) return;
   step_lists_.push_back(steps);
-  for (int l = 1; l + 1 < static_cast<int>(accelerator.levels.size()); ++l) {
-    const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
-    if (level.is_fanout()) break;
-    if (!level.is_memory() || level.memory().off_chip) continue;
-    bool good = true;
+  step_lists_.back().chain = &chain;
+  for (const int l : tile_homes(accelerator)) {
+    bool good = rule_at(accelerator, l).tiles;
     for (std::size_t i = 0; i < chain.links.size(); ++i)
       good &= residency::may_live(*chain.layers[i], chain.links[i].made, l) &&
               residency::may_live(*chain.layers[i + 1], chain.links[i].read, l);

@@ -24,6 +24,7 @@ struct ChainSteps {
   std::vector<int> layers;
   std::vector<int> operators;    ///< without those that cost nothing
   std::vector<Between> between;  ///< by link
+  const Chain* chain = nullptr;  ///< once it is known to be a group
   int first() const { return layers.front(); }
   int last() const { return layers.back(); }
 };
@@ -61,6 +62,8 @@ class FusionLines {
   const FusedPath* at(double slope);
   /// Are there layers that could pass tiles on?
   bool any_groups() const { return !groups_.empty(); }
+  /// Layers that could, by steps, in the order of their first.
+  const std::deque<ChainSteps>& groups() const { return step_lists_; }
   /// Of what a layer of a group runs.
   const LayerPoint& point(int piece, double slope) { return *tiles_.bound(piece, slope).point; }
 

@@ -28,6 +28,8 @@ struct Setting {
 
   const Accelerator& accelerator() const { return chain->layers.front()->accelerator; }
   const Memory& memory() const { return accelerator().levels[static_cast<std::size_t>(home)].memory(); }
+  /// Which tiles its home may hold.
+  FusionRule rule() const { return rule_at(accelerator(), home); }
   int layers() const { return static_cast<int>(chain->layers.size()); }
 };
 

@@ -28,7 +28,11 @@ void GroupLines::list_candidates() {
   if (std::exchange(listed_, true)) return;
   const std::size_t links = setting_.chain->links.size();
   std::vector<std::vector<Stack>> stacks;
-  for (std::size_t i = 0; i < links; ++i) stacks.push_back(all_stacks(*setting_.chain, static_cast<int>(i)));
+  for (int i = 0; i < static_cast<int>(links); ++i) {
+    stacks.push_back(all_stacks(*setting_.chain, i));
+    std::erase_if(stacks.back(),
+                  [&](const Stack& stack) { return !allows(setting_.rule(), *setting_.chain, i, stack); });
+  }
   std::vector<Stack> chosen;
   const auto choose = [&](auto&& self) -> void {
     if (chosen.size() < links) {

@@ -132,6 +132,8 @@ function freeAxes(label) {
   const bits = /(\d{4})/.exec(label)?.[1];
   if (!bits) return "";
   const names = axisWords.filter((_, i) => bits[i] === "1");
+  if (names.length === 4 && label.includes("+F")) return "everything free, tiles between layers too";
+  if (label.includes("+F")) names.push("tiles between layers");
   if (!names.length) return "nothing free";
   return `${names.length === 4 ? "everything" : listed(names)} ${label.startsWith("Part") ? "partly free" : "free"}`;
 }

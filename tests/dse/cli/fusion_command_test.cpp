@@ -76,8 +76,8 @@ TEST_F(FusionCommand, TellsGroupsAndWhatTheyGain) {
   ASSERT_EQ(tiles["groups"].size(), 1U);
   const nlohmann::json& loops = tiles["groups"][0]["tiles"][0]["under"];
   ASSERT_EQ(loops.size(), 2U);
-  EXPECT_EQ(loops[0], (nlohmann::json{{"axis", "a.M"}, {"rounds", 2}, {"tile", 32}}));
-  EXPECT_EQ(loops[1], (nlohmann::json{{"axis", "a.N"}, {"rounds", 2}, {"tile", 32}}));
+  EXPECT_EQ(loops[0], (nlohmann::json{{"axis", "a.M"}, {"cuts", "M"}, {"rounds", 2}, {"tile", 32}}));
+  EXPECT_EQ(loops[1], (nlohmann::json{{"axis", "a.N"}, {"cuts", "N"}, {"rounds", 2}, {"tile", 32}}));
   EXPECT_EQ(tiles["tensors"][0]["tiles"], true);
   double energy = 0;
   for (const auto& step : tiles["steps"]) energy += step["energy_pj"].get<double>();
@@ -104,6 +104,81 @@ TEST_F(FusionCommand, IsVerified) {
   cheaper["network"]["steps"][0]["runs"][0]["energy_pj"] = 1;
   write("told.json", cheaper.dump());
   EXPECT_NE(run({"verify", file("told.json")}).code, 0);
+}
+
+/// The axis F is legality: what the rules forbid is no choice, and verify finds a plan that breaks them.
+TEST_F(FusionCommand, KeepsTheRulesOfTheDesign) {
+  const std::string told = run(asked({"--fusion", "tiles", "--json"})).out;
+  const double best = nlohmann::json::parse(told)["network"]["value"];
+  const std::string machine = R"(pliant: accelerator
+name: two_memories
+word_bits: 8
+conventions: physical
+levels:
+  - {memory: Main, capacity: unbounded, read_pj: 800, write_pj: 800}
+  - {memory: Buffer, capacity: 2048, read_pj: 8, write_pj: 8}
+  - {compute: MAC, mac_pj: 1}
+flexibility: {fusion: )";
+  write("told.json", told);
+  double before = best;
+  for (const char* rules : {"{Buffer: {depth: 1}}", "{Buffer: {dims: [N]}}", "none"}) {
+    write("machine.yaml", machine + rules + "}\n");
+    const Ran wrong = run({"verify", file("told.json")});
+    EXPECT_NE(wrong.code, 0) << wrong.out;
+    EXPECT_NE((wrong.out + wrong.err).find("Buffer may hold "), std::string::npos) << wrong.out << wrong.err;
+    const nlohmann::json kept = network({"--fusion", "tiles"});
+    EXPECT_TRUE(kept["certified"]);
+    EXPECT_GE(kept["value"].get<double>(), before) << rules;
+    before = kept["value"];
+  }
+  EXPECT_EQ(before, network({"--fusion", "whole"})["value"].get<double>());
+  EXPECT_LT(best, before);
+  EXPECT_NE(run(asked({"--fusion", "tiles"})).out.find("this design has no F"), std::string::npos);
+  // A value that nothing the design can do has.
+  nlohmann::json cheaper = nlohmann::json::parse(run(asked({"--fusion", "tiles", "--json"})).out);
+  cheaper["network"]["groups"] = nlohmann::json::parse(told)["network"]["groups"];
+  cheaper["network"]["steps"] = nlohmann::json::parse(told)["network"]["steps"];
+  for (const char* key : {"value", "lower_bound", "energy_pj", "runtime_cycles", "edp_pj_cycles"})
+    cheaper["network"][key] = nlohmann::json::parse(told)["network"][key];
+  cheaper["network"]["groups"] = nlohmann::json::array();
+  write("told.json", cheaper.dump());
+  const Ran wrong = run({"verify", file("told.json")});
+  EXPECT_NE(wrong.code, 0);
+  EXPECT_NE((wrong.out + wrong.err).find("and nothing takes"), std::string::npos) << wrong.out << wrong.err;
+}
+
+/// A deadline between two corners: what is told keeps it, is no worse than with whole tensors, and has a bound. Without
+/// F it is that of whole tensors, proven.
+TEST_F(FusionCommand, KeepsADeadline) {
+  write("machine.yaml", R"(pliant: accelerator
+name: two_memories
+word_bits: 8
+conventions: physical
+levels:
+  - {memory: Main, capacity: unbounded, read_pj: 10, write_pj: 10, bandwidth: 4}
+  - {memory: Buffer, capacity: 2048, read_pj: 8, write_pj: 8, bandwidth: 4, may_bypass: [inputs, weights]}
+  - {fanout: Units, rows: 4, cols: 4, multicast: false}
+  - {compute: MAC, mac_pj: 1}
+)");
+  const nlohmann::json free = network({"--fusion", "tiles"});
+  int open = 0, with_groups = 0;
+  for (const char* deadline : {"170000", "250000", "285696"}) {
+    const nlohmann::json tiles = network({"--fusion", "tiles", "--deadline", deadline});
+    const nlohmann::json whole = network({"--fusion", "whole", "--deadline", deadline});
+    EXPECT_LE(tiles["runtime_cycles"].get<double>(), std::stod(deadline) * (1 + 1e-9));
+    EXPECT_LE(tiles["value"].get<double>(), whole["value"].get<double>() * (1 + 1e-9));
+    EXPECT_LE(tiles["lower_bound"].get<double>(), tiles["value"].get<double>());
+    EXPECT_GE(tiles["lower_bound"].get<double>(), free["value"].get<double>() * (1 - 1e-9));
+    EXPECT_EQ(tiles["certified"].get<bool>(), !tiles.contains("ended_by"));
+    open += tiles["certified"].get<bool>() ? 0 : 1;
+    with_groups += tiles["groups"].empty() ? 0 : 1;
+    const nlohmann::json none = network({"--fusion", "tiles", "--deadline", deadline, "--set", "Buffer.fusion=none"});
+    EXPECT_TRUE(none["certified"]);
+    EXPECT_EQ(none["value"], whole["value"]);
+  }
+  EXPECT_GE(open, 1);
+  EXPECT_GE(with_groups, 1);
+  EXPECT_EQ(run(asked({"--fusion", "tiles", "--deadline", "1000"})).code, 3);
 }
 
 /// Two groups of two query heads each: keys and values of a group are held, heads pass one by one.
@@ -148,7 +223,6 @@ TEST_F(FusionCommand, SaysWhatDoesNotWork) {
   };
   refused({"--fusion", "some"}, "off, whole or tiles");
   refused({"--fusion", "tiles", "--inferences", "3"}, "beside layers that pass tiles on");
-  refused({"--fusion", "tiles", "--deadline", "1e9"}, "beside layers that pass tiles on");
   refused({"--fusion", "tiles", "--network", "--mapper", "random"}, "the mapper random proves no bounds");
   refused({"--fusion", "tiles", "--residency", "off"}, "beside tensors that all live outside");
   refused({"--fusion", "off", "--residency", "on"}, "beside a residency that says something else");

@@ -207,11 +207,13 @@ TEST(LanguageModel, TheGraphIsTheShippedOne) {
   EXPECT_EQ(made.layers, shipped.layers);
   EXPECT_EQ(made.graph, shipped.graph);
   EXPECT_EQ(made.pass, shipped.pass);
-  const Workload prompt = load_workload(library, "llm_llama3_2_1b_prefill_1k");
-  const Workload read = import_text("llm", "c.json", kLlama1B, {.prefill = 1024}).workloads.at(0);
-  EXPECT_EQ(read.layers, prompt.layers);
-  EXPECT_EQ(read.graph, prompt.graph);
-  EXPECT_EQ(read.pass, prompt.pass);
+  for (const auto& [length, tokens] : {std::pair{"1k", 1024}, {"8k", 8192}, {"32k", 32768}}) {
+    const Workload prompt = load_workload(library, std::string("llm_llama3_2_1b_prefill_") + length);
+    const Workload read = import_text("llm", "c.json", kLlama1B, {.prefill = tokens}).workloads.at(0);
+    EXPECT_EQ(read.layers, prompt.layers);
+    EXPECT_EQ(read.graph, prompt.graph);
+    EXPECT_EQ(read.pass, prompt.pass);
+  }
 }
 
 TEST(LanguageModel, EveryGraphIsOneOfOurFormat) {

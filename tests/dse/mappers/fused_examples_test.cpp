@@ -70,6 +70,19 @@ flexibility:
   ASSERT_EQ(group.plan.stacks.front().size(), 1U);
   EXPECT_EQ(group.setting.chain->trips(group.plan.stacks.front().front()), 9);
   EXPECT_EQ(group.plan.tile_words, (std::vector<Count>{44, 44}));  // weights and a tile of four
+  // LoopTree gives every tensor a place of its own: 50 words for all but the tensor between the layers, 4 for that.
+  Count beside = 0, between = 0;
+  ASSERT_EQ(group.runs.size(), 2U);
+  for (const fusion::RunChoice& run : group.runs)
+    for (int x = 0; x < 3; ++x) {
+      const Layer& layer = run.task.layer;
+      const bool is_tile =
+          run.layer == 0 ? x == layer.output() : layer.tensors[static_cast<std::size_t>(x)].role == Role::kInput;
+      if (!is_tile) beside += layer.tensor_words(x);
+      if (is_tile && run.layer == 0) between = layer.tensor_words(x);
+    }
+  EXPECT_EQ(beside, 50);
+  EXPECT_EQ(between, 4);
 }
 
 /// Attention of BERT at 1024 tokens on a chip with FuseMax's buffer, 64 sequences of 12 heads, 16 bits: queries, keys,

@@ -86,6 +86,28 @@ TEST(StudyPages, LanguageModels) {
   EXPECT_EQ(rows, 24);
 }
 
+TEST(StudyPages, FusedTiles) {
+  const std::map<std::string, double> kept = kept_numbers("fusion");
+  int rows = 0;
+  for (const Cells& row : table_on_page("fusion", "| network | chip |")) {
+    if (!row[0].starts_with("bert") && !row[0].starts_with("llm")) continue;
+    ++rows;
+    expect_printed(row.at(2), kept, fmt::format("{} on {}, whole tensors: EDP divided by", row[0], row[1]));
+    expect_printed(row.at(3), kept, fmt::format("{} on {}, tiles: EDP divided by", row[0], row[1]));
+  }
+  EXPECT_EQ(rows, 15);
+  for (const Cells& row : table_on_page("fusion", "| network | class |")) {
+    if (!row[0].starts_with("bert") && !row[0].starts_with("llm")) continue;
+    ++rows;
+    const std::array<const char*, 3> steps{"outside", "whole tensors", "tiles"};
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      expect_printed(row.at(2 + i), kept,
+                     fmt::format("{} on npu, class {}, {}: EDP divided by", row[0], row[1], steps[i]));
+  }
+  EXPECT_EQ(rows, 15 + 30);
+  EXPECT_EQ(kept.at("all entries proven"), 1);
+}
+
 TEST(StudyPages, FutureProofing) {
   const std::map<std::string, double> kept = kept_numbers("future-proofing");
   const auto where = [](const std::string& bandwidth) {

@@ -2,6 +2,7 @@
 // Sweeps whose networks may pass tiles on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/input/diagnostics.h"
@@ -115,6 +116,37 @@ TEST_F(FusionSweep, IsVerified) {
   EXPECT_THROW(verify_dataset(library(), sweep("fusion: whole\n"), path("tiles"), proofs), InputError);
 }
 
+/// A class with F passes tiles, one without has its tensors whole; a design that says nothing passes them.
+TEST_F(FusionSweep, ClassesHaveAnF) {
+  std::ofstream(path("some.yaml")) << "fusion: {Buffer: {depth: 1}}\n";
+  std::ofstream(path("none.yaml")) << "fusion: none\n";
+  const DataTable tiles = rows(sweep("fusion: tiles\nflexibility: [own, some.yaml, none.yaml]\n"), "classes");
+  ASSERT_EQ(tiles.rows(), 9U);
+  for (std::size_t i = 0; i < 9; ++i) {
+    const std::string name = to_text(tiles.find("flexibility")->cells[i]);
+    EXPECT_EQ(to_text(tiles.find("class")->cells[i]), name == "none" ? "1100" : "1100+F") << name;
+    EXPECT_EQ(to_text(tiles.find("certified")->cells[i]), "true");
+    const double value = number(tiles, "energy_pj", i), whole = number(tiles, "whole_energy_pj", i);
+    EXPECT_LE(value, whole);
+    const bool gains = name == "own" && to_text(tiles.find("workload")->cells[i]) == "cubes";
+    EXPECT_TRUE(gains ? value < whole : name != "none" || value == whole) << name;
+  }
+}
+
+/// A limit on time is a deadline of the network.
+TEST_F(FusionSweep, KeepsDeadlines) {
+  const DataTable free = rows(sweep("fusion: tiles\n"), "free");
+  double slow = 0;
+  for (std::size_t i = 0; i < 3; ++i) slow = std::max(slow, number(free, "runtime_cycles", i));
+  const DataTable kept =
+      rows(sweep("fusion: tiles\nconstraints: [runtime_cycles <= " + std::to_string(slow) + "]\n"), "kept");
+  ASSERT_EQ(kept.rows(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(number(kept, "energy_pj", i), number(free, "energy_pj", i));
+    EXPECT_LE(number(kept, "runtime_cycles", i), slow);
+  }
+}
+
 TEST_F(FusionSweep, SaysWhatDoesNotWork) {
   const auto expect = [&](const std::string& more, const std::string& why) {
     const std::string told = refused(more);
@@ -122,7 +154,6 @@ TEST_F(FusionSweep, SaysWhatDoesNotWork) {
   };
   expect("fusion: off\n", "whole or tiles");
   expect("fusion: tiles\ninferences: 3\n", "beside layers that pass tiles on");
-  expect("fusion: tiles\nconstraints: [runtime_cycles <= 1e6]\n", "beside layers that pass tiles on");
   expect("fusion: tiles\nmapper: random\n", "the mapper random proves no bounds");
   expect("fusion: tiles\nnetwork: false\n", "beside tensors that all live outside");
   SweepOverrides overrides;
