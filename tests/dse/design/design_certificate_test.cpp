@@ -176,17 +176,22 @@ class Spoiled : public testing::Test {
     const Sweep sweep = parse_sweep_text(
         library_,
         "accelerator: flexref\nset: {DRAM.bandwidth: 16}\n"
-        "workloads: [{name: w, layers: [\"gemm:M=16,N=24,K=36\", \"gemm:M=8,N=8,K=64\", \"gemm:M=6,N=20,K=10\"]}]\n"
-        "vary: {rows: [2, 4, 8, 16], cols: [2, 4, 8, 16], Buffer.capacity: [4KiB, 8KiB, 16KiB, 32KiB]}\n"
+        "workloads: [{name: w, layers: [\"gemm:M=4,N=6,K=6\", \"gemm:M=2,N=8,K=4\", \"gemm:M=6,N=2,K=10\"]}]\n"
+        "vary: {rows: [2, 4, 8, 16], cols: [2, 8], Buffer.capacity: [4KiB, 16KiB]}\n"
         "flexibility: [\"1111\", \"0110\"]\nminimize: [area_um2, edp_pj_cycles]\n",
         "space");
     search_and_write(library_, sweep, 0, folder_.path() / "proof");
     files_ = Files::read(folder_.path() / "proof");
   }
 
-  audit::DesignAuditReport audited(Files files) {
+  /// What cannot even be read is refused.
+  bool is_clean(Files files) {
     files.write(folder_.path() / "spoiled");
-    return audit::audit_design(library_, folder_.path() / "spoiled", {});
+    try {
+      return audit::audit_design(library_, folder_.path() / "spoiled", {}).clean();
+    } catch (const InputError&) {
+      return false;
+    }
   }
   json& any(Files& files, const char* name) {
     std::vector<json>& all = files.lines[name];
@@ -219,9 +224,9 @@ class Spoiled : public testing::Test {
 };
 
 TEST_F(Spoiled, AreRefused) {
-  ASSERT_TRUE(audited(files_).clean());
+  ASSERT_TRUE(is_clean(files_));
   const char* asked = std::getenv("PLIANT_SPOILINGS");
-  const int each = asked != nullptr ? std::atoi(asked) : 20;
+  const int each = asked != nullptr ? std::atoi(asked) : 8;
   const auto raised = [](json& number, double share) { number = number.get<double>() * (1 + share); };
   const auto refuse = [&](const char* kind, const auto& spoil) {
     for (int k = 0, tries = 0; k < each; ++tries) {
@@ -229,16 +234,17 @@ TEST_F(Spoiled, AreRefused) {
       Files files = files_;
       if (!spoil(files)) continue;
       ++k;
-      const audit::DesignAuditReport report = audited(std::move(files));
-      EXPECT_FALSE(report.clean()) << kind;
+      EXPECT_FALSE(is_clean(std::move(files))) << kind;
     }
   };
   refuse("a bound of a box raised", [&](Files& files) {
     json& box = any(files, "boxes");
+    if (box["least"].empty()) return false;
     raised(box["least"][random_() % box["least"].size()], 1e-6);
     return true;
   });
   refuse("a sharp bound of a layer raised", [&](Files& files) {
+    if (files.lines["bounds"].empty()) return false;
     json& line = any(files, "bounds");
     if (line["least"].is_null() || !is_sharp(line)) return false;
     raised(line["least"], 1e-6);
@@ -262,7 +268,7 @@ TEST_F(Spoiled, AreRefused) {
   refuse("a frontier's point of another design", [&](Files& files) {
     json& points = files.claim["claim"]["frontier"];
     json& design = points[random_() % points.size()]["design"];
-    design = (design.get<std::int64_t>() + 1) % 128;
+    design = (design.get<std::int64_t>() + 1) % 32;
     return true;
   });
   refuse("a point of the frontier left out", [&](Files& files) {
