@@ -13,6 +13,7 @@
 
 #include "core/input/diagnostics.h"
 #include "dse/audit/network_audit.h"
+#include "dse/cli/audit_design.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
 #include "dse/cli/json_schema.h"
@@ -191,7 +192,8 @@ class AuditCommand {
     options_.stop = interrupt.token();
     std::error_code error;
     const std::filesystem::path word = *arguments_.word();
-    return std::filesystem::is_directory(word, error) ? audit_folder(word) : audit_file(word);
+    if (!std::filesystem::is_directory(word, error)) return audit_file(word);
+    return audit::is_design_certificate(word) ? audit_design_search(word) : audit_folder(word);
   }
 
  private:
@@ -246,6 +248,19 @@ class AuditCommand {
       out_ << one.text;
     }
     return one.exit_code();
+  }
+
+  int audit_design_search(const std::filesystem::path& folder) const {
+    const audit::DesignAuditReport report = audit::audit_design(library_, folder, options_);
+    const bool sampled = options_.share < 1;
+    if (arguments_.has("json")) {
+      nlohmann::ordered_json json{{"schema", kJsonSchema}, {"folder", folder.string()}};
+      json.update(design_audit_json(report, sampled));
+      out_ << json.dump(2) << "\n";
+    } else {
+      out_ << design_audit_text(report, sampled);
+    }
+    return design_audit_exit(report, sampled);
   }
 
   /// A line for each file; the exit code of the folder is the worst of them.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "dse/cli/audit_design.h"
 #include "dse/cli/cells_in_units.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/dataset_options.h"
@@ -40,6 +41,7 @@ examples:
   pliant design space.yaml -o results/space --gap 1%
   pliant design space.yaml -o results/space --shard 0/8    # and 1/8 ... 7/8 elsewhere, then without --shard
   pliant verify results/space --sweep space.yaml --prove 100
+  pliant design space.yaml -o results/space --certificate proof   # and: pliant audit proof
 
 )";
 
@@ -64,6 +66,9 @@ class DesignCommand {
       throw arguments_.bad("--output", fmt::format("{} is a file", run.dataset.string()), "a folder");
     run.cache = fs::path(arguments_.text("cache").value_or(""));
     run.update = arguments_.has("update");
+    run.audit = arguments_.has("audit");
+    run.certificate =
+        fs::path(arguments_.text("certificate").value_or(run.audit ? (run.dataset / "certificate").string() : ""));
     run.search.threads = arguments_.threads();
     run.search.gap = arguments_.share("gap").value_or(0);
     run.search.shard = shard_of(arguments_);
@@ -100,6 +105,8 @@ class DesignCommand {
       print(sweep, run, found);
     }
     if (found.interrupted) return 130;
+    if (found.audit)
+      if (const int code = design_audit_exit(*found.audit, false); code != 0) return code;
     return found.frontier.empty() && run.search.shard.count == 1 ? 2 : 0;
   }
 
@@ -161,6 +168,7 @@ class DesignCommand {
                             : "proven",
                         p.opened, 100 * static_cast<double>(p.opened) / static_cast<double>(p.designs), p.solved,
                         readable_seconds(p.seconds));
+    if (found.audit) out_ << "audit: " << design_audit_text(*found.audit, false);
     out_ << mapped_as_words(sweep) << objective_words(sweep);
     std::vector<std::string> columns;
     for (const DesignGoals::Goal& goal : sweep.goals->minimize) columns.emplace_back(column_of(goal.measure));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/cli/design_json.h"
 
+#include "dse/cli/audit_design.h"
 #include "dse/cli/json_schema.h"
 
 namespace pliant {
@@ -24,6 +25,7 @@ ordered_json design_json(const Sweep& sweep, const DesignRunOptions& run, const 
                       {"reused", p.reused},
                       {"seconds", p.seconds},
                       {"search_seconds", found.search_seconds}};
+  if (found.audit) all["audit"] = design_audit_json(*found.audit, false);
   all["goals"] = ordered_json::array();
   for (const DesignGoals::Goal& goal : sweep.goals->minimize) all["goals"].push_back(goal_name(sweep, goal));
   all["frontier"] = ordered_json::array();

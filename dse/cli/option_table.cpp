@@ -82,6 +82,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"threads", kThreads, "0", "sweep design study", kThreadsHelp},
     {"save", kText, "", "map", "write the mapping to this file; pliant eval reads it"},
     {"certificate", kText, "", "map", "write the proof to this file for pliant audit"},
+    {"certificate", kText, "", "design", "write the proof to this folder for pliant audit"},
+    {"audit", kFlag, "", "design",
+     "write the proof (DIR/certificate) and check it as pliant audit does; exit codes as there"},
     {"audit", kFlag, "", "map", "check the proof as pliant audit does; exit code 1: wrong, 4: not all is decided"},
     // count
     {"legal", kFlag, "", "count", "count the legal mappings: every capacity, fanout and flexibility rule applied"},

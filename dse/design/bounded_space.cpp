@@ -226,8 +226,9 @@ LayerBound compute_bound(const Layer& layer, const Accelerator& ideal) {
   return bound;
 }
 
-LayerBound proven_bound(Objective objective, const TaskResult& result) {
+LayerBound proven_bound(Objective objective, const TaskResult& result, std::int32_t number) {
   LayerBound bound;
+  bound.rests_on = {number, number, number};
   if (result.status != TaskStatus::kSolved) return bound;
   switch (objective) {
     case Objective::kRuntime: bound.cycles = result.lower_bound; break;

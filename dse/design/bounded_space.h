@@ -80,7 +80,8 @@ class GoalBounds {
 /// What needs no search: every multiply-accumulate takes its energy and its share of the units' time.
 LayerBound compute_bound(const Layer& layer, const Accelerator& ideal);
 
-/// What a search proves about every mapping of its question; within a deadline, about those that keep it.
-LayerBound proven_bound(Objective objective, const TaskResult& result);
+/// What a search proves about every mapping of its question; within a deadline, about those that keep it. `number`: as
+/// LayerBound::rests_on.
+LayerBound proven_bound(Objective objective, const TaskResult& result, std::int32_t number = -1);
 
 }  // namespace pliant

@@ -23,12 +23,13 @@ constexpr double kLinesShareOfGap = 0.25;
 }  // namespace
 
 BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
-                     bool guide, double gap)
+                     bool guide, double gap, ProvenBounds* proven)
     : sweep_(sweep),
       layers_(layers),
       goals_(goals),
       mappings_(mappings),
       guide_(guide),
+      proven_(proven),
       line_gap_(gap * kLinesShareOfGap) {
   // What the goals and limits need; then, where a product is asked for, what else sharpens it.
   std::array<bool, kBoundObjectives.size()> needed{};
@@ -73,14 +74,24 @@ bool BoxBounds::raise_to_floors(SearchNode& node) const {
     for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
       const LayerBound before = rule.bounds[i];
       const Accelerator& ideal = *node.ideal->accelerator;
-      rule.bounds[i].raise(
-          layers_.networks[i] != nullptr
-              ? whole_floor(*layers_.networks[i], ideal, sweep_.factorizations[f], sweep_.inferences > 1)
-              : floor_bound(*layers_.layers[i], ideal, sweep_.factorizations[f]));
+      LayerBound floor = layers_.networks[i] != nullptr
+                             ? whole_floor(*layers_.networks[i], ideal, sweep_.factorizations[f], sweep_.inferences > 1)
+                             : floor_bound(*layers_.layers[i], ideal, sweep_.factorizations[f]);
+      if (proven_ != nullptr) keep_floor(node, f, i, floor);
+      rule.bounds[i].raise(floor);
       risen |= rule.bounds[i] != before;
     }
   }
   return risen;
+}
+
+/// Its product is that of its energy and its cycles, and rests on both.
+void BoxBounds::keep_floor(const SearchNode& node, std::size_t rule, std::size_t layer, LayerBound& floor) const {
+  const LayerBound& before = node.rules[rule].bounds[layer];
+  if (floor.energy_pj > before.energy_pj)
+    floor.rests_on[0] = proven_->add({node.box, -1, rule, layer, Objective::kEnergy, floor.energy_pj, true});
+  if (floor.cycles > before.cycles)
+    floor.rests_on[1] = proven_->add({node.box, -1, rule, layer, Objective::kRuntime, floor.cycles, true});
 }
 
 const ReachedBounds& BoxBounds::reached(SearchNode& node, std::size_t rule) const {
@@ -212,7 +223,12 @@ std::shared_ptr<const DesignPoint> BoxBounds::design(const SearchNode& node, con
 
 void BoxBounds::note(SearchNode& node, const Asked& asked, std::shared_ptr<const TaskResult> result) const {
   RuleBounds& rule = node.rules[asked.rule];
-  rule.nothing_fits |= result->status == TaskStatus::kNoLegalMapping;
+  const bool nothing_fits = result->status == TaskStatus::kNoLegalMapping;
+  std::int32_t number = -1;
+  if (proven_ != nullptr && (nothing_fits || result->status == TaskStatus::kSolved))
+    number = proven_->add({node.box, -1, asked.rule, asked.layer, kBoundObjectives[asked.objective],
+                           nothing_fits ? kInfinity : result->lower_bound});
+  if (nothing_fits && !std::exchange(rule.nothing_fits, true)) rule.nothing_fits_by = number;
   if (layers_.networks[asked.layer] != nullptr) {
     if (result->status != TaskStatus::kSolved)
       rule.asked[asked.layer][asked.objective] = AskedFor::kBest;  // to no avail
@@ -222,7 +238,7 @@ void BoxBounds::note(SearchNode& node, const Asked& asked, std::shared_ptr<const
     rule.reached.reset();
     return;
   }
-  rule.bounds[asked.layer].raise(proven_bound(kBoundObjectives[asked.objective], *result));
+  rule.bounds[asked.layer].raise(proven_bound(kBoundObjectives[asked.objective], *result, number));
   if (rule.reached) mappings_.reach(*rule.reached, *node.ideal->accelerator, asked.rule, asked.layer, result);
   mappings_.remember(asked.rule, asked.layer, result);
   rule.known[asked.layer][asked.objective] = std::move(result);

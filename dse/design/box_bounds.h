@@ -7,6 +7,7 @@
 
 #include "dse/design/found_designs.h"
 #include "dse/design/known_mappings.h"
+#include "dse/design/proven_bounds.h"
 #include "dse/design/search_node.h"
 #include "dse/design/whole_lines.h"
 
@@ -16,9 +17,9 @@ class BoxBounds {
  public:
   /// The sweep has goals.
   /// `guide`: searches are worth their time even where they close nothing, because the best box comes next.
-  /// `gap`: of the search.
+  /// `gap`: of the search. `proven`: keeps what is proven; may be null.
   BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
-            bool guide, double gap);
+            bool guide, double gap, ProvenBounds* proven);
 
   /// What goals and limits need of a workload that is asked as a whole.
   const WholeNeeds& needs() const { return needs_; }
@@ -54,12 +55,14 @@ class BoxBounds {
   double gap_for(SearchNode& node, const FoundDesigns& found, const Stage& stage) const;
   std::vector<Asked> of_stage(SearchNode& node, const Stage& stage, double gap) const;
   std::vector<Asked> of_wholes(SearchNode& node) const;
+  void keep_floor(const SearchNode& node, std::size_t rule, std::size_t layer, LayerBound& floor) const;
 
   const Sweep& sweep_;
   const DistinctLayers& layers_;
   const GoalBounds& goals_;
   KnownMappings& mappings_;
   bool guide_;
+  ProvenBounds* proven_;
   WholeNeeds needs_;
   double line_gap_;
   std::vector<Stage> stages_;  ///< one after the other

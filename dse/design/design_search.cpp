@@ -17,6 +17,7 @@
 #include "dse/design/point_designs.h"
 #include "dse/design/search_pace.h"
 #include "dse/design/task_pool.h"
+#include "dse/design/trimmed_proof.h"
 #include "dse/sweep/deadline.h"
 
 namespace pliant {
@@ -50,8 +51,8 @@ class DesignSearch {
         space_(library, sweep_),
         pool_(*sweep_, store, options.threads > 0 ? options.threads : usable_cores(), options.stop),
         mappings_(*sweep_, layers_),
-        boxes_(*sweep_, layers_, goals_, mappings_, ideals_.has_choices(), options.gap),
-        points_(layers_, goals_, mappings_, space_, boxes_.needs(), boxes_.line_gap()),
+        boxes_(*sweep_, layers_, goals_, mappings_, ideals_.has_choices(), options.gap, options.proven),
+        points_(layers_, goals_, mappings_, space_, boxes_.needs(), boxes_.line_gap(), options.proven),
         found_(options.gap),
         inner_(space_.size() / space_.hardware_points()) {
     outcome_.progress.designs = space_.size();
@@ -183,9 +184,31 @@ class DesignSearch {
   void close(const SearchNode& node, ClosedBy closed_by, std::int64_t beaten_by = -1) {
     ClosedBox closed{node.box,   -1,       node.box.points() * inner_, closed_by, facts_of_node(node).least_area_um2,
                      node.least, beaten_by};
+    if (options_.proven != nullptr) keep_proof(node, closed);
     outcome_.progress.decided += closed.designs;
     ++outcome_.progress.boxes;
     outcome_.boxes.push_back(std::move(closed));
+  }
+
+  /// For a certificate: of what a design beats, the fewest layers whose bounds close it.
+  void keep_proof(const SearchNode& node, ClosedBox& closed) const {
+    std::vector<LayerBounds> rules;
+    for (const RuleBounds& rule : node.rules)
+      if (!rule.nothing_fits) rules.push_back(rule.bounds);
+    TrimmedProof few = fewest(closed, facts_of_node(node), rules, node.ideal ? node.ideal->accelerator : nullptr);
+    closed.proof = proof_of(node, std::move(few));
+  }
+
+  void keep_proof(const PointDesign& one, ClosedBox& closed) {
+    TrimmedProof few = fewest(closed, points_.facts(one), {one.of_rows()}, one.design->accelerator);
+    closed.proof = proof_of(one, std::move(few), *options_.proven);
+  }
+
+  TrimmedProof fewest(const ClosedBox& closed, const HardwareFacts& facts, const std::vector<LayerBounds>& rules,
+                      const std::shared_ptr<const Accelerator>& accelerator) const {
+    if (closed.closed_by == ClosedBy::kBeaten && accelerator)
+      if (auto few = trimmed(goals_, layers_, found_, facts, rules, *accelerator)) return std::move(*few);
+    return {std::vector<bool>(layers_.layers.size(), true), closed.least};
   }
 
   // One round: up to kBatch nodes, best bounds first; all their questions at once; decisions in order.
@@ -288,7 +311,8 @@ class DesignSearch {
 
   void close_design(const SearchNode& node, const PointDesign& one, ClosedBy closed_by, std::int64_t beaten_by = -1) {
     ++outcome_.progress.decided;
-    outcome_.boxes.push_back({node.box, one.design_id, 1, closed_by, one.area_um2, one.least, beaten_by});
+    outcome_.boxes.push_back({node.box, one.design_id, 1, closed_by, one.area_um2, one.least, beaten_by, {}});
+    if (options_.proven != nullptr) keep_proof(one, outcome_.boxes.back());
   }
 
   void decide_design(NodePtr node, const std::vector<Answer>& answers, std::size_t& next) {
@@ -307,7 +331,8 @@ class DesignSearch {
       OpenedDesign opened = rows_.make(
           one.design, one.answers, [&](const std::string& name) { return space_.value(one.design_id, name); }, pool_);
       if (opened.within_limits) found_.add(opened.design_id, opened.values);
-      outcome_.boxes.push_back({node.box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1});
+      outcome_.boxes.push_back({node.box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1, {}});
+      if (options_.proven != nullptr) keep_proof(one, outcome_.boxes.back());
       outcome_.opened.push_back(std::move(opened));
       ++outcome_.progress.decided;
       ++outcome_.progress.opened;

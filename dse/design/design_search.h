@@ -13,8 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "dse/audit/design_audit.h"
 #include "dse/design/design_rows.h"
 #include "dse/design/hardware_box.h"
+#include "dse/design/proven_bounds.h"
 #include "dse/results/pareto.h"
 #include "dse/results/rows.h"
 #include "dse/sweep/run_sweep.h"
@@ -40,6 +42,7 @@ struct ClosedBox {
   double least_area_um2 = 0;
   Point least;                  ///< bounds, by goal; of an opened design its values (empty when it has none)
   std::int64_t beaten_by = -1;  ///< design
+  BoxProof proof{};             ///< where DesignSearchOptions::proven keeps what is proven
 };
 
 struct DesignProgress {
@@ -59,6 +62,7 @@ struct DesignSearchOptions {
   double gap = 0;   ///< a box is closed when a design found is worse by at most this share
   /// Only the boxes of one shard: nothing is proven about the others, but the answers of its searches are in the store.
   Shard shard;
+  ProvenBounds* proven = nullptr;  ///< keeps what a certificate needs
   std::stop_token stop;
   std::function<void(const DesignProgress&)> on_progress;
 };
@@ -71,6 +75,7 @@ struct DesignFrontier {
   double search_seconds = 0;  ///< of all searches, summed
   /// Then the above says how far it came: what is still open is better by at most progress.gap in every goal.
   bool interrupted = false;
+  std::optional<audit::DesignAuditReport> audit{};  ///< where the proof was checked
 };
 
 /// InputError when the sweep has no goals or another mapper than exact.

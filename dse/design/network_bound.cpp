@@ -78,9 +78,14 @@ double least_product(std::vector<Arc> arcs, double energy, double cycles) {
 }  // namespace
 
 void LayerBound::raise(const LayerBound& other) {
-  energy_pj = std::max(energy_pj, other.energy_pj);
-  cycles = std::max(cycles, other.cycles);
-  edp = std::max(edp, other.edp);
+  std::size_t k = 0;
+  for (const auto measure : {&LayerBound::energy_pj, &LayerBound::cycles, &LayerBound::edp}) {
+    if (other.*measure > this->*measure) {
+      this->*measure = other.*measure;
+      rests_on[k] = other.rests_on[k];
+    }
+    ++k;
+  }
   for (const LineBound& line : other.lines) raise(line);
 }
 

@@ -2,6 +2,8 @@
 // What a network costs at least, from what its layers cost at least.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "core/layer.h"
@@ -21,6 +23,8 @@ struct LineBound {
 struct LayerBound {
   double energy_pj = 0, cycles = 0, edp = 0;
   std::vector<LineBound> lines{};  ///< by slope, of a whole workload
+  /// What energy, cycles and product rest on: numbers in the search's ProvenBounds; -1 = on nothing that is kept there.
+  std::array<std::int32_t, 3> rests_on{-1, -1, -1};
   /// The sharper of two lines of a slope.
   void raise(const LineBound& line);
   /// Both hold: the sharper of each.

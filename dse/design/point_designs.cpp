@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "core/arithmetic.h"
 #include "core/legality.h"
 #include "costmodel/area.h"
 
@@ -17,13 +19,14 @@ constexpr std::size_t kFewLayers = 3;
 }  // namespace
 
 PointDesigns::PointDesigns(const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
-                           DesignSpace& space, const WholeNeeds& needs, double line_gap)
+                           DesignSpace& space, const WholeNeeds& needs, double line_gap, ProvenBounds* proven)
     : layers_(layers),
       goals_(goals),
       mappings_(mappings),
       space_(space),
       needs_(needs),
       line_gap_(line_gap),
+      proven_(proven),
       inner_(space.size() / space.hardware_points()),
       raised_(static_cast<std::size_t>(inner_)) {}
 
@@ -50,6 +53,7 @@ std::vector<PointDesign> PointDesigns::open(SearchNode& node) {
     for (LayerBound& bound : one.bounds)
       for (LineBound& line : bound.lines) line.here = false;
     one.nothing_fits = node.rules[one.rule].nothing_fits;
+    one.nothing_fits_by = node.rules[one.rule].nothing_fits_by;
     one.answers.resize(layers_.layers.size());
     one.above.resize(layers_.layers.size());
     one.runs.resize(layers_.layers.size());
@@ -224,8 +228,12 @@ void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, con
   const std::size_t layer = search.layer;
   if (layers_.networks[layer] != nullptr) return note_whole(one, search, answer, designs);
   const TaskResult& result = *answer.result;
-  const LayerBound proven = proven_bound(one.design->objective, result);
   const bool nothing_fits = result.status == TaskStatus::kNoLegalMapping;
+  std::int32_t number = -1;
+  if (proven_ != nullptr && (nothing_fits || result.status == TaskStatus::kSolved))
+    number = proven_->add(
+        {{}, one.design_id, one.rule, layer, one.design->objective, nothing_fits ? kInfinity : result.lower_bound});
+  const LayerBound proven = proven_bound(one.design->objective, result, number);
   if (proven.edp > 0 && one.bounds[layer].edp > 0) raised(one, layer) = proven.edp / one.bounds[layer].edp;
   mappings_.remember(one.rule, layer, answer.result);
   for (PointDesign& other : designs) {
@@ -233,7 +241,7 @@ void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, con
     if (!itself && (!one.flexibility || !other.flexibility || one.rule != other.rule ||
                     !contains(*one.flexibility, *other.flexibility)))
       continue;
-    other.nothing_fits |= nothing_fits;
+    if (nothing_fits && !std::exchange(other.nothing_fits, true)) other.nothing_fits_by = number;
     other.bounds[layer].raise(proven);
     other.stale = true;
     if (other.reached) mappings_.reach(*other.reached, *other.design->accelerator, other.rule, layer, answer.result);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dse/design/found_designs.h"
+#include "dse/design/proven_bounds.h"
 #include "dse/design/search_node.h"
 #include "dse/design/whole_lines.h"
 #include "dse/sweep/design_space.h"
@@ -15,8 +16,9 @@ namespace pliant {
 class PointDesigns {
  public:
   /// `needs` and `line_gap` are about workloads that are asked as a whole (BoxBounds).
+  /// `proven`: keeps what is proven; may be null.
   PointDesigns(const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings, DesignSpace& space,
-               const WholeNeeds& needs, double line_gap);
+               const WholeNeeds& needs, double line_gap, ProvenBounds* proven);
 
   /// The designs of the node's single hardware point; those that break constraints are given back instead.
   std::vector<PointDesign> open(SearchNode& node);
@@ -48,6 +50,7 @@ class PointDesigns {
   DesignSpace& space_;
   WholeNeeds needs_;
   double line_gap_;
+  ProvenBounds* proven_;
   std::int64_t inner_;  ///< designs of a hardware point
   /// By design of a point and layer: by which factor its last answer raised the bound, elsewhere.
   std::vector<std::vector<double>> raised_;

@@ -9,6 +9,7 @@
 
 #include "core/arithmetic.h"
 #include "core/input/source_text.h"
+#include "dse/design/design_certificate.h"
 #include "dse/design/guessed_designs.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/content_hash.h"
@@ -23,6 +24,7 @@ constexpr const char* kGoalsOption = "minimize";
 constexpr const char* kGapOption = "design_gap";
 constexpr const char* kGuessesOption = "design_guesses";
 constexpr const char* kInterruptedOption = "design_interrupted";
+constexpr const char* kAuditOption = "design_audit";
 
 /// The rows of a part are written in a moment.
 constexpr std::int64_t kRowsInPart = 16'384, kDesignsInPart = 512;
@@ -113,6 +115,7 @@ Manifest design_manifest(const Library& library, const Sweep& sweep, double gap)
 
 DesignFrontier run_design(const Library& library, const Sweep& sweep, const DesignRunOptions& options) {
   check_design_sweep(sweep);
+  if (!options.certificate.empty()) check_certificate(library, sweep, options.search.shard);
   for (const std::filesystem::path& folder : part_folders(options.dataset)) make_folder(folder);
   const Shard& shard = options.search.shard;
   const DatasetLock lock(options.dataset,
@@ -123,7 +126,10 @@ DesignFrontier run_design(const Library& library, const Sweep& sweep, const Desi
   TaskStore store(options.cache.empty() ? options.dataset / "cache" : options.cache, true);
   if (store.damaged() > 0)
     note(options, fmt::format("{} damaged records in the result cache are computed again", store.damaged()));
-  DesignFrontier found = search_designs(library, sweep, options.search, &store);
+  ProvenBounds proven;
+  DesignSearchOptions search = options.search;
+  if (!options.certificate.empty()) search.proven = &proven;
+  DesignFrontier found = search_designs(library, sweep, search, &store);
   if (found.interrupted && manifest && !found.frontier.empty()) {
     // What was found so far can be looked at; the same command replaces it.
     if (found.progress.gap)
@@ -131,6 +137,15 @@ DesignFrontier run_design(const Library& library, const Sweep& sweep, const Desi
     write_rows(sweep, options, std::move(*manifest), found);
   } else if (!found.interrupted && manifest) {
     manifest->options.emplace_back(kGuessesOption, guesses_text(guess_designs(library, sweep, options.search, &store)));
+    if (!options.certificate.empty())
+      write_design_certificate(library, sweep, options.search.gap, found, proven, options.certificate);
+    if (options.audit) {
+      audit::AuditOptions audit;
+      audit.threads = options.search.threads > 0 ? options.search.threads : usable_cores();
+      audit.stop = options.search.stop;
+      found.audit = audit::audit_design(library, options.certificate, audit);
+      manifest->options.emplace_back(kAuditOption, audit::verdict_of(*found.audit, false));
+    }
     write_rows(sweep, options, std::move(*manifest), found);
   }
   store.flush();

@@ -15,8 +15,10 @@ namespace pliant {
 
 struct DesignRunOptions {
   std::filesystem::path dataset;
-  std::filesystem::path cache;  ///< empty: DATASET/cache
-  bool update = false;          ///< replace a dataset that was made from other inputs
+  std::filesystem::path cache;          ///< empty: DATASET/cache
+  bool update = false;                  ///< replace a dataset that was made from other inputs
+  std::filesystem::path certificate{};  ///< folder of the proof that is written down; empty: none is
+  bool audit = false;                   ///< check that proof; the manifest says what came of it
   DesignSearchOptions search;
   std::function<void(const std::string&)> on_note;
 };

@@ -12,7 +12,9 @@
 #include "dse/design/bounded_space.h"
 #include "dse/design/ideal_design.h"
 #include "dse/design/known_mappings.h"
+#include "dse/design/proven_bounds.h"
 #include "dse/design/task_pool.h"
+#include "dse/design/trimmed_proof.h"
 
 namespace pliant {
 
@@ -26,7 +28,8 @@ struct RuleBounds {
   std::vector<std::array<AskedFor, kBoundObjectives.size()>> asked;  ///< by distinct layer, of this node
   std::optional<ReachedBounds> reached;  ///< on the ideal of this node; empty until it is asked for
   bool nothing_fits = false;
-  bool at_floor = false;  ///< the mapper's floors on the ideal of this node are in the bounds
+  std::int32_t nothing_fits_by = -1;  ///< what that rests on, as LayerBound::rests_on
+  bool at_floor = false;              ///< the mapper's floors on the ideal of this node are in the bounds
 };
 
 /// One design of a hardware point.
@@ -51,6 +54,7 @@ struct PointDesign {
   Point least;
   bool stale = true;  ///< `least` has to be made from the bounds and answers again
   bool nothing_fits = false;
+  std::int32_t nothing_fits_by = -1;  ///< what that rests on, as LayerBound::rests_on
 
   bool complete() const;
   /// What its rows will say at least: of layers that were asked, the mapping found; of the others, the bounds.
@@ -66,6 +70,11 @@ struct SearchNode {
   /// Of a hardware point whose designs are decided one by one: those that are left, the most flexible first.
   std::optional<std::vector<PointDesign>> designs;
 };
+
+/// What its bounds of these layers rest on.
+BoxProof proof_of(const SearchNode& node, TrimmedProof few);
+/// Of one design; layers that were asked count with the mapping found, which `proven` then keeps.
+BoxProof proof_of(const PointDesign& one, TrimmedProof few, ProvenBounds& proven);
 
 /// Does the flexibility of `larger` allow every mapping that the other allows?
 bool contains(const FlexibilityClass& larger, const FlexibilityClass& smaller);
