@@ -54,9 +54,8 @@ std::string class_words(const std::string& label) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (bits[i] == '1') names.emplace_back(kNames[i]);
-  if (names.size() == kNames.size()) names = {"all free"};
-  if (label.find("+F") != std::string::npos) names.emplace_back("fusion");
-  return names.empty() ? label + " nothing free" : fmt::format("{} {}", label, fmt::join(names, ", "));
+  if (names.empty() || names.size() == kNames.size()) names = {names.empty() ? "nothing free" : "all free"};
+  return fmt::format("{} {}{}", label, fmt::join(names, ", "), label.ends_with("+F") ? ", fusion" : "");
 }
 
 double geometric_mean(const std::vector<double>& values) {
