@@ -93,12 +93,37 @@ double ChoiceBound::by_lines(NestedTiles& tiles, double energy, double cycles, d
   return corner.value;
 }
 
+/// Ruby-S has remainders in space alone: loops in time outside a memory with a fixed tile make whole tiles of it, and
+/// those inside cover it, each with at most as many units as stand inside. So both counts multiply, where nothing is
+/// spread outside.
+double ChoiceBound::steps_of(const Factors& unrolling) const {
+  if (task_.factorization != Factorization::kRubyS) return least_steps(task_, unrolling);
+  const std::size_t dims = task_.layer.dims.size();
+  double steps = task_.accelerator.levels.back().compute().cycles_per_mac;
+  for (std::size_t d = 0; d < dims; ++d) {
+    const Count size = task_.layer.dims[d].size;
+    Count spread = 1;
+    for (std::size_t f = 0; f < space_.fanouts.size(); ++f) spread *= unrolling[f * dims + d];
+    Count most = ceil_div(size, spread);
+    for (const auto& memory : space_.memories) {
+      const Count tile = space_.fixed_tile(memory, static_cast<int>(d), size);
+      if (tile <= 0) continue;
+      Count outside = 1, inside = 1;
+      for (std::size_t f = 0; f < space_.fanouts.size(); ++f)
+        (space_.fanouts[f].level < memory.level ? outside : inside) *= unrolling[f * dims + d];
+      if (outside == 1) most = std::max(most, ceil_div(size, tile) * ceil_div(tile, inside));
+    }
+    steps *= static_cast<double>(most);
+  }
+  return steps;
+}
+
 ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, double target,
                                     double most_nodes) const {
   const double enough = target * (1 - kRounding), compute = p_.macs * p_.mac_pj;
   Result result{0, Means::kMovedOnce};
   const auto closed = [&] { return result.lower_bound >= enough; };
-  const double steps = least_steps(task_, unrolling);
+  const double steps = steps_of(unrolling);
   // 1. Every transfer happens at least once. Padded work is more work, so what the layer itself needs is certain; but
   // more of it arrives for the first time, so nothing is read back for certain.
   const bool padded = task_.factorization == Factorization::kPadding;

@@ -51,6 +51,7 @@ class ChoiceBound {
     double energy = 0, cycles = 0, value = 0;
   };
   double whole_cycles(double load, double steps) const;
+  double steps_of(const Factors& unrolling) const;  ///< at least
   Corner lowest_corner(const std::vector<Line>& lines, double least_cycles, double steps) const;
   double by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
                   double target) const;
