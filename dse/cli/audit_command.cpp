@@ -30,7 +30,8 @@ code that shares nothing with the mapper: the mapping is legal and has the value
 which is counted again; no mapping of a part is below the part's lower bound. Small map-spaces are enumerated; larger
 ones are checked choice by choice, by transfers that happen at least once and by a plain dynamic programme over nested
 tiles. Of a network all of that for every layer's proofs; then where its tensors may live, what room they take and the
-shortest path over all of it are found again. What could not be checked is said.
+shortest path over all of it are found again. Of a design search (`pliant design --certificate`) the boxes must hold
+every design once, their bounds are proven again, and the frontier must follow. What could not be checked is said.
 
 Exit code 0: everything asked for was checked and holds. 1: something is wrong. 4: nothing is wrong, but something could
 not be decided.
@@ -42,6 +43,8 @@ examples:
   pliant audit results/demo/certificates
   pliant map --accelerator npu --workload mobilenet_v2 --certificate network.json
   pliant audit network.json
+  pliant design inflexible_alexnet -o results/frontier --certificate results/frontier_proof
+  pliant audit results/frontier_proof
 
 )";
 
