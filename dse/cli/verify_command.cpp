@@ -74,7 +74,7 @@ class VerifyCommand {
       const Interrupt interrupt;
       ProofOptions options = proof_options(arguments_);
       options.stop = interrupt.token();
-      const std::vector<Verdict> verdicts = verify_network(file_, words, tasks, saved["network"], options);
+      const std::vector<VerifiedClaim> verdicts = verify_network(file_, words, tasks, saved["network"], options);
       return tell(verdicts, verdicts.size() + (interrupt.asked() ? 1 : 0));
     }
     std::vector<json> claims;
@@ -100,15 +100,15 @@ class VerifyCommand {
                        "one per layer");
 
     const Interrupt interrupt;
-    std::vector<Verdict> verdicts;
+    std::vector<VerifiedClaim> verdicts;
     for (std::size_t i = 0; i < tasks.size() && !interrupt.asked(); ++i)
       verdicts.push_back(verify(tasks[i].task, claims[i], interrupt.token()));
     return tell(verdicts, tasks.size());
   }
 
  private:
-  Verdict verify(const Task& task, const json& saved, const std::stop_token& stop) const {
-    Verdict verdict;
+  VerifiedClaim verify(const Task& task, const json& saved, const std::stop_token& stop) const {
+    VerifiedClaim verdict;
     verdict.layer = task.layer.name;
     const auto number = [&](const char* key) {
       return saved.contains(key) && saved[key].is_number() ? std::optional(saved[key].get<double>()) : std::nullopt;
@@ -144,11 +144,11 @@ class VerifyCommand {
     return verdict;
   }
 
-  int tell(const std::vector<Verdict>& verdicts, std::size_t wanted) const {
+  int tell(const std::vector<VerifiedClaim>& verdicts, std::size_t wanted) const {
     std::size_t bad = 0;
     nlohmann::ordered_json report{
         {"schema", kJsonSchema}, {"file", file_}, {"layers", nlohmann::ordered_json::array()}};
-    for (const Verdict& verdict : verdicts) {
+    for (const VerifiedClaim& verdict : verdicts) {
       bad += verdict.wrong.empty() ? 0 : 1;
       report["layers"].push_back({{"layer", verdict.layer},
                                   {"verified", verdict.wrong.empty()},

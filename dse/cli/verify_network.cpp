@@ -31,7 +31,7 @@ class NetworkClaims {
     if (network.contains("deadline_cycles")) goal_.most_cycles = number(network, "deadline_cycles");
   }
 
-  std::vector<Verdict> run() {
+  std::vector<VerifiedClaim> run() {
     const bool steps = network_.contains("steps");
     const json items = network_.value(steps ? "steps" : "layers", json::array());
     if (items.empty()) throw wrong_form(steps ? "network.steps" : "network.layers", "missing or empty");
@@ -39,7 +39,7 @@ class NetworkClaims {
     for (const json& item : items) steps ? check_step(item, counts) : check_layer(item, item, counts);
     check_sums(counts);
     for (const json& group : network_.value("groups", json::array())) check_tiles(group);
-    const bool right = std::ranges::all_of(verdicts_, [](const Verdict& one) { return one.wrong.empty(); });
+    const bool right = std::ranges::all_of(verdicts_, [](const VerifiedClaim& one) { return one.wrong.empty(); });
     if (right) prove(steps);
     return std::move(verdicts_);
   }
@@ -66,7 +66,7 @@ class NetworkClaims {
 
   /// A mapping of one layer on the accelerator that the task has; what it costs goes into the sums.
   Totals check_mapping(const Task& task, const json& mapping, const json& claims) {
-    Verdict verdict{task.layer.name, {}, "priced again", 0};
+    VerifiedClaim verdict{task.layer.name, {}, "priced again", 0};
     Claim claim;
     claim.mapping = parse_mapping_text(mapping.dump(), file_ + ": mapping", task.layer, task.accelerator).mapping;
     if (claims.contains("energy_pj")) claim.energy_pj = number(claims, "energy_pj");
@@ -177,7 +177,7 @@ class NetworkClaims {
   double inferences() const { return network_.contains("inferences") ? number(network_, "inferences") : 1; }
 
   void check_sums(const std::vector<double>& counts) {
-    Verdict verdict{"the network", {}, "", number(network_, "value")};
+    VerifiedClaim verdict{"the network", {}, "", number(network_, "value")};
     const auto compare = [&](const char* what, double said, double is) {
       if (differ(said, is)) verdict.wrong.push_back(fmt::format("{} is {:.10g}, not {:.10g}", what, is, said));
     };
@@ -201,7 +201,7 @@ class NetworkClaims {
   }
 
   void prove(bool residency) {
-    Verdict& verdict = verdicts_.back();
+    VerifiedClaim& verdict = verdicts_.back();
     const double least = number(network_, "lower_bound"), value = number(network_, "value");
     if (least > value * (1 + kSame)) verdict.wrong.push_back("the lower bound is above the value");
     if (network_.value("certified", false) && differ(least, value))
@@ -256,13 +256,14 @@ class NetworkClaims {
   const ProofOptions& proof_;
   NetworkGoal goal_;
   double energy_pj_ = 0, cycles_ = 0;
-  std::vector<Verdict> verdicts_;
+  std::vector<VerifiedClaim> verdicts_;
 };
 
 }  // namespace
 
-std::vector<Verdict> verify_network(const std::string& file, const TaskWords& words, const std::vector<ReadTask>& tasks,
-                                    const json& network, const ProofOptions& proof) {
+std::vector<VerifiedClaim> verify_network(const std::string& file, const TaskWords& words,
+                                          const std::vector<ReadTask>& tasks, const json& network,
+                                          const ProofOptions& proof) {
   return NetworkClaims(file, words, tasks, network, proof).run();
 }
 

@@ -12,7 +12,7 @@
 namespace pliant {
 
 /// One claim and what became of it.
-struct Verdict {
+struct VerifiedClaim {
   std::string layer;
   std::vector<std::string> wrong;  ///< every difference found
   std::string proof;               ///< how the claim was proven again
@@ -21,7 +21,8 @@ struct Verdict {
 
 /// Every mapping is judged and priced again, the sums are summed again, and the bounds of the whole are proven by
 /// another search of the mapper `exact`. `file` is named in what is wrong with the JSON itself.
-std::vector<Verdict> verify_network(const std::string& file, const TaskWords& words, const std::vector<ReadTask>& tasks,
-                                    const nlohmann::json& network, const ProofOptions& proof);
+std::vector<VerifiedClaim> verify_network(const std::string& file, const TaskWords& words,
+                                          const std::vector<ReadTask>& tasks, const nlohmann::json& network,
+                                          const ProofOptions& proof);
 
 }  // namespace pliant

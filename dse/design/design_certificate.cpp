@@ -161,7 +161,7 @@ void write_design_certificate(const Library& library, const Sweep& sweep, double
   }
   audit::DesignClaim claim{design_task(library, sweep), gap, found.progress.designs, {}};
   for (const std::int32_t number : mapped.order()) {
-    const MappedLayer& one = proven.mapped()[static_cast<std::size_t>(number)];
+    const MappedOnDesign& one = proven.mapped()[static_cast<std::size_t>(number)];
     writer.add(audit::ClaimedMapping{
         one.design_id, one.layer, one.result->value,
         write_mapping(claim.task.layers[one.layer], *one.accelerator, one.result->mapping, one.rule)});

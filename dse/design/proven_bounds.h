@@ -23,7 +23,7 @@ struct ProvenBound {
 };
 
 /// A layer of a design that was mapped.
-struct MappedLayer {
+struct MappedOnDesign {
   std::int64_t design_id = 0;
   std::size_t layer = 0;
   std::shared_ptr<const Accelerator> accelerator;
@@ -45,16 +45,16 @@ class ProvenBounds {
     bounds_.push_back(std::move(bound));
     return static_cast<std::int32_t>(bounds_.size()) - 1;
   }
-  std::int32_t add(MappedLayer mapped) {
+  std::int32_t add(MappedOnDesign mapped) {
     mapped_.push_back(std::move(mapped));
     return static_cast<std::int32_t>(mapped_.size()) - 1;
   }
   const std::vector<ProvenBound>& bounds() const { return bounds_; }
-  const std::vector<MappedLayer>& mapped() const { return mapped_; }
+  const std::vector<MappedOnDesign>& mapped() const { return mapped_; }
 
  private:
   std::vector<ProvenBound> bounds_;
-  std::vector<MappedLayer> mapped_;
+  std::vector<MappedOnDesign> mapped_;
 };
 
 }  // namespace pliant

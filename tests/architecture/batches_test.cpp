@@ -87,5 +87,37 @@ TEST(Batches, PrivateNamesDifferWithinARoom) {
   EXPECT_GT(found, 500u);
 }
 
+/// What the library defines outside `namespace {`, at the left margin: types by their full names.
+std::vector<std::string> public_types(const std::vector<std::string>& lines) {
+  static const std::regex opened(R"re(^namespace ([\w:]+) \{$)re");
+  static const std::regex type(R"re(^(?:struct|class|enum class|union) (\w+)(?: final)?(?: :.*)? ?\{.*$)re");
+  std::vector<std::string> names;
+  std::string outer;
+  bool is_private = false;
+  for (const std::string& line : lines) {
+    std::smatch match;
+    if (std::regex_match(line, match, opened)) outer = match[1];
+    if (line == "namespace {") is_private = true;
+    if (line.starts_with("}  // namespace")) is_private = false;
+    if (!is_private && std::regex_match(line, match, type)) names.push_back(outer + "::" + match[1].str());
+  }
+  return names;
+}
+
+// Two types of one name in one program are undefined behaviour even where no source sees both; where a batch does, it
+// does not compile.
+TEST(Batches, TypesHaveNamesOfTheirOwn) {
+  EXPECT_EQ(public_types({"namespace pliant {", "struct Shown {", "namespace {", "struct Hidden {", "}  // namespace"}),
+            std::vector<std::string>{"pliant::Shown"});
+  std::map<std::string, std::string> owner;
+  for (const SourceFile& file : library_sources()) {
+    for (const std::string& name : public_types(file.lines)) {
+      const auto [known, is_new] = owner.emplace(name, file.path);
+      EXPECT_TRUE(is_new) << name << " is a type of " << known->second << " and of " << file.path;
+    }
+  }
+  EXPECT_GT(owner.size(), 300u);
+}
+
 }  // namespace
 }  // namespace pliant::test
