@@ -2,9 +2,13 @@
 // Published chips priced by the technology tables: the column "ours" of docs/chips.md, within the factors it states.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
+#include "core/input/load.h"
+#include "costmodel/physical.h"
 #include "support/ran_command.h"
+#include "support/shipped_library.h"
 
 namespace pliant {
 namespace {
@@ -61,6 +65,64 @@ TEST(Chips, TpuV1) {
   expect_within(chip_pj * 1e-12 / one["latency_s"].get<double>(), 40, kPowerFactor);
   expect_within(one["area_um2"].get<double>() * 1e-6, 331, kAreaFactor);
   EXPECT_GT(one["utilization"].get<double>(), 0.7) << "a busy chip";
+}
+
+/// What a data sheet says of a chip that can be bought, and the clock at which its peak is meant.
+struct DataSheet {
+  const char* name;
+  double tflops, mhz, highest_mhz, gb_per_s, gib;
+};
+constexpr std::array kDataSheets{
+    DataSheet{"a100", 312, 1410, 1410, 2039, 80},       DataSheet{"h100", 989.4, 1830, 1980, 3350, 80},
+    DataSheet{"h200", 989.4, 1830, 1980, 4800, 141},    DataSheet{"b200", 2250, 1856, 1965, 8000, 180},
+    DataSheet{"mi300x", 1307.4, 2100, 2100, 5325, 192}, DataSheet{"tpu_v4", 275, 1050, 1050, 1200, 32},
+    DataSheet{"tpu_v5e", 197, 1503, 1503, 819, 16},
+};
+
+TEST(Chips, PeaksOfDataSheets) {
+  for (const DataSheet& sheet : kDataSheets) {
+    SCOPED_TRACE(sheet.name);
+    const Accelerator chip = load_accelerator(library(), sheet.name);
+    EXPECT_NEAR(*peak_tops(sheet.mhz * 1e6, chip.peak_macs_per_cycle()) / sheet.tflops, 1, 2e-3);
+    EXPECT_DOUBLE_EQ(*chip.clock_hz, sheet.highest_mhz * 1e6);
+    const Memory& hbm = chip.levels.front().memory();
+    EXPECT_EQ(chip.levels.front().name, "HBM");
+    EXPECT_TRUE(hbm.off_chip);
+    EXPECT_NEAR(*hbm.bus_words_per_cycle * 2 * *chip.clock_hz / (sheet.gb_per_s * 1e9), 1, 1e-9);
+    // Cards report a little less than the round figure.
+    EXPECT_NEAR(static_cast<double>(*hbm.capacity_words) * 2 / (sheet.gib * 1024 * 1024 * 1024), 1, 0.01);
+  }
+}
+
+// Work comes in whole granules: m16 n8 k16 in 8 cycles. 17 x 17 x 17 needs 2 x 3 x 2 of them on one core, 12 * 8
+// cycles; so does everything up to 32 x 24 x 32. Without remainders nothing is padded, and 17 finds no place among 16.
+TEST(Granule, RemaindersArePadded) {
+  const auto cycles = [](const char* layer, const char* factorization) {
+    const json one = map({"--accelerator",   "a100",
+                          "--set",           "SMs.rows=1",
+                          "--set",           "TensorCores.rows=1",
+                          "--layer",         layer,
+                          "--factorization", factorization,
+                          "--objective",     "runtime",
+                          "--set",           "HBM.bandwidth=1e9",
+                          "--set",           "L2.read_bandwidth=1e9",
+                          "--set",           "SMEM.read_bandwidth=1e9",
+                          "--set",           "SMEM.write_bandwidth=1e9"});
+    EXPECT_TRUE(one["certified"].get<bool>());
+    return one["runtime_cycles"].get<double>();
+  };
+  for (const char* factorization : {"ruby-s", "ruby", "padding"}) {
+    SCOPED_TRACE(factorization);
+    EXPECT_EQ(cycles("gemm:M=16,N=8,K=16", factorization), 8);
+    EXPECT_EQ(cycles("gemm:M=1,N=1,K=1", factorization), 8);
+    EXPECT_EQ(cycles("gemm:M=17,N=17,K=17", factorization), 96);
+    EXPECT_EQ(cycles("gemm:M=32,N=24,K=32", factorization), 96);
+    EXPECT_EQ(cycles("gemm:M=17,N=9,K=17", factorization), 48) << "9 are the rows: 3 x 1 x 2";
+    EXPECT_EQ(cycles("gemm:M=32,N=16,K=32", factorization), 64);
+    EXPECT_EQ(cycles("gemm:M=8,N=16,K=16", factorization), 8) << "rows and columns change places";
+  }
+  EXPECT_EQ(cycles("gemm:M=32,N=16,K=32", "pfm"), 64);
+  EXPECT_GT(cycles("gemm:M=17,N=17,K=17", "pfm"), 96);
 }
 
 }  // namespace
