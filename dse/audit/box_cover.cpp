@@ -31,10 +31,11 @@ class Cover {
     Box low = region, high = region;
     low[axis].last = last;
     high[axis].first = last + 1;
-    const auto middle = std::ranges::partition(
-        inside, [&, at = axis, end = last](std::size_t box) { return boxes_[box][at].last <= end; });
-    const std::vector<std::size_t> upper(middle.begin(), middle.end());
-    inside.erase(middle.begin(), middle.end());
+    const auto middle = std::partition(inside.begin(), inside.end(), [&, at = axis, end = last](std::size_t box) {
+      return boxes_[box][at].last <= end;
+    });
+    const std::vector<std::size_t> upper(middle, inside.end());
+    inside.erase(middle, inside.end());
     std::string wrong = problem(low, std::move(inside));
     return wrong.empty() ? problem(high, upper) : wrong;
   }

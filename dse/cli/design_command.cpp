@@ -173,7 +173,7 @@ class DesignCommand {
     std::vector<std::string> columns;
     for (const DesignGoals::Goal& goal : sweep.goals->minimize) columns.emplace_back(column_of(goal.measure));
     std::ranges::sort(columns);  // one measure may be a goal for several workloads
-    columns.erase(std::ranges::unique(columns).begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
     out_ << fmt::format("next: pliant pareto {} --minimize {}\n", run.dataset.string(), fmt::join(columns, ","));
   }
 

@@ -151,7 +151,7 @@ void write_design_certificate(const Library& library, const Sweep& sweep, double
     }
     for (const std::int32_t number : box.proof.mapped) out.maps.push_back(mapped.of(number));
     std::ranges::sort(out.bounds);
-    out.bounds.erase(std::ranges::unique(out.bounds).begin(), out.bounds.end());
+    out.bounds.erase(std::unique(out.bounds.begin(), out.bounds.end()), out.bounds.end());
     writer.add(out);
   }
   for (const std::int32_t number : bounds.order()) {

@@ -34,8 +34,8 @@ std::int32_t position_of(const std::vector<std::vector<AxisValue>>& cells, Sizes
                         : sizes == Sizes::kMost ? most
                         : least > 0             ? std::sqrt(least * most)
                                                 : (least + most) / 2;
-  const auto distance = [&](double number) {
-    return least > 0 ? std::abs(std::log(number / wanted)) : std::abs(number - wanted);
+  const auto distance = [wanted, positive = least > 0](double number) {
+    return positive ? std::abs(std::log(number / wanted)) : std::abs(number - wanted);
   };
   return static_cast<std::int32_t>(std::ranges::min_element(numbers, {}, distance) - numbers.begin());
 }

@@ -31,14 +31,14 @@ std::vector<Count> products_of(const Layer& layer, DimSet dims, int most, Count 
           here.push_back(product * divisor);
         }
       std::ranges::sort(here);
-      here.erase(std::ranges::unique(here).begin(), here.end());
+      here.erase(std::unique(here.begin(), here.end()), here.end());
       if (here.size() > kMostProducts) return {};
     }
   }
   std::vector<Count> products;
   for (const std::vector<Count>& of_count : by_count) products.insert(products.end(), of_count.begin(), of_count.end());
   std::ranges::sort(products);
-  products.erase(std::ranges::unique(products).begin(), products.end());
+  products.erase(std::unique(products.begin(), products.end()), products.end());
   return products;
 }
 

@@ -41,7 +41,7 @@ class DistinctOrders {
       nests.emplace_back(moving, shapes[l].depthwise);
     }
     std::ranges::sort(nests);
-    nests.erase(std::ranges::unique(nests).begin(), nests.end());
+    nests.erase(std::unique(nests.begin(), nests.end()), nests.end());
     const auto [known, is_new] = known_.try_emplace(nests);
     if (is_new) {
       std::set<std::vector<std::uint32_t>> seen;

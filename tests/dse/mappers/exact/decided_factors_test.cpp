@@ -122,7 +122,8 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
         for (const double limit : {kInfinity, 1.3 * lowest})
           for (const double enough : {kInfinity, 1.6 * lowest}) {
             DecidedFactors floor(resolved, bounds, limits);
-            const auto [last, beyond, exact] = floor.choose_last(all, std::min(limit, enough), enough);
+            const PartialFloor::Last chosen = floor.choose_last(all, std::min(limit, enough), enough);
+            const double beyond = chosen.beyond;
             EXPECT_GE(beyond, std::min(limit, enough));
             for (const Choice& choice : truth.choices) {
               const double value = choice.least([](const Priced& mapping) { return mapping.value; });
@@ -137,14 +138,14 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
                 close += least > 0.9 * value ? 1 : 0;
               };
               holds();
-              for (std::size_t f = levels.size(); f-- > last;)
+              for (std::size_t f = levels.size(); f-- > chosen.fanouts;)
                 for (int d = 0; d < p.dims; ++d) {
                   const Unrolling& one = *choice.spatial.unrolling[static_cast<std::size_t>(levels[f])];
                   floor.decide(levels[f], d, one.rows[static_cast<std::size_t>(d)],
                                one.cols[static_cast<std::size_t>(d)]);
                   holds();
                 }
-              for (std::size_t f = last; f < levels.size(); ++f)
+              for (std::size_t f = chosen.fanouts; f < levels.size(); ++f)
                 for (int d = p.dims; d-- > 0;) floor.reopen(levels[f], d);
             }
           }

@@ -137,7 +137,7 @@ std::vector<Choice> with_durations(const Choice& choice, const Task& task) {
   if (task.factorization != Factorization::kRubyS) return all;
   std::map<Durations, Choice> by_durations;
   for (const Priced& mapping : choice.mappings) {
-    Choice& one = by_durations.try_emplace(mapping.durations, choice.spatial, choice.keeps).first->second;
+    Choice& one = by_durations.try_emplace(mapping.durations, Choice{choice.spatial, choice.keeps, {}}).first->second;
     one.spatial.durations = mapping.durations;
     one.mappings.push_back(mapping);
   }
