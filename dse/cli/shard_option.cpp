@@ -2,49 +2,65 @@
 #include "dse/cli/shard_option.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pliant {
 
 namespace {
 
-std::optional<int> as_int(const char* text) {
-  if (text == nullptr) return std::nullopt;
+constexpr const char* kShardForms = "I/N with I from 0 to N-1, such as 0/8, auto, or auto/N";
+
+std::optional<int> as_int(std::string_view text) {
   int value = 0;
-  const char* end = text + std::char_traits<char>::length(text);
-  const auto [at, error] = std::from_chars(text, end, value);
-  return error == std::errc() && at == end && at != text ? std::optional(value) : std::nullopt;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && at == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-Shard parse_shard(const Arguments& arguments, const std::string& text) {
+std::string engine_variables() {
+  std::vector<std::string_view> names;
+  for (const ArrayEngine& engine : array_engines()) names.push_back(engine.index);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The engine's index, of as many as the engine or `count` says.
+Shard engine_shard(const Arguments& arguments, const std::optional<ArrayTask>& task, std::optional<int> count) {
+  if (!task)
+    throw arguments.bad("--shard", "no engine runs this as part of an array", "one of " + engine_variables() + " set");
+  if (!task->problem.empty())
+    throw arguments.bad("--shard", task->problem, "an array without gaps, or --shard I/N in each task");
+  const auto shards = count ? count : task->count;
+  if (!shards)
+    throw arguments.bad("--shard", fmt::format("{} does not say how many tasks its array has", task->engine),
+                        "auto/N, with an array whose indices run from 0 to N-1");
+  if (task->index >= *shards)
+    throw arguments.bad("--shard", fmt::format("this is task {} of {} {}", task->index, *shards, task->engine),
+                        fmt::format("an array whose indices run from 0 to {}", *shards - 1));
+  return {task->index, *shards};
+}
+
+Shard parse_shard(const Arguments& arguments, const std::string& text, const Environment& environment) {
   const std::size_t slash = text.find('/');
-  const auto index = as_int(text.substr(0, slash).c_str());
-  const auto count = slash == std::string::npos ? std::nullopt : as_int(text.c_str() + slash + 1);
+  const std::string left = text.substr(0, slash);
+  const auto count = slash == std::string::npos ? std::nullopt : as_int(std::string_view(text).substr(slash + 1));
+  const bool whole = slash == std::string::npos || (count && *count >= 1);
+  if (left == "auto" && whole) return engine_shard(arguments, array_task(environment), count);
+  const auto index = as_int(left);
   if (!index || !count || *count < 1 || *index < 0 || *index >= *count)
-    throw arguments.bad("--shard", fmt::format("`{}` is not a shard", text), "I/N with I from 0 to N-1, such as 0/8");
+    throw arguments.bad("--shard", fmt::format("`{}` is not a shard", text), kShardForms);
   return {*index, *count};
-}
-
-/// SLURM_ARRAY_TASK_ID runs from MIN in steps of STEP, COUNT times.
-Shard slurm_shard() {
-  const auto id = as_int(std::getenv("SLURM_ARRAY_TASK_ID")), count = as_int(std::getenv("SLURM_ARRAY_TASK_COUNT"));
-  if (!id || !count || *count < 1) return {};
-  const int least = as_int(std::getenv("SLURM_ARRAY_TASK_MIN")).value_or(0);
-  const int step = std::max(1, as_int(std::getenv("SLURM_ARRAY_TASK_STEP")).value_or(1));
-  const Shard shard{(*id - least) / step, *count};
-  return shard.index >= 0 && shard.index < shard.count ? shard : Shard{};
 }
 
 }  // namespace
 
-Shard shard_of(const Arguments& arguments) {
-  const auto text = arguments.text("shard");
-  return text ? parse_shard(arguments, *text) : slurm_shard();
+Shard shard_of(const Arguments& arguments, const Environment& environment) {
+  if (const auto text = arguments.text("shard")) return parse_shard(arguments, *text, environment);
+  const auto task = array_task(environment);
+  return task && task->count ? engine_shard(arguments, task, std::nullopt) : Shard{};
 }
 
 }  // namespace pliant
