@@ -15,6 +15,24 @@ if(PLIANT_ARROW_INSTALL_LIBRARIES)
     INSTALL_RPATH "$<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>/${library_dir}")
 endif()
 
+# Completion of shells and the manual page, printed by the program itself. (zsh reads the script where it starts.)
+install(CODE "
+  foreach(page
+      \"share/bash-completion/completions/pliant|completion bash\"
+      \"share/fish/vendor_completions.d/pliant.fish|completion fish\" \"share/man/man1/pliant.1|man\")
+    string(REPLACE \"|\" \";\" page \"\${page}\")
+    list(GET page 0 file)
+    list(GET page 1 words)
+    separate_arguments(words)
+    get_filename_component(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/\${file}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    execute_process(COMMAND \"$<TARGET_FILE:pliant>\" \${words} RESULT_VARIABLE failed
+                    OUTPUT_FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/\${file}\")
+    if(failed)
+      message(FATAL_ERROR \"pliant \${words}: \${failed}\")
+    endif()
+  endforeach()")
+
 # Rooms include each other as "core/layer.h", programs include <pliant/pliant.h>.
 # Installed as Pliant::core, Pliant::dse_mappers, ...; the facade stands for the whole library.
 set_target_properties(pliant_dse_api PROPERTIES EXPORT_NAME pliant)

@@ -9,6 +9,7 @@
 #include "core/input/source_text.h"
 #include "dse/cli/arguments.h"
 #include "dse/cli/audit_command.h"
+#include "dse/cli/completion_command.h"
 #include "dse/cli/count_command.h"
 #include "dse/cli/design_command.h"
 #include "dse/cli/eval_command.h"
@@ -68,6 +69,8 @@ const std::vector<Command>& commands() {
       {"report", "a sweep as one HTML page: frontier, flexibility, hardware, layers, provenance", report_command},
       {"audit", "check proofs that map or sweep wrote, with code of its own", audit_command},
       {"verify", "re-price and re-prove what map --json or a sweep wrote", verify_command},
+      {"completion", "a script that completes commands, options and names in bash, zsh or fish", completion_command},
+      {"man", "the manual page, with the options of every command", man_command},
   };
   return all;
 }
@@ -77,6 +80,7 @@ int run_pliant(const std::vector<std::string>& args, std::ostream& out, std::ost
     print_help(err);
     return 2;
   }
+  if (args[0] == "help" && args.size() > 1) return run_pliant({args[1], "--help"}, out, err);
   if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
     print_help(out);
     return 0;

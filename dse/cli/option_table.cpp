@@ -106,7 +106,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "say how many designs, layers and distinct tasks there are and estimate the time; write nothing"},
     {"status", kFlag, "", "sweep", "say how far a dataset is, all shards together"},
     {"shard", kText, "", "sweep design",
-     "I/N: only every Nth part, I from 0 to N-1 (from Slurm's array variables when they are set)"},
+     "I/N: only every Nth part, I from 0 to N-1; auto: as the engine's array variables say (Slurm, AWS Batch, Grid "
+     "Engine, LSF; without --shard too); auto/N where the engine says only I (PBS, Torque, Kubernetes)"},
     {"cache", kText, "", "sweep design", "folder of solved tasks, to share them between sweeps (DIR/cache)"},
     {"update", kFlag, "", "sweep design",
      "replace the rows of a dataset whose inputs have changed; tasks that did not change are reused"},
@@ -114,6 +115,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "a condition on the layers table, as for query: write the proofs of its rows to DIR/certificates for pliant "
      "audit; "
      "may be given several times, all must hold"},
+    {"audit", kText, "", "sweep",
+     "a share of the rows, such as 10%: price all rows again and let the auditor prove these, evenly spread"},
     {"progress", kText, "", "sweep", "bar, lines, json or none (bar on a terminal, else lines)"},
     // study
     {"output", kText, "", "study", "folder (results/studies, with --quick results/studies_quick)", "", 'o'},

@@ -15,6 +15,7 @@
 #include "dse/cli/interrupt.h"
 #include "dse/cli/shard_option.h"
 #include "dse/cli/shipped_configs.h"
+#include "dse/cli/sweep_audit.h"
 #include "dse/cli/sweep_certificates.h"
 #include "dse/cli/sweep_json.h"
 #include "dse/cli/sweep_progress.h"
@@ -41,6 +42,7 @@ examples:
   pliant sweep demo -o results/demo
   pliant sweep my_sweep.yaml --dry-run
   pliant sweep my_sweep.yaml -o results/mine --shard 2/8
+  pliant sweep demo -o results/demo --audit 10%
   pliant sweep demo -o results/demo --certificates 'design_id == 7' --certificates 'layer == conv2*'
   pliant sweep --status -o results/mine
 
@@ -73,6 +75,7 @@ class SweepCommand {
     run_.shard = shard_of(arguments_);
     run_.update = arguments_.has("update");
     if (!arguments_.texts("certificates").empty()) check_certificates_option(arguments_, sweep);
+    audit_share_ = audited_share(arguments_, sweep, run_.shard);
     for (const std::string& warning : room_warnings(library_, sweep)) err_ << fmt::format("warning: {}\n", warning);
     return arguments_.has("dry-run") ? dry_run(sweep) : execute(sweep);
   }
@@ -168,8 +171,14 @@ class SweepCommand {
       return 1;
     }
     view.finish();
-    summary(sweep, outcome);
+    std::optional<SweepAudit> audit;
+    if (audit_share_ && outcome.dataset_complete) {
+      const Interrupt interrupt("\nstopped; the rows are kept, the audit is not\n", kPatienceSeconds);
+      audit = audit_sweep(library_, sweep, run_.dataset, *audit_share_, arguments_.threads(), interrupt.token());
+    }
+    summary(sweep, outcome, audit);
     if (outcome.interrupted) return 130;
+    if (audit && audit->exit_code() != 0) return audit->exit_code();
     return arguments_.texts("certificates").empty() ? 0 : certificates(sweep);
   }
 
@@ -189,12 +198,19 @@ class SweepCommand {
     for (const SweepProgress::Best& best : progress.best) out_ << best_text(best) << "\n";
   }
 
-  void summary(const Sweep& sweep, const SweepOutcome& outcome) {
-    const SweepProgress& p = outcome.progress;
+  void summary(const Sweep& sweep, const SweepOutcome& outcome, const std::optional<SweepAudit>& audit) {
     if (arguments_.has("json")) {
-      out_ << outcome_json(sweep, run_.dataset, outcome).dump(2) << "\n";
+      nlohmann::ordered_json all = outcome_json(sweep, run_.dataset, outcome);
+      if (audit) all["audit"] = audit->json();
+      out_ << all.dump(2) << "\n";
       return;
     }
+    tell(sweep, outcome);
+    if (audit) out_ << "audit: " << audit->text();
+  }
+
+  void tell(const Sweep& sweep, const SweepOutcome& outcome) {
+    const SweepProgress& p = outcome.progress;
     if (outcome.already_done) {
       out_ << fmt::format("{}: everything was done already, {} layer rows in {}\n", sweep.name, p.total,
                           run_.dataset.string());
@@ -219,6 +235,7 @@ class SweepCommand {
   std::ostream& err_;
   Library library_{shipped_configs().value_or("configs")};
   SweepRunOptions run_;
+  std::optional<double> audit_share_;
 };
 
 }  // namespace

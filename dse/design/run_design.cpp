@@ -24,7 +24,6 @@ constexpr const char* kGoalsOption = "minimize";
 constexpr const char* kGapOption = "design_gap";
 constexpr const char* kGuessesOption = "design_guesses";
 constexpr const char* kInterruptedOption = "design_interrupted";
-constexpr const char* kAuditOption = "design_audit";
 
 /// The rows of a part are written in a moment.
 constexpr std::int64_t kRowsInPart = 16'384, kDesignsInPart = 512;
@@ -144,7 +143,7 @@ DesignFrontier run_design(const Library& library, const Sweep& sweep, const Desi
       audit.threads = options.search.threads > 0 ? options.search.threads : usable_cores();
       audit.stop = options.search.stop;
       found.audit = audit::audit_design(library, options.certificate, audit);
-      manifest->options.emplace_back(kAuditOption, audit::verdict_of(*found.audit, false));
+      manifest->options.emplace_back(kAuditedOption, audit::verdict_of(*found.audit, false));
     }
     write_rows(sweep, options, std::move(*manifest), found);
   }

@@ -13,6 +13,9 @@
 
 namespace pliant {
 
+/// Among a manifest's options: what the latest audit of the dataset said.
+inline constexpr const char* kAuditedOption = "audited";
+
 struct Manifest {
   struct Input {
     std::string what;  ///< "sweep", "accelerator", "workload", "flexibility", "technology"

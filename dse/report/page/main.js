@@ -28,6 +28,8 @@ function drawHeader() {
     ["proven optimal", mapped ? percent(certified / mapped) : "–"],
     ["largest gap", percent(gap)],
   ];
+  const audited = (p.options ?? []).find(([option]) => option === "audited");
+  if (audited) tiles.push(["audit, by code of its own", audited[1]]);
   const gain = best("rel_runtime");
   if (gain !== null) tiles.push(["most that flexibility gains against class 0000", `runtime ÷ ${plain(1 / gain, 3)}`]);
   if (c.layers > c.solved) tiles.push(["layers without a mapping", plain(c.layers - c.solved)]);
