@@ -17,9 +17,9 @@ using Keys = std::span<const std::string_view>;
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 16> kAccelerator{
-    "pliant", "include",    "name",   "description", "word_bits",   "bits",     "conventions", "technology",
-    "clock",  "parameters", "levels", "area",        "flexibility", "baseline", "partial",     "hints"};
+inline constexpr std::array<std::string_view, 18> kAccelerator{
+    "pliant", "include",    "name",   "description", "word_bits",   "bits",     "conventions", "technology", "clock",
+    "parameters", "levels", "area",   "flexibility", "baseline",    "partial",  "hints",       "vector",     "links"};
 inline constexpr std::array<std::string_view, 18> kMemory{
     "memory",    "capacity",  "keeps",          "may_bypass",      "read_pj",  "write_pj",
     "update_pj", "bandwidth", "read_bandwidth", "write_bandwidth", "buffers",  "leak_pj_per_cycle",
@@ -32,6 +32,10 @@ inline constexpr std::array<std::string_view, 7> kCompute{
 inline constexpr std::array<std::string_view, 3> kArea{"base_um2", "flexibility_um2", "flexibility_from"};
 inline constexpr std::array<std::string_view, 4> kAxes{"T", "O", "P", "S"};
 inline constexpr std::array<std::string_view, 1> kHints{"min_utilization"};
+inline constexpr std::array<std::string_view, 3> kVector{"lanes", "ops", "pj_per_op"};
+inline constexpr std::array<std::string_view, 10> kVectorOps{"add",  "pool", "concat", "activation", "softmax",
+                                                             "norm", "part", "output", "rotary",     "sampling"};
+inline constexpr std::array<std::string_view, 5> kLinks{"topology", "gb_per_s", "us", "pj_per_bit", "sums"};
 using pliant::kRoleNames;
 inline constexpr std::array<std::string_view, 4> kBits{"inputs", "weights", "outputs", "partial_sums"};
 

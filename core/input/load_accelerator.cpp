@@ -18,6 +18,7 @@
 #include "core/input/keys.h"
 #include "core/input/load_technology.h"
 #include "core/input/logic_scaling.h"
+#include "core/input/machine_parts.h"
 #include "core/input/memory_scaling.h"
 #include "core/input/number_limits.h"
 #include "core/input/residents_block.h"
@@ -73,6 +74,7 @@ class AcceleratorReader {
       levels(*c);
     }
     area();
+    read_machine_parts(root_);  // notes what is wrong with them; serving reads them again
     if (const auto c = root_.find("hints"); c && c->only_keys(keys::kHints)) {
       if (const auto value = c->find("min_utilization")) {
         result_.hints.min_utilization = value->real().value_or(0);

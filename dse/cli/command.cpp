@@ -20,6 +20,7 @@
 #include "dse/cli/pareto_command.h"
 #include "dse/cli/query_command.h"
 #include "dse/cli/report_command.h"
+#include "dse/cli/serve_command.h"
 #include "dse/cli/show_command.h"
 #include "dse/cli/study_command.h"
 #include "dse/cli/sweep_command.h"
@@ -56,6 +57,8 @@ const std::vector<Command>& commands() {
       {"show", "print what was understood of an accelerator, a workload or a layer", show_command},
       {"map", "find the best mapping of a layer, or of every layer of a workload, with its proof", map_command},
       {"eval", "price one mapping: where energy and time go", eval_command},
+      {"serve", "what a language model costs to serve: time to a token, tokens per second and joule, memory",
+       serve_command},
       {"flexion", "how flexible an accelerator is, axis by axis, for a workload", flexion_command},
       {"count", "count the mappings of a layer on an accelerator, exactly", count_command},
       {"validate", "compare the cost model with reference vectors of other models", validate_command},

@@ -52,6 +52,7 @@ from pliant._inputs import (  # noqa: E402
 from pliant._network import NetworkResult, map_network  # noqa: E402
 from pliant._results import Cost, LayerFrontier, LayerResult, Mapping, WorkloadResult  # noqa: E402
 from pliant._search import evaluate, map, map_frontier, map_workload  # noqa: E402
+from pliant._serving import serve  # noqa: E402
 from pliant._tables import Table  # noqa: E402
 
 __version__: str = _core.version
@@ -105,6 +106,7 @@ __all__ = [
     "objectives",
     "open_dataset",
     "report",
+    "serve",
     "sweep",
     "workloads",
 ]

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -63,7 +65,8 @@ class Decoder {
   Workload build() {
     std::vector<LayerKind> kinds;
     for (std::size_t l = 0; l < static_cast<std::size_t>(m_.layers); ++l)
-      kinds.push_back({m_.window > 0 && m_.window < pass_.length && m_.windowed[l], m_.experts && m_.experts->in[l]});
+      kinds.push_back({m_.window > 0 && m_.window < pass_.cached + pass_.length && m_.windowed[l],
+                       m_.experts && m_.experts->in[l]});
     int last = WorkloadGraph::kNetworkInput;
     for (const Rounds& block : repeated(kinds)) {
       const auto first = static_cast<int>(graph_.nodes.size());
@@ -75,9 +78,11 @@ class Decoder {
       last = input;
     }
     rounds_ = 1;
-    // Only the last token of each sequence is projected to the vocabulary.
-    const int norm = op(Operator::kNorm, "last_norm", {last}, pass_.batch * m_.hidden);
-    product("lm_head", "lm_head", pass_.batch, m_.vocabulary, m_.hidden, 1, {norm});
+    if (pass_.has_head) {
+      // Only the last token of each sequence is projected to the vocabulary.
+      const int norm = op(Operator::kNorm, "last_norm", {last}, pass_.batch * m_.hidden);
+      product("lm_head", "lm_head", pass_.batch, m_.vocabulary, m_.hidden, 1, {norm});
+    }
     workload_.graph = std::move(graph_);
     return std::move(workload_);
   }
@@ -146,6 +151,7 @@ class Decoder {
     if (pass_.is_prefill) {
       op(Operator::kOutput, "attn_k_cache", {k}, tokens_ * keys);
       op(Operator::kOutput, "attn_v_cache", {v}, tokens_ * keys);
+      if (pass_.cached > 0) return attend(rows_in_view(windowed), m_.heads * pass_.batch, m_.head_dim, m_.head_dim, q);
       return attend(rows_in_view(windowed), m_.heads * pass_.batch, m_.head_dim, m_.head_dim, q, k, v);
     }
     // The cache comes from outside. Query heads that share a key/value head read the same part of it: they are the rows
@@ -167,6 +173,10 @@ class Decoder {
   /// all blocks together read every key equally often.
   View rows_in_view(bool windowed) const {
     const Count length = pass_.length;
+    // A part of a prompt is short: its queries see what is cached, or as much of it as the window holds.
+    if (pass_.cached > 0)
+      return {length, length + (windowed ? std::min(m_.window, pass_.cached) : pass_.cached), 1,
+              windowed ? "_window" : ""};
     if (!windowed) return {length, length, 1, ""};
     const Count block = largest_divisor(std::gcd(length, m_.window), std::max<Count>(1, m_.window / 4));
     return {block, m_.window + block, length / block, "_window"};
@@ -201,6 +211,12 @@ class Decoder {
     op(Operator::kPart, "attn_rope_cache", {down}, tokens_ * a.rope_dim);
     if (!pass_.is_prefill) return absorbed_attention(q);
     op(Operator::kOutput, "attn_latent_cache", {latent}, tokens_ * a.key_value_rank);
+    if (pass_.cached > 0) {
+      // Keys and values of the whole cache are made again from their latent vectors.
+      product("attn_kv_up", "attn_kv_up", (pass_.cached + pass_.length) * pass_.batch,
+              m_.heads * (a.nope_dim + a.value_dim), a.key_value_rank, 1, {});
+      return attend(rows_in_view(false), m_.heads * pass_.batch, a.key_dim(), a.value_dim, q);
+    }
     const int up = product("attn_kv_up", "attn_kv_up", tokens_, m_.heads * (a.nope_dim + a.value_dim), a.key_value_rank,
                            1, {latent});
     const int keys = op(Operator::kConcat, "attn_keys", {up, down}, tokens_ * m_.heads * a.key_dim());
@@ -237,19 +253,18 @@ class Decoder {
     return product(name + "_down", name + "_down", tokens, m_.hidden, width, count, {inside});
   }
 
-  /// Tokens are spread evenly: some experts get one more than the others. Each is sent its own copies.
+  /// Each expert is sent its own copies.
   int experts(int norm) {
     const Experts& e = *m_.experts;
     const int router = product("moe_router", "moe_router", tokens_, e.routed, m_.hidden, 1, {norm});
-    const Count sent = tokens_ * e.per_token, less = sent / e.routed, with_more = sent % e.routed;
     std::vector<int> parts{router};
-    const auto group = [&](const std::string& name, Count tokens, Count count) {
-      if (tokens == 0 || count == 0) return;
-      const int input = op(Operator::kPool, name + "_input", {norm}, tokens * count * m_.hidden);
-      parts.push_back(feed_forward(name, input, tokens, e.width, count));
-    };
-    group("expert", less + 1, with_more);
-    group(with_more > 0 ? "expert_less" : "expert", less, e.routed - with_more);
+    const std::vector<ExpertLoad> loads =
+        expert_loads(e, pass_.routed_tokens > 0 ? pass_.routed_tokens : tokens_, pass_.skew);
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      const std::string name = i == 0 ? "expert" : i == 1 ? "expert_less" : fmt::format("expert_less_{}", i);
+      const int input = op(Operator::kPool, name + "_input", {norm}, loads[i].tokens * loads[i].experts * m_.hidden);
+      parts.push_back(feed_forward(name, input, loads[i].tokens, e.width, loads[i].experts));
+    }
     if (e.shared_width > 0) parts.push_back(feed_forward("expert_shared", norm, tokens_, e.shared_width, 1));
     return op(Operator::kAdd, "expert_sum", parts, tokens_ * m_.hidden);
   }
@@ -265,6 +280,33 @@ class Decoder {
 };
 
 }  // namespace
+
+std::vector<ExpertLoad> expert_loads(const Experts& experts, Count tokens, double skew) {
+  const Count sent = tokens * experts.per_token;
+  std::vector<Count> each(static_cast<std::size_t>(experts.routed));
+  double weights = 0, carried = 0;
+  for (Count r = 1; r <= experts.routed; ++r) weights += std::pow(static_cast<double>(r), -skew);
+  for (Count r = 0; r < experts.routed; ++r) {
+    Count& own = each[static_cast<std::size_t>(r)];
+    own = sent / experts.routed + (r < sent % experts.routed ? 1 : 0);
+    if (skew == 0) continue;
+    // What one expert cannot take, and what rounding leaves, goes to the next.
+    const double share = std::pow(static_cast<double>(r + 1), -skew) / weights;
+    const double asked = share * static_cast<double>(sent) + carried;
+    own = std::clamp<Count>(static_cast<Count>(std::floor(asked + 0.5)), 0, tokens);
+    carried = asked - static_cast<double>(own);
+    Count unit = 1;
+    while (own / unit >= 16) unit *= 2;
+    own = std::min(tokens, (own + unit - 1) / unit * unit);
+  }
+  std::ranges::sort(each, std::greater{});
+  std::vector<ExpertLoad> loads;
+  for (std::size_t r = 0; r < each.size() && each[r] > 0; r += static_cast<std::size_t>(experts.chips)) {
+    if (loads.empty() || loads.back().tokens != each[r]) loads.push_back({each[r], 0});
+    ++loads.back().experts;
+  }
+  return loads;
+}
 
 Workload pass_workload(const LanguageModel& model, std::string name, const ModelPass& pass) {
   return Decoder(model, std::move(name), pass).build();

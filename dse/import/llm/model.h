@@ -29,6 +29,7 @@ struct Experts {
   Count shared_width = 0;  ///< of all shared experts together; 0 = none
   bool shared_gate = false;
   bool routing_bias = false;
+  Count chips = 1;  ///< that the routed experts are divided among; what runs here is the share of the busiest
 };
 
 struct LanguageModel {
@@ -68,7 +69,19 @@ ParameterCounts count_parameters(const LanguageModel& model);
 struct ModelPass {
   bool is_prefill = true;
   Count length = 0, batch = 1;
+  Count cached = 0;         ///< of a part of a prompt: tokens of it that are in the cache
+  Count routed_tokens = 0;  ///< that experts are chosen for, on all chips together; 0 = those of the pass
+  double skew = 0;          ///< the r-th expert is asked for in proportion to r^-skew; 0 = all alike
+  bool has_head = true;     ///< ends with the projection to the vocabulary
 };
+
+/// How many experts get how many tokens: as evenly as can be, or skewed and then rounded up to four binary digits (so
+/// that few sizes occur). Each token goes to different experts, so none gets more than all tokens. Of the experts, in
+/// order of their tokens, every `chips`-th one is here.
+struct ExpertLoad {
+  Count tokens = 0, experts = 0;
+};
+std::vector<ExpertLoad> expert_loads(const Experts& experts, Count tokens, double skew);
 /// The matrix products of a pass, and what they and the operators between them read from each other.
 Workload pass_workload(const LanguageModel& model, std::string name, const ModelPass& pass);
 

@@ -26,6 +26,8 @@ double cycles_at(const Memory& memory, const MovedWords& words, Role read, Role 
   return most;
 }
 
+}  // namespace
+
 double leak_pj_per_cycle(const Accelerator& accelerator) {
   double sum = 0;
   for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {
@@ -36,8 +38,6 @@ double leak_pj_per_cycle(const Accelerator& accelerator) {
   }
   return sum;
 }
-
-}  // namespace
 
 int outside_level(const Accelerator& accelerator, Role role) {
   for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {

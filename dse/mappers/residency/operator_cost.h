@@ -32,6 +32,9 @@ WordsByLevel operator_words(const std::vector<Task>& rows, const Step& step, con
 WordsByLevel loading_words(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
                            Home home);
 
+/// Of all memories and units together.
+double leak_pj_per_cycle(const Accelerator& accelerator);
+
 /// What moving words costs: their energy, and the time of the busiest port while nothing else runs.
 OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written);
 
