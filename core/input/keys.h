@@ -18,8 +18,8 @@ using Keys = std::span<const std::string_view>;
 namespace keys {
 
 inline constexpr std::array<std::string_view, 18> kAccelerator{
-    "pliant", "include",    "name",   "description", "word_bits",   "bits",     "conventions", "technology", "clock",
-    "parameters", "levels", "area",   "flexibility", "baseline",    "partial",  "hints",       "vector",     "links"};
+    "pliant",     "include", "name", "description", "word_bits", "bits",    "conventions", "technology", "clock",
+    "parameters", "levels",  "area", "flexibility", "baseline",  "partial", "hints",       "vector",     "links"};
 inline constexpr std::array<std::string_view, 18> kMemory{
     "memory",    "capacity",  "keeps",          "may_bypass",      "read_pj",  "write_pj",
     "update_pj", "bandwidth", "read_bandwidth", "write_bandwidth", "buffers",  "leak_pj_per_cycle",

@@ -90,6 +90,8 @@ serving::Request read_request(const Arguments& arguments) {
   request.division = {count("tp"), count("pp"), count("ep")};
   request.gap = *arguments.share("gap");
   request.search.threads = arguments.threads();
+  request.search.budget.seconds = *arguments.seconds("budget");
+  request.search.gap = request.gap / 4;  // the rest is for what lies between the contexts that are searched
   return request;
 }
 
@@ -97,13 +99,11 @@ nlohmann::ordered_json best_json(const serving::Request& request, const serving:
   nlohmann::ordered_json ways = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < all.ways.size(); ++i) {
     const serving::ServingWay& way = all.ways[i];
-    nlohmann::ordered_json one{{"tp", way.division.tp},
-                               {"pp", way.division.pp},
-                               {"ep", way.division.ep},
-                               {"batch", way.batch},
-                               {"bound", way.bound},
-                               {"end", serving::kWayEndNames[static_cast<std::size_t>(way.end)]},
-                               {"best", all.best == i}};
+    nlohmann::ordered_json one{
+        {"tp", way.division.tp}, {"pp", way.division.pp},
+        {"ep", way.division.ep}, {"batch", way.batch},
+        {"bound", way.bound},    {"end", serving::kWayEndNames[static_cast<std::size_t>(way.end)]},
+        {"best", all.best == i}};
     if (way.served) {
       one["ttft_s"] = way.served->ttft_s;
       one["tpot_s"] = way.served->tpot_s.value_or(0);
@@ -137,8 +137,10 @@ int serve_best(const Arguments& arguments, serving::Request request, std::ostrea
   request.division = serving::divisions_of(request.model, chips).front();
   const bool all_batches = arguments.text("batches").value_or("") == "all";
   std::vector<Count> batches{request.batch};
-  if (all_batches) batches.clear();
-  else if (arguments.has("batches")) batches = counts_in(arguments, "batches");
+  if (all_batches)
+    batches.clear();
+  else if (arguments.has("batches"))
+    batches = counts_in(arguments, "batches");
   request.batch = std::max(request.batch, request.division.ep);
   serving::check_request(request, arguments.command());
   const serving::BestDivision all = serving::best_division(request, chips, batches, limits);

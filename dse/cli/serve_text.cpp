@@ -17,7 +17,7 @@ std::string bytes(double value) {
   return value >= 1e9 ? fmt::format("{:.4g} GB", value * 1e-9) : fmt::format("{:.4g} MB", value * 1e-6);
 }
 
-std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
+std::string in_percent(double share) { return fmt::format("{:.3g} %", share * 100); }
 
 void add_phase(TextTable& table, const Request& request, const serving::PhaseSpent& phase) {
   const double clock = *request.accelerator.clock_hz;
@@ -28,14 +28,14 @@ void add_phase(TextTable& table, const Request& request, const serving::PhaseSpe
   }
   for (const serving::KindSpent& one : phase.kinds)
     table.add({phase.name, one.kind, readable_count(static_cast<double>(one.count)),
-               readable_latency(one.spent.cycles / clock), percent(one.spent.cycles / time),
-               readable_energy(one.spent.energy_pj), percent(one.spent.energy_pj / energy)});
+               readable_latency(one.spent.cycles / clock), in_percent(one.spent.cycles / time),
+               readable_energy(one.spent.energy_pj), in_percent(one.spent.energy_pj / energy)});
 }
 
 std::string memory_text(const serving::MemoryNeed& need) {
-  std::string text = fmt::format("memory of a chip: weights {}, cache {} ({} a sequence), activations {}",
-                                 bytes(need.weights_bytes), bytes(need.cache_bytes),
-                                 bytes(need.cache_bytes_per_sequence), bytes(need.activations_bytes));
+  std::string text =
+      fmt::format("memory of a chip: weights {}, cache {} ({} a sequence), activations {}", bytes(need.weights_bytes),
+                  bytes(need.cache_bytes), bytes(need.cache_bytes_per_sequence), bytes(need.activations_bytes));
   if (need.capacity_bytes)
     text += fmt::format("; {} of {} {}; at most {} sequences fit\n", bytes(need.all_bytes()), need.memory,
                         bytes(*need.capacity_bytes), *need.largest_batch);
@@ -48,29 +48,29 @@ std::string memory_text(const serving::MemoryNeed& need) {
 
 std::string serving_text(const Request& request, const Served& served) {
   const bool energy = request.objective == Objective::kEnergy;
-  std::string text = fmt::format("{} on {} {}: {} sequences, prompts of {} tokens, {} more; {} bits a weight, {} in the "
-                                 "cache\n\n",
-                                 request.model_name, request.division.chips(), request.accelerator.name, request.batch,
-                                 request.prompt, request.output, serving::weight_bits(request),
-                                 serving::cache_bits(request));
+  std::string text = fmt::format(
+      "{} on {} {}: {} sequences, prompts of {} tokens, {} more; {} bits a weight, {} in the "
+      "cache\n\n",
+      request.model_name, request.division.chips(), request.accelerator.name, request.batch, request.prompt,
+      request.output, serving::weight_bits(request), serving::cache_bits(request));
   if (request.division.chips() > 1) text += fmt::format("  division    {}\n", serving::to_string(request.division));
   text += fmt::format("  TTFT        {}\n", readable_latency(served.ttft_s));
   if (served.longest_part_s > 0)
     text += fmt::format("              in {} parts; a decode step waits at most {} for one\n", served.prefill.steps,
                         readable_latency(served.longest_part_s));
   if (served.tpot_s)
-    text += fmt::format("  TPOT        {} (mean of {} steps), {:.4g} tokens/s a user\n", readable_latency(*served.tpot_s),
-                        served.decode.steps, served.tokens_per_s_per_user);
+    text += fmt::format("  TPOT        {} (mean of {} steps), {:.4g} tokens/s a user\n",
+                        readable_latency(*served.tpot_s), served.decode.steps, served.tokens_per_s_per_user);
   text += fmt::format("  tokens/s    {:.5g}\n  tokens/J    {:.5g}\n", served.tokens_per_s, served.tokens_per_j);
   text += fmt::format("  {}: prefill within {}, decode within {} of the proven bound\n\n",
-                      energy ? "least energy" : "fewest cycles", percent(served.prefill.gap(request.objective)),
-                      percent(served.decode.gap(request.objective)));
+                      energy ? "least energy" : "fewest cycles", in_percent(served.prefill.gap(request.objective)),
+                      in_percent(served.decode.gap(request.objective)));
   text += memory_text(served.memory) + "\n";
   TextTable steps({"decode with", "step", "energy", "within"});
   for (const serving::StepAt& one : served.steps)
     steps.add({fmt::format("{} keys", one.keys), readable_latency(one.spent.cycles / *request.accelerator.clock_hz),
                readable_energy(one.spent.energy_pj),
-               percent(serving::PhaseSpent{"", 1, one.spent, {}}.gap(request.objective))});
+               in_percent(serving::PhaseSpent{"", 1, one.spent, {}}.gap(request.objective))});
   if (!served.steps.empty()) text += steps.text("") + "\n";
   TextTable table({"phase", "kind<", "count", "time", "of it", "energy", "of it"});
   add_phase(table, request, served.prefill);
@@ -81,11 +81,12 @@ std::string serving_text(const Request& request, const Served& served) {
 }
 
 std::string does_not_fit_text(const Request& request, const serving::MemoryNeed& need) {
-  return fmt::format("{} does not fit: weights {}, cache of {} sequences {} and activations {} are {} more than {} holds "
-                     "({}); what would fit: {}\n",
-                     request.model_name, bytes(need.weights_bytes), request.batch, bytes(need.cache_bytes),
-                     bytes(need.activations_bytes), bytes(need.all_bytes() - *need.capacity_bytes), need.memory,
-                     bytes(*need.capacity_bytes), serving::what_would_fit(request, need));
+  return fmt::format(
+      "{} does not fit: weights {}, cache of {} sequences {} and activations {} are {} more than {} holds "
+      "({}); what would fit: {}\n",
+      request.model_name, bytes(need.weights_bytes), request.batch, bytes(need.cache_bytes),
+      bytes(need.activations_bytes), bytes(need.all_bytes() - *need.capacity_bytes), need.memory,
+      bytes(*need.capacity_bytes), serving::what_would_fit(request, need));
 }
 
 std::string best_division_text(const Request& request, const serving::BestDivision& all) {
@@ -113,7 +114,7 @@ std::string best_division_text(const Request& request, const serving::BestDivisi
   if (!all.best) return text + "\nno division and batch meets the limits\n";
   return text + fmt::format("\nbest: {} with {} sequences; no other is better by more than {} ({} searches)\n\n",
                             serving::to_string(all.ways[*all.best].division), all.ways[*all.best].batch,
-                            percent(all.gap), all.searches);
+                            in_percent(all.gap), all.searches);
 }
 
 }  // namespace pliant

@@ -74,8 +74,8 @@ nlohmann::ordered_json answer_json(const Request& request, const Served& served)
           {"gap", served.gap},
           {"largest_batch", or_null(served.memory.largest_batch)},
           {"memory", memory_json(served.memory)},
-          {"longest_part_s", served.longest_part_s > 0 ? nlohmann::ordered_json(served.longest_part_s)
-                                                       : nlohmann::ordered_json()},
+          {"longest_part_s",
+           served.longest_part_s > 0 ? nlohmann::ordered_json(served.longest_part_s) : nlohmann::ordered_json()},
           {"steps", std::move(steps)},
           {"phases", std::move(phases)},
           {"searches", served.searches},

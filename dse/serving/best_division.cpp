@@ -66,8 +66,10 @@ BestDivision best_division(const Request& request, Count chips, std::vector<Coun
       RowCosts bounds(one, known, true);
       const Served least = serve(bounds);
       way.bound = worth_bound(one, least);
-      if (!least.memory.fits()) way.end = WayEnd::kDoesNotFit;
-      else if (cannot_meet(limits, least)) way.end = WayEnd::kTooSlow;
+      if (!least.memory.fits())
+        way.end = WayEnd::kDoesNotFit;
+      else if (cannot_meet(limits, least))
+        way.end = WayEnd::kTooSlow;
       all.ways.push_back(std::move(way));
       if (request.search.stop.stop_requested()) return all;
     }
@@ -82,8 +84,8 @@ BestDivision best_division(const Request& request, Count chips, std::vector<Coun
     way.served = serve(costs);
     way.bound = std::min(way.bound, worth_bound(one, *way.served));
     way.end = cannot_meet(limits, *way.served) ? WayEnd::kTooSlow
-                        : misses(limits, *way.served)    ? WayEnd::kUndecided
-                                                               : WayEnd::kSearched;
+              : misses(limits, *way.served)    ? WayEnd::kUndecided
+                                               : WayEnd::kSearched;
     if (way.end == WayEnd::kSearched &&
         (!all.best || worth(request, *way.served) > worth(request, *all.ways[*all.best].served)))
       all.best = i;
@@ -93,8 +95,7 @@ BestDivision best_division(const Request& request, Count chips, std::vector<Coun
   const double found = worth(request, *all.ways[*all.best].served);
   all.bound = found;
   for (const ServingWay& way : all.ways)
-    if (way.end != WayEnd::kDoesNotFit && way.end != WayEnd::kTooSlow)
-      all.bound = std::max(all.bound, way.bound);
+    if (way.end != WayEnd::kDoesNotFit && way.end != WayEnd::kTooSlow) all.bound = std::max(all.bound, way.bound);
   all.gap = (all.bound - found) / all.bound;
   return all;
 }

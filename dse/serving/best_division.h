@@ -16,7 +16,7 @@ struct Limits {
 /// How a way to serve came out.
 enum class WayEnd : std::uint8_t { kSearched, kTooSlow, kUndecided, kBounded, kDoesNotFit };
 inline constexpr std::array<std::string_view, 5> kWayEndNames{"searched", "too slow", "undecided", "bounded",
-                                                               "does not fit"};
+                                                              "does not fit"};
 
 struct ServingWay {
   Division division;
@@ -27,10 +27,10 @@ struct ServingWay {
 };
 
 struct BestDivision {
-  std::vector<ServingWay> ways;  ///< best bound first
-  std::optional<std::size_t> best;    ///< of them; nullopt when none meets the limits
-  double bound = 0;                   ///< no way exceeds it
-  double gap = 0;                     ///< (bound - best) / bound
+  std::vector<ServingWay> ways;     ///< best bound first
+  std::optional<std::size_t> best;  ///< of them; nullopt when none meets the limits
+  double bound = 0;                 ///< no way exceeds it
+  double gap = 0;                   ///< (bound - best) / bound
   std::uint64_t searches = 0;
 };
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/arithmetic.h"
+
 namespace pliant::serving {
 
 namespace {
@@ -19,7 +21,7 @@ constexpr double kFloorStep = 1.005;
 Count rounded_up(Count keys) {
   Count unit = 1;
   while (keys / unit >= 8) unit *= 2;
-  return (keys + unit - 1) / unit * unit;
+  return ceil_div(keys, unit) * unit;
 }
 
 }  // namespace
@@ -90,7 +92,7 @@ Spent ContextCurve::at(Count keys) {
     if (p >= keys) {
       offer(spent);
     } else if (repeats_) {
-      offer(repeated(p, (keys + p - 1) / p));
+      offer(repeated(p, ceil_div(keys, p)));
     }
   }
   if (!any) offer(point(rounded_up(keys)));
@@ -104,7 +106,7 @@ Spent ContextCurve::at(Count keys) {
 Count ContextCurve::next_point(Count worst) const {
   constexpr Count kRepeats = 32;
   for (const Count parts : {repeats_ ? kRepeats : Count{1}, Count{1}, Count{8}, Count{128}}) {
-    const Count keys = rounded_up(std::max<Count>(1, (worst + parts - 1) / parts));
+    const Count keys = rounded_up(std::max<Count>(1, ceil_div(worst, parts)));
     if (!points_.contains(keys)) return keys;
   }
   return 0;

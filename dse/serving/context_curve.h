@@ -53,7 +53,7 @@ class ContextCurve {
   std::function<Spent(Count)> without_macs_;
   RowCosts& costs_;
   bool repeats_ = true, grows_ = true;
-  std::map<Count, Spent> points_;   ///< of the rows alone
+  std::map<Count, Spent> points_;                      ///< of the rows alone
   std::map<std::pair<Count, Count>, Spent> repeated_;  ///< by point and times
   std::map<Count, double> floors_;                     ///< by keys; each holds for more keys, too
   std::uint64_t searches_ = 0;

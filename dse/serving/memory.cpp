@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "dse/mappers/residency/operator_cost.h"
 #include "dse/serving/shard.h"
 
@@ -17,7 +18,7 @@ namespace {
 constexpr Count kLargestBatch = Count{1} << 20;  ///< as importers have it
 
 /// Sequences of the busiest of the groups that attend by themselves.
-Count own_sequences(Count batch, const Division& division) { return (batch + division.ep - 1) / division.ep; }
+Count own_sequences(Count batch, const Division& division) { return ceil_div(batch, division.ep); }
 
 /// Parameters of the busiest chip: those of its shard; the experts that are elsewhere are not.
 double parameters_here(const LanguageModel& shard, bool first, bool last) {
@@ -55,8 +56,8 @@ MemoryNeed need_of_stage(const Request& request, Count stage, Count batch) {
   const LanguageModel shard = shard_of(request.model, request.division, stage);
   const Count own = own_sequences(batch, request.division);
   MemoryNeed need;
-  need.weights_bytes = parameters_here(shard, stage == 0, is_last_stage(request.division, stage)) *
-                       weight_bits(request) / 8;
+  need.weights_bytes =
+      parameters_here(shard, stage == 0, is_last_stage(request.division, stage)) * weight_bits(request) / 8;
   need.cache_bytes_per_sequence = cache_bytes(shard, request.prompt + request.output, cache_bits(request));
   need.cache_bytes = need.cache_bytes_per_sequence * static_cast<double>(own);
   need.activations_bytes = activations_bytes(request, shard, own);
@@ -76,18 +77,18 @@ MemoryNeed need_of(const Request& request, Count batch) {
 }  // namespace
 
 int weight_bits(const Request& request) {
-  return request.weight_bits.value_or(request.accelerator.element_bits(
-      residency::outside_level(request.accelerator, Role::kWeight), Role::kWeight));
+  return request.weight_bits.value_or(
+      request.accelerator.element_bits(residency::outside_level(request.accelerator, Role::kWeight), Role::kWeight));
 }
 
 int cache_bits(const Request& request) {
-  return request.kv_bits.value_or(request.accelerator.element_bits(
-      residency::outside_level(request.accelerator, Role::kWeight), Role::kWeight));
+  return request.kv_bits.value_or(
+      request.accelerator.element_bits(residency::outside_level(request.accelerator, Role::kWeight), Role::kWeight));
 }
 
 double cache_bytes(const LanguageModel& shard, Count tokens, int bits) {
-  const Count words = shard.latent ? shard.latent->key_value_rank + shard.latent->rope_dim
-                                   : 2 * shard.kv_heads * shard.head_dim;
+  const Count words =
+      shard.latent ? shard.latent->key_value_rank + shard.latent->rope_dim : 2 * shard.kv_heads * shard.head_dim;
   double all = 0;
   for (Count l = 0; l < shard.layers; ++l) {
     const bool windowed = shard.window > 0 && !shard.windowed.empty() && shard.windowed[static_cast<std::size_t>(l)];

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
 #include "dse/serving/shard.h"
 
@@ -21,9 +22,9 @@ struct Flow {
   Count batches = 1, sequences = 1;
 };
 Flow flow_of(const Request& request) {
-  const Count own = (request.batch + request.division.ep - 1) / request.division.ep;
+  const Count own = ceil_div(request.batch, request.division.ep);
   const Count batches = std::min(request.division.pp, own);
-  return {batches, (own + batches - 1) / batches};
+  return {batches, ceil_div(own, batches)};
 }
 
 /// From the first to the last cycle when so many batches pass the stages: one passes all of them, the others come out
@@ -146,8 +147,8 @@ class Phases {
       beside += sum_of(beside_.back()).value(request_.objective);
       layers += static_cast<double>(stage.shard().layers);
     }
-    curve_ = std::make_unique<ContextCurve>(stages_.front().attention_rows(1, false),
-                                            stages_.front().softmax(1, false), costs_);
+    curve_ = std::make_unique<ContextCurve>(stages_.front().attention_rows(1, false), stages_.front().softmax(1, false),
+                                            costs_);
     beside = beside * static_cast<double>(contexts.count()) / layers;
     if (energy()) beside /= static_cast<double>(request_.division.tp * request_.division.ep);
     curve_->settle({shortened(contexts.first, 0), shortened(contexts.last, 0), 1}, beside, request_.gap / 2);
@@ -233,8 +234,7 @@ void check_request(const Request& request, std::string_view command) {
         Diagnostic{std::string(command), 0, 0, std::move(option), std::move(what), std::move(expected), ""});
   };
   const auto within = [&](const char* option, Count value, Count most) {
-    if (value < 1 || value > most)
-      throw wrong(option, fmt::format("{}", value), fmt::format("1 to {}", most));
+    if (value < 1 || value > most) throw wrong(option, fmt::format("{}", value), fmt::format("1 to {}", most));
   };
   within("--prompt", request.prompt, kMostTokens);
   within("--output", request.output, kMostTokens);

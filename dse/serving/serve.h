@@ -13,10 +13,10 @@ namespace pliant::serving {
 
 /// Prompts of a batch, or all its decode steps.
 struct PhaseSpent {
-  std::string name;                ///< "prefill", "decode"
-  Count steps = 0;                 ///< parts of a prompt, or tokens after the first
-  Spent spent;                     ///< from the first to the last cycle; energy of all chips
-  std::vector<KindSpent> kinds;    ///< of all stages one after the other
+  std::string name;              ///< "prefill", "decode"
+  Count steps = 0;               ///< parts of a prompt, or tokens after the first
+  Spent spent;                   ///< from the first to the last cycle; energy of all chips
+  std::vector<KindSpent> kinds;  ///< of all stages one after the other
   double gap(Objective objective) const;
 };
 

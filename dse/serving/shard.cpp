@@ -5,13 +5,9 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.h"
+
 namespace pliant::serving {
-
-namespace {
-
-Count up(Count value, Count parts) { return (value + parts - 1) / parts; }
-
-}  // namespace
 
 std::string to_string(const Division& division) {
   std::string text = fmt::format("TP {}", division.tp);
@@ -28,7 +24,8 @@ std::optional<std::string> cannot_divide(const LanguageModel& m, const Division&
   if (m.dense_layers() > 0 && m.width % d.tp != 0)
     return fmt::format("a feed-forward width of {} does not divide among {} chips", m.width, d.tp);
   if (d.pp > m.layers) return fmt::format("{} layers are fewer than {} stages", m.layers, d.pp);
-  if (!m.experts) return d.ep > 1 ? std::optional<std::string>("a model without experts has none to divide") : std::nullopt;
+  if (!m.experts)
+    return d.ep > 1 ? std::optional<std::string>("a model without experts has none to divide") : std::nullopt;
   const Experts& e = *m.experts;
   if (e.width % d.tp != 0) return fmt::format("an expert's width of {} does not divide among {} chips", e.width, d.tp);
   if (e.shared_width % d.tp != 0)
@@ -43,8 +40,8 @@ LanguageModel shard_of(const LanguageModel& model, const Division& d, Count stag
   LanguageModel shard = model;
   shard.heads /= d.tp;
   shard.kv_heads = std::max<Count>(1, model.kv_heads / d.tp);
-  shard.width = up(model.width, d.tp);
-  shard.vocabulary = up(model.vocabulary, d.tp);
+  shard.width = ceil_div(model.width, d.tp);
+  shard.vocabulary = ceil_div(model.vocabulary, d.tp);
   // The first stages have one layer more where the layers do not divide; the last has the vocabulary besides.
   const Count more = model.layers % d.pp, each = model.layers / d.pp;
   const Count first = stage * each + std::min(stage, more);

@@ -120,8 +120,7 @@ KindSpent Stage::operators(const Workload& workload, bool with_softmax) const {
     const double waits = std::max(0.0, worked.cycles - moved.cycles);
     Spent one;
     one.cycles = moved.cycles + waits;
-    one.energy_pj =
-        moved.energy_pj + worked.energy_pj + waits * residency::leak_pj_per_cycle(request_.accelerator);
+    one.energy_pj = moved.energy_pj + worked.energy_pj + waits * residency::leak_pj_per_cycle(request_.accelerator);
     one.least = one.value(request_.objective);
     all.count += step.count;
     all.spent += one;
@@ -139,8 +138,8 @@ Spent Stage::vector_work(double elements, double ops) const {
 
 KindSpent Stage::rotary_and_sampling(Count tokens) const {
   const VectorUnit& unit = *request_.parts.vector;
-  const Count turned = shard_.latent ? shard_.latent->rope_dim * (shard_.heads + 1)
-                                     : shard_.head_dim * (shard_.heads + shard_.kv_heads);
+  const Count turned =
+      shard_.latent ? shard_.latent->rope_dim * (shard_.heads + 1) : shard_.head_dim * (shard_.heads + shard_.kv_heads);
   Spent all = vector_work(static_cast<double>(tokens * turned) * static_cast<double>(shard_.layers), unit.rotary_ops);
   if (last_) {
     const Spent more = vector_work(static_cast<double>(sequences_ * shard_.vocabulary), unit.sampling_ops);
@@ -180,8 +179,8 @@ KindSpent Stage::links(Count tokens) const {
     all.spent.cycles += sent.seconds * *request_.accelerator.clock_hz;
     all.spent.energy_pj += sent.energy_pj * static_cast<double>(d.tp * d.ep);
   }
-  all.spent.energy_pj += all.spent.cycles * residency::leak_pj_per_cycle(request_.accelerator) *
-                         static_cast<double>(d.tp * d.ep);
+  all.spent.energy_pj +=
+      all.spent.cycles * residency::leak_pj_per_cycle(request_.accelerator) * static_cast<double>(d.tp * d.ep);
   all.spent.least = all.spent.value(request_.objective);
   return all;
 }
@@ -207,10 +206,10 @@ std::vector<ContextRow> Stage::attention_rows(Count tokens, bool is_prefill) con
 
 std::function<Spent(Count)> Stage::softmax(Count tokens, bool is_prefill) const {
   const std::vector<ContextRow> rows = attention_rows(tokens, is_prefill);
-  const auto scores =
-      std::ranges::find_if(rows, [](const ContextRow& row) { return row.layer.name == "attn_score"; });
+  const auto scores = std::ranges::find_if(rows, [](const ContextRow& row) { return row.layer.name == "attn_score"; });
   const Layer& layer = scores->layer;
-  const auto elements = static_cast<double>(scores->count * layer.dims[static_cast<std::size_t>(layer.find_dim("M"))].size);
+  const auto elements =
+      static_cast<double>(scores->count * layer.dims[static_cast<std::size_t>(layer.find_dim("M"))].size);
   const Accelerator& chip = request_.accelerator;
   const int in = residency::outside_level(chip, Role::kInput), out = residency::outside_level(chip, Role::kOutput);
   const auto words = [&](int level, int bits) {
@@ -218,17 +217,15 @@ std::function<Spent(Count)> Stage::softmax(Count tokens, bool is_prefill) const 
   };
   const double read = words(in, chip.element_bits(in, layer, layer.output())),
                written = words(out, chip.element_bits(out, Role::kOutput));
-  const double ops =
-      request_.parts.vector
-          ? request_.parts.vector->ops[static_cast<std::size_t>(WorkloadGraph::Operator::kSoftmax)]
-          : 0;
+  const double ops = request_.parts.vector
+                         ? request_.parts.vector->ops[static_cast<std::size_t>(WorkloadGraph::Operator::kSoftmax)]
+                         : 0;
   return [this, elements, in, out, read, written, ops](Count keys) {
     const auto times = static_cast<double>(keys);
     residency::WordsByLevel at;
     at[in].read += read * times;
     at[out].written += written * times;
-    const residency::OperatorCost moved =
-        residency::moving_cost(request_.accelerator, at, Role::kInput, Role::kOutput);
+    const residency::OperatorCost moved = residency::moving_cost(request_.accelerator, at, Role::kInput, Role::kOutput);
     const Spent worked = vector_work(elements * times, ops);
     const double waits = std::max(0.0, worked.cycles - moved.cycles);
     Spent one{moved.cycles + waits, moved.energy_pj + worked.energy_pj, 0};

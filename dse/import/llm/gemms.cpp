@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/arithmetic.h"
 #include "core/workload_graph.h"
 #include "dse/import/llm/model.h"
 
@@ -297,7 +298,7 @@ std::vector<ExpertLoad> expert_loads(const Experts& experts, Count tokens, doubl
     carried = asked - static_cast<double>(own);
     Count unit = 1;
     while (own / unit >= 16) unit *= 2;
-    own = std::min(tokens, (own + unit - 1) / unit * unit);
+    own = std::min(tokens, ceil_div(own, unit) * unit);
   }
   std::ranges::sort(each, std::greater{});
   std::vector<ExpertLoad> loads;

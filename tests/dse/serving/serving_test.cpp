@@ -159,7 +159,8 @@ TEST(ServingPass, BoundsOfContextsHoldAtEveryContext) {
     RowCosts exact(free);
     Stage stage(costs, 0, 1);
     const std::vector<ContextRow> rows = stage.attention_rows(1, false);
-    ContextCurve curve(rows, [](Count) { return Spent{}; }, costs);
+    ContextCurve curve(
+        rows, [](Count) { return Spent{}; }, costs);
     curve.settle({65, 96, 1}, 0, 0.01);
     for (Count keys = 65; keys <= 96; ++keys) {
       double least = 0;
@@ -318,11 +319,11 @@ TEST(ServingVector, WorkOnAVectorUnitTakesItsTime) {
   // One lane: every operation of every element takes a cycle, longer than any word moves.
   double ops = 0;
   const double t = 64, layers = 2, hidden = 256, width = 512, heads = 8, kv = 2, dim = 32;
-  ops += layers * 4 * 2 * t * hidden + 4 * hidden;           // two norms a layer, one at the end for the last token
-  ops += layers * 2 * t * hidden;                            // residual sums
-  ops += layers * (1 + 4) * t * width;                       // gates
-  ops += layers * 5 * heads * t * t;                         // softmax
-  ops += layers * 3 * t * (heads + kv) * dim + 2 * 1024;     // rotary positions, and the choice of a word
+  ops += layers * 4 * 2 * t * hidden + 4 * hidden;        // two norms a layer, one at the end for the last token
+  ops += layers * 2 * t * hidden;                         // residual sums
+  ops += layers * (1 + 4) * t * width;                    // gates
+  ops += layers * 5 * heads * t * t;                      // softmax
+  ops += layers * 3 * t * (heads + kv) * dim + 2 * 1024;  // rotary positions, and the choice of a word
   const Served slow = serve(request);
   const double layers_alone = (slow.ttft_s * 1e9 - ops);
   EXPECT_GT(layers_alone, 0);
