@@ -36,6 +36,7 @@ ParetoSensitivity::ParetoSensitivity(const Arguments& arguments, const std::file
   if (!manifest)
     throw arguments.bad("--uncertain", fmt::format("{} is not a whole dataset", dataset.string()),
                         "the folder that `pliant sweep` wrote");
+  require_newest(dataset, *manifest);
   const Sweep sweep = sweep_of_dataset(library_, *manifest, arguments);
   repricing_ = std::make_unique<Repricing>(library_, sweep, dataset, std::get<std::vector<UncertainFigures>>(figures));
   corners_ = corners_of(std::get<std::vector<UncertainFigures>>(figures).size());

@@ -43,6 +43,7 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
   std::optional<Manifest> manifest;
   try {
     manifest = read_manifest(dataset);
+    if (manifest) require_newest(dataset, *manifest);
   } catch (const StorageError& error) {
     err << error.what() << "\n";
     return 1;

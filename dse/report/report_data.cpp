@@ -60,6 +60,7 @@ class Reader {
                                      ? "holds no part yet: the sweep has been started, but nothing is finished"
                                      : "holds no dataset");
     data_.manifest = read_manifest(dataset_);
+    if (data_.manifest) require_newest(dataset_, *data_.manifest);
     TableChoice within_limits;
     within_limits.keep = [&](const DataTable& part, std::size_t row) {
       const DataColumn* status = part.find("status");

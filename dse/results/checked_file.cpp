@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -44,7 +45,8 @@ const arrow::Schema& known_schema(TableKind table) {
   return table == TableKind::kLayers ? *layers : *designs;
 }
 
-void check_columns(const fs::path& file, TableKind table, const arrow::Schema& schema) {
+/// Lists and structures of an earlier schema may have fewer parts: nothing but `query` reads them, part by part.
+void check_columns(const fs::path& file, TableKind table, const arrow::Schema& schema, bool newest) {
   const arrow::Schema& known = known_schema(table);
   for (const std::string_view name : kNames)
     if (known.GetFieldIndex(std::string(name)) >= 0 && schema.GetFieldIndex(std::string(name)) < 0)
@@ -55,8 +57,9 @@ void check_columns(const fs::path& file, TableKind table, const arrow::Schema& s
     if (expected == nullptr)
       refuse(file, fmt::format("no table of {} has a column `{}`; it is damaged, or of another version of Pliant",
                                to_string(table), field->name()));
-    if (!field->type()->Equals(*expected->type()) ||
-        metadata_of(field->metadata().get(), "unit") != metadata_of(expected->metadata().get(), "unit"))
+    const bool same_kind = newest || field->type()->num_fields() == 0 ? field->type()->Equals(*expected->type())
+                                                                      : field->type()->id() == expected->type()->id();
+    if (!same_kind || metadata_of(field->metadata().get(), "unit") != metadata_of(expected->metadata().get(), "unit"))
       refuse(file, fmt::format("column {} is of another kind than in a table of {}; it is damaged, or of another "
                                "version of Pliant",
                                field->name(), to_string(table)));
@@ -85,16 +88,19 @@ void check_place(const fs::path& file, const PartPlace& place, const arrow::Sche
   const std::string table(to_string(place.table));
   if (says("pliant.table") != table)
     refuse(file, fmt::format("is no part of {}: it says that it is one of `{}`", table, says("pliant.table")));
-  if (says("pliant.schema") != std::to_string(kTableSchema))
-    refuse(file, fmt::format("is of schema `{}`, written by another version of Pliant; expected {}",
-                             says("pliant.schema"), kTableSchema));
+  const std::string schema_text = says("pliant.schema");
+  int schema_number = 0;
+  const auto [end, error] = std::from_chars(schema_text.data(), schema_text.data() + schema_text.size(), schema_number);
+  if (error != std::errc() || end != schema_text.data() + schema_text.size() || !schema_is_read(schema_number))
+    refuse(file, fmt::format("is of schema `{}`, written by another version of Pliant; expected {} to {}", schema_text,
+                             kOldestReadSchema, kTableSchema));
   if (says("pliant.part") != std::to_string(place.part))
     refuse(file,
            fmt::format("is in the place of part {}; it says that it is part `{}`", place.part, says("pliant.part")));
   const auto manifest = read_manifest(place.dataset);
   if (manifest && says("pliant.sweep_sha256") != manifest->sweep_sha256)
     refuse(file, "was written by another sweep, or by this one with other inputs");
-  check_columns(file, place.table, schema);
+  check_columns(file, place.table, schema, schema_number == kTableSchema);
 }
 
 }  // namespace

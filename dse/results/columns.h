@@ -10,6 +10,10 @@ namespace pliant {
 
 /// Raised whenever a column changes its name, type or meaning.
 inline constexpr int kTableSchema = 7;
+/// Tables since this one lack columns of later ones and differ in nothing else: who asks for columns by name reads
+/// them.
+inline constexpr int kOldestReadSchema = 6;
+inline constexpr bool schema_is_read(int schema) { return schema >= kOldestReadSchema && schema <= kTableSchema; }
 
 /// The status of a design whose results break a constraint of the sweep. Its numbers stay in the table; frontiers, best
 /// designs and the report pass it by.

@@ -42,7 +42,7 @@ fs::path manifest_path(const fs::path& dataset) { return dataset / "manifest.jso
 void write_manifest(const fs::path& dataset, const Manifest& m) {
   ordered_json all;
   all["pliant"] = "dataset";
-  all["schema"] = kTableSchema;
+  all["schema"] = m.schema;
   all["sweep"] = m.sweep_name;
   all["sweep_sha256"] = m.sweep_sha256;
   all["start"] = m.start;
@@ -89,9 +89,10 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
         throw StorageError(
             fmt::format("{}: damaged: the rest of it has another SHA-256 than its {}", file.string(), kOwnSum));
     }
-    if (all.at("pliant") != "dataset" || all.at("schema") != kTableSchema)
-      throw StorageError(fmt::format("{}: not of a dataset that this version of Pliant writes", file.string()));
     Manifest m;
+    if (all.at("pliant") == "dataset") m.schema = all.at("schema").get<int>();
+    if (all.at("pliant") != "dataset" || !schema_is_read(m.schema))
+      throw StorageError(fmt::format("{}: not of a dataset that this version of Pliant reads", file.string()));
     m.sweep_name = all.at("sweep").get<std::string>();
     m.sweep_sha256 = all.at("sweep_sha256").get<std::string>();
     m.start = all.at("start").get<std::string>();
@@ -128,6 +129,14 @@ std::optional<Manifest> read_manifest(const fs::path& dataset) {
   } catch (const ordered_json::exception& problem) {
     throw StorageError(fmt::format("{}: damaged: {}", file.string(), problem.what()));
   }
+}
+
+void require_newest(const fs::path& dataset, const Manifest& manifest) {
+  if (manifest.schema == kTableSchema) return;
+  throw StorageError(
+      fmt::format("{}: is of schema {}, of an earlier version of Pliant; query and pareto read it, and "
+                  "pliant sweep --update computes it again",
+                  manifest_path(dataset).string(), manifest.schema));
 }
 
 std::string changed_inputs(const Manifest& before, const Manifest& now) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dse/results/columns.h"
 #include "dse/results/rows.h"
 
 namespace pliant {
@@ -28,6 +29,7 @@ struct Manifest {
     bool operator==(const Library&) const = default;
   };
 
+  int schema = kTableSchema;  ///< of the tables
   std::string sweep_name;
   std::string sweep_sha256;
   std::vector<Input> inputs;
@@ -50,8 +52,12 @@ struct Manifest {
 
 std::filesystem::path manifest_path(const std::filesystem::path& dataset);
 void write_manifest(const std::filesystem::path& dataset, const Manifest& manifest);
-/// nullopt when there is none; StorageError when there is one that cannot be understood.
+/// nullopt when there is none; StorageError when there is one that cannot be understood. It may be of an earlier
+/// schema, whose tables can be asked for columns by name.
 std::optional<Manifest> read_manifest(const std::filesystem::path& dataset);
+
+/// Of a dataset that must have every column of now: StorageError when it is of an earlier schema.
+void require_newest(const std::filesystem::path& dataset, const Manifest& manifest);
 
 /// What is different, for people: "workload first has changed; accelerator toy is new".
 std::string changed_inputs(const Manifest& before, const Manifest& now);
