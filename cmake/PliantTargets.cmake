@@ -38,8 +38,7 @@ function(pliant_add_layer folder)
   endif()
   pliant_batch(compiled_hot ${name}_hot 4 ${sources})
   pliant_batch(compiled_cold ${name}_cold 6 ${cold})
-  set_source_files_properties(${compiled_cold} PROPERTIES COMPILE_OPTIONS
-    "$<$<CONFIG:Release>:-O1>;$<$<BOOL:${PLIANT_SANITIZE}>:-O0>")
+  set_source_files_properties(${compiled_cold} PROPERTIES COMPILE_OPTIONS "${PLIANT_COLD_OPTIONS}")
 
   add_library(${target} STATIC ${compiled_hot} ${compiled_cold})
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${include_dir}>")

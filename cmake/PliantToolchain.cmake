@@ -53,6 +53,11 @@ if(PLIANT_SANITIZE)
   # An index outside, an empty front(): what no sanitizer sees inside a container ends there too.
   target_compile_definitions(pliant_options INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
+# Code whose running time nobody notices. Under a sanitizer compiling it takes longer than running it.
+set(PLIANT_COLD_OPTIONS "$<$<CONFIG:Release>:-O1>")
+if(PLIANT_SANITIZE)
+  set(PLIANT_COLD_OPTIONS -O0)
+endif()
 if(PLIANT_COVERAGE)
   target_compile_options(pliant_options INTERFACE --coverage -fprofile-update=atomic)
   target_link_options(pliant_options INTERFACE --coverage)
