@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The studies there are, one line each.
-#include "dse/studies/all_studies.h"
-
 #include <algorithm>
+
+#include "dse/studies/all_studies.h"
+#include "dse/studies/serving_study.h"
 
 namespace pliant {
 
@@ -26,6 +27,8 @@ const std::vector<Study>& all_studies() {
       {"llm-future", "beyond the papers", "older designs on prefill and decode of language models",
        run_llm_future_study},
       {"fusion", "beyond the papers", "fused tiles as an axis of flexibility, by class and by chip", run_fusion_study},
+      {"serving", "beyond the papers",
+       "tokens per joule of a served language model, by class, chip and what stays on chip", run_serving_study},
   };
   return studies;
 }

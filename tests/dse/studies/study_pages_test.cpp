@@ -290,5 +290,24 @@ TEST(StudyPages, RubySearches) {
   EXPECT_EQ(rows, 5);
 }
 
+TEST(StudyPages, Serving) {
+  const std::map<std::string, double> kept = kept_numbers("serving");
+  int rows = 0;
+  for (const Cells& row : table_on_page("serving", "| chip | served |")) {
+    if (!row[1].starts_with("prompt")) continue;
+    ++rows;
+    const Cells tensors = {"outside", "whole tensors", "tiles"};
+    for (std::size_t t = 0; t < tensors.size(); ++t)
+      expect_printed(row[2 + t], kept, fmt::format("{}, {}, {}: tokens/J", row[0], row[1], tensors[t]));
+  }
+  EXPECT_EQ(rows, 12);
+  for (const Cells& row : table_on_page("serving", "| class | tokens/J over 0000")) {
+    if (row[0].size() != 4 || row[0][0] == '-') continue;
+    expect_printed(row[1], kept, fmt::format("npu {}, batch 1: tokens/J over 0000", row[0]));
+    expect_printed(row[2], kept, fmt::format("npu {}, batch 16: tokens/J over 0000", row[0]));
+    expect_printed(row[3], kept, fmt::format("npu {}, batch 1: area over 0000", row[0]));
+  }
+}
+
 }  // namespace
 }  // namespace pliant
