@@ -129,7 +129,7 @@ DataTable add_chips(const StudyContext& context, bool& certified, StudyResult& r
   return gains;
 }
 
-Chart chips_chart(DataTable gains) {
+Chart tokens_chart(DataTable gains) {
   Chart chart{"serving_chips", "Tokens per joule over those with every tensor outside", {}, std::move(gains)};
   chart.spec = {
       {"mark", "bar"},
@@ -153,7 +153,7 @@ StudyResult run_serving_study(const StudyContext& context) {
   DataTable chips = add_chips(context, certified, result);
   result.found(context.quick ? "all entries proven of the quick run" : "all entries proven", certified ? 1 : 0);
   if (context.quick) return result;
-  result.charts.push_back(chips_chart(chips));
+  result.charts.push_back(tokens_chart(chips));
   result.tables.emplace_back("chips", std::move(chips));
   result.tables.emplace_back("classes", std::move(classes));
   return result;
