@@ -50,7 +50,8 @@ void merge(YamlNode& base, const YamlNode& over, int depth) {
 
 /// How deep a block of an including file merges with the included one. Rules of one level are replaced as a whole.
 int merge_depth(std::string_view key) {
-  if (key == "parameters" || key == "conventions" || key == "hints") return 1;
+  for (const std::string_view one : {"parameters", "conventions", "hints", "vector", "links"})
+    if (key == one) return 1;
   if (key == "area") return 2;
   return 0;
 }

@@ -34,8 +34,8 @@ const std::vector<LevelKind>& level_kinds() {
 }
 
 /// Top-level blocks that `--set` may change, with how many more words their key path has.
-constexpr std::array<std::string_view, 8> kTopKeys{"name",       "word_bits", "bits", "conventions",
-                                                   "technology", "clock",     "area", "hints"};
+constexpr std::array<std::string_view, 10> kTopKeys{"name",  "word_bits", "bits",  "conventions", "technology",
+                                                    "clock", "area",      "hints", "vector",      "links"};
 
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> words(1);

@@ -307,6 +307,15 @@ TEST(ServingRequest, PartsOfAMachineAreReadWithTheirPlace) {
   EXPECT_THROW(parse_links("{gb_per_s: 1, topology: star}", "--links"), InputError);
 }
 
+TEST(ServingRequest, PartsOfAMachineFollowSettings) {
+  EXPECT_EQ(load_machine_parts(shipped(), "h200", {}).links->gb_per_s, 450);
+  const MachineParts set = load_machine_parts(shipped(), "h200", {{"links.gb_per_s", "900"}, {"vector.lanes", "64"}});
+  EXPECT_EQ(set.links->gb_per_s, 900);
+  EXPECT_TRUE(set.links->sums);
+  EXPECT_EQ(set.vector->lanes, 64);
+  EXPECT_FALSE(load_machine_parts(shipped(), "npu", {}).links);
+}
+
 TEST(ServingVector, WorkOnAVectorUnitTakesItsTime) {
   Request request = small_request();
   request.output = 1;
