@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/arithmetic.h"
+#include "core/legality.h"
 #include "costmodel/report.h"
 
 namespace pliant::serving {
@@ -65,6 +67,8 @@ Spent RowCosts::repeated(const Layer& layer, int dim, Count times) {
   outermost.insert(outermost.begin(), Loop{dim, times});
   Task task = task_of(layer);
   task.layer.dims[static_cast<std::size_t>(dim)].size *= times;
+  if (!check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping).empty())
+    return {kInfinity, kInfinity, 0};
   const Totals totals = price(task.layer, task.accelerator, mapping).totals;
   // Partial sums may come to a memory that takes none.
   if (std::isinf(task_value(task, totals))) return {task_value(task, totals), task_value(task, totals), 0};

@@ -92,7 +92,10 @@ class Phases {
     keys.insert(keys.end(), asked.begin(), asked.end());
     std::ranges::sort(keys);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    for (const Count c : keys) served.steps.push_back({c, step(c)});
+    for (const Count c : keys) {
+      if (c < contexts.first || c > contexts.last) settle_on({c, c, 1});
+      served.steps.push_back({c, step(c)});
+    }
     served.points = curve_->points();
     served.searches_a_layer = curve_->searches_a_layer();
   }
@@ -149,9 +152,19 @@ class Phases {
     }
     curve_ = std::make_unique<ContextCurve>(stages_.front().attention_rows(1, false), stages_.front().softmax(1, false),
                                             costs_);
-    beside = beside * static_cast<double>(contexts.count()) / layers;
-    if (energy()) beside /= static_cast<double>(request_.division.tp * request_.division.ep);
-    curve_->settle({shortened(contexts.first, 0), shortened(contexts.last, 0), 1}, beside, request_.gap / 2);
+    beside_of_layer_ = beside / layers;
+    if (energy()) beside_of_layer_ /= static_cast<double>(request_.division.tp * request_.division.ep);
+    settle_on(contexts);
+  }
+
+  /// Contexts of layers that see all of them, and of those with a window.
+  void settle_on(const Contexts& contexts) {
+    const double beside = beside_of_layer_ * static_cast<double>(contexts.count());
+    const auto any = [&](auto layers) { return std::ranges::any_of(stages_, layers); };
+    if (any([](const Stage& stage) { return stage.full_layers() > 0; }))
+      curve_->settle(contexts, beside, request_.gap / 2);
+    if (any([](const Stage& stage) { return stage.windowed_layers() > 0; }))
+      curve_->settle({shortened(contexts.first, 0), shortened(contexts.last, 0), 1}, beside, request_.gap / 2);
   }
 
   Spent attention(const Stage& stage, Count keys) {
@@ -185,6 +198,7 @@ class Phases {
   Flow flow_;
   std::vector<Stage> stages_;
   std::vector<std::vector<KindSpent>> beside_;  ///< by stage
+  double beside_of_layer_ = 0;                  ///< of a step: what it costs besides attention, for each layer
   std::unique_ptr<ContextCurve> curve_;
 };
 

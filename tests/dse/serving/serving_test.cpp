@@ -175,6 +175,23 @@ TEST(ServingPass, BoundsOfContextsHoldAtEveryContext) {
   }
 }
 
+TEST(ServingPass, WindowsShortenTheContextOfTheirLayers) {
+  Request request = small_request();
+  request.model.window = 32;
+  request.model.windowed = {true, false};
+  const Served half = serve(request, {16, 1024});
+  EXPECT_LT(half.gap, 0.02);
+  request.model.windowed = {false, false};
+  const Served full = serve(request);
+  request.model.windowed = {true, true};
+  const Served none = serve(request);
+  EXPECT_NEAR(half.decode.spent.cycles, (full.decode.spent.cycles + none.decode.spent.cycles) / 2,
+              0.02 * half.decode.spent.cycles);
+  EXPECT_LT(none.decode.spent.cycles, full.decode.spent.cycles);
+  for (const StepAt& one : half.steps)
+    EXPECT_LT(one.spent.cycles - one.spent.least, 0.02 * one.spent.cycles) << one.keys;
+}
+
 TEST(ServingChips, HandExamplesOfCollectives) {
   const Links ring{Links::Topology::kRing, 100, 1, 2};
   // 8 MB among 4: each sends 2 * 3/4 of it at 100 GB/s, and two links lie between the furthest, there and back.
