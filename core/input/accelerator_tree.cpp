@@ -52,7 +52,7 @@ void merge(YamlNode& base, const YamlNode& over, int depth) {
 int merge_depth(std::string_view key) {
   for (const std::string_view one : {"parameters", "conventions", "hints", "vector", "links"})
     if (key == one) return 1;
-  if (key == "area") return 2;
+  if (key == "area" || key == "prediction") return 2;
   return 0;
 }
 

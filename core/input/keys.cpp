@@ -15,6 +15,7 @@ const std::vector<KeyTable>& known_keys() {
       {"accelerator.json", "/properties/vector", keys::kVector},
       {"accelerator.json", "/properties/vector/properties/ops", keys::kVectorOps},
       {"accelerator.json", "/properties/links", keys::kLinks},
+      {"accelerator.json", "/properties/prediction", keys::kPrediction},
       {"accelerator.json", "/properties/flexibility", keys::kFlexibility},
       {"accelerator.json", "/properties/baseline", keys::kBaseline},
       {"accelerator.json", "/properties/partial", keys::kPartial},

@@ -17,9 +17,10 @@ using Keys = std::span<const std::string_view>;
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 18> kAccelerator{
-    "pliant",     "include", "name", "description", "word_bits", "bits",    "conventions", "technology", "clock",
-    "parameters", "levels",  "area", "flexibility", "baseline",  "partial", "hints",       "vector",     "links"};
+inline constexpr std::array<std::string_view, 19> kAccelerator{
+    "pliant",     "include", "name",       "description", "word_bits", "bits",        "conventions",
+    "technology", "clock",   "parameters", "levels",      "area",      "flexibility", "baseline",
+    "partial",    "hints",   "vector",     "links",       "prediction"};
 inline constexpr std::array<std::string_view, 18> kMemory{
     "memory",    "capacity",  "keeps",          "may_bypass",      "read_pj",  "write_pj",
     "update_pj", "bandwidth", "read_bandwidth", "write_bandwidth", "buffers",  "leak_pj_per_cycle",
@@ -36,6 +37,7 @@ inline constexpr std::array<std::string_view, 3> kVector{"lanes", "ops", "pj_per
 inline constexpr std::array<std::string_view, 10> kVectorOps{"add",  "pool", "concat", "activation", "softmax",
                                                              "norm", "part", "output", "rotary",     "sampling"};
 inline constexpr std::array<std::string_view, 5> kLinks{"topology", "gb_per_s", "us", "pj_per_bit", "sums"};
+inline constexpr std::array<std::string_view, 4> kPrediction{"overhead", "power_limit", "idle_power", "achievable"};
 using pliant::kRoleNames;
 inline constexpr std::array<std::string_view, 4> kBits{"inputs", "weights", "outputs", "partial_sums"};
 

@@ -21,6 +21,7 @@
 #include "core/input/machine_parts.h"
 #include "core/input/memory_scaling.h"
 #include "core/input/number_limits.h"
+#include "core/input/prediction_block.h"
 #include "core/input/residents_block.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
@@ -75,6 +76,7 @@ class AcceleratorReader {
     }
     area();
     read_machine_parts(root_);  // notes what is wrong with them; serving reads them again
+    if (const auto c = root_.find("prediction"); c && chain_known_) read_prediction(*c, result_);
     if (const auto c = root_.find("hints"); c && c->only_keys(keys::kHints)) {
       if (const auto value = c->find("min_utilization")) {
         result_.hints.min_utilization = value->real().value_or(0);
@@ -98,9 +100,8 @@ class AcceleratorReader {
     if (!list.expect_list("a list of levels, outermost first")) return;
     const std::vector<Cursor> items = list.items();
     if (items.empty()) return list.problem("no levels", "at least one memory and one compute level");
-    if (items.size() > kMaxLevels) {
+    if (items.size() > kMaxLevels)
       return list.problem(fmt::format("{} levels", items.size()), fmt::format("at most {}", kMaxLevels));
-    }
     const std::size_t before = problems_.size();
     chain_known_ = true;
     for (const Cursor& item : items) level(item);
@@ -377,8 +378,7 @@ class AcceleratorReader {
   int word_bits_ = 16;
   std::string technology_;
   bool chain_known_ = false;
-  std::map<int, std::array<double, 4>>
-      growth_at_;  ///< by stage, for the four axes; zeros when it is not an accelerator
+  std::map<int, std::array<double, 4>> growth_at_;  ///< by stage, for the four axes; zeros when it is no accelerator
 };
 
 }  // namespace

@@ -34,8 +34,8 @@ const std::vector<LevelKind>& level_kinds() {
 }
 
 /// Top-level blocks that `--set` may change, with how many more words their key path has.
-constexpr std::array<std::string_view, 10> kTopKeys{"name",  "word_bits", "bits",  "conventions", "technology",
-                                                    "clock", "area",      "hints", "vector",      "links"};
+constexpr std::array<std::string_view, 11> kTopKeys{"name", "word_bits", "bits",   "conventions", "technology", "clock",
+                                                    "area", "hints",     "vector", "links",       "prediction"};
 
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> words(1);
@@ -231,8 +231,8 @@ std::string_view parameter_name(const YamlNode& node) {
 }
 
 /// Blocks of a file that no size of a level depends on.
-constexpr std::array<std::string_view, 8> kNoLevelFollows{"name",        "description", "parameters", "flexibility",
-                                                          "conventions", "hints",       "baseline",   "partial"};
+constexpr std::array<std::string_view, 9> kNoLevelFollows{
+    "name", "description", "parameters", "flexibility", "conventions", "hints", "prediction", "baseline", "partial"};
 
 bool uses_parameter(const YamlNode& node, std::string_view name) {
   const auto in = [&](const YamlNode& inner) { return uses_parameter(inner, name); };

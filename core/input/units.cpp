@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "core/input/diagnostics.h"
 #include "core/input/number_limits.h"
@@ -310,27 +311,51 @@ Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits, std::
   return UnitError{fmt::format("`{}` has an unknown unit", whole), expected, ""};
 }
 
-Parsed<double> parse_hertz(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
-      {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}}};
-  const std::string whole = shorten(text, kShown);
-  constexpr std::string_view kExpected = "a frequency such as 1 GHz or 800 MHz";
+namespace {
+
+struct NamedUnit {
+  std::string_view name;
+  double factor;
+};
+
+/// A number with one of these units: "a frequency such as 1 GHz" is `such`.
+Parsed<double> parse_quantity(std::string_view text, std::span<const NamedUnit> units, std::string_view what,
+                              std::string_view such, double most, bool may_be_zero) {
+  const std::string whole = shorten(text, kShown), expected = fmt::format("{} such as {}", what, such);
   std::string_view unit = text;
-  const Parsed<double> number =
-      leading_real(unit, {fmt::format("`{}` is not a frequency", whole), std::string(kExpected), ""});
+  const Parsed<double> number = leading_real(unit, {fmt::format("`{}` is not {}", whole, what), expected, ""});
   if (std::holds_alternative<UnitError>(number)) return number;
   const double value = std::get<double>(number);
-  for (const auto& [name, factor] : kUnits) {
-    if (unit != name) continue;
-    if (value > 0 && value * factor <= kMostHertz) return value * factor;
-    return UnitError{fmt::format("`{}` is too small or too large", whole),
-                     value > 0 ? fmt::format("at most {:g} Hz", kMostHertz) : "a frequency above 0", ""};
-  }
   std::vector<std::string> known;
-  for (const auto& [name, factor] : kUnits) known.emplace_back(name);
+  for (const auto& [name, factor] : units) {
+    known.emplace_back(name);
+    if (unit != name) continue;
+    const bool enough = value > 0 || (may_be_zero && value == 0);
+    if (enough && value * factor <= most) return value * factor;
+    return UnitError{
+        fmt::format("`{}` is too small or too large", whole),
+        enough ? fmt::format("at most {:g} {}", most, units.front().name) : fmt::format("{} above 0", what), ""};
+  }
   const std::string near = unit.empty() ? "" : nearest(std::string(unit), known);
-  return UnitError{fmt::format("`{}` has {}", whole, unit.empty() ? "no unit" : "an unknown unit"),
-                   std::string(kExpected), near.empty() ? "" : fmt::format("{:g} {}", value, near)};
+  return UnitError{fmt::format("`{}` has {}", whole, unit.empty() ? "no unit" : "an unknown unit"), expected,
+                   near.empty() ? "" : fmt::format("{:g} {}", value, near)};
+}
+
+}  // namespace
+
+Parsed<double> parse_hertz(std::string_view text) {
+  constexpr std::array<NamedUnit, 4> kUnits{{{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}}};
+  return parse_quantity(text, kUnits, "a frequency", "1 GHz or 800 MHz", kMostHertz, false);
+}
+
+Parsed<double> parse_time(std::string_view text) {
+  constexpr std::array<NamedUnit, 4> kUnits{{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
+  return parse_quantity(text, kUnits, "a time", "3 us", 1e6, true);
+}
+
+Parsed<double> parse_watts(std::string_view text) {
+  constexpr std::array<NamedUnit, 4> kUnits{{{"W", 1}, {"mW", 1e-3}, {"uW", 1e-6}, {"kW", 1e3}}};
+  return parse_quantity(text, kUnits, "a power", "700 W", 1e9, true);
 }
 
 }  // namespace pliant

@@ -44,6 +44,12 @@ Parsed<double> parse_words_per_cycle(std::string_view text, int word_bits, std::
 /// A frequency above 0 with its unit: `1 GHz`, `800 MHz`, `32 kHz`, `5e8 Hz`.
 Parsed<double> parse_hertz(std::string_view text);
 
+/// A time with its unit, 0 or more: `3 us`, `1.5 ms`, `0 s`.
+Parsed<double> parse_time(std::string_view text);
+
+/// A power with its unit, 0 or more: `700 W`, `350 mW`.
+Parsed<double> parse_watts(std::string_view text);
+
 /// a * b, or nothing when it does not fit.
 std::optional<Count> checked_multiply(Count a, Count b);
 std::optional<Count> checked_add(Count a, Count b);

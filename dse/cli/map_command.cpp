@@ -19,6 +19,7 @@
 #include "dse/cli/map_progress.h"
 #include "dse/cli/model_room_json.h"
 #include "dse/cli/network_totals.h"
+#include "dse/cli/render_predicted.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/task_options.h"
 #include "dse/combinations/combinations.h"
@@ -46,11 +47,15 @@ examples:
   pliant map --accelerator eyeriss --workload resnet50 --layers
   pliant map --accelerator eyeriss --workload resnet50 --objective energy --deadline 4e7
   pliant map --accelerator npu --workload mobilenet_v2 --inferences 1000
+  pliant map --accelerator h200 --layer gemm:M=4096,N=4096,K=4096 --factorization ruby-s --objective runtime --predict
   pliant map --accelerator simba --layer gemm:M=512,N=512,K=512 --save best.yaml
   pliant map --accelerator eyeriss --layer conv:M=64,C=64,P=56,Q=56,R=3,S=3 --factorization ruby-s --json
   pliant map --accelerator tpuv1 --workload vgg16 --mapper local --mapper-option beam=64 --budget 1s
 
 )";
+
+/// Predictions are proven up to this where no --gap is given: their figures are less certain than that.
+constexpr double kPredictionGap = 0.01;
 
 class MapCommand {
  public:
@@ -69,6 +74,7 @@ class MapCommand {
     const std::vector<ReadTask> tasks = read_tasks(words);
     if (choice.workload) room_ = model_too_large(*choice.workload, tasks.front().task.accelerator);
     if (room_) err_ << fmt::format("warning: {}\n", model_room_text(*room_));
+    if (arguments_.has("predict")) prediction_ = read_prediction_of(words, tasks.front().task.accelerator);
     if (choice.network) return map_network(arguments_, words, *choice.workload, *mapper, tasks, search, out_, err_);
     const bool one = words.layer.has_value();
     search.record_parts = asks_for_proof(arguments_, tasks.front().task);
@@ -83,6 +89,11 @@ class MapCommand {
     const std::vector<SearchedLayer> layers =
         search_all(*mapper, tasks, search, interrupt, !one && !arguments_.has("json"));
 
+    if (search.gap == 0) search.gap = kPredictionGap;
+    if (prediction_)
+      for (const SearchedLayer& searched : layers)
+        predicted_.push_back(search_predicted(*mapper, *searched.task, *prediction_, search));
+
     // 3. Tell the rest.
     if (arguments_.has("save") && layers.front().result.mapping) save(layers.front());
     if (arguments_.has("certificate")) write_proof(layers.front());
@@ -93,6 +104,7 @@ class MapCommand {
       print_json(words, layers, choice.workload, audit);
     } else if (one) {
       print_layer(layers.front());
+      if (prediction_) out_ << "\n" << predicted_text(layers.front(), predicted_.front());
     } else {
       print_end_of_workload(layers, tasks.size(), *choice.workload);
     }
@@ -214,6 +226,7 @@ class MapCommand {
     nlohmann::ordered_json json{{"schema", kJsonSchema}, {"task", words.json()}};
     if (!workload) {
       json.update(search_json(layers.front(), mapper_name_));
+      if (prediction_) json["prediction"] = predicted_json(layers.front(), predicted_.front());
     } else {
       json["workload"] = *words.workload;
       json["mapped_as"] = "layers";
@@ -222,9 +235,11 @@ class MapCommand {
       for (const SearchedLayer& searched : layers) {
         nlohmann::ordered_json item{{"count", searched.count}};
         item.update(search_json(searched, mapper_name_));
+        if (prediction_) item["prediction"] = predicted_json(searched, predicted_[json["layers"].size()]);
         json["layers"].push_back(std::move(item));
       }
       json["total"] = totals_json(layers.front().task->accelerator, network_totals(layers, &*workload), workload->pass);
+      if (prediction_) json["total"]["prediction"] = predicted_sums_json(layers, predicted_);
     }
     if (audit) json["audit"] = audit->json();
     out_ << json.dump(2) << "\n";
@@ -244,6 +259,7 @@ class MapCommand {
   void print_end_of_workload(const std::vector<SearchedLayer>& layers, std::size_t wanted,
                              const Workload& workload) const {
     out_ << "\n" << totals_text(layers, &workload, workload.pass, mapper_name_, arguments_.has("ascii"));
+    if (prediction_) out_ << predicted_sums_text(layers, predicted_);
     if (layers.size() < wanted) out_ << fmt::format("interrupted: {} of {} layers searched\n", layers.size(), wanted);
     for (const SearchedLayer& searched : layers)
       if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);
@@ -252,6 +268,8 @@ class MapCommand {
   const Arguments& arguments_;
   std::ostream& out_;
   std::ostream& err_;
+  std::optional<PredictionFigures> prediction_;  ///< asked for
+  std::vector<PredictedOptimum> predicted_;      ///< by layer
   std::string mapper_name_;
   std::optional<ModelRoom> room_;  ///< of a network that does not fit
 };

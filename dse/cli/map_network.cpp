@@ -38,7 +38,7 @@ Traits asked(const Arguments& arguments, const TaskWords& words, const NetworkCh
   question.add_if(choice.network && choice.workload && !choice.workload->graph, Trait::kUnrelated);
   question.add_if(*arguments.whole("inferences") != 1, Trait::kInferences);
   question.add_if(arguments.share("gap").value_or(0) > 0, Trait::kGap);
-  for (const Trait option : {Trait::kDeadline, Trait::kSave, Trait::kCertificate})
+  for (const Trait option : {Trait::kDeadline, Trait::kSave, Trait::kCertificate, Trait::kPredict})
     question.add_if(arguments.has(info_of(option).option.substr(2)), option);
   return question;
 }

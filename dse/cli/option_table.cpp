@@ -21,6 +21,7 @@ constexpr std::string_view kThreadsHelp = "threads; 0 = all cores; results do no
 constexpr auto kOptions = std::to_array<OptionInfo>({
     // What a search is about.
     {"accelerator", kText, "", "map eval flexion count export serve", "shipped name or file", "accelerator"},
+    {"accelerator", kText, "", "validate", "with --measured: the chip, a shipped name or file"},
     {"workload", kText, "", "map eval flexion count show export", "shipped name or file", "workload"},
     {"layer", kText, "", "map",
      "a layer's name in the workload, a file, or a layer written in place; without it, all layers of the workload",
@@ -43,6 +44,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"fusion", kText, "whole", "map",
      "of a network that knows its graph: whole = tensors stay on chip whole or live outside; tiles = layers may pass "
      "tiles to each other as well; off = all live outside"},
+    {"predict", kFlag, "", "map",
+     "beside the bound say what a good kernel takes, by the accelerator's `prediction` block; of single layers"},
     {"inferences", kWhole, "1", "map",
      "of a network that knows its graph: weights may stay on chip across so many inferences or decode "
      "steps; figures are of one of them"},
@@ -123,6 +126,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // validate
     {"show", kWhole, "20", "validate", "print at most this many mismatches"},
     {"excused", kFlag, "", "validate", "also list the excused differences"},
+    {"measured", kText, "", "validate", "a table of kernels that were timed: .jsonl, .csv or .parquet"},
+    {"fit", kText, "", "validate",
+     "with --measured: figures of the prediction to find on one half of the kernels, such as overhead,achievable"},
+    {"exponentials", kReal, "0", "validate",
+     "with --measured: exponentials that the chip does in a cycle, for attention; 0 = they take no time"},
+    {"factorization", kText, "ruby-s", "validate", "with --measured: pfm, ruby-s, ruby-t, ruby or padding"},
+    {"set", kTexts, "", "validate", "with --measured: KEY=VALUE of the accelerator"},
+    {"seed", kWhole, "1", "validate", "with --fit: which half"},
+    {"threads", kThreads, "0", "validate", "with --measured: kernels at a time; 0 = all cores"},
+    {"output", kText, "", "validate", "with --measured: folder for the kernels and the charts", "", 'o'},
+    {"png", kFlag, "", "validate", "with -o: draw the charts as pictures too (needs vl-convert)"},
     // sweep
     {"output", kText, "", "sweep design", "folder of the dataset (results/NAME)", "", 'o'},
     {"gap", kShare, "0", "design", "close a box when a design found is worse by at most this share, such as 1%"},

@@ -13,6 +13,7 @@
 #include "dse/cli/json_schema.h"
 #include "dse/cli/shipped_configs.h"
 #include "dse/cli/text_table.h"
+#include "dse/cli/validate_measured.h"
 #include "dse/validation/vectors.h"
 
 namespace pliant {
@@ -21,18 +22,25 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr const char* kValidateUsage = R"(usage: pliant validate FILE [options]
+       pliant validate --measured FILE --accelerator NAME|FILE [options]
 
 Prices the mappings of a file of reference vectors and compares every number: Timeloop's (JSON lines, under the
 conventions `timeloop`) or those of QuickFlow's model (one JSON object, under `quickflow`). With perfect factors nothing
 is excused. With remainders a difference is excused only when the reference's number is the one its own bookkeeping is
 predicted to yield; the reason names the habit. docs/model.md has the list.
 
-Exit code 0 when nothing differs without an excuse, else 1.
+With --measured the file is a table of kernels that were timed on a chip (JSON lines, CSV or Parquet; docs/silicon.md
+names the columns). Each is mapped: the bound that no kernel beats is proven, and the prediction says what a good kernel
+takes. Kernels that are faster than their bound come first, then errors by kind and size, a plain roofline beside them.
+--fit finds figures of the prediction on one half of the kernels and judges them by the other half.
+
+Exit code 0 when nothing differs without an excuse (no kernel is faster than its bound), else 1.
 
 examples:
   pliant validate tests/data/oracle_perfect.jsonl
   pliant validate tests/data/oracle_imperfect.jsonl --excused
   pliant validate tests/data/quickflow_vectors.json --json
+  pliant validate --measured configs/measured/h200.csv --accelerator h200 --fit overhead,achievable -o results/h200
 
 )";
 
@@ -105,6 +113,10 @@ void print_validation(const ValidationResult& result, const Arguments& arguments
 int validate_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   const CommandLine line{"validate", kValidateUsage, 1};
   return run_command(line, args, out, err, [&](const Arguments& arguments) {
+    if (arguments.has("measured")) {
+      if (arguments.word()) throw arguments.bad("--measured", "beside a file of reference vectors", "one of the two");
+      return validate_measured(arguments, out, err);
+    }
     const auto file = arguments.word();
     if (!file) throw arguments.bad("", "no file named", "one file");
     const ValidationResult result = validate_vectors(*file, shipped_configs().value_or("configs"));

@@ -79,6 +79,7 @@ enum class Trait : std::uint8_t {
   kThreads,
   kSave,
   kCertificate,
+  kPredict,  ///< what a good kernel takes, beside the bound
   // Networks.
   kUnrelated,  ///< the workload has no graph
   kResidency,  ///< tensors may stay on chip; the opposite is kOutside

@@ -59,7 +59,7 @@ const std::vector<PackageRule>& package_rules() {
   static const std::vector<PackageRule> rules = {
       {"yaml-cpp", std::regex("yaml-cpp/.*"), std::regex("core/input/yaml[^/]*")},
       {"oneTBB", std::regex("(oneapi/)?tbb(/.*|\\.h)"),
-       std::regex("dse/(audit|design|mappers|sweep)/.*|dse/studies/study_task.cpp")},
+       std::regex("dse/(audit|design|mappers|measured|sweep)/.*|dse/studies/study_task.cpp")},
       {"Arrow", std::regex("(arrow|parquet)/.*"), std::regex("dse/(results|report)/.*")},
       {"OpenSSL", std::regex("openssl/.*"), std::regex("dse/results/.*")},
       {"protobuf", std::regex("google/protobuf/.*"), std::regex("dse/import/onnx/.*")},

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/input/diagnostics.h"
+#include "dse/mappers/frontier.h"
+#include "dse/mappers/predicted.h"
 #include "support/campaign_cases.h"
 #include "support/draw.h"
 #include "support/network_agreement.h"
@@ -199,6 +201,52 @@ Task with_deadline(Task task, std::uint64_t seed) {
   return task;
 }
 
+Judgement compare_prediction(const Task& task, std::uint64_t seed) {
+  if (task.objective == Objective::kEdpOverUtilization) return {Outcome::kTooLarge, ""};
+  Draw draw(seed * 0x9E3779B97F4A7C15ULL + 23);
+  Task asked = task;
+  asked.most_cycles = kInfinity;
+  asked.accelerator.clock_hz = 1e9;
+  const SearchResult some = make_mapper("exact")->search(asked, {});
+  if (!some.mapping || some.totals.energy_pj <= 0) return {Outcome::kTooLarge, ""};
+  // Around what one mapping takes: a limit that never binds, one that binds some, one that binds all.
+  const double seconds = some.totals.cycles * 1e-9, watts = some.totals.energy_pj * 1e-12 / seconds;
+  PredictionFigures prediction;
+  const std::vector<double> parts{0, 0.1, 1, 3}, limits{0.3, 0.9, 1.0, 1.1, 4}, shares{1, 1, 0.5, 0.8};
+  prediction.overhead_s = draw.of(parts) * seconds;
+  prediction.idle_w = draw.of(parts) * watts;
+  if (draw.chance(0.8)) {
+    const double standing = standing_w(asked.accelerator, prediction);
+    prediction.power_limit_w = standing + draw.of(limits) * watts;
+  }
+  for (std::size_t l = 0; l < asked.accelerator.levels.size(); ++l) prediction.achievable.push_back(draw.of(shares));
+  Task real = asked;
+  real.accelerator = achievable_accelerator(asked.accelerator, prediction);
+  SearchOptions all;
+  all.extra = {{"limit", kMostMappings}};
+  Frontier frontier;
+  try {
+    frontier = search_frontier(*make_mapper("exhaustive"), real, all);
+  } catch (const InputError&) {
+    return {Outcome::kTooLarge, ""};
+  }
+  const Predictor predictor(asked.accelerator, prediction);
+  double least = kInfinity;
+  for (const SearchResult& point : frontier.points)
+    least = std::min(least, predictor.value(task.objective, point.totals.energy_pj, point.totals.cycles));
+  const PredictedOptimum found = search_predicted(*make_mapper("exact"), asked, prediction, {});
+  const SearchResult& result = found.result;
+  const auto differs = [&](const char* what) {
+    return Judgement{Outcome::kDiffers, fmt::format("{}: {} (bound {}) after {} searches, enumeration {}", what,
+                                                    result.value, result.lower_bound, found.searches, least)};
+  };
+  if (!result.mapping) return least == kInfinity ? Judgement{} : differs("no mapping");
+  if (result.lower_bound > least * (1 + kSame)) return differs("a lower bound above the optimum");
+  if (result.value < least * (1 - kSame)) return differs("a value below the optimum");
+  if (!result.certified) return {Outcome::kOpen, ""};
+  return same(result.value, least) ? Judgement{} : differs("a wrong certificate");
+}
+
 std::optional<std::string> broken_relation(const Task& task, int relation, std::uint64_t seed) {
   Draw draw(seed * 0x9E3779B97F4A7C15ULL + 11);
   Task changed = task;
@@ -287,6 +335,17 @@ void judge_network(std::uint64_t seed, CampaignReport& report) {
   report.first = fmt::format("seed {}, network: {}", seed, judgement.what);
 }
 
+void judge_prediction(const Task& task, std::uint64_t seed, CampaignReport& report) {
+  ++report.drawn;
+  const Judgement judgement = compare_prediction(task, seed);
+  if (judgement.outcome == Outcome::kTooLarge) return;
+  ++report.predictions;
+  report.open += judgement.outcome == Outcome::kOpen ? 1 : 0;
+  if (judgement.outcome != Outcome::kDiffers) return;
+  ++report.differing;
+  report.first = fmt::format("seed {}, prediction: {}\n{}", seed, judgement.what, as_commands(task));
+}
+
 /// The task of a seed. One that mixes conventions, of which exact claims nothing, is asked under a preset.
 Task asked(std::uint64_t seed) {
   Task task = campaign_task(seed);
@@ -295,7 +354,8 @@ Task asked(std::uint64_t seed) {
   return task;
 }
 
-/// One task; of four one with a relation and one with a deadline as well, and of sixteen one with a network.
+/// One task; of four one with a relation and one with a deadline as well, of eight one with a prediction, and
+/// of sixteen one with a network.
 void judge_seed(std::uint64_t seed, CampaignReport& report) {
   const Task task = asked(seed);
   if (judge_task(task, fmt::format("seed {}", seed), report)) {
@@ -305,6 +365,7 @@ void judge_seed(std::uint64_t seed, CampaignReport& report) {
       ++report.deadlines;
       judge_task(with_deadline(task, seed), fmt::format("seed {} with a deadline", seed), report);
     }
+    if (seed % 8 == 5 && report.differing == 0) judge_prediction(task, seed, report);
   }
   if (seed % 16 == 10 && report.differing == 0) judge_network(seed, report);
 }

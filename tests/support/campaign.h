@@ -32,9 +32,14 @@ std::optional<std::string> broken_relation(const Task& task, int relation, std::
 /// The task with a deadline (Task::most_cycles) near what its mappings take: some meet it, or one, or none.
 Task with_deadline(Task task, std::uint64_t seed);
 
+/// The least predicted value against the frontier of all mappings, with overhead, power limit, idle power and shares of
+/// bandwidths drawn around what the task's mappings take.
+Judgement compare_prediction(const Task& task, std::uint64_t seed);
+
 struct CampaignReport {
   std::uint64_t drawn = 0, compared = 0, open = 0, relations = 0, differing = 0;
   std::uint64_t deadlines = 0;                    ///< of those compared, at most
+  std::uint64_t predictions = 0;                  ///< compared with the frontier of all mappings
   std::uint64_t networks = 0, open_networks = 0;  ///< compared with all combinations; without a certificate
   std::string first;                              ///< the first difference, shrunk, as files and commands
 };

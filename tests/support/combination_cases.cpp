@@ -211,6 +211,7 @@ std::vector<std::string> CombinationCase::map_words(bool whole_workload) const {
   if (has(kOutside) || has(kResidency)) add({"--residency", has(kResidency) ? "on" : "off"});
   if (has(kTiles)) add({"--fusion", "tiles"});
   if (has(kInferences)) add({"--inferences", "3"});
+  if (has(kPredict)) add({"--predict", "--set", "clock=1 GHz", "--set", "prediction.overhead=1 us"});
   return words;
 }
 

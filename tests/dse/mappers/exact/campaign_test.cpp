@@ -16,6 +16,7 @@ TEST(ShortCampaign, ExactEqualsEnumerationAndRelationsHold) {
   EXPECT_GE(report.compared, 1500U);
   EXPECT_GT(report.relations, 200U);
   EXPECT_GT(report.deadlines, 200U);
+  EXPECT_GT(report.predictions, 50U);
   EXPECT_GT(report.networks, 50U);
   EXPECT_LE(report.open, report.compared / 100);
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+
+#include "dse/cli/arguments.h"
+
+namespace pliant {
+
+/// `pliant validate --measured FILE`: exit code 0, 1 when a kernel is faster than its bound, 130 after Ctrl-C.
+int validate_measured(const Arguments& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace pliant
