@@ -29,8 +29,6 @@ const std::vector<Study>& all_studies() {
       {"fusion", "beyond the papers", "fused tiles as an axis of flexibility, by class and by chip", run_fusion_study},
       {"serving", "beyond the papers",
        "tokens per joule of a served language model, by class, chip and what stays on chip", run_serving_study},
-      {"silicon", "beyond the papers", "bounds and predictions beside kernels timed on H200, A100, H100 and B200",
-       run_silicon_study},
   };
   return studies;
 }
