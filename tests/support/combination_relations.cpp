@@ -19,6 +19,7 @@ bool found(const json& answer) { return answer.value("feasible", true); }
 
 Words by_mapper(Words words, const std::string& mapper) {
   words = without_option(without_option(std::move(words), "--mapper-option"), "--gap");
+  std::erase(words, "--predict");
   return with_option(std::move(words), "--mapper", mapper);
 }
 
