@@ -218,7 +218,7 @@ double bound_from(const json& value) { return value.is_null() ? kInfinity : valu
 Accelerator without_classes(Accelerator accelerator) {
   accelerator.flexibility.name.clear();
   for (auto& [operation, rules] : accelerator.flexibility_for) rules.name.clear();
-  accelerator.fusion.clear();  // no certificate is about tiles between layers
+  accelerator.fusion.clear();  // a layer passes nothing on
   accelerator.baseline = {};
   accelerator.partial.clear();
   return accelerator;

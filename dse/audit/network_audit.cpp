@@ -12,6 +12,7 @@
 #include "core/arithmetic.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/audit/fused_groups.h"
 #include "dse/audit/network_places.h"
 
 namespace pliant::audit {
@@ -31,26 +32,6 @@ double sum_value(Objective objective, double energy_pj, double cycles) {
   return objective_value(objective, sums);
 }
 
-/// What is proven of one variant: points of its least energy + slope * cycles, and its fewest cycles. That sum is the
-/// least of many linear functions of the slope, so it is concave, and it grows by the cycles at least.
-struct KnownLines {
-  std::map<double, double> least{{0.0, 0.0}};  ///< by slope
-  double fewest = 0;
-  bool nothing_fits = false;
-
-  double at(double slope) const {
-    if (nothing_fits) return kInfinity;
-    if (std::isinf(slope)) return fewest;
-    const auto above = least.lower_bound(slope);
-    if (above != least.end() && above->first == slope) return above->second;
-    const auto& [flatter, a] = *std::prev(above);
-    double best = a + (slope - flatter) * fewest;
-    if (above != least.end())
-      best = std::max(best, a + (above->second - a) * (slope - flatter) / (above->first - flatter));
-    return best;
-  }
-};
-
 class NetworkAudit {
  public:
   NetworkAudit(const NetworkCertificate& certificate, const AuditOptions& options)
@@ -58,7 +39,9 @@ class NetworkAudit {
         task_(certificate.task),
         options_(options),
         rows_(task_.rows()),
-        places_(task_, rows_) {}
+        places_(task_, rows_),
+        proven_(places_, rows_),
+        groups_(places_, task_, rows_, proven_) {}
 
   NetworkAuditReport run() {
     report_.steps = places_.steps();
@@ -66,6 +49,7 @@ class NetworkAudit {
     check_proofs();
     if (build()) check_bound();
     report_.variants = places_.variants().size();
+    report_.stacks = groups_.candidates();
     report_.seconds = seconds();
     return std::move(report_);
   }
@@ -74,6 +58,13 @@ class NetworkAudit {
   struct Edge {
     int from = 0, to = 0;
     Move move;
+  };
+  /// Over several steps.
+  struct GroupEdge {
+    int from = 0, to = 0;
+    std::size_t next = 0;  ///< the step after it
+    MovingCost operators;
+    FusedGroup* group = nullptr;
   };
 
   void wrong(std::string what) { report_.wrong.push_back(std::move(what)); }
@@ -86,7 +77,14 @@ class NetworkAudit {
     if (is_less(certificate_.value, certificate_.lower_bound)) wrong("the lower bound is above the value");
     NetworkPlaces::State state;
     double energy = 0, cycles = 0;
+    auto group = certificate_.groups.begin();
     for (std::size_t s = 0; s < places_.steps(); ++s) {
+      if (group != certificate_.groups.end() && !group->steps.empty() && group->steps.front() == s) {
+        if (!add_group(*group, state, energy, cycles)) return;
+        s = group->steps.back();
+        ++group;
+        continue;
+      }
       const StepClaim& claim = certificate_.steps[s];
       const std::vector<NetworkPlaces::Choice> choices = places_.choices(s, state);
       const auto chosen = std::ranges::find(choices, claim.made, &NetworkPlaces::Choice::made);
@@ -100,6 +98,7 @@ class NetworkAudit {
         return;
       }
     }
+    if (group != certificate_.groups.end()) return wrong("a group begins inside another, or nowhere");
     if (is_less(task_.most_cycles, cycles)) wrong(fmt::format("{:.12g} cycles are too many", cycles));
     if (!same_value(energy, certificate_.energy_pj) || !same_value(cycles, certificate_.cycles))
       wrong(fmt::format("the choices take {:.12g} pJ and {:.12g} cycles, not {:.12g} and {:.12g}", energy, cycles,
@@ -109,30 +108,94 @@ class NetworkAudit {
       wrong(fmt::format("the choices' value is {:.12g}, not {:.12g}", value, certificate_.value));
   }
 
+  /// Adds what so many layers with a mapping take; false when it is no mapping of them.
+  bool add_mapping(const std::string& of, const Task& task, const Mapping& mapping, double times, double& energy,
+                   double& cycles) {
+    const auto violations = check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping);
+    if (!violations.empty()) {
+      wrong(fmt::format("{}: the mapping is illegal: {}", of, violations.front().message));
+      return false;
+    }
+    const Totals totals = price(task.layer, task.accelerator, mapping).totals;
+    if (totals.unfinished || times < 1) {
+      wrong(fmt::format("{}: a mapping of {} layers, or one that brings partial sums where none are taken", of, times));
+      return false;
+    }
+    energy += times * totals.energy_pj;
+    cycles += times * totals.cycles;
+    return true;
+  }
+
   bool add_layer(std::size_t s, int number, double& energy, double& cycles) {
     const LayerVariant& variant = places_.variants()[static_cast<std::size_t>(number)];
     const Task task = line_task(rows_[static_cast<std::size_t>(places_.row(s))], variant, 0);
+    const std::string of = fmt::format("step {}", s + 1);
     double layers = 0;
     for (const auto& [mapping, count] : certificate_.steps[s].parts) {
-      const auto violations =
-          check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, mapping);
-      if (!violations.empty()) {
-        wrong(fmt::format("step {}: the mapping is illegal: {}", s + 1, violations.front().message));
-        return false;
-      }
-      const Totals totals = price(task.layer, task.accelerator, mapping).totals;
-      const auto times = static_cast<double>(count);
-      if (totals.unfinished || count < 1) {
-        wrong(fmt::format("step {}: a mapping of {} layers, or one that brings partial sums where none are taken",
-                          s + 1, count));
-        return false;
-      }
-      layers += times;
-      energy += times * totals.energy_pj;
-      cycles += times * totals.cycles;
+      if (!add_mapping(of, task, mapping, static_cast<double>(count), energy, cycles)) return false;
+      layers += static_cast<double>(count);
     }
-    if (layers != places_.count(s)) wrong(fmt::format("step {}: {} layers, not {}", s + 1, layers, places_.count(s)));
+    if (layers != places_.count(s)) wrong(fmt::format("{}: {} layers, not {}", of, layers, places_.count(s)));
     return layers == places_.count(s);
+  }
+
+  /// A loop that is claimed, in terms of the auditor's own axes.
+  static std::optional<GroupLoop> loop_of(const FusedChain& chain, const GroupClaim::LoopClaim& claim) {
+    if (claim.dim < 0) {
+      const int axis = claim.groups ? chain.group_axis : chain.head_axis >= 0 ? chain.head_axis : chain.group_axis;
+      return axis < 0 ? std::nullopt : std::optional(GroupLoop{axis, claim.tile});
+    }
+    for (std::size_t a = 0; a < chain.axes.size(); ++a)
+      if (!chain.counts(static_cast<int>(a)) && chain.axes[a].at[claim.layer].dim == claim.dim &&
+          chain.axes[a].at[claim.layer].scale == 1 && !chain.axes[a].at[claim.layer].slides)
+        return GroupLoop{static_cast<int>(a), claim.tile};
+    return std::nullopt;
+  }
+
+  /// The group is one of those that there are, in this state, and its runs have legal mappings.
+  bool add_group(const GroupClaim& claim, NetworkPlaces::State& state, double& energy, double& cycles) {
+    const std::string of = fmt::format("the group of step {}", claim.steps.front() + 1);
+    const auto refuse = [&](std::string_view what) {
+      wrong(fmt::format("{}: {}", of, what));
+      return false;
+    };
+    const std::vector<FusedGroups::Choice> choices = groups_.from(claim.steps.front(), state);
+    const auto chosen = std::ranges::find_if(choices, [&](const FusedGroups::Choice& one) {
+      return *one.layers == claim.steps && one.home == claim.home &&
+             one.made == certificate_.steps[claim.steps.back()].made;
+    });
+    if (chosen == choices.end()) return refuse("there is none of these layers, in that memory or with that result");
+    for (std::size_t s = claim.steps.front(); s <= claim.steps.back(); ++s) {
+      const Place made = places_.step(s).makes >= 0 ? claim.home : kElsewhere;
+      if (!certificate_.steps[s].parts.empty() || (s < claim.steps.back() && certificate_.steps[s].made != made))
+        return refuse("its steps have mappings or places of their own");
+    }
+    std::vector<GroupLoops> stacks;
+    for (const auto& loops : claim.stacks) {
+      stacks.emplace_back();
+      for (const GroupClaim::LoopClaim& one : loops) {
+        const auto loop = loop_of(chosen->group->chain(), one);
+        if (!loop) return refuse("a loop over nothing");
+        stacks.back().push_back(*loop);
+      }
+    }
+    std::vector<HeldTile> held;
+    for (const GroupClaim::HeldClaim& one : claim.held) held.push_back({one.layer, one.tensor, one.loops});
+    const std::optional<GroupWork> work = chosen->group->work(stacks, held);
+    if (!work) return refuse("its stacks and held tiles are no choice, or do not fit");
+    if (work->runs.size() != claim.runs.size()) return refuse("its runs are not those stated");
+    for (const GroupWork::Runs& runs : work->runs) {
+      const auto stated = std::ranges::find_if(claim.runs, [&](const GroupClaim::RunClaim& one) {
+        return one.layer == runs.layer && one.sizes == runs.variant.sizes;
+      });
+      if (stated == claim.runs.end()) return refuse("a run without a mapping");
+      const Task task = line_task(rows_[static_cast<std::size_t>(runs.variant.row)], runs.variant, 0);
+      if (!add_mapping(of, task, stated->mapping, runs.times, energy, cycles)) return false;
+    }
+    energy += work->moving.energy_pj + chosen->operators.energy_pj;
+    cycles += work->moving.cycles + chosen->operators.cycles;
+    state = chosen->after;
+    return true;
   }
 
   /// 2. Every proof of a variant holds.
@@ -149,69 +212,62 @@ class NetworkAudit {
       for (const std::string& what : report.wrong) wrong(fmt::format("{} at slope {:.6g}: {}", name, of.slope, what));
       for (const std::string& what : report.undecided)
         report_.undecided.push_back(fmt::format("{} at slope {:.6g}: {}", name, of.slope, what));
-      const double least = of.proof.lower_bound;
-      const auto [at, is_new] = known_.try_emplace(of.variant);
-      KnownLines& lines = at->second;
-      lines.nothing_fits |= of.proof.infeasible;
-      if (std::isinf(of.slope))
-        lines.fewest = std::max(lines.fewest, std::isinf(least) ? 0 : least);
-      else if (double& known = lines.least[of.slope]; !std::isinf(least))
-        known = std::max(known, least);
+      proven_.add(of.variant, of.slope, of.proof);
     }
   }
 
-  /// 3. All places of all tensors, step by step.
+  /// 3. All places of all tensors, step by step, and all groups.
   bool build() {
-    std::map<NetworkPlaces::State, int> states{{{}, 0}};
+    std::vector<std::map<NetworkPlaces::State, int>> states(places_.steps() + 1);
+    states[0][{}] = 0;
+    const auto number = [&](std::size_t s, NetworkPlaces::State state) {
+      return states[s].try_emplace(std::move(state), static_cast<int>(states[s].size())).first->second;
+    };
     for (std::size_t s = 0; s < places_.steps(); ++s) {
-      std::map<NetworkPlaces::State, int> next;
       std::vector<Edge>& edges = edges_.emplace_back();
-      for (const auto& [state, from] : states)
-        for (NetworkPlaces::Choice& choice : places_.choices(s, state)) {
-          const int to = next.try_emplace(std::move(choice.after), static_cast<int>(next.size())).first->second;
-          edges.push_back({from, to, choice.move});
-        }
-      if (next.size() > kMostStates) {
-        report_.undecided.push_back(fmt::format("step {}: more than {} ways to place tensors", s + 1, kMostStates));
+      std::vector<GroupEdge>& groups = group_edges_.emplace_back();
+      if (states[s].size() > kMostStates) {
+        report_.undecided.push_back(fmt::format("step {}: more than {} ways to place tensors", s, kMostStates));
         return false;
       }
-      states = std::move(next);
+      for (const auto& [state, from] : states[s]) {
+        for (NetworkPlaces::Choice& choice : places_.choices(s, state))
+          edges.push_back({from, number(s + 1, std::move(choice.after)), choice.move});
+        for (FusedGroups::Choice& choice : groups_.from(s, state))
+          groups.push_back(
+              {from, number(choice.next(), std::move(choice.after)), choice.next(), choice.operators, choice.group});
+      }
       report_.moves += edges.size();
+      report_.groups += groups.size();
     }
-    for (const LayerVariant& variant : places_.variants()) {
-      std::vector<const KnownLines*>& lines = lines_of_.emplace_back();
-      for (const auto& [proven, known] : known_)
-        if (proven.places == variant.places && places_.same_shape(proven.row, variant.row) &&
-            places_.leaves_room(variant.row, proven.taken, variant.taken))
-          lines.push_back(&known);
-    }
+    for (const auto& of_step : states) state_counts_.push_back(of_step.size());
+    for (const LayerVariant& variant : places_.variants()) lines_of_.push_back(proven_.of(variant));
     return true;
   }
 
-  /// The least energy + slope * cycles of the network: no less than the shortest path over what is known of each step.
+  /// The least energy + slope * cycles of the network: no less than the shortest path over what is known of each step
+  /// and of each group.
   double least_sum(double slope) const {
+    const auto at = [&](double energy, double cycles) { return std::isinf(slope) ? cycles : energy + slope * cycles; };
     std::vector<double> of_variant;
-    for (const auto& lines : lines_of_) {
-      double least = 0;  // less room never helps: whatever holds with more of it holds here
-      for (const KnownLines* known : lines) least = std::max(least, known->at(slope));
-      of_variant.push_back(least);
-    }
-    std::vector<double> least{0};
+    for (const KnownLines& lines : lines_of_) of_variant.push_back(lines.at(slope));
+    std::vector<std::vector<double>> least;
+    for (const std::size_t count : state_counts_) least.emplace_back(count, kInfinity);
+    least[0][0] = 0;
+    const auto offer = [](double& there, double sum) { there = std::min(there, sum); };
     for (std::size_t s = 0; s < edges_.size(); ++s) {
-      std::vector<double> next;
       for (const Edge& edge : edges_[s]) {
         const double own = edge.move.variant >= 0 ? of_variant[static_cast<std::size_t>(edge.move.variant)]
-                           : std::isinf(slope)    ? edge.move.cycles
-                                                  : edge.move.energy_pj + slope * edge.move.cycles;
-        if (static_cast<std::size_t>(edge.to) >= next.size())
-          next.resize(static_cast<std::size_t>(edge.to) + 1, kInfinity);
-        double& there = next[static_cast<std::size_t>(edge.to)];
-        there = std::min(there, least[static_cast<std::size_t>(edge.from)] + places_.count(s) * own);
+                                                  : at(edge.move.energy_pj, edge.move.cycles);
+        offer(least[s + 1][static_cast<std::size_t>(edge.to)],
+              least[s][static_cast<std::size_t>(edge.from)] + places_.count(s) * own);
       }
-      least = std::move(next);
-      if (least.empty()) return kInfinity;
+      for (const GroupEdge& edge : group_edges_[s])
+        offer(least[edge.next][static_cast<std::size_t>(edge.to)],
+              least[s][static_cast<std::size_t>(edge.from)] + edge.group->least(slope) +
+                  at(edge.operators.energy_pj, edge.operators.cycles));
     }
-    return *std::ranges::min_element(least);
+    return least.back().empty() ? kInfinity : *std::ranges::min_element(least.back());
   }
 
   /// 4. Energy and cycles of the network lie above all lines. Every objective rises and then falls along a line, or
@@ -266,9 +322,12 @@ class NetworkAudit {
   const AuditOptions& options_;
   const std::vector<Task> rows_;
   NetworkPlaces places_;
-  std::map<LayerVariant, KnownLines> known_;
-  std::vector<std::vector<Edge>> edges_;                  ///< by step
-  std::vector<std::vector<const KnownLines*>> lines_of_;  ///< by variant of the run
+  ProvenLines proven_;
+  FusedGroups groups_;
+  std::vector<std::vector<Edge>> edges_;             ///< by step
+  std::vector<std::vector<GroupEdge>> group_edges_;  ///< by first step
+  std::vector<std::size_t> state_counts_;            ///< before each step, and at the end
+  std::vector<KnownLines> lines_of_;                 ///< by variant of the run
   NetworkAuditReport report_;
   double started_ = options_.clock->wall_seconds();
 };

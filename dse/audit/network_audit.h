@@ -17,7 +17,8 @@ struct NetworkAuditReport {
   std::uint64_t proofs = 0, confirmed = 0;  ///< of variants
   std::uint64_t choices = 0, checked = 0;   ///< of all proofs
   std::uint64_t steps = 0, variants = 0, moves = 0;
-  double lower_bound = 0;  ///< that follows
+  std::uint64_t groups = 0, stacks = 0;  ///< of layers that pass tiles on: places in the run, and ways to cut them
+  double lower_bound = 0;                ///< that follows
   double seconds = 0;
   bool clean() const { return wrong.empty() && undecided.empty() && checked == choices; }
 };

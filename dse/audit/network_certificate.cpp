@@ -27,6 +27,19 @@ std::string place_name(const Accelerator& accelerator, Place place) {
   return place == kElsewhere ? kElsewhereName : accelerator.levels[static_cast<std::size_t>(place)].name;
 }
 
+json sizes_json(const Layer& layer, const std::vector<Count>& sizes) {
+  json out = json::object();
+  for (std::size_t d = 0; d < sizes.size(); ++d) out[layer.dims[d].name] = sizes[d];
+  return out;
+}
+
+/// It is another layer then.
+Layer cut_layer(Layer layer, const std::vector<Count>& sizes) {
+  for (std::size_t d = 0; d < sizes.size(); ++d) layer.dims[d].size = sizes[d];
+  layer.written_as.clear();
+  return layer;
+}
+
 json variant_json(const NetworkTask& task, const LayerVariant& variant) {
   json places = json::object(), taken = json::object();
   for (std::size_t r = 0; r < kRoles; ++r)
@@ -36,9 +49,63 @@ json variant_json(const NetworkTask& task, const LayerVariant& variant) {
     for (std::size_t r = 0; r < kRoles; ++r)
       if (variant.taken[l][r] > 0)
         taken[task.accelerator.levels[l].name][std::string(kRoleNames[r])] = variant.taken[l][r];
-  return {{"layer", task.workload.layers[static_cast<std::size_t>(variant.row)].layer.name},
-          {"places", std::move(places)},
-          {"taken", std::move(taken)}};
+  const Layer& layer = task.workload.layers[static_cast<std::size_t>(variant.row)].layer;
+  json out{{"layer", layer.name}, {"places", std::move(places)}, {"taken", std::move(taken)}};
+  if (!variant.sizes.empty()) out["sizes"] = sizes_json(layer, variant.sizes);
+  if (variant.sums) out["sums"] = true;
+  if (variant.sums_in != kElsewhere) out["sums_in"] = place_name(task.accelerator, variant.sums_in);
+  return out;
+}
+
+/// Texts of mappings, each once.
+class MappingTexts {
+ public:
+  explicit MappingTexts(const NetworkTask& task) : task_(task) {}
+  std::size_t number(const Layer& layer, const Mapping& mapping) {
+    const std::string text = write_mapping(layer, task_.accelerator, mapping, task_.factorization);
+    const auto [at, is_new] = numbers_.try_emplace(text, numbers_.size());
+    if (is_new) texts_.emplace_back(text);
+    return at->second;
+  }
+  const std::vector<json>& texts() const { return texts_; }
+
+ private:
+  const NetworkTask& task_;
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<json> texts_;
+};
+
+json group_json(const NetworkTask& task, const std::vector<int>& row_of, const GroupClaim& group,
+                MappingTexts& mappings) {
+  const auto layer = [&](std::size_t l) -> const Layer& {
+    return task.workload.layers[static_cast<std::size_t>(row_of[group.steps[l]])].layer;
+  };
+  json tiles = json::array(), held = json::array(), runs = json::array();
+  for (const auto& stack : group.stacks) {
+    json loops = json::array();
+    for (const GroupClaim::LoopClaim& loop : stack) {
+      json one{{"tile", loop.tile}};
+      if (loop.dim < 0)
+        one["counts"] = loop.groups ? "groups" : "layers";
+      else
+        one.update({{"layer", loop.layer}, {"dim", layer(loop.layer).dims[static_cast<std::size_t>(loop.dim)].name}});
+      loops.push_back(std::move(one));
+    }
+    tiles.push_back(std::move(loops));
+  }
+  for (const GroupClaim::HeldClaim& one : group.held)
+    held.push_back({{"layer", one.layer},
+                    {"tensor", layer(one.layer).tensors[static_cast<std::size_t>(one.tensor)].name},
+                    {"loops", one.loops}});
+  for (const GroupClaim::RunClaim& run : group.runs)
+    runs.push_back({{"layer", run.layer},
+                    {"sizes", sizes_json(layer(run.layer), run.sizes)},
+                    {"mapping", mappings.number(cut_layer(layer(run.layer), run.sizes), run.mapping)}});
+  return {{"steps", group.steps},
+          {"home", place_name(task.accelerator, group.home)},
+          {"tiles", std::move(tiles)},
+          {"held", std::move(held)},
+          {"runs", std::move(runs)}};
 }
 
 class NetworkReader {
@@ -82,6 +149,8 @@ class NetworkReader {
     out.cycles = claim.at("cycles").get<double>();
     out.certified = claim.at("certified").get<bool>();
     read_steps(claim.at("steps"), root.at("mappings"), out);
+    if (out.task.tiles)
+      for (const json& group : claim.at("groups")) read_group(group, root.at("mappings"), out);
     for (const json& slope : root.at("slopes")) out.slopes.push_back(slope_from(slope));
     for (const json& variant : root.at("variants")) read_variant(variant, out);
     return out;
@@ -104,6 +173,7 @@ class NetworkReader {
     task.factorization = *rule;
     task.objective = *objective;
     task.stay = in.at("tensors_stay").get<bool>();
+    task.tiles = in.value("tiles", false);
     if (in.contains("most_cycles")) task.most_cycles = in.at("most_cycles").get<double>();
   }
 
@@ -115,12 +185,71 @@ class NetworkReader {
       StepClaim& claim = out.steps.emplace_back();
       claim.made = place_from(out.task.accelerator, steps[s].at("made_in").get<std::string>());
       if (row_of[s] < 0) continue;
+      if (out.task.tiles && !steps[s].contains("mappings")) continue;  // of a group
       const Task& row = rows_[static_cast<std::size_t>(row_of[s])];
       for (const json& part : steps[s].at("mappings"))
-        claim.parts.push_back({parse_mapping_text(mappings.at(part.at(0).get<std::size_t>()).get<std::string>(),
-                                                  file_ + ": mappings", row.layer, row.accelerator)
-                                   .mapping,
-                               part.at(1).get<Count>()});
+        claim.parts.push_back({mapping_from(mappings, part.at(0), row.layer), part.at(1).get<Count>()});
+    }
+  }
+
+  Mapping mapping_from(const json& mappings, const json& number, const Layer& layer) const {
+    return parse_mapping_text(mappings.at(number.get<std::size_t>()).get<std::string>(), file_ + ": mappings", layer,
+                              rows_.front().accelerator)
+        .mapping;
+  }
+
+  std::vector<Count> sizes_from(const json& in, const Layer& layer) const {
+    std::vector<Count> sizes;
+    if (in.size() != layer.dims.size()) throw wrong("sizes", "are not those of the layer's dims");
+    for (const Dim& dim : layer.dims) {
+      sizes.push_back(in.at(dim.name).get<Count>());
+      if (sizes.back() < 1 || sizes.back() > dim.size) throw wrong("sizes", fmt::format("of {} are none", dim.name));
+    }
+    return sizes;
+  }
+
+  void read_group(const json& in, const json& mappings, NetworkCertificate& out) const {
+    const std::vector<int> row_of = rows_of_steps(out.task.workload);
+    GroupClaim& group = out.groups.emplace_back();
+    for (const json& step : in.at("steps")) {
+      group.steps.push_back(step.get<std::size_t>());
+      if (group.steps.back() >= row_of.size() || row_of[group.steps.back()] < 0)
+        throw wrong("claim.groups", fmt::format("step {} is no layer", group.steps.back()));
+    }
+    const auto place = [&](const json& number) {
+      const auto l = number.get<std::size_t>();
+      if (l >= group.steps.size()) throw wrong("claim.groups", fmt::format("it has no layer {}", l));
+      return l;
+    };
+    const auto layer = [&](std::size_t l) -> const Layer& {
+      return rows_[static_cast<std::size_t>(row_of[group.steps[l]])].layer;
+    };
+    const auto known = [&](int index, const std::string& name) {
+      if (index < 0) throw wrong("claim.groups", fmt::format("no dim or tensor `{}`", name));
+      return index;
+    };
+    group.home = level_of(out.task.accelerator, in.at("home").get<std::string>());
+    for (const json& loops : in.at("tiles")) {
+      auto& stack = group.stacks.emplace_back();
+      for (const json& loop : loops) {
+        GroupClaim::LoopClaim& one = stack.emplace_back();
+        one.tile = loop.at("tile").get<Count>();
+        one.groups = loop.value("counts", "") == "groups";
+        if (loop.contains("counts")) continue;
+        one.layer = place(loop.at("layer"));
+        const auto name = loop.at("dim").get<std::string>();
+        one.dim = known(layer(one.layer).find_dim(name), name);
+      }
+    }
+    for (const json& held : in.at("held")) {
+      const std::size_t l = place(held.at("layer"));
+      const auto name = held.at("tensor").get<std::string>();
+      group.held.push_back({l, known(layer(l).find_tensor(name), name), held.at("loops").get<std::size_t>()});
+    }
+    for (const json& run : in.at("runs")) {
+      const std::size_t l = place(run.at("layer"));
+      const std::vector<Count> sizes = sizes_from(run.at("sizes"), layer(l));
+      group.runs.push_back({l, sizes, mapping_from(mappings, run.at("mapping"), cut_layer(layer(l), sizes))});
     }
   }
 
@@ -158,6 +287,10 @@ class NetworkReader {
         taken = words.get<Count>();
         if (taken < 0) throw wrong("variants.taken", "is below 0");
       }
+    if (in.contains("sizes"))
+      variant.sizes = sizes_from(in.at("sizes"), rows_[static_cast<std::size_t>(variant.row)].layer);
+    variant.sums = in.value("sums", false);
+    if (in.contains("sums_in")) variant.sums_in = level_of(accelerator, in.at("sums_in").get<std::string>());
     for (const json& one : in.at("proofs")) {
       const double slope = slope_from(one.at("slope"));
       Task task = line_task(rows_[static_cast<std::size_t>(variant.row)], variant, slope);
@@ -183,6 +316,7 @@ Task line_task(const Task& row, const LayerVariant& variant, double slope) {
   Task task = row;
   task.most_cycles = kInfinity;
   task.objective = std::isinf(slope) ? Objective::kRuntime : Objective::kEnergy;
+  if (!variant.sizes.empty()) task.layer = cut_layer(task.layer, variant.sizes);
   std::vector<Level>& levels = task.accelerator.levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     if (!levels[l].is_memory()) continue;
@@ -196,6 +330,10 @@ Task line_task(const Task& row, const LayerVariant& variant, double slope) {
       memory.may_keep[r] = memory.may_bypass[r] = false;
       memory.bandwidth_of[r] = {};
     }
+    // Sums that another run adds to are never finished; where they come back to is not left out.
+    constexpr auto outputs = static_cast<std::size_t>(Role::kOutput);
+    if (variant.sums) memory.bits.of[outputs] = row.accelerator.partial_sum_bits(static_cast<int>(l), row.layer);
+    if (variant.sums_in == static_cast<int>(l)) memory.may_bypass[outputs] = false;
   }
   // A cycle costs so much more energy: at the outermost level, of which there is one.
   if (!std::isinf(slope)) levels.front().memory().leak_pj_per_cycle += slope;
@@ -217,29 +355,30 @@ bool is_network_certificate(std::string_view text) {
 std::string write_network_certificate(const NetworkCertificate& certificate) {
   const NetworkTask& task = certificate.task;
   const std::vector<int> row_of = rows_of_steps(task.workload);
+  Accelerator machine = without_classes(task.accelerator);
+  if (task.tiles) machine.fusion = task.accelerator.fusion;
   json about{{"workload", write_workload(task.workload)},
-             {"accelerator", write_accelerator(without_classes(task.accelerator))},
+             {"accelerator", write_accelerator(machine)},
              {"factorization", to_string(task.factorization)},
              {"objective", to_string(task.objective)},
              {"tensors_stay", task.stay}};
   if (std::isfinite(task.most_cycles)) about["most_cycles"] = task.most_cycles;
-  std::map<std::string, std::size_t> mappings;
-  std::vector<json> texts;
-  json steps = json::array();
+  if (task.tiles) about["tiles"] = true;
+  MappingTexts mappings(task);
+  json steps = json::array(), groups = json::array();
   for (std::size_t s = 0; s < certificate.steps.size(); ++s) {
     json step{{"made_in", place_name(task.accelerator, certificate.steps[s].made)}};
     for (const StepClaim::Part& part : certificate.steps[s].parts) {
       const Layer& layer = task.workload.layers[static_cast<std::size_t>(row_of[s])].layer;
-      const std::string text = write_mapping(layer, task.accelerator, part.mapping, task.factorization);
-      const auto [at, is_new] = mappings.try_emplace(text, mappings.size());
-      if (is_new) texts.emplace_back(text);
-      step["mappings"].push_back({at->second, part.count});
+      step["mappings"].push_back({mappings.number(layer, part.mapping), part.count});
     }
     steps.push_back(std::move(step));
   }
-  const json claim{{"value", bound_json(certificate.value)}, {"lower_bound", bound_json(certificate.lower_bound)},
-                   {"energy_pj", certificate.energy_pj},     {"cycles", certificate.cycles},
-                   {"certified", certificate.certified},     {"steps", std::move(steps)}};
+  json claim{{"value", bound_json(certificate.value)}, {"lower_bound", bound_json(certificate.lower_bound)},
+             {"energy_pj", certificate.energy_pj},     {"cycles", certificate.cycles},
+             {"certified", certificate.certified},     {"steps", std::move(steps)}};
+  for (const GroupClaim& group : certificate.groups) groups.push_back(group_json(task, row_of, group, mappings));
+  if (task.tiles) claim["groups"] = std::move(groups);
   json slopes = json::array();
   for (const double slope : certificate.slopes) slopes.push_back(bound_json(slope));
   std::map<LayerVariant, json> variants;
@@ -258,7 +397,7 @@ std::string write_network_certificate(const NetworkCertificate& certificate) {
   return fmt::format(
       "{{\n  \"pliant\": \"{}\",\n  \"schema\": {},\n  \"task\": {},\n  \"claim\": {},\n  \"mappings\": {},\n"
       "  \"slopes\": {},\n  \"variants\": [{}\n  ]\n}}\n",
-      kNetworkKind, kNetworkSchema, about.dump(), claim.dump(), json(texts).dump(), slopes.dump(), lines);
+      kNetworkKind, kNetworkSchema, about.dump(), claim.dump(), json(mappings.texts()).dump(), slopes.dump(), lines);
 }
 
 NetworkCertificate read_network_certificate(const Library& library, std::string_view text, const std::string& file) {

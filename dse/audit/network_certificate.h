@@ -21,11 +21,15 @@ inline constexpr Place kElsewhere = -1;
 /// By level and role: words that tensors take which live there.
 using Taken = std::vector<std::array<Count, kRoles>>;
 
-/// A row of the workload with its operands at these places, while tensors take so many words.
+/// A row of the workload with its operands at these places, while tensors take so many words; or what it runs on the
+/// tiles of a group.
 struct LayerVariant {
   int row = 0;
   std::array<Place, kRoles> places{kElsewhere, kElsewhere, kElsewhere};
-  Taken taken;
+  Taken taken{};
+  std::vector<Count> sizes{};  ///< by dim; none = the whole layer
+  bool sums = false;           ///< what it makes stays as wide as partial sums: another run adds to it
+  Place sums_in = kElsewhere;  ///< a memory that outputs must not pass by: sums come back to it
   auto operator<=>(const LayerVariant&) const = default;
 };
 
@@ -35,6 +39,7 @@ struct NetworkTask {
   Factorization factorization = Factorization::kPerfect;
   Objective objective = Objective::kEdp;
   bool stay = true;                                              ///< tensors may live on chip
+  bool tiles = false;                                            ///< and layers may pass tiles on
   double most_cycles = std::numeric_limits<double>::infinity();  ///< of the network
 
   std::vector<Task> rows() const;  ///< of the workload, each by itself
@@ -60,12 +65,39 @@ struct StepClaim {
   std::vector<Part> parts;  ///< of a layer
 };
 
+/// Layers that pass tiles on, and how.
+struct GroupClaim {
+  std::vector<std::size_t> steps;  ///< of its layers
+  Place home = kElsewhere;
+  /// A loop over a dim of one of the layers, or over those that a node counts.
+  struct LoopClaim {
+    std::size_t layer = 0;  ///< of the group
+    int dim = -1;           ///< -1: it counts layers
+    bool groups = false;    ///< of those, groups that share operands
+    Count tile = 1;
+  };
+  std::vector<std::vector<LoopClaim>> stacks;  ///< by tensor between two of them, outermost loop first
+  struct HeldClaim {
+    std::size_t layer = 0;
+    int tensor = 0;
+    std::size_t loops = 0;  ///< under so many of its layer's
+  };
+  std::vector<HeldClaim> held;
+  struct RunClaim {
+    std::size_t layer = 0;
+    std::vector<Count> sizes;  ///< by dim
+    Mapping mapping;
+  };
+  std::vector<RunClaim> runs;
+};
+
 struct NetworkCertificate {
   NetworkTask task;
   double value = 0, lower_bound = 0, energy_pj = 0, cycles = 0;
   bool certified = false;
-  std::vector<StepClaim> steps;  ///< in the order of the run
-  std::vector<double> slopes;    ///< of the lines that bound the network
+  std::vector<StepClaim> steps;    ///< in the order of the run; those of groups have no parts
+  std::vector<GroupClaim> groups;  ///< by their first step
+  std::vector<double> slopes;      ///< of the lines that bound the network
   std::vector<VariantProof> proofs;
 };
 

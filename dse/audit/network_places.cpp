@@ -2,12 +2,11 @@
 #include "dse/audit/network_places.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
 #include "core/arithmetic.h"
-#include "core/wide.h"
+#include "dse/audit/moving.h"
 
 namespace pliant::audit {
 
@@ -20,12 +19,6 @@ constexpr auto kInput = static_cast<std::size_t>(Role::kInput), kOutput = static
 const Memory* memory_at(const Accelerator& accelerator, int level) {
   const Level& one = accelerator.levels[static_cast<std::size_t>(level)];
   return one.is_memory() ? &one.memory() : nullptr;
-}
-
-int outermost_of(const Accelerator& accelerator, std::size_t role) {
-  for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l)
-    if (const Memory* memory = memory_at(accelerator, l); memory != nullptr && memory->may_keep[role]) return l;
-  return 0;
 }
 
 bool takes_the_place_of_its_operand(Operator work) {
@@ -51,6 +44,14 @@ bool is_divided(const Task& row, std::size_t level) {
 
 NetworkPlaces::NetworkPlaces(const NetworkTask& task, const std::vector<Task>& rows)
     : task_(task), accelerator_(task.accelerator), rows_(rows) {
+  for (const Task& row : rows) {
+    const auto first = std::ranges::find_if(rows, [&](const Task& one) {
+      return one.layer.operation == row.layer.operation && one.layer.dims == row.layer.dims &&
+             one.layer.tensors == row.layer.tensors && one.layer.bits == row.layer.bits &&
+             one.flexibility == row.flexibility;
+    });
+    shapes_.push_back(static_cast<int>(first - rows.begin()));
+  }
   follow(task.workload.graph ? *task.workload.graph : unrelated_layers(task.workload));
   for (int t = 0; t < static_cast<int>(tensors_.size()) && task.stay; ++t) find_places(t);
 }
@@ -70,6 +71,8 @@ void NetworkPlaces::follow(const WorkloadGraph& graph) {
     step.row = node.layer;
     step.count = node.count;
     step.work = node.work;
+    step.online = node.online;
+    step.words = node.words;
     for (const WorkloadGraph::Edge& edge : run[s].from) {
       if (edge.node >= 0) {
         const int tensor = holds[static_cast<std::size_t>(edge.node)];
@@ -96,15 +99,8 @@ void NetworkPlaces::follow(const WorkloadGraph& graph) {
   }
 }
 
-/// An operand may live whole in a memory that keeps its role, which another memory outside would bring it from. What is
-/// kept is said by role, so it must be the only operand of its role.
 bool NetworkPlaces::keeps_whole(int row, int operand, int level) const {
-  const Layer& layer = rows_[static_cast<std::size_t>(row)].layer;
-  const Role role = layer.tensors[static_cast<std::size_t>(operand)].role;
-  if (std::ranges::count(layer.tensors, role, &Tensor::role) != 1) return false;
-  const Memory* here = memory_at(accelerator_, level);
-  return here != nullptr && here->may_keep[static_cast<std::size_t>(role)] &&
-         outermost_of(accelerator_, static_cast<std::size_t>(role)) < level;
+  return may_stand_in(rows_[static_cast<std::size_t>(row)].layer, operand, accelerator_, level);
 }
 
 int NetworkPlaces::finished_bits(int tensor, int level) const {
@@ -125,9 +121,7 @@ Count NetworkPlaces::words(int tensor, std::size_t s, int level) const {
     for (const auto& [read, operand] : step.reads)
       if (read == tensor) bits = std::max(bits, accelerator_.element_bits(level, layer, operand));
   }
-  const Wide all = static_cast<Wide>(tensors_[static_cast<std::size_t>(tensor)].elements) * bits;
-  const Wide word = memory_at(accelerator_, level)->word_bits;
-  return static_cast<Count>(all / word + (all % word == 0 ? 0 : 1));
+  return whole_words(accelerator_, tensors_[static_cast<std::size_t>(tensor)].elements, bits, level);
 }
 
 void NetworkPlaces::find_places(int t) {
@@ -153,53 +147,31 @@ void NetworkPlaces::find_places(int t) {
 
 /// An operator reads its operands where they are and writes its result where that will be, in the whole cycles of the
 /// busiest port, while everything leaks.
-template <typename PlaceOf>
 Move NetworkPlaces::operator_move(const Step& step, const PlaceOf& place_of) const {
   Move move;
   if (step.makes < 0) return move;
   if (step.work == Operator::kOutput && place_of(step.reads.front().first) == kElsewhere) return move;
-  std::map<int, std::pair<double, double>> moved;  // by level: words read and written
+  WordsMoved moved;
   const auto in_words = [&](Count elements, int bits, int level) {
     return static_cast<double>(elements) * bits / memory_at(accelerator_, level)->word_bits;
   };
   const auto elements = [&](int tensor) { return tensors_[static_cast<std::size_t>(tensor)].elements; };
-  const int outside = outermost_of(accelerator_, kInput);
+  const int outside = outermost_of(accelerator_, Role::kInput);
   for (const auto& [tensor, operand] : step.reads) {
     const int level = place_of(tensor) == kElsewhere ? outside : place_of(tensor);
     moved[level].first +=
         in_words(elements(step.work == Operator::kPart ? step.makes : tensor), finished_bits(tensor, level), level);
   }
   moved[outside].first += in_words(step.words_from_outside, accelerator_.element_bits(outside, Role::kInput), outside);
-  const int made = place_of(step.makes) == kElsewhere ? outermost_of(accelerator_, kOutput) : place_of(step.makes);
+  const int made =
+      place_of(step.makes) == kElsewhere ? outermost_of(accelerator_, Role::kOutput) : place_of(step.makes);
   moved[made].second += in_words(elements(step.makes), accelerator_.element_bits(made, Role::kOutput), made);
-  double busiest = 0;
-  for (const auto& [level, words] : moved) {
-    const auto& [read, written] = words;
-    const Memory& memory = *memory_at(accelerator_, level);
-    move.energy_pj += read * memory.read_pj + written * memory.write_pj;
-    const auto port = [&](const std::optional<double>& rate, double passing) {
-      if (rate) busiest = std::max(busiest, passing / *rate);
-    };
-    port(memory.read_words_per_cycle, read);
-    port(memory.write_words_per_cycle, written);
-    port(memory.bus_words_per_cycle, read + written);
-    port(memory.bandwidth_of[kInput].read, read);
-    port(memory.bandwidth_of[kInput].bus, read);
-    port(memory.bandwidth_of[kOutput].write, written);
-    port(memory.bandwidth_of[kOutput].bus, written);
-  }
-  move.cycles = std::ceil(busiest * (1 - 0x1p-46));
-  for (int l = 0; l < static_cast<int>(accelerator_.levels.size()); ++l) {
-    const Level& level = accelerator_.levels[static_cast<std::size_t>(l)];
-    const double leak = level.is_memory()    ? level.memory().leak_pj_per_cycle
-                        : level.is_compute() ? level.compute().leak_pj_per_cycle
-                                             : 0;
-    move.energy_pj += move.cycles * leak * static_cast<double>(accelerator_.instances(l));
-  }
+  const MovingCost cost = cost_of_moving(accelerator_, moved, Role::kInput, Role::kOutput);
+  move.energy_pj = cost.energy_pj;
+  move.cycles = cost.cycles;
   return move;
 }
 
-template <typename PlaceOf>
 std::optional<Move> NetworkPlaces::move(std::size_t s, const PlaceOf& place_of) {
   const Step& step = steps_[s];
   const Layer* layer = step.row >= 0 ? &rows_[static_cast<std::size_t>(step.row)].layer : nullptr;
@@ -257,13 +229,6 @@ int NetworkPlaces::number(LayerVariant variant) {
   const auto [at, is_new] = numbers_.try_emplace(std::move(variant), static_cast<int>(variants_.size()));
   if (is_new) variants_.push_back(at->first);
   return at->second;
-}
-
-bool NetworkPlaces::same_shape(int a, int b) const {
-  const Task &one = rows_[static_cast<std::size_t>(a)], &other = rows_[static_cast<std::size_t>(b)];
-  return one.layer.operation == other.layer.operation && one.layer.dims == other.layer.dims &&
-         one.layer.tensors == other.layer.tensors && one.layer.bits == other.layer.bits &&
-         one.flexibility == other.flexibility;
 }
 
 bool NetworkPlaces::leaves_room(int row, const Taken& wider, const Taken& tighter) const {

@@ -145,6 +145,9 @@ std::string network_text(const audit::NetworkCertificate& certificate, const aud
                                  to_string(task.objective), certificate.value);
   text += fmt::format("{} steps, {} moves of {} variants of layers; {} lines leave a lower bound of {:.10g}\n",
                       report.steps, report.moves, report.variants, certificate.slopes.size(), report.lower_bound);
+  if (task.tiles)
+    text += fmt::format("{} groups of layers that pass tiles on, {} here; {} ways to cut them\n", report.groups,
+                        certificate.groups.size(), report.stacks);
   for (const std::string& what : report.wrong) text += "WRONG      " + what + "\n";
   for (const std::string& what : report.undecided) text += "UNDECIDED  " + what + "\n";
   return text + fmt::format("{}: {} of {} proofs confirmed, {} of {} choices checked in {:.3g} s\n", verdict,
@@ -165,6 +168,8 @@ nlohmann::ordered_json network_report_json(const std::string& file, const audit:
           {"steps", report.steps},
           {"variants", report.variants},
           {"moves", report.moves},
+          {"groups", report.groups},
+          {"stacks", report.stacks},
           {"proofs", report.proofs},
           {"confirmed", report.confirmed},
           {"choices", report.choices},

@@ -9,6 +9,7 @@
 #include "core/flexibility_class.h"
 #include "core/input/source_text.h"
 #include "costmodel/report.h"
+#include "dse/cli/network_proof.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/steps_table.h"
 #include "dse/cli/text_table.h"
@@ -303,13 +304,15 @@ NetworkAnswer fusion_answer(const Mapper& mapper, const Workload& workload, cons
   if (!best.found())
     return no_network(best.without_mapping ? &rows[static_cast<std::size_t>(*best.without_mapping)] : nullptr, goal,
                       best.fastest_cycles);
+  std::optional<audit::NetworkCertificate> certificate;
+  if (options.record_parts) certificate = network_certificate(workload, rows, goal, search, best);
   residency::Search before(shared, workload, rows, shared.options());
   const residency::Optimum whole = before.run(goal, true), outside = before.run(goal, false);
   if (options.stop.stop_requested()) return {};
   const NetworkTotals totals = network_totals(search, rows, best);
   const FusionTelling telling(workload, tasks, goal, search, best, whole, outside, totals);
   return {true, telling.text(mapper.name(), request.ascii), telling.json(mapper.name()),
-          totals_json(rows.front().accelerator, totals, tasks.front().pass)};
+          totals_json(rows.front().accelerator, totals, tasks.front().pass), std::move(certificate)};
 }
 
 }  // namespace pliant

@@ -139,9 +139,8 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   request.inferences = static_cast<Count>(*arguments.whole("inferences"));
   request.ascii = arguments.has("ascii");
   search.record_parts = asks_for_proof(arguments, tasks.front().task);
-  if (arguments.has("audit") && (request.tiles || request.inferences > 1))
-    throw arguments.bad("--audit", "of a network with fused tiles or weights that stay, which has no certificate",
-                        "neither --fusion tiles nor --inferences");
+  if (arguments.has("audit") && request.inferences > 1)
+    throw arguments.bad("--audit", "of a network with weights that stay, which has no certificate", "no --inferences");
   const NetworkAnswer answer = ask_network(mapper, workload, tasks, goal, search, request);
   if (interrupt.asked()) return 130;
   if (!answer.found) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dse/audit/network_certificate.h"
+#include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/network.h"
 #include "dse/mappers/residency/residency.h"
 
@@ -15,6 +16,10 @@ namespace pliant {
 audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
                                               const NetworkGoal& goal, bool stay, const residency::Search& search,
                                               const residency::Optimum& best);
+/// With layers that pass tiles on.
+audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
+                                              const NetworkGoal& goal, const fusion::Search& search,
+                                              const fusion::Optimum& best);
 /// Of a workload that does not say which layers read what.
 audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
                                               const NetworkGoal& goal, const NetworkOptimum& best);

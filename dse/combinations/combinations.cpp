@@ -131,7 +131,7 @@ std::span<const Refusal> refusals() {
        "--conventions physical"},
       // One file for one mapping, one proof.
       {{kNetwork}, {kSave}, "of a network", "a single --layer"},
-      {{kTiles, kInferences}, {kCertificate}, "no certificate can be written of {}", "a network without them"},
+      {{kInferences}, {kCertificate}, "no certificate can be written of {}", "a network without them"},
       {{kWorkload}, {kSave}, "of a whole workload", "a single --layer"},
       {{kFrontier}, {kSave}, "of a frontier", "a single --objective"},
       {{kWorkload, kFrontier}, {kCertificate}, "of several proofs", "a single --layer and objective"},
@@ -143,7 +143,6 @@ std::span<const Refusal> refusals() {
       {kOtherMappers, {kCertificate}, "the mapper {} proves nothing part by part", "--mapper exact"},
       {kOtherMappers, {kGap}, "mapper {} proves no gap", "the mapper exact"},
       {{kDesign}, kOtherMappers, "the mapper proves no bounds", "exact"},
-      {{kDesign}, {kTiles}, "no bound of many designs together is proven for tiles", "fusion: whole"},
       {{kFrontier}, {kGap}, "of a frontier", "a single --objective"},
       {{kNetwork, kFrontier}, {kPredict}, "of more than one layer at a time", "--layers and a single --objective"},
       {{kEdpOverUtilization}, {kPredict}, "a prediction has no utilization", "another --objective"},

@@ -116,20 +116,25 @@ bool Search::combine_whole(Optimum& best, const NetworkGoal& goal, const Network
   return all;
 }
 
+const FusedPath* Search::path_at(double slope) {
+  if (!std::exchange(begun_, true)) whole_.search_outside(slope);  // an answer, whatever time is left
+  return lines_.at(slope);
+}
+
+std::optional<residency::Search::Line> Search::line(double slope) {
+  const FusedPath* path = path_at(slope);
+  if (path == nullptr) return std::nullopt;
+  return residency::Search::Line{live().limited ? 0 : path->least, path->energy_pj, path->cycles};
+}
+
 Optimum Search::run(const NetworkGoal& asked) {
   if (asked.objective == Objective::kEdpOverUtilization)
     throw std::invalid_argument("a network has no utilization of its own");
   NetworkGoal goal = asked;
   goal.most_cycles *= 1 + kNetworkRounding;  // sums in another order must not miss a deadline by rounding
   NetworkHull hull(
-      goal, options_.stop,
-      [&](double slope) -> std::optional<NetworkLine> {
-        if (!std::exchange(begun_, true)) whole_.search_outside(slope);  // an answer, whatever time is left
-        return line_of(lines_.at(slope), slope);
-      },
-      options_.gap);
+      goal, options_.stop, [&](double slope) { return line_of(path_at(slope), slope); }, options_.gap);
   Optimum best;
-  const auto complete = [&] { return variants_.complete() && tiles_.complete(); };
   if (!hull.close()) {
     whole_.at(0);  // says which row fits nowhere
     best.without_mapping = whole_.stuck_row();
@@ -148,11 +153,13 @@ Optimum Search::run(const NetworkGoal& asked) {
     note_rooms(best);
   }
   best.value = hull.value();
+  best.slopes = hull.slopes();
   best.between_corners = hull.has_deadline() && !hull.close_enough() && !options_.stop.stop_requested();
   bool proven = hull.proven();
   if (best.between_corners && combine_whole(best, goal, hull)) proven |= !any_groups();
   proven |= hull.lower_bound() >= best.value * (1 - kNetworkRounding);
   const bool all_places = !live().limited;
+  best.line_bound = all_places ? hull.lower_bound() : 0;
   best.certified = proven && all_places && complete();
   best.lower_bound = best.certified ? best.value : all_places ? hull.lower_bound() : 0;
   return best;

@@ -45,6 +45,8 @@ struct Optimum {
   bool between_corners = false;        ///< why it is not certified: a deadline between two points of the hull
   std::optional<int> without_mapping;  ///< a row that fits nowhere
   double fastest_cycles = 0;           ///< proven: no choice is faster
+  std::vector<double> slopes;          ///< of the lines below it
+  double line_bound = 0;               ///< what these lines prove by themselves
   bool found() const { return !steps.empty(); }
   double gap() const { return certified || value == 0 ? 0 : (value - lower_bound) / value; }
 };
@@ -57,14 +59,23 @@ class Search {
   /// What it gives refers to the search.
   Optimum run(const NetworkGoal& asked);
 
+  /// The least energy + slope * cycles over all choices: proven, and what was found. A slope of infinity asks for the
+  /// fewest cycles. Nullopt when some layer fits nowhere.
+  std::optional<residency::Search::Line> line(double slope);
+  /// Every search came to its end: what was not found does not exist.
+  bool complete() const { return variants_.complete() && tiles_.complete(); }
+
   const residency::LiveTensors& live() const { return whole_.live(); }
   const Task& task(int variant) const { return variants_.task(variant); }
+  const residency::VariantLines& variants() const { return variants_; }
+  const TileLines& tiles() const { return tiles_; }
   /// Are there layers that could pass tiles on?
   bool any_groups() const { return lines_.any_groups(); }
   const std::deque<ChainSteps>& groups() const { return lines_.groups(); }
   std::uint64_t searches() const { return variants_.searches() + tiles_.searches() + more_searches_; }
 
  private:
+  const FusedPath* path_at(double slope);
   Optimum taken(const FusedPath& path, double slope);
   void note_rooms(Optimum& best) const;
   bool combine_whole(Optimum& best, const NetworkGoal& goal, const NetworkHull& hull);

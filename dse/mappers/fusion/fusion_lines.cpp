@@ -203,7 +203,11 @@ void FusionLines::add_edges(const ChainSteps& steps, const std::vector<int>& key
       const auto to = std::ranges::find(after, then);
       if (to == after.end()) continue;
       const auto [group, is_new] = groups_.try_emplace(Key{key, home, setting.places, setting.taken});
-      if (is_new) group->second = std::make_unique<GroupLines>(std::move(setting), tiles_);
+      if (is_new) {
+        std::shared_ptr<ChainStacks>& stacks = stacks_[{&chain, home}];
+        if (!stacks) stacks = std::make_shared<ChainStacks>();
+        group->second = std::make_unique<GroupLines>(std::move(setting), tiles_, stacks);
+      }
       edges_[static_cast<std::size_t>(first)].push_back(
           {static_cast<int>(from), last + 1, static_cast<int>(to - after.begin()), made, group->second.get(), &steps,
            operators_of(steps, home, home_of)});

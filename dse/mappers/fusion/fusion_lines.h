@@ -100,6 +100,7 @@ class FusionLines {
   std::stop_token stop_;
   std::deque<ChainSteps> step_lists_;
   std::map<std::vector<int>, Chain> chains_;  ///< by rows and what they read
+  std::map<std::pair<const Chain*, Home>, std::shared_ptr<ChainStacks>> stacks_;
   std::map<Key, std::unique_ptr<GroupLines>> groups_;
   std::vector<std::vector<Edge>> edges_;  ///< by first step
   std::map<double, std::optional<FusedPath>> known_;

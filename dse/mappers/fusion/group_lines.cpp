@@ -15,46 +15,81 @@ double at_slope(const OperatorCost& cost, double slope) {
 
 }  // namespace
 
-GroupLines::GroupLines(Setting setting, TileLines& tiles)
-    : setting_(std::move(setting)), tiles_(tiles), choices_(setting_.chain->layers.size()) {}
-
-GroupLines::Choices& GroupLines::choices(int layer, const Stack& nest) {
-  const auto [at, is_new] = choices_[static_cast<std::size_t>(layer)].try_emplace(nest);
-  if (is_new) at->second.all = layer_choices(setting_, layer, nest, tiles_);
+int ChainStacks::number(int layer, const Stack& nest) {
+  auto& known = numbers_[static_cast<std::size_t>(layer)];
+  const auto [at, is_new] = known.try_emplace(nest, static_cast<int>(known.size()));
+  if (is_new) nests_[static_cast<std::size_t>(layer)].push_back(&at->first);
   return at->second;
 }
 
+const std::vector<ChainStacks::Combination>& ChainStacks::combinations(const Setting& setting) {
+  if (std::exchange(listed_, true)) return combinations_;
+  const std::size_t links = setting.chain->links.size();
+  numbers_.resize(links + 1);
+  nests_.resize(links + 1);
+  std::vector<std::map<TileLoop, std::vector<Stack>>> stacks(links);  // by the first loop, which all of a group share
+  for (int i = 0; i < static_cast<int>(links); ++i)
+    for (Stack& stack : all_stacks(*setting.chain, i))
+      if (allows(setting.rule(), *setting.chain, i, stack))
+        stacks[static_cast<std::size_t>(i)][stack.front()].push_back(std::move(stack));
+  const std::optional<Count>& capacity = setting.memory().capacity_words;
+  std::vector<Stack> chosen;
+  const auto take = [&] {
+    const std::vector<Stack> nests = nests_of(chosen);
+    Combination one{chosen, {}, std::ranges::max(tile_words(setting, chosen, nests, {}))};
+    if (capacity && one.most_words > *capacity) return;
+    for (int l = 0; l <= static_cast<int>(links); ++l)
+      one.nests.push_back(number(l, nests[static_cast<std::size_t>(l)]));
+    combinations_.push_back(std::move(one));
+  };
+  const auto choose = [&](auto&& self, const std::vector<Stack>& next) -> void {
+    for (const Stack& stack : next) {
+      if (!chosen.empty() && !nest_together(chosen.back(), stack)) continue;
+      chosen.push_back(stack);
+      if (chosen.size() == links)
+        take();
+      else if (const auto same = stacks[chosen.size()].find(stack.front()); same != stacks[chosen.size()].end())
+        self(self, same->second);
+      chosen.pop_back();
+    }
+  };
+  // As they are listed: of equals the first is taken.
+  for (const Stack& stack : all_stacks(*setting.chain, 0))
+    if (allows(setting.rule(), *setting.chain, 0, stack)) choose(choose, {stack});
+  return combinations_;
+}
+
+ChainStacks::Choices& ChainStacks::choices(const Setting& setting, int layer, int nest, TileLines& tiles) {
+  auto& all = choices_[{layer, setting.places[static_cast<std::size_t>(layer)]}];
+  if (static_cast<std::size_t>(nest) >= all.size()) all.resize(static_cast<std::size_t>(nest) + 1);
+  std::unique_ptr<Choices>& one = all[static_cast<std::size_t>(nest)];
+  if (!one) {
+    one = std::make_unique<Choices>();
+    const Stack& loops = *nests_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(nest)];
+    one->all = layer_choices(setting, layer, loops, tiles);
+  }
+  return *one;
+}
+
+GroupLines::GroupLines(Setting setting, TileLines& tiles, std::shared_ptr<ChainStacks> stacks)
+    : setting_(std::move(setting)),
+      tiles_(tiles),
+      stacks_(stacks ? std::move(stacks) : std::make_shared<ChainStacks>()) {}
+
 void GroupLines::list_candidates() {
   if (std::exchange(listed_, true)) return;
-  const std::size_t links = setting_.chain->links.size();
-  std::vector<std::vector<Stack>> stacks;
-  for (int i = 0; i < static_cast<int>(links); ++i) {
-    stacks.push_back(all_stacks(*setting_.chain, i));
-    std::erase_if(stacks.back(),
-                  [&](const Stack& stack) { return !allows(setting_.rule(), *setting_.chain, i, stack); });
-  }
-  std::vector<Stack> chosen;
-  const auto choose = [&](auto&& self) -> void {
-    if (chosen.size() < links) {
-      for (const Stack& next : stacks[chosen.size()]) {
-        if (!chosen.empty() && !nest_together(chosen.back(), next)) continue;
-        chosen.push_back(next);
-        self(self);
-        chosen.pop_back();
-      }
-      return;
-    }
-    const std::vector<Stack> nests = nests_of(chosen);
-    if (!rooms_of(setting_, tile_words(setting_, chosen, nests, {}))) return;
+  const auto& here = setting_.taken[static_cast<std::size_t>(setting_.home)];
+  const std::optional<Count>& capacity = setting_.memory().capacity_words;
+  for (const ChainStacks::Combination& one : stacks_->combinations(setting_)) {
+    if (capacity && here[0] + here[1] + here[2] + one.most_words > *capacity) continue;
     Candidate candidate;
+    candidate.of = &one;
     for (int l = 0; l < setting_.layers(); ++l) {
-      candidate.layers.push_back(&choices(l, nests[static_cast<std::size_t>(l)]));
-      if (candidate.layers.back()->all.empty()) return;
+      candidate.layers.push_back(&stacks_->choices(setting_, l, one.nests[static_cast<std::size_t>(l)], tiles_));
+      if (candidate.layers.back()->all.empty()) break;
     }
-    candidate.stacks = chosen;
-    candidates_.push_back(std::move(candidate));
-  };
-  choose(choose);
+    if (!candidate.layers.back()->all.empty()) candidates_.push_back(std::move(candidate));
+  }
 }
 
 double GroupLines::least_of(Choices& choices, double slope) {
@@ -93,7 +128,7 @@ const Plan* GroupLines::solved(double slope) {
 /// All held sets that leave room.
 void GroupLines::open(Candidate& candidate) {
   if (std::exchange(candidate.opened, true)) return;
-  const std::vector<Stack> nests = nests_of(candidate.stacks);
+  const std::vector<Stack> nests = nests_of(candidate.of->stacks);
   std::vector<const LayerChoice*> chosen;
   const auto choose = [&](auto&& self) -> void {
     if (chosen.size() < candidate.layers.size()) {
@@ -107,10 +142,10 @@ void GroupLines::open(Candidate& candidate) {
     Plan plan;
     for (const LayerChoice* choice : chosen)
       plan.held.insert(plan.held.end(), choice->held.begin(), choice->held.end());
-    plan.tile_words = tile_words(setting_, candidate.stacks, nests, plan.held);
+    plan.tile_words = tile_words(setting_, candidate.of->stacks, nests, plan.held);
     const auto rooms = rooms_of(setting_, plan.tile_words);
     if (!rooms) return;
-    plan.stacks = candidate.stacks;
+    plan.stacks = candidate.of->stacks;
     plan.layers = chosen;
     for (std::size_t l = 0; l < chosen.size(); ++l) {
       for (const LayerChoice::Runs& runs : chosen[l]->runs)

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <queue>
 #include <vector>
 
@@ -25,9 +26,38 @@ struct Plan {
   std::vector<Count> tile_words;           ///< by layer: of the home
 };
 
+/// The stacks that a chain can have in a memory, whatever lives around it: listed once for all groups of the chain
+/// there, with the layers' choices under each nest.
+class ChainStacks {
+ public:
+  struct Choices {
+    std::vector<LayerChoice> all;
+    std::map<double, double> least;  ///< by slope: a bound for the layer
+  };
+  struct Combination {
+    std::vector<Stack> stacks;  ///< by link
+    std::vector<int> nests;     ///< by layer: number of the loops around it
+    Count most_words = 0;       ///< of the home, that tiles take while some layer runs
+  };
+  /// Tiles that do not fit an empty memory are left out.
+  const std::vector<Combination>& combinations(const Setting& setting);
+  /// Of a layer under a nest, with its operands at the places that the setting says.
+  Choices& choices(const Setting& setting, int layer, int nest, TileLines& tiles);
+
+ private:
+  int number(int layer, const Stack& nest);
+
+  bool listed_ = false;
+  std::vector<Combination> combinations_;
+  std::vector<std::map<Stack, int>> numbers_;     ///< by layer
+  std::vector<std::vector<const Stack*>> nests_;  ///< the same by number
+  std::map<std::pair<int, std::array<Home, kRoles>>, std::vector<std::unique_ptr<Choices>>> choices_;  ///< by number
+};
+
 class GroupLines {
  public:
-  GroupLines(Setting setting, TileLines& tiles);
+  /// `stacks`: those of the chain and the home, where several groups share them.
+  GroupLines(Setting setting, TileLines& tiles, std::shared_ptr<ChainStacks> stacks = nullptr);
 
   /// No stacks and held sets have less; infinity where there are none.
   double bound(double slope);
@@ -39,12 +69,9 @@ class GroupLines {
   const Setting& setting() const { return setting_; }
 
  private:
-  struct Choices {
-    std::vector<LayerChoice> all;
-    std::map<double, double> least;  ///< by slope: a bound for the layer
-  };
+  using Choices = ChainStacks::Choices;
   struct Candidate {
-    std::vector<Stack> stacks;
+    const ChainStacks::Combination* of = nullptr;
     std::vector<Choices*> layers;
     bool opened = false;
     std::vector<int> plans;
@@ -60,7 +87,6 @@ class GroupLines {
   using Queue = std::priority_queue<Item>;
 
   void list_candidates();
-  Choices& choices(int layer, const Stack& nest);
   double least_of(Choices& choices, double slope);
   double plan_bound(const Plan& plan, double slope);
   void open(Candidate& candidate);
@@ -68,8 +94,8 @@ class GroupLines {
 
   Setting setting_;
   TileLines& tiles_;
+  std::shared_ptr<ChainStacks> stacks_;
   bool listed_ = false;
-  std::vector<std::map<Stack, Choices>> choices_;  ///< by layer
   std::vector<Candidate> candidates_;
   std::deque<Plan> plans_;  ///< told to others, so they stay where they are
   std::map<double, Queue> queues_;

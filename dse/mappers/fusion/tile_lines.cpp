@@ -162,6 +162,11 @@ bool TileLines::search_one(int id, double slope) {
   return true;
 }
 
+std::vector<LineProof> TileLines::proofs(int piece) const {
+  const Piece& of = pieces_[static_cast<std::size_t>(piece)];
+  return of.lines ? of.lines->proofs() : std::vector<LineProof>{};
+}
+
 std::uint64_t TileLines::searches() const {
   std::uint64_t sum = 0;
   for (const Piece& piece : pieces_)

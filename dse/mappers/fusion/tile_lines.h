@@ -48,6 +48,14 @@ class TileLines {
   bool gave_up(int piece, double slope) const;
 
   const Task& task(int piece);
+  /// All runs that were asked for.
+  int count() const { return static_cast<int>(pieces_.size()); }
+  const RunShape& shape_of(int piece) const {
+    return shapes_[static_cast<std::size_t>(pieces_[static_cast<std::size_t>(piece)].shape)].of;
+  }
+  const residency::Reserved& reserved(int piece) const { return pieces_[static_cast<std::size_t>(piece)].reserved; }
+  /// What its searches proved, where parts are recorded.
+  std::vector<LineProof> proofs(int piece) const;
   std::uint64_t searches() const;
   /// Every search ended with a mapping or the proof that there is none.
   bool complete() const { return complete_; }

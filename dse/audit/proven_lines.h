@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is proven of the variants of a network's layers: points of their least energy + slope * cycles.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "dse/audit/network_places.h"
+#include "dse/audit/run_floor.h"
+
+namespace pliant::audit {
+
+/// The least energy + slope * cycles of one variant is the least of many linear functions of the slope, so it is
+/// concave, and it grows by the fewest cycles at least.
+struct KnownLines {
+  std::map<double, double> least{{0.0, 0.0}};  ///< by slope
+  double fewest = 0;                           ///< cycles
+  bool nothing_fits = false;
+
+  double at(double slope) const;
+  void raise(double slope, double proven);
+};
+
+class ProvenLines {
+ public:
+  /// Both must outlive it.
+  ProvenLines(const NetworkPlaces& places, const std::vector<Task>& rows) : places_(places), rows_(rows) {}
+
+  void add(const LayerVariant& variant, double slope, const Certificate& proof);
+  /// Less room never helps: whatever is proven with no more taken holds. Of runs so does what no mapping can do
+  /// without.
+  KnownLines of(const LayerVariant& variant) const;
+  /// Whatever room there is.
+  RunFloor::Least floor(const LayerVariant& variant) const;
+
+ private:
+  LayerVariant key(LayerVariant variant) const;
+
+  const NetworkPlaces& places_;
+  const std::vector<Task>& rows_;
+  std::map<LayerVariant, std::map<Taken, KnownLines>> proven_;  ///< by variant with nothing taken
+  mutable std::map<LayerVariant, RunFloor> floors_;             ///< and without sizes
+};
+
+}  // namespace pliant::audit
