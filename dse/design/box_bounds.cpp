@@ -20,6 +20,19 @@ constexpr std::size_t kQuestionsAtOnce = 3;
 /// Of the search's gap: what searches of layers may leave open below a line.
 constexpr double kLinesShareOfGap = 0.25;
 
+/// Layers that pass tiles on compute what they compute, in however many runs; no floor of a whole layer counts more for
+/// certain.
+LayerBound macs_of_all(const Workload& workload, const Accelerator& ideal) {
+  LayerBound sum;
+  for (const Workload::Entry& entry : workload.layers) {
+    const LayerBound one = compute_bound(entry.layer, ideal);
+    sum.energy_pj += static_cast<double>(entry.count) * one.energy_pj;
+    sum.cycles += static_cast<double>(entry.count) * one.cycles;
+  }
+  sum.edp = sum.energy_pj * sum.cycles;
+  return sum;
+}
+
 }  // namespace
 
 BoxBounds::BoxBounds(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals, KnownMappings& mappings,
@@ -74,9 +87,10 @@ bool BoxBounds::raise_to_floors(SearchNode& node) const {
     for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
       const LayerBound before = rule.bounds[i];
       const Accelerator& ideal = *node.ideal->accelerator;
-      LayerBound floor = layers_.networks[i] != nullptr
-                             ? whole_floor(*layers_.networks[i], ideal, sweep_.factorizations[f], sweep_.inferences > 1)
-                             : floor_bound(*layers_.layers[i], ideal, sweep_.factorizations[f]);
+      const Workload* const network = layers_.networks[i];
+      LayerBound floor = network == nullptr ? floor_bound(*layers_.layers[i], ideal, sweep_.factorizations[f])
+                         : sweep_.tiles     ? macs_of_all(*network, ideal)
+                                        : whole_floor(*network, ideal, sweep_.factorizations[f], sweep_.inferences > 1);
       if (proven_ != nullptr) keep_floor(node, f, i, floor);
       rule.bounds[i].raise(floor);
       risen |= rule.bounds[i] != before;

@@ -22,6 +22,7 @@ std::optional<FlexibilityClass> union_of(const std::vector<std::string>& flexibi
     if (!one) return std::nullopt;
     if (one->degree == FlexibilityClass::Degree::kInFlex) continue;
     for (std::size_t a = 0; a < kAxisCount; ++a) all.flexible[a] = all.flexible[a] || one->flexible[a];
+    all.fusion = all.fusion || one->fusion;
   }
   return all;
 }
@@ -137,6 +138,7 @@ Accelerator IdealDesigns::freed(const Accelerator& accelerator) const {
   Accelerator all = accelerator;
   all.flexibility_for.clear();
   all.flexibility = {};
+  all.fusion.clear();
   all.flexibility.levels.resize(all.levels.size());
   for (std::size_t l = 0; l < all.levels.size(); ++l)
     if (all.levels[l].is_fanout()) all.flexibility.levels[l].shape.kind = ShapeRule::Kind::kFree;

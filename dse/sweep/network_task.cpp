@@ -316,6 +316,23 @@ void solve_whole(const Mapper& mapper, const Sweep& sweep, NetworkGoal goal, con
   result.energy_by_level = notes.all();
 }
 
+/// What a search of a whole workload tells of a line below it.
+template <class Search>
+void note_line(Search search, double slope, TaskResult& result) {
+  const auto line = search.line(slope);
+  result.status = line                ? TaskStatus::kSolved
+                  : search.complete() ? TaskStatus::kNoLegalMapping
+                                      : TaskStatus::kNothingFound;
+  if (line) {
+    result.energy_pj = line->energy_pj;
+    result.runtime_cycles = line->cycles;
+    result.value = std::isinf(slope) ? line->cycles : line->energy_pj + slope * line->cycles;
+    result.lower_bound = line->least;
+    result.ended_by = EndedBy::kProof;
+  }
+  result.evaluations = search.searches();
+}
+
 }  // namespace
 
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
@@ -348,19 +365,10 @@ TaskResult solve_line(const Mapper& mapper, const Sweep& sweep, const DesignPoin
   const std::vector<Task> rows = rows_of(design, *design.accelerator, workload);
   SearchOptions options = search_options(sweep, threads, stop);
   options.gap = std::max(options.gap, gap);
-  residency::Search search(mapper, workload, rows, options, sweep.inferences);
-  const auto line = search.line(slope);
-  result.status = line                ? TaskStatus::kSolved
-                  : search.complete() ? TaskStatus::kNoLegalMapping
-                                      : TaskStatus::kNothingFound;
-  if (line) {
-    result.energy_pj = line->energy_pj;
-    result.runtime_cycles = line->cycles;
-    result.value = std::isinf(slope) ? line->cycles : line->energy_pj + slope * line->cycles;
-    result.lower_bound = line->least;
-    result.ended_by = EndedBy::kProof;
-  }
-  result.evaluations = search.searches();
+  if (sweep.tiles)
+    note_line<fusion::Search>({mapper, workload, rows, options}, slope, result);
+  else
+    note_line<residency::Search>({mapper, workload, rows, options, sweep.inferences}, slope, result);
   result.solve_seconds = real_clock().wall_seconds() - started;
   return result;
 }

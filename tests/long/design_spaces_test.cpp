@@ -18,14 +18,16 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 /// Compares so many random spaces. Where no design meets the limits the search says so, and the sweep has none.
-void compare_spaces(const std::string& name, std::int64_t most_designs, bool stay) {
+enum class Tensors { kOfLayers, kStay, kTiles };
+void compare_spaces(const std::string& name, std::int64_t most_designs, Tensors tensors) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const tests::ScratchFolder folder(name);
   const std::uint64_t first = from_environment("PLIANT_SEED", 1000), count = from_environment("PLIANT_SPACES", 200);
   std::size_t largest = 0, compared = 0;
   for (std::uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     tests::RandomSpace space = tests::random_space(library, seed, folder.path(), most_designs);
-    if (stay) tests::let_tensors_stay(space, seed);
+    if (tensors == Tensors::kStay) tests::let_tensors_stay(space, seed);
+    if (tensors == Tensors::kTiles && !tests::let_tiles_pass(space, seed)) continue;
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
     const std::vector<Point> truth = tests::swept_frontier(library, space.sweep, folder.path());
     std::vector<Point> proven;
@@ -42,10 +44,14 @@ void compare_spaces(const std::string& name, std::int64_t most_designs, bool sta
   EXPECT_GE(compared, count * 3 / 4);
 }
 
-TEST(DesignSpaces, TheProvenFrontierIsThatOfTheFullSweep) { compare_spaces("design_spaces", 120, false); }
+TEST(DesignSpaces, TheProvenFrontierIsThatOfTheFullSweep) { compare_spaces("design_spaces", 120, Tensors::kOfLayers); }
 
 TEST(DesignSpaces, WithTensorsThatStayTheProvenFrontierIsThatOfTheFullSweep) {
-  compare_spaces("design_spaces_staying", 60, true);
+  compare_spaces("design_spaces_staying", 60, Tensors::kStay);
+}
+
+TEST(DesignSpaces, WithTilesThatPassTheProvenFrontierIsThatOfTheFullSweep) {
+  compare_spaces("design_spaces_tiles", 40, Tensors::kTiles);
 }
 
 }  // namespace

@@ -237,6 +237,37 @@ void let_tensors_stay(RandomSpace& space, std::uint64_t seed) {
   }
 }
 
+bool let_tiles_pass(RandomSpace& space, std::uint64_t seed) {
+  if (space.text.find("conventions: timeloop") != std::string::npos) return false;
+  Draw draw(seed + 177);
+  for (Workload& workload : space.sweep.workloads) {
+    const Count m = draw.from(2, 8), k = draw.from(1, 6), n = draw.from(2, 8), between = draw.from(1, 6);
+    const std::string text = fmt::format(
+        "name: {}\nlayers:\n  - {{layer: a, gemm: {{M: {}, N: {}, K: {}}}}}\n  - {{layer: b, gemm: {{M: {}, N: {}, K: "
+        "{}}}}}\n"
+        "  - {{layer: c, gemm: {{M: {}, N: {}, K: {}}}}}\n"
+        "graph: [{{layer: a}}, {{layer: b, from: a}}, {{op: softmax, name: rows, online: true, from: b}}, "
+        "{{layer: c, from: rows}}]\n",
+        workload.name, m, n, k, m, between, n, m, n, between);
+    const Workload::Pass pass = workload.pass;
+    workload = parse_workload_text(text, "net.yaml");
+    workload.pass = pass;
+    space.text += text;
+  }
+  space.sweep.tiles = true;
+  for (std::string& flexibility : space.sweep.flexibilities) {
+    const auto named = looks_like_class(flexibility) ? parse_flexibility_class(flexibility) : std::nullopt;
+    if (!named || named->degree == FlexibilityClass::Degree::kPartFlex || !draw.chance(0.7)) continue;
+    FlexibilityClass with = *named;
+    with.degree = FlexibilityClass::Degree::kFullFlex;
+    with.fusion = true;
+    const std::string name = with.name();
+    if (std::ranges::find(space.sweep.flexibilities, name) == space.sweep.flexibilities.end()) flexibility = name;
+  }
+  space.text += fmt::format("tiles: {}\n", fmt::join(space.sweep.flexibilities, ", "));
+  return true;
+}
+
 namespace {
 
 /// The cycles of each design on its slowest workload, when mappings are the best for the objective.

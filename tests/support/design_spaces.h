@@ -36,6 +36,9 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const std::
 
 /// The same space for networks of three layers, a skip connection among them, whose tensors may stay on chip.
 void let_tensors_stay(RandomSpace& space, std::uint64_t seed);
+/// Networks of three layers in a row which may pass tiles on, on designs of which some allow that. False where the
+/// conventions say nothing of tiles.
+bool let_tiles_pass(RandomSpace& space, std::uint64_t seed);
 /// Area and energy, with a limit on the cycles that as many designs as possible can keep, but not with their least
 /// energy. False when there is no such design.
 bool set_deadline(const Library& library, RandomSpace& space, const std::filesystem::path& folder);

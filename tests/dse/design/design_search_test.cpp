@@ -54,6 +54,36 @@ TEST(DesignSearch, WithTensorsThatStayTheFrontierIsThatOfTheFullSweep) {
   EXPECT_LT(opened, designs / 2) << "boxes are closed by their bounds";
 }
 
+// The same where layers may pass tiles on: on the ideal design of a box every choice of tiles is possible, for no more.
+TEST(DesignSearch, WithTilesThatPassTheFrontierIsThatOfTheFullSweep) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_tiles");
+  int spaces = 0, tiles = 0;
+  std::int64_t opened = 0, designs = 0;
+  DesignSearchOptions options;
+  options.threads = 1;
+  for (std::uint64_t seed = 1; spaces < 4; ++seed) {
+    ASSERT_LT(seed, 60U);
+    tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 16);
+    if (!tests::let_tiles_pass(space, seed)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
+    const std::vector<Point> truth = tests::swept_frontier(library, space.sweep, folder.path());
+    if (truth.empty()) continue;
+    ++spaces;
+    const DesignFrontier frontier = search_designs(library, space.sweep, options, nullptr);
+    std::vector<Point> points;
+    for (const std::size_t k : frontier.frontier) {
+      points.push_back(frontier.opened[k].values);
+      for (const DesignRow& row : frontier.opened[k].rows) tiles += row.residency->tensors_in_tiles > 0 ? 1 : 0;
+    }
+    tests::expect_same_points(points, truth);
+    opened += frontier.progress.opened;
+    designs += frontier.progress.designs;
+  }
+  EXPECT_GE(tiles, 1);
+  EXPECT_LT(opened, designs) << "boxes are closed by their bounds";
+}
+
 // A design counts with its least energy within the deadline, in the sweep and in the search: layers that are unrelated,
 // and networks whose tensors may stay.
 TEST(DesignSearch, WithADeadlineTheFrontierIsThatOfTheFullSweep) {
