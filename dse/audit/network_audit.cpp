@@ -40,7 +40,7 @@ class NetworkAudit {
         options_(options),
         rows_(task_.rows()),
         places_(task_, rows_),
-        proven_(places_, rows_),
+        proven_(places_, rows_, task_.tiles),
         groups_(places_, task_, rows_, proven_) {}
 
   NetworkAuditReport run() {

@@ -58,7 +58,7 @@ RunFloor::Least ProvenLines::floor(const LayerVariant& variant) const {
 
 KnownLines ProvenLines::of(const LayerVariant& variant) const {
   KnownLines lines;
-  if (!variant.sizes.empty()) {
+  if (floors_known_) {
     const RunFloor::Least least = floor(variant);
     lines.raise(kInfinity, least.cycles);
     lines.raise(0, least.energy_pj);

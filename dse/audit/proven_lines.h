@@ -24,12 +24,12 @@ struct KnownLines {
 
 class ProvenLines {
  public:
-  /// Both must outlive it.
-  ProvenLines(const NetworkPlaces& places, const std::vector<Task>& rows) : places_(places), rows_(rows) {}
+  /// Both must outlive it. `floors`: what no mapping can do without counts, too.
+  ProvenLines(const NetworkPlaces& places, const std::vector<Task>& rows, bool floors)
+      : places_(places), rows_(rows), floors_known_(floors) {}
 
   void add(const LayerVariant& variant, double slope, const Certificate& proof);
-  /// Less room never helps: whatever is proven with no more taken holds. Of runs so does what no mapping can do
-  /// without.
+  /// Less room never helps: whatever is proven with no more taken holds.
   KnownLines of(const LayerVariant& variant) const;
   /// Whatever room there is.
   RunFloor::Least floor(const LayerVariant& variant) const;
@@ -39,6 +39,7 @@ class ProvenLines {
 
   const NetworkPlaces& places_;
   const std::vector<Task>& rows_;
+  const bool floors_known_;
   std::map<LayerVariant, std::map<Taken, KnownLines>> proven_;  ///< by variant with nothing taken
   mutable std::map<LayerVariant, RunFloor> floors_;             ///< and without sizes
 };

@@ -182,6 +182,7 @@ inline const std::vector<std::pair<std::string, Spoiling>> kSpoilings{
        std::vector<json*> layers;
        for (json& step : c["claim"]["steps"])
          if (step.contains("mappings")) layers.push_back(&step);
+       if (layers.empty()) return false;
        json& step = *layers[random() % layers.size()];
        const std::size_t now = step["mappings"][0][0].get<std::size_t>(), other = random() % c["mappings"].size();
        if (now == other) return false;

@@ -99,8 +99,7 @@ TEST_P(FusedCertificates, AreClean) {
                                                                                      {"--objective", "energy"},
                                                                                      {"--objective", "runtime"},
                                                                                      {"--factorization", "ruby-s"},
-                                                                                     {"--set", "Buffer.fusion=none"},
-                                                                                     {"--gap", "5%"}}) {
+                                                                                     {"--set", "Buffer.fusion=none"}}) {
     const Ran ran = audit(certificate(asked));
     EXPECT_EQ(ran.code, 0) << (asked.empty() ? "" : asked.back()) << ran.out << ran.err;
     EXPECT_NE(ran.out.find("clean: "), std::string::npos) << ran.out;
