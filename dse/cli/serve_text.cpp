@@ -19,6 +19,8 @@ std::string bytes(double value) {
 
 std::string in_percent(double share) { return fmt::format("{:.3g} %", share * 100); }
 
+std::string sequences(Count count) { return fmt::format("{} sequence{}", count, count == 1 ? "" : "s"); }
+
 void add_phase(TextTable& table, const Request& request, const serving::PhaseSpent& phase) {
   const double clock = *request.accelerator.clock_hz;
   double time = 0, energy = 0;
@@ -37,8 +39,8 @@ std::string memory_text(const serving::MemoryNeed& need) {
       fmt::format("memory of a chip: weights {}, cache {} ({} a sequence), activations {}", bytes(need.weights_bytes),
                   bytes(need.cache_bytes), bytes(need.cache_bytes_per_sequence), bytes(need.activations_bytes));
   if (need.capacity_bytes)
-    text += fmt::format("; {} of {} {}; at most {} sequences fit\n", bytes(need.all_bytes()), need.memory,
-                        bytes(*need.capacity_bytes), *need.largest_batch);
+    text += fmt::format("; {} of {} {}; at most {} fit{}\n", bytes(need.all_bytes()), need.memory,
+                        bytes(*need.capacity_bytes), sequences(*need.largest_batch), *need.largest_batch == 1 ? "s" : "");
   else
     text += fmt::format("; {} has no limit (--memory says one)\n", need.memory);
   return text;
@@ -49,9 +51,9 @@ std::string memory_text(const serving::MemoryNeed& need) {
 std::string serving_text(const Request& request, const Served& served) {
   const bool energy = request.objective == Objective::kEnergy;
   std::string text = fmt::format(
-      "{} on {} {}: {} sequences, prompts of {} tokens, {} more; {} bits a weight, {} in the "
+      "{} on {} {}: {}, prompts of {} tokens, {} more; {} bits a weight, {} in the "
       "cache\n\n",
-      request.model_name, request.division.chips(), request.accelerator.name, request.batch, request.prompt,
+      request.model_name, request.division.chips(), request.accelerator.name, sequences(request.batch), request.prompt,
       request.output, serving::weight_bits(request), serving::cache_bits(request));
   if (request.division.chips() > 1) text += fmt::format("  division    {}\n", serving::to_string(request.division));
   text += fmt::format("  TTFT        {}\n", readable_latency(served.ttft_s));
@@ -82,9 +84,9 @@ std::string serving_text(const Request& request, const Served& served) {
 
 std::string does_not_fit_text(const Request& request, const serving::MemoryNeed& need) {
   return fmt::format(
-      "{} does not fit: weights {}, cache of {} sequences {} and activations {} are {} more than {} holds "
+      "{} does not fit: weights {}, cache of {} {} and activations {} are {} more than {} holds "
       "({}); what would fit: {}\n",
-      request.model_name, bytes(need.weights_bytes), request.batch, bytes(need.cache_bytes),
+      request.model_name, bytes(need.weights_bytes), sequences(request.batch), bytes(need.cache_bytes),
       bytes(need.activations_bytes), bytes(need.all_bytes() - *need.capacity_bytes), need.memory,
       bytes(*need.capacity_bytes), serving::what_would_fit(request, need));
 }
@@ -112,8 +114,8 @@ std::string best_division_text(const Request& request, const serving::BestDivisi
   std::string text = table.text("");
   if (all.ways.size() > kShown) text += fmt::format("... and {} more\n", all.ways.size() - kShown);
   if (!all.best) return text + "\nno division and batch meets the limits\n";
-  return text + fmt::format("\nbest: {} with {} sequences; no other is better by more than {} ({} searches)\n\n",
-                            serving::to_string(all.ways[*all.best].division), all.ways[*all.best].batch,
+  return text + fmt::format("\nbest: {} with {}; no other is better by more than {} ({} searches)\n\n",
+                            serving::to_string(all.ways[*all.best].division), sequences(all.ways[*all.best].batch),
                             in_percent(all.gap), all.searches);
 }
 

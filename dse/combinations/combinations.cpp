@@ -85,6 +85,7 @@ constexpr auto kTraits = std::to_array<TraitInfo>({
     {kPadded, Group::kOptions, "padded mappings", ""},
     {kSplitDims, Group::kOptions, "mappings with two loops over a dim at a level", ""},
     {kLegal, Group::kOptions, "legal mappings", "--legal"},
+    {kServed, Group::kOptions, "served models", ""},
 });
 
 constexpr std::string_view kNetworkObjectives = "runtime, energy, edp, ed2p or perf-per-watt";
@@ -143,6 +144,7 @@ std::span<const Refusal> refusals() {
       {kOtherMappers, {kCertificate}, "the mapper {} proves nothing part by part", "--mapper exact"},
       {kOtherMappers, {kGap}, "mapper {} proves no gap", "the mapper exact"},
       {{kDesign}, kOtherMappers, "the mapper proves no bounds", "exact"},
+      {{kDesign}, {kServed}, "no bound of many designs together is proven for serving", "pliant sweep"},
       {{kFrontier}, {kGap}, "of a frontier", "a single --objective"},
       {{kNetwork, kFrontier}, {kPredict}, "of more than one layer at a time", "--layers and a single --objective"},
       {{kEdpOverUtilization}, {kPredict}, "a prediction has no utilization", "another --objective"},
@@ -179,19 +181,19 @@ std::span<const Refusal> refusals() {
 // What a question has nothing to do with.
 std::span<const Absence> absences() {
   static const std::vector<Absence> all{
-      {kNetwork, {kLegal}},
-      {kMap, {kUnrelated, kResidency, kOutside, kTiles, kLegal}},
-      {kFrontier, {kUnrelated, kResidency, kOutside, kTiles, kLegal}},
-      {kWorkload, {kUnrelated, kResidency, kOutside, kTiles, kLegal}},
+      {kNetwork, {kLegal, kServed}},
+      {kMap, {kUnrelated, kResidency, kOutside, kTiles, kLegal, kServed}},
+      {kFrontier, {kUnrelated, kResidency, kOutside, kTiles, kLegal, kServed}},
+      {kWorkload, {kUnrelated, kResidency, kOutside, kTiles, kLegal, kServed}},
       {kSweep, {kSave, kPredict, kLegal}},
       {kDesign, {kSave, kCertificate, kPredict, kBudget, kGoma, kLegal}},
       {kVerify,
-       {kPredict, kSave, kCertificate, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kLegal}},
+       {kPredict, kSave, kCertificate, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kLegal, kServed}},
       {kTimeloop,
-       {kPredict, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kCertificate, kGap, kLegal}},
+       {kPredict, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kCertificate, kGap, kLegal, kServed}},
       {kZigzag,
-       {kPredict, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kCertificate, kGap, kLegal}},
-      {kC, {kPredict, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kCertificate, kGap, kLegal}},
+       {kPredict, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kCertificate, kGap, kLegal, kServed}},
+      {kC, {kPredict, kUnrelated, kResidency, kOutside, kTiles, kInferences, kDeadline, kCertificate, kGap, kLegal, kServed}},
       {kFlexion,
        {kPredict,
         kLocal,
@@ -221,11 +223,11 @@ std::span<const Absence> absences() {
         kTiles,
         kInferences,
         kDeadline,
-        kLegal}},
+        kLegal, kServed}},
       {kCount, {kPredict, kLocal,   kGenetic,    kRandom,      kExhaustive,         kGoma,
                 kRuntime, kEnergy,  kEd2p,       kPerfPerWatt, kEdpOverUtilization, kGap,
                 kBudget,  kThreads, kSave,       kCertificate, kUnrelated,          kResidency,
-                kOutside, kTiles,   kInferences, kDeadline}},
+                kOutside, kTiles,   kInferences, kDeadline, kServed}},
   };
   return all;
 }

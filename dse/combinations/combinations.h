@@ -92,8 +92,9 @@ enum class Trait : std::uint8_t {
   kPadded,
   kSplitDims,  ///< two loops over one dim at a level
   kLegal,      ///< count --legal
+  kServed,     ///< a language model that is served
 };
-inline constexpr std::size_t kTraitCount = static_cast<std::size_t>(Trait::kLegal) + 1;
+inline constexpr std::size_t kTraitCount = static_cast<std::size_t>(Trait::kServed) + 1;
 
 /// Of the traits of one group a question has one; of those of kOptions, any.
 enum class TraitGroup : std::uint8_t {

@@ -420,6 +420,7 @@ void check_design_sweep(const Sweep& sweep) {
   };
   if (!sweep.goals) throw refuse("minimize", "missing", "one to three columns, such as [area_um2, edp_pj_cycles]");
   check_works(sweep.name, Traits{Trait::kDesign}.add(TraitGroup::kMappers, sweep.mapper), "mapper");
+  check_works(sweep.name, Traits{Trait::kDesign}.add_if(!sweep.served.empty(), Trait::kServed), "workloads");
 }
 
 namespace {

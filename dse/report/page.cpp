@@ -22,13 +22,13 @@ using nlohmann::ordered_json;
 namespace {
 
 /// In the order in which they build on each other; one script of them all.
-constexpr const char* kScripts[] = {"data.js",     "format.js",  "theme.js",    "files.js",      "charts.js",
-                                    "together.js", "filters.js", "frontier.js", "recommend.js",  "flexibility.js",
-                                    "hardware.js", "space.js",   "design.js",   "inside.js",     "residency.js",
-                                    "mapping.js",  "compare.js", "venn.js",     "provenance.js", "main.js"};
+constexpr const char* kScripts[] = {
+    "data.js",      "format.js",    "theme.js",       "files.js",    "charts.js",  "together.js",   "filters.js",
+    "frontier.js",  "recommend.js", "flexibility.js", "hardware.js", "space.js",   "design.js",     "inside.js",
+    "residency.js", "mapping.js",   "compare.js",     "venn.js",     "serving.js", "provenance.js", "main.js"};
 constexpr const char* kSpecs[] = {"frontier", "knee",      "classes", "isolation",   "overhead", "flexion",
                                   "array",    "scaling",   "stacked", "utilization", "roofline", "timeline",
-                                  "bars",     "layerbars", "space",   "residency"};
+                                  "bars",     "layerbars", "space",   "residency",   "serving"};
 
 std::string dump(const ordered_json& json) { return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 

@@ -69,6 +69,24 @@ void append_sets(arrow::ListBuilder& list, const DesignRow& row) {
   }
 }
 
+void serving_columns(RowColumns<DesignRow>& all, const std::vector<DesignRow>& rows) {
+  using Cost = DesignRow::Serving::Cost;
+  const auto cost = [](const DesignRow& row) {
+    return row.serving && row.serving->cost ? &*row.serving->cost : nullptr;
+  };
+  const auto step = [](const DesignRow& row) {
+    return row.serving && row.serving->cost && row.serving->cost->tpot_s ? &*row.serving->cost->tpot_s : nullptr;
+  };
+  all.real_of("ttft_s", cost, [](const Cost& c) { return c.ttft_s; });
+  all.real_of("tpot_s", step, [](double t) { return t; });
+  all.real_of("served_tokens_per_s", cost, [](const Cost& c) { return c.tokens_per_s; });
+  all.real_of("tokens_per_j", cost, [](const Cost& c) { return c.tokens_per_j; });
+  all.real_of("serving_gap", cost, [](const Cost& c) { return c.gap; });
+  all.add<arrow::Int64Builder>("largest_batch", arrow::int64(), rows, [](arrow::Int64Builder& b, const DesignRow& row) {
+    must(row.serving && row.serving->largest_batch ? b.Append(*row.serving->largest_batch) : b.AppendNull());
+  });
+}
+
 }  // namespace
 
 std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const std::vector<DesignRow>& rows) {
@@ -136,6 +154,7 @@ std::shared_ptr<arrow::Table> designs_table(const Provenance& provenance, const 
     all.real_of(fmt::format("w_f{}", kSuffix[i]), flexion, [i](const DesignRow::Flexion& f) { return f.w_f[i]; });
   all.add<arrow::ListBuilder>("flexion_sets", sets_type(), rows, append_sets);
   residency_columns(all, rows);
+  serving_columns(all, rows);
   return all.table(provenance);
 }
 

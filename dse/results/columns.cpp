@@ -49,7 +49,7 @@ constexpr std::array<ColumnInfo, 31> kLayers = {{
      "row, its certificate included, is of the layer by itself, with every tensor outside"},
 }};
 
-constexpr std::array<ColumnInfo, 67> kDesigns = {{
+constexpr std::array<ColumnInfo, 73> kDesigns = {{
     {"design_id", "1", "place of the design in the full product of the sweep's axes"},
     {"flexibility", "", "flexibility as the sweep names it; own = the accelerator file's rules"},
     {"class", "", "bits T O P S of the flexibility in force"},
@@ -133,6 +133,12 @@ constexpr std::array<ColumnInfo, 67> kDesigns = {{
     {"residency_tensors", "",
      "every tensor that is read again: the node that makes it, elements, from_step and to_step, the level where it "
      "lives (empty: outside), and whether it is passed on there in tiles"},
+    {"ttft_s", "s", "of a served language model: time to the first token; empty of others, as the next five"},
+    {"tpot_s", "s", "mean time of each further token"},
+    {"served_tokens_per_s", "1/s", "tokens made / time from the start to the last of them"},
+    {"tokens_per_j", "1/J", "tokens made / energy of prompts and decode steps"},
+    {"serving_gap", "1", "largest gap of a phase between time (or energy) and proven lower bound"},
+    {"largest_batch", "1", "sequences that fit into the memory beside the weights; empty where it has no limit"},
 }};
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace pliant {
 
 /// Raised whenever a column changes its name, type or meaning.
-inline constexpr int kTableSchema = 7;
+inline constexpr int kTableSchema = 8;
 /// Tables since this one lack columns of later ones and differ in nothing else: who asks for columns by name reads
 /// them.
 inline constexpr int kOldestReadSchema = 6;

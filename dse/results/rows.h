@@ -112,6 +112,18 @@ struct DesignRow {
     std::shared_ptr<const Accelerator> accelerator;
   };
   std::optional<Residency> residency;
+  /// Only of a language model that is served (docs/serving.md).
+  struct Serving {
+    std::optional<std::int64_t> largest_batch;  ///< nullopt = nothing limits it
+    struct Cost {
+      double ttft_s = 0;
+      std::optional<double> tpot_s;
+      double tokens_per_s = 0, tokens_per_j = 0, gap = 0;
+    };
+    std::optional<Cost> cost;
+    std::string problem;  ///< why there is none
+  };
+  std::optional<Serving> serving;
 };
 
 /// What every part file says about itself.

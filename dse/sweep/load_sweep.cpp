@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sweep file from top to bottom. The blocks that need more than a few lines are read in read_*.cpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 #include <system_error>
 
+#include "core/input/machine_parts.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "core/input/yaml_text.h"
@@ -202,6 +204,18 @@ void note_technologies(SweepReading& reading) {
   }
 }
 
+/// One served chip uses its vector unit, which no design names.
+void note_vector_units(SweepReading& reading) {
+  if (reading.sweep.served.empty()) return;
+  for (const std::string& name : reading.sweep.accelerators) {
+    const auto unit = load_machine_parts(reading.library, name, reading.sweep.settings).vector;
+    if (unit)
+      reading.note_input("vector", name,
+                         fmt::format("{} {} {} {} {}", unit->lanes, fmt::join(unit->ops, " "), unit->rotary_ops,
+                                     unit->sampling_ops, unit->pj_per_op));
+  }
+}
+
 /// The hash of what the file says, whatever its layout.
 void note_sweep(SweepReading& reading) {
   Sweep& sweep = reading.sweep;
@@ -333,6 +347,7 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   check_number_of_designs(sweep, root, overrides.most_designs);
   reading.problems.throw_if_any();
   note_technologies(reading);
+  note_vector_units(reading);
   note_sweep(reading);
   return std::move(sweep);
 }

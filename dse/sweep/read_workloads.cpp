@@ -7,6 +7,7 @@
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/open.h"
+#include "dse/serving/models.h"
 #include "dse/sweep/name_pattern.h"
 #include "dse/sweep/sweep_keys.h"
 #include "dse/sweep/sweep_reading.h"
@@ -124,6 +125,57 @@ std::vector<Workload> with_batches(const Cursor& batch, const Workload& workload
   return all;
 }
 
+/// A language model that is served: its workload is the prompts of a batch, and every design says besides what serving
+/// costs. One for each size of `batch:`.
+std::vector<Workload> read_served(SweepReading& reading, const Cursor& item, const Cursor& named) {
+  const auto name = named.text("a shipped model or a config.json");
+  if (!name) return {};
+  serving::ServingAsk ask;
+  try {
+    serving::NamedModel model = serving::load_model(reading.library, reading.beside(*name));
+    ask.model_name = model.name;
+    ask.model = std::move(model.model);
+  } catch (const InputError& error) {
+    reading.relay(named, error);
+    return {};
+  }
+  if (const auto c = item.find("prompt")) ask.prompt = c->count(1, kMostBatch).value_or(1);
+  if (const auto c = item.find("output")) ask.output = c->count(1, kMostBatch).value_or(1);
+  if (const auto c = item.find("chunk")) ask.chunk = c->count(1, kMostBatch).value_or(1);
+  if (const auto c = item.find("weight_bits")) ask.weight_bits = static_cast<int>(c->count(1, 64).value_or(8));
+  if (const auto c = item.find("kv_bits")) ask.kv_bits = static_cast<int>(c->count(1, 64).value_or(8));
+  if (const auto c = item.find("memory")) {
+    const Parsed<Count> bytes = parse_bytes(c->text().value_or(""));
+    if (const auto* error = std::get_if<UnitError>(&bytes)) {
+      c->problem(error->what, error->expected, error->did_you_mean);
+    } else {
+      ask.memory_bytes = static_cast<double>(std::get<Count>(bytes));
+    }
+  }
+  std::vector<Workload> all;
+  std::vector<Count> batches{1};
+  if (const auto batch = item.find("batch")) {
+    batches.clear();
+    for (const Cursor& size : one_or_list(*batch)) batches.push_back(size.count(1, kMostBatch).value_or(1));
+  }
+  const auto given = item.find("name");
+  const std::string base =
+      given ? given->name().value_or("") : fmt::format("{}_serve_{}_{}", ask.model_name, ask.prompt, ask.output);
+  for (const Count batch : batches) {
+    ask.batch = batch;
+    std::string own = batches.size() > 1 || batch > 1 ? fmt::format("{}_batch{}", base, batch) : base;
+    all.push_back(pass_workload(ask.model, own, {.length = ask.prompt, .batch = batch}));
+    // What a decode step is made of tells models apart whose prompts are the same.
+    const Workload step = pass_workload(
+        ask.model, own, {.is_prefill = false, .length = ask.prompt + ask.output, .batch = batch});
+    reading.note_input("served", own,
+                       fmt::format("{} {} {} {} {} {}\n{}", ask.output, ask.chunk, ask.weight_bits.value_or(0),
+                                   ask.kv_bits.value_or(0), ask.memory_bytes.value_or(0), batch, write_workload(step)));
+    reading.sweep.served.emplace(std::move(own), ask);
+  }
+  return all;
+}
+
 std::vector<Workload> read_workload(SweepReading& reading, const Cursor& item) {
   if (item.node().is_scalar()) {
     const auto found = find_workload(reading, item);
@@ -132,6 +184,12 @@ std::vector<Workload> read_workload(SweepReading& reading, const Cursor& item) {
   if (!item.only_keys(keys::kSweepWorkload, "a name, or {workload: NAME, layers: [...]}")) return {};
   const auto named = item.find("workload");
   const auto layers = item.find("layers");
+  const auto served = item.find("serve");
+  if (served && (named || layers))
+    return served->problem("beside a workload or layers", "one of them"), std::vector<Workload>{};
+  if (served) return read_served(reading, item, *served);
+  for (const char* key : {"prompt", "output", "chunk", "weight_bits", "kv_bits", "memory"})
+    if (const auto c = item.find(key)) c->problem("of a workload that is not served", "serve: MODEL beside it");
   if (!named && !layers) return item.require("workload", "a shipped name or a file"), std::vector<Workload>{};
   std::optional<Workload> workload = named ? find_workload(reading, *named) : Workload{"layers", "", {}, {}};
   if (!workload) return {};

@@ -24,8 +24,12 @@ std::optional<double> in_time(const DesignRow& row) {
   return row.in_time ? std::optional(row.in_time->physical.*member) : std::nullopt;
 }
 
+const DesignRow::Serving::Cost* served(const DesignRow& row) {
+  return row.serving && row.serving->cost ? &*row.serving->cost : nullptr;
+}
+
 using Cost = DesignRow::Cost;
-constexpr std::array<ResultName, 12> kResults{{
+constexpr std::array<ResultName, 17> kResults{{
     {"energy_pj", false, cost<&Cost::energy_pj>},
     {"runtime_cycles", false, cost<&Cost::runtime_cycles>},
     {"edp_pj_cycles", false, cost<&Cost::edp_pj_cycles>},
@@ -39,6 +43,19 @@ constexpr std::array<ResultName, 12> kResults{{
     {"inferences_per_s", true,
      [](const DesignRow& row) { return row.in_time ? std::optional(row.in_time->inferences_per_s) : std::nullopt; }},
     {"tokens_per_s", true, [](const DesignRow& row) { return row.in_time ? row.in_time->tokens_per_s : std::nullopt; }},
+    {"ttft_s", true,
+     [](const DesignRow& row) { return served(row) ? std::optional(served(row)->ttft_s) : std::nullopt; }},
+    {"tpot_s", true, [](const DesignRow& row) { return served(row) ? served(row)->tpot_s : std::nullopt; }},
+    {"served_tokens_per_s", true,
+     [](const DesignRow& row) { return served(row) ? std::optional(served(row)->tokens_per_s) : std::nullopt; }},
+    {"tokens_per_j", true,
+     [](const DesignRow& row) { return served(row) ? std::optional(served(row)->tokens_per_j) : std::nullopt; }},
+    {"largest_batch", true,
+     [](const DesignRow& row) {
+       return row.serving && row.serving->largest_batch
+                  ? std::optional(static_cast<double>(*row.serving->largest_batch))
+                  : std::nullopt;
+     }},
 }};
 
 const ResultName* find_result(std::string_view name) {

@@ -22,6 +22,7 @@
 #include "dse/sweep/network_task.h"
 #include "dse/sweep/part_writer.h"
 #include "dse/sweep/result_limits.h"
+#include "dse/sweep/serving_task.h"
 #include "dse/sweep/sweep_dataset.h"
 #include "dse/sweep/sweep_task.h"
 
@@ -52,6 +53,7 @@ struct Token {
   bool asks = false;                          ///< layers, and networks whose tensors may stay on chip
   std::shared_ptr<const TaskResult> result;   ///< of what is asked, once known
   std::optional<DesignRow::Flexion> flexion;  ///< workload ends
+  std::optional<DesignRow::Serving> serving;  ///< workload ends
   bool given_up = false;
 };
 using TokenPtr = std::shared_ptr<Token>;
@@ -254,6 +256,8 @@ class SweepRun {
     if (token->kind == Token::Kind::kWorkloadEnd && sweep_->flexion && !options_.stop.stop_requested()) {
       token->flexion = design_flexion(*token->workload, *token->design);
     }
+    if (token->kind == Token::Kind::kWorkloadEnd)
+      token->serving = solve_serving(*sweep_, *token->design, *token->workload, options_.stop);
     if (!token->asks || token->result) return token;
     if (token->source == Token::Source::kEarlierToken) return token;
     if (token->source == Token::Source::kStore) {
@@ -333,6 +337,8 @@ class SweepRun {
     if (part_given_up_ || workload_rows_.size() < layers) return;
     DesignRow row = summarize(*token.design, *token.workload, workload_rows_.data(), layers, token.result);
     row.flexion = token.flexion;
+    take_serving(token.serving, row);
+    part_given_up_ |= sweep_->served.contains(token.workload->name) && !token.serving && token.design->accelerator;
     if (sweep_->flexion && !token.flexion && token.design->accelerator) part_given_up_ = true;
     const std::int64_t id = row.design->design_id;
     apply_limits(

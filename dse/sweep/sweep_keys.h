@@ -18,7 +18,8 @@ inline constexpr std::array<std::string_view, 22> kSweep{
     "vary",           "flexibility", "factorization", "objective",   "mapper",   "constraints",
     "budget_seconds", "gap",         "seed",          "flexion",     "minimize", "mix",
     "network",        "residency",   "inferences",    "fusion"};
-inline constexpr std::array<std::string_view, 4> kSweepWorkload{"workload", "layers", "name", "batch"};
+inline constexpr std::array<std::string_view, 11> kSweepWorkload{
+    "workload", "layers", "name", "batch", "serve", "prompt", "output", "chunk", "weight_bits", "kv_bits", "memory"};
 inline constexpr std::array<std::string_view, 2> kSweepMapper{"name", "options"};
 inline constexpr std::array<std::string_view, 2> kSweepGoal{"column", "workload"};
 inline constexpr std::array<std::string_view, 2> kSweepMix{"of", "weights"};

@@ -16,6 +16,7 @@
 #include "dse/sweep/network_rows.h"
 #include "dse/sweep/network_task.h"
 #include "dse/sweep/run_sweep.h"
+#include "dse/sweep/serving_task.h"
 #include "dse/sweep/sweep_task.h"
 
 namespace pliant {
@@ -285,6 +286,11 @@ class Verification {
     compare("compute_units", of(now.hardware, [](const auto& h) { return h.compute_units; }));
     compare("buffer_bits", of(now.hardware, [](const auto& h) { return h.buffer_bits; }));
     if (Sweep::asked_whole(workload) && design.accelerator && !network) return;  // not in the sample
+    const auto serving = solve_serving(*sweep_, design, workload, proofs_.options.stop);
+    const auto served = serving ? serving->cost : std::nullopt;
+    compare("ttft_s", of(served, [](const auto& c) { return c.ttft_s; }));
+    compare("tpot_s", served ? served->tpot_s : std::nullopt);
+    compare("tokens_per_j", of(served, [](const auto& c) { return c.tokens_per_j; }));
     compare("energy_pj", of(now.cost, [](const auto& c) { return c.energy_pj; }));
     compare("runtime_cycles", of(now.cost, [](const auto& c) { return c.runtime_cycles; }));
     compare("edp_pj_cycles", of(now.cost, [](const auto& c) { return c.edp_pj_cycles; }));

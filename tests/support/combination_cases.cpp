@@ -16,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 using enum Trait;
 
-/// Not factors: GOMA has a template of its own, what a mapping is like follows from the search, and faces are compared
-/// by tests/python.
-const Traits kNoFactors{kGoma, kRemainders, kPadded, kSplitDims, kLegal, kCommandLine, kPython};
+/// Not factors: GOMA has a template of its own, what a mapping is like follows from the search, faces are compared by
+/// tests/python, and served models have tests of their own.
+const Traits kNoFactors{kGoma, kRemainders, kPadded, kSplitDims, kLegal, kServed, kCommandLine, kPython};
 
 std::vector<CombinationFactor> make_factors() {
   std::vector<CombinationFactor> all;

@@ -82,6 +82,7 @@ async function redraw() {
   await drawCompare();
   await drawFlexibility();
   await drawHardware();
+  await drawServing();
   ready("all");
 }
 

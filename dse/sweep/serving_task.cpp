@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/sweep/serving_task.h"
+
+#include <fmt/format.h>
+
+#include "dse/serving/serve.h"
+#include "dse/sweep/result_limits.h"
+
+namespace pliant {
+
+namespace {
+
+serving::Request request_on(const serving::ServingAsk& ask, const DesignPoint& design, const std::stop_token& stop) {
+  serving::Request request = ask;
+  request.accelerator = *design.accelerator;
+  request.parts = design.parts;
+  request.factorization = design.factorization;
+  request.objective = design.objective == Objective::kEnergy ? Objective::kEnergy : Objective::kRuntime;
+  request.search.gap = request.gap / 4;  // as `pliant serve`
+  request.search.threads = kThreadsOfCaller;
+  request.search.stop = stop;
+  return request;
+}
+
+}  // namespace
+
+std::optional<DesignRow::Serving> solve_serving(const Sweep& sweep, const DesignPoint& design, const Workload& workload,
+                                                const std::stop_token& stop) {
+  const auto asked = sweep.served.find(workload.name);
+  if (asked == sweep.served.end() || !design.accelerator || stop.stop_requested()) return std::nullopt;
+  const serving::Request request = request_on(asked->second, design, stop);
+  DesignRow::Serving figures;
+  try {
+    serving::check_request(request, "serve");
+  } catch (const InputError& error) {
+    figures.problem = fmt::format("cannot be served: {}", error.diagnostics().front().what);
+    return figures;
+  }
+  const serving::MemoryNeed need = serving::memory_need(request);
+  if (need.largest_batch) figures.largest_batch = *need.largest_batch;
+  if (!need.fits()) {
+    figures.problem = fmt::format("does not fit into {}: {:.4g} GB of {:.4g} GB, at most {} sequence{}", need.memory,
+                                  need.all_bytes() * 1e-9, *need.capacity_bytes * 1e-9, *need.largest_batch,
+                                  *need.largest_batch == 1 ? "" : "s");
+    return figures;
+  }
+  try {
+    const serving::Served served = serving::serve(request);
+    figures.cost = {served.ttft_s, served.tpot_s, served.tokens_per_s, served.tokens_per_j, served.gap};
+  } catch (const serving::NoMapping& none) {
+    figures.problem = fmt::format("{}: no mapping while it is served", none.layer);
+  }
+  if (stop.stop_requested()) return std::nullopt;
+  return figures;
+}
+
+void take_serving(const std::optional<DesignRow::Serving>& serving, DesignRow& row) {
+  if (!serving) return;
+  row.serving = serving;
+  if (serving->cost || row.status != to_string(TaskStatus::kSolved)) return;
+  row.status = kOverLimit;
+  row.reason = serving->problem;
+}
+
+}  // namespace pliant
