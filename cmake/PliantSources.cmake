@@ -3,7 +3,7 @@
 # answer of other code is taken for one of this code. It is made anew whenever one of them changes.
 
 set(answering "")
-foreach(folder core flex costmodel dse/audit dse/import dse/mappers dse/results dse/sweep)
+foreach(folder core flex costmodel dse/audit dse/import dse/mappers dse/results dse/serving dse/sweep)
   file(GLOB_RECURSE sources RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
        "${CMAKE_SOURCE_DIR}/${folder}/*.h" "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
   list(APPEND answering ${sources})

@@ -39,8 +39,9 @@ std::string memory_text(const serving::MemoryNeed& need) {
       fmt::format("memory of a chip: weights {}, cache {} ({} a sequence), activations {}", bytes(need.weights_bytes),
                   bytes(need.cache_bytes), bytes(need.cache_bytes_per_sequence), bytes(need.activations_bytes));
   if (need.capacity_bytes)
-    text += fmt::format("; {} of {} {}; at most {} fit{}\n", bytes(need.all_bytes()), need.memory,
-                        bytes(*need.capacity_bytes), sequences(*need.largest_batch), *need.largest_batch == 1 ? "s" : "");
+    text +=
+        fmt::format("; {} of {} {}; at most {} fit{}\n", bytes(need.all_bytes()), need.memory,
+                    bytes(*need.capacity_bytes), sequences(*need.largest_batch), *need.largest_batch == 1 ? "s" : "");
   else
     text += fmt::format("; {} has no limit (--memory says one)\n", need.memory);
   return text;

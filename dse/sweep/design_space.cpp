@@ -240,8 +240,7 @@ DesignPoint DesignSpace::design(std::int64_t i) {
   design.objective = sweep_->objectives[variant % sweep_->objectives.size()];
   design.accelerator = flexible(flexibility, design.problem);
   if (design.accelerator && !sweep_->served.empty())
-    design.parts =
-        load_machine_parts(library_, sweep_->accelerators[current_.accelerator_index], current_.settings);
+    design.parts = load_machine_parts(library_, sweep_->accelerators[current_.accelerator_index], current_.settings);
   if (design.accelerator && sweep_->deadlines) design.deadlines = deadlines(*design.accelerator);
   DesignKey key;
   key.design_id = i;

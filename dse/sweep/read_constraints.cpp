@@ -24,7 +24,8 @@ std::vector<std::string> names_of(const SweepReading& reading, std::size_t accel
   for (const auto& [parameter, value] : reading.sweep.parameters[accelerator])
     if (!reading.varied.contains(parameter)) known.push_back(parameter);
   known.insert(known.end(), kDerived.begin(), kDerived.end());
-  known.insert(known.end(), result_names().begin(), result_names().end());
+  for (const std::string& name : result_names())
+    if (!needs_serving(name) || !reading.sweep.served.empty()) known.push_back(name);
   for (const Level& level : reading.bases[accelerator].accelerator.levels) {
     for (const std::string_view number : kLevelNumbers) {
       const bool of_memory = number.starts_with("capacity");
@@ -44,6 +45,12 @@ bool check_name(const SweepReading& reading, const Cursor& at, const std::string
     return false;
   }
   return true;
+}
+
+bool check_served(const SweepReading& reading, const Cursor& at, const std::string& name) {
+  if (!needs_serving(name) || !reading.sweep.served.empty()) return true;
+  at.problem(fmt::format("{} has no value: no workload is served", name), "a workload {serve: MODEL}");
+  return false;
 }
 
 bool names_result(const Constraint& constraint) {
@@ -76,7 +83,8 @@ void read_constraints(SweepReading& reading, const Cursor& constraints) {
     }
     const Constraint& constraint = std::get<Constraint>(parsed);
     bool good = true;
-    for (const std::string& name : constraint.names()) good = check_name(reading, item, name) && good;
+    for (const std::string& name : constraint.names())
+      good = check_served(reading, item, name) && check_name(reading, item, name) && good;
     for (const std::string& name : constraint.names()) good = good && check_clock(reading, item, name);
     if (!good) continue;
     (names_result(constraint) ? reading.sweep.result_limits : reading.sweep.constraints).push_back(constraint);

@@ -166,8 +166,8 @@ std::vector<Workload> read_served(SweepReading& reading, const Cursor& item, con
     std::string own = batches.size() > 1 || batch > 1 ? fmt::format("{}_batch{}", base, batch) : base;
     all.push_back(pass_workload(ask.model, own, {.length = ask.prompt, .batch = batch}));
     // What a decode step is made of tells models apart whose prompts are the same.
-    const Workload step = pass_workload(
-        ask.model, own, {.is_prefill = false, .length = ask.prompt + ask.output, .batch = batch});
+    const Workload step =
+        pass_workload(ask.model, own, {.is_prefill = false, .length = ask.prompt + ask.output, .batch = batch});
     reading.note_input("served", own,
                        fmt::format("{} {} {} {} {} {}\n{}", ask.output, ask.chunk, ask.weight_bits.value_or(0),
                                    ask.kv_bits.value_or(0), ask.memory_bytes.value_or(0), batch, write_workload(step)));

@@ -8,9 +8,11 @@
 namespace pliant {
 namespace {
 
+enum class Needs : std::uint8_t { kNothing, kClock, kServing };  // Serving has a clock, too.
+
 struct ResultName {
   std::string_view name;
-  bool needs_clock = false;
+  Needs needs = Needs::kNothing;
   std::optional<double> (*value)(const DesignRow&) = nullptr;
 };
 
@@ -29,28 +31,30 @@ const DesignRow::Serving::Cost* served(const DesignRow& row) {
 }
 
 using Cost = DesignRow::Cost;
+using enum Needs;
 constexpr std::array<ResultName, 17> kResults{{
-    {"energy_pj", false, cost<&Cost::energy_pj>},
-    {"runtime_cycles", false, cost<&Cost::runtime_cycles>},
-    {"edp_pj_cycles", false, cost<&Cost::edp_pj_cycles>},
-    {"sum_layer_edp_pj_cycles", false, cost<&Cost::sum_layer_edp_pj_cycles>},
-    {"utilization", false, cost<&Cost::utilization>},
-    {"latency_s", true, in_time<&Physical::latency_s>},
-    {"energy_mj", true, in_time<&Physical::energy_mj>},
-    {"power_w", true, in_time<&Physical::power_w>},
-    {"tops", true, in_time<&Physical::tops>},
-    {"tops_per_w", true, in_time<&Physical::tops_per_w>},
-    {"inferences_per_s", true,
+    {"energy_pj", kNothing, cost<&Cost::energy_pj>},
+    {"runtime_cycles", kNothing, cost<&Cost::runtime_cycles>},
+    {"edp_pj_cycles", kNothing, cost<&Cost::edp_pj_cycles>},
+    {"sum_layer_edp_pj_cycles", kNothing, cost<&Cost::sum_layer_edp_pj_cycles>},
+    {"utilization", kNothing, cost<&Cost::utilization>},
+    {"latency_s", kClock, in_time<&Physical::latency_s>},
+    {"energy_mj", kClock, in_time<&Physical::energy_mj>},
+    {"power_w", kClock, in_time<&Physical::power_w>},
+    {"tops", kClock, in_time<&Physical::tops>},
+    {"tops_per_w", kClock, in_time<&Physical::tops_per_w>},
+    {"inferences_per_s", kClock,
      [](const DesignRow& row) { return row.in_time ? std::optional(row.in_time->inferences_per_s) : std::nullopt; }},
-    {"tokens_per_s", true, [](const DesignRow& row) { return row.in_time ? row.in_time->tokens_per_s : std::nullopt; }},
-    {"ttft_s", true,
+    {"tokens_per_s", kClock,
+     [](const DesignRow& row) { return row.in_time ? row.in_time->tokens_per_s : std::nullopt; }},
+    {"ttft_s", kServing,
      [](const DesignRow& row) { return served(row) ? std::optional(served(row)->ttft_s) : std::nullopt; }},
-    {"tpot_s", true, [](const DesignRow& row) { return served(row) ? served(row)->tpot_s : std::nullopt; }},
-    {"served_tokens_per_s", true,
+    {"tpot_s", kServing, [](const DesignRow& row) { return served(row) ? served(row)->tpot_s : std::nullopt; }},
+    {"served_tokens_per_s", kServing,
      [](const DesignRow& row) { return served(row) ? std::optional(served(row)->tokens_per_s) : std::nullopt; }},
-    {"tokens_per_j", true,
+    {"tokens_per_j", kServing,
      [](const DesignRow& row) { return served(row) ? std::optional(served(row)->tokens_per_j) : std::nullopt; }},
-    {"largest_batch", true,
+    {"largest_batch", kServing,
      [](const DesignRow& row) {
        return row.serving && row.serving->largest_batch
                   ? std::optional(static_cast<double>(*row.serving->largest_batch))
@@ -77,7 +81,12 @@ const std::vector<std::string>& result_names() {
 
 bool needs_clock(std::string_view result_name) {
   const ResultName* found = find_result(result_name);
-  return found != nullptr && found->needs_clock;
+  return found != nullptr && found->needs != Needs::kNothing;
+}
+
+bool needs_serving(std::string_view result_name) {
+  const ResultName* found = find_result(result_name);
+  return found != nullptr && found->needs == Needs::kServing;
 }
 
 std::optional<double> result_value(const DesignRow& row, std::string_view name) {

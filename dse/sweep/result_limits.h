@@ -17,6 +17,7 @@ namespace pliant {
 const std::vector<std::string>& result_names();
 /// It has a value only where the accelerator has a clock.
 bool needs_clock(std::string_view result_name);
+bool needs_serving(std::string_view result_name);  ///< a language model that is served
 
 /// nullopt for other names and for rows without that value.
 std::optional<double> result_value(const DesignRow& row, std::string_view name);

@@ -62,4 +62,21 @@ void take_serving(const std::optional<DesignRow::Serving>& serving, DesignRow& r
   row.reason = serving->problem;
 }
 
+std::array<std::pair<const char*, std::optional<double>>, 6> serving_values(
+    const std::optional<DesignRow::Serving>& serving) {
+  const auto cost = serving ? serving->cost : std::nullopt;
+  const auto of = [&](double DesignRow::Serving::Cost::*member) {
+    return cost ? std::optional(*cost.*member) : std::nullopt;
+  };
+  using Cost = DesignRow::Serving::Cost;
+  std::optional<double> largest;
+  if (serving && serving->largest_batch) largest = static_cast<double>(*serving->largest_batch);
+  return {{{"ttft_s", of(&Cost::ttft_s)},
+           {"tpot_s", cost ? cost->tpot_s : std::nullopt},
+           {"served_tokens_per_s", of(&Cost::tokens_per_s)},
+           {"tokens_per_j", of(&Cost::tokens_per_j)},
+           {"serving_gap", of(&Cost::gap)},
+           {"largest_batch", largest}}};
+}
+
 }  // namespace pliant

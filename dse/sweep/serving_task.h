@@ -2,8 +2,10 @@
 // What a workload of a sweep that is a served language model costs to serve on a design: docs/serving.md.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 #include "dse/results/rows.h"
 #include "dse/sweep/design_space.h"
@@ -16,5 +18,9 @@ std::optional<DesignRow::Serving> solve_serving(const Sweep& sweep, const Design
 
 /// Puts the figures into the row; one that does not fit into the memory, or has a layer without a mapping, is marked.
 void take_serving(const std::optional<DesignRow::Serving>& serving, DesignRow& row);
+
+/// Its columns by name, each empty where the row is.
+std::array<std::pair<const char*, std::optional<double>>, 6> serving_values(
+    const std::optional<DesignRow::Serving>& serving);
 
 }  // namespace pliant

@@ -287,10 +287,8 @@ class Verification {
     compare("buffer_bits", of(now.hardware, [](const auto& h) { return h.buffer_bits; }));
     if (Sweep::asked_whole(workload) && design.accelerator && !network) return;  // not in the sample
     const auto serving = solve_serving(*sweep_, design, workload, proofs_.options.stop);
-    const auto served = serving ? serving->cost : std::nullopt;
-    compare("ttft_s", of(served, [](const auto& c) { return c.ttft_s; }));
-    compare("tpot_s", served ? served->tpot_s : std::nullopt);
-    compare("tokens_per_j", of(served, [](const auto& c) { return c.tokens_per_j; }));
+    if (proofs_.options.stop.stop_requested()) return;
+    for (const auto& [name, value] : serving_values(serving)) compare(name, value);
     compare("energy_pj", of(now.cost, [](const auto& c) { return c.energy_pj; }));
     compare("runtime_cycles", of(now.cost, [](const auto& c) { return c.runtime_cycles; }));
     compare("edp_pj_cycles", of(now.cost, [](const auto& c) { return c.edp_pj_cycles; }));

@@ -37,15 +37,22 @@ class Serving(reported.ReportedSweep):
         for row in self.designs:
             self.assertGreaterEqual(row["largest_batch"], 4)
             self.assertLess(row["largest_batch"], 1000)
-        self.assertTrue(self.page.text("#serving-note").startswith("4 points"), self.page.text("#serving-note"))
+        self.assertTrue(self.page.text("#serving-note").startswith("tiny_serve_32_5: 4 points"))
+        self.assertEqual({d["load"] for d in self.page.marks("chart-serving-users", "symbol")}, {"batch1", "batch4"})
 
     def test_points_are_the_rows(self):
-        users = sorted((1 / row["tpot_s"], row["served_tokens_per_s"]) for row in self.shown())
-        drawn = sorted((d["user"], d["tokens"]) for d in self.page.marks("chart-serving-users", "symbol"))
-        self.assertEqual(drawn, users)
-        joules = sorted((row["served_tokens_per_s"], row["tokens_per_j"]) for row in self.shown())
-        drawn = sorted((d["tokens"], d["joule"]) for d in self.page.marks("chart-serving-joules", "symbol"))
-        self.assertEqual(drawn, joules)
+        """To the seven digits that a page holds."""
+        charts = {
+            "chart-serving-users": ("user", lambda row: 1 / row["tpot_s"], "tokens", "served_tokens_per_s"),
+            "chart-serving-joules": ("tokens", lambda row: row["served_tokens_per_s"], "joule", "tokens_per_j"),
+        }
+        for chart, (x, x_of, y, column) in charts.items():
+            drawn = {(d["design"], d["workload"]): (d[x], d[y]) for d in self.page.marks(chart, "symbol")}
+            self.assertEqual(len(drawn), 4)
+            for row in self.shown():
+                point = drawn[row["design_id"], row["workload"]]
+                for shown, value in zip(point, (x_of(row), row[column]), strict=True):
+                    self.assertAlmostEqual(shown / value, 1, places=6)
 
     def test_a_click_chooses_the_design(self):
         mark = next(d for d in self.page.marks("chart-serving-joules", "symbol") if d["design"] == 1)

@@ -136,7 +136,8 @@ std::vector<std::string> mapper_options(const CombinationCase& one) {
 std::string draw_sweep(const CombinationCase& one) {
   std::string text =
       fmt::format("pliant: sweep\nname: small\naccelerator: {}\nworkloads: [{}]\nvary: {{cols: [1, 2]}}\n",
-                  one.file("accelerator.yaml"), one.file("workload.yaml"));
+                  one.file("accelerator.yaml"),
+                  one.has(kServed) ? "{serve: llama3_2_1b, prompt: 4, output: 2}" : one.file("workload.yaml"));
   text += fmt::format("factorization: {}\nobjective: {}\n", one.word(TraitGroup::kFactorizations),
                       one.word(TraitGroup::kObjectives));
   std::string options;

@@ -2,6 +2,13 @@
 // Of language models that are served: what a user sees against what the machine gives, and what a token costs. Every
 // batch is a workload of its own, so this view shows all of them, whatever the filter of workloads says.
 
+/** What the names of workloads begin with alike, whole words of them: the rest tells batches apart. */
+function commonStart(names) {
+  let start = names.length > 1 ? names[0] : "";
+  for (const name of names) while (!name.startsWith(start)) start = start.slice(0, -1);
+  return start.slice(0, start.lastIndexOf("_") + 1);
+}
+
 function servedRows() {
   if (!designs.has("ttft_s")) return [];
   return filtered({ workload: false })
@@ -9,7 +16,7 @@ function servedRows() {
     .map((row) => ({
       row,
       design: designs.get("design_id", row),
-      workload: shortName(designs.get("workload", row)),
+      workload: designs.get("workload", row),
       label: designs.get("label", row),
       user: 1 / designs.get("tpot_s", row),
       tokens: designs.get("served_tokens_per_s", row),
@@ -20,17 +27,19 @@ function servedRows() {
 }
 
 async function drawServing() {
-  const rows = thinned(servedRows());
+  const all = servedRows();
+  const start = commonStart([...new Set(all.map((one) => one.workload))]);
+  const rows = thinned(all.map((one) => ({ ...one, load: one.workload.slice(start.length) })));
   const section = document.getElementById("serving");
   section.hidden = rows.length === 0;
   if (section.hidden) return;
   const widest = rows.reduce((most, one) => Math.max(most, one.gap), 0);
   document.getElementById("serving-note").textContent =
-    `${rows.length} points, one for each design and batch. Times (or energies, where those are the objective) are within ` +
-    `${percent(widest)} of what is proven to be the least.`;
+    `${start ? `${start.slice(0, -1)}: ` : ""}${rows.length} points, one for each design and batch. Times (or ` +
+    `energies, where those are the objective) are within ${percent(widest)} of what is proven to be the least.`;
   const tip = (one) => [
     ["design", `${one.design}, ${one.label}`],
-    ["served", one.workload],
+    ["served", shortName(one.workload)],
     ["time to first token", shown("ttft_s", one.ttft)],
     ["tokens/s a user", plain(one.user, 4)],
     ["tokens/s", plain(one.tokens, 4)],

@@ -29,8 +29,8 @@ class ServedSweep : public ::testing::Test {
   Sweep read(const std::string& more, const std::string& entry = "prompt: 64, output: 9, batch: [1, 4]",
              const std::string& accelerator = "npu") const {
     return parse_sweep_text(library(),
-                            "pliant: sweep\nname: served\naccelerator: " + accelerator + "\nworkloads:\n  - {serve: " + file_ + ", " +
-                                entry + "}\nvary: {cols: [16, 32]}\n" + more,
+                            "pliant: sweep\nname: served\naccelerator: " + accelerator + "\nworkloads:\n  - {serve: " +
+                                file_ + ", " + entry + "}\nvary: {cols: [16, 32]}\n" + more,
                             "sweep.yaml");
   }
   std::string file_;
@@ -127,6 +127,11 @@ TEST_F(ServedSweep, KeysOfServingNeedAModel) {
                    "sweep.yaml"),
                InputError);
   EXPECT_THROW(read("", "prompt: 64, workload: alexnet"), InputError);
+  EXPECT_THROW(
+      parse_sweep_text(library(),
+                       "pliant: sweep\nname: s\naccelerator: npu\nworkloads: [alexnet]\nconstraints: ttft_s <= 1\n",
+                       "sweep.yaml"),
+      InputError);
 }
 
 }  // namespace
