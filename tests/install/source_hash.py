@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 program, root, build = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-rooms = ["core", "flex", "costmodel", "dse/audit", "dse/import", "dse/mappers", "dse/results", "dse/sweep"]
+rooms = ["core", "flex", "costmodel", "dse/audit", "dse/import", "dse/mappers", "dse/results", "dse/serving", "dse/sweep"]
 expected = sorted(
     path.relative_to(root).as_posix()
     for room in rooms
