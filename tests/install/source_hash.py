@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 program, root, build = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-rooms = ["core", "flex", "costmodel", "dse/audit", "dse/import", "dse/mappers", "dse/results", "dse/serving", "dse/sweep"]
+dse = ["audit", "import", "mappers", "results", "serving", "sweep"]
+rooms = ["core", "flex", "costmodel", *(f"dse/{room}" for room in dse)]
 expected = sorted(
     path.relative_to(root).as_posix()
     for room in rooms
