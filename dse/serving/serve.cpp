@@ -27,18 +27,27 @@ Flow flow_of(const Request& request) {
   return {batches, ceil_div(own, batches)};
 }
 
+/// One batch through all stages, with the energy of all batches; and the stage that takes longest.
+struct Passed {
+  Spent sum;
+  double slowest = 0, slowest_least = 0;
+};
+Passed pass(const std::vector<Spent>& stages, Count batches, bool energy) {
+  Passed passed;
+  for (const Spent& one : stages) {
+    passed.sum.cycles += one.cycles;
+    passed.sum.energy_pj += one.energy_pj * static_cast<double>(batches);
+    passed.sum.least += energy ? one.least * static_cast<double>(batches) : one.least;
+    passed.slowest = std::max(passed.slowest, one.cycles);
+    passed.slowest_least = std::max(passed.slowest_least, one.least);
+  }
+  return passed;
+}
+
 /// From the first to the last cycle when so many batches pass the stages: one passes all of them, the others come out
 /// at the pace of the slowest. No order is faster.
 Spent through(const std::vector<Spent>& stages, Count batches, bool energy) {
-  Spent sum;
-  double slowest = 0, slowest_least = 0;
-  for (const Spent& one : stages) {
-    sum.cycles += one.cycles;
-    sum.energy_pj += one.energy_pj * static_cast<double>(batches);
-    sum.least += energy ? one.least * static_cast<double>(batches) : one.least;
-    slowest = std::max(slowest, one.cycles);
-    slowest_least = std::max(slowest_least, one.least);
-  }
+  auto [sum, slowest, slowest_least] = pass(stages, batches, energy);
   sum.cycles += static_cast<double>(batches - 1) * slowest;
   if (!energy) sum.least += static_cast<double>(batches - 1) * slowest_least;
   return sum;
@@ -46,15 +55,7 @@ Spent through(const std::vector<Spent>& stages, Count batches, bool energy) {
 
 /// The same when batches go round: a batch's next token waits for all batches at the slowest stage.
 Spent around(const std::vector<Spent>& stages, Count batches, bool energy) {
-  Spent sum;
-  double slowest = 0, slowest_least = 0;
-  for (const Spent& one : stages) {
-    sum.cycles += one.cycles;
-    sum.energy_pj += one.energy_pj * static_cast<double>(batches);
-    sum.least += energy ? one.least * static_cast<double>(batches) : one.least;
-    slowest = std::max(slowest, one.cycles);
-    slowest_least = std::max(slowest_least, one.least);
-  }
+  auto [sum, slowest, slowest_least] = pass(stages, batches, energy);
   sum.cycles = std::max(sum.cycles, static_cast<double>(batches) * slowest);
   if (!energy) sum.least = std::max(sum.least, static_cast<double>(batches) * slowest_least);
   return sum;
