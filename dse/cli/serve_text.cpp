@@ -65,9 +65,13 @@ std::string serving_text(const Request& request, const Served& served) {
     text += fmt::format("  TPOT        {} (mean of {} steps), {:.4g} tokens/s a user\n",
                         readable_latency(*served.tpot_s), served.decode.steps, served.tokens_per_s_per_user);
   text += fmt::format("  tokens/s    {:.5g}\n  tokens/J    {:.5g}\n", served.tokens_per_s, served.tokens_per_j);
-  text += fmt::format("  {}: prefill within {}, decode within {} of the proven bound\n\n",
+  text += fmt::format("  {}: prefill within {}, decode within {} of the proven bound\n",
                       energy ? "least energy" : "fewest cycles", in_percent(served.prefill.gap(request.objective)),
                       in_percent(served.decode.gap(request.objective)));
+  if (request.factorization == Factorization::kPerfect)
+    text +=
+        "  of mappings with perfect factors; --factorization ruby-s uses odd numbers of units too and may be faster\n";
+  text += "\n";
   text += memory_text(served.memory) + "\n";
   TextTable steps({"decode with", "step", "energy", "within"});
   for (const serving::StepAt& one : served.steps)
