@@ -24,7 +24,8 @@ const StackSpace::LayerList& StackSpace::options(const GroupPlace& place, std::s
   if (!is_new) return list;
   all = layer_options(place, layer, nest);
   for (const LayerOption& option : all) {
-    OptionFloor& one = list.emplace_back(&option, option.moving.energy_pj, option.moving.cycles);
+    list.push_back({&option, option.moving.energy_pj, option.moving.cycles});
+    OptionFloor& one = list.back();
     for (const LayerOption::Runs& runs : option.runs) {
       const RunFloor::Least least = proven_.floor(runs.shape);
       one.energy_pj += runs.times * least.energy_pj;

@@ -69,15 +69,19 @@ std::uint64_t cases_asked(std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+void audit_chain(std::uint64_t seed, AuditCounts& counts) {
+  const tests::RandomChain chain = tests::random_chain(seed);
+  SCOPED_TRACE(chain.text);
+  const tests::EveryFusion every = tests::every_fusion(chain);
+  if (!every.all.empty()) audit_one(chain.workload, chain.rows, every.all, counts);
+}
+
 TEST(FusedAudit, BoundsOfRandomChainsHoldForAllChoices) {
   AuditCounts counts;
   const std::uint64_t cases = cases_asked(40);
-  for (std::uint64_t seed = 1; counts.networks < static_cast<int>(cases) && !HasFailure(); ++seed) {
-    const tests::RandomChain chain = tests::random_chain(seed);
-    SCOPED_TRACE(chain.text);
-    const tests::EveryFusion every = tests::every_fusion(chain);
-    if (!every.all.empty()) audit_one(chain.workload, chain.rows, every.all, counts);
-  }
+  audit_chain(900324, counts);  // a window that is made in its first round
+  for (std::uint64_t seed = 1; counts.networks < static_cast<int>(cases) && !HasFailure(); ++seed)
+    audit_chain(seed, counts);
   std::cout << counts.networks << " chains, " << counts.clean << " claims clean, " << counts.groups << " with groups, "
             << counts.refused << " optima with whole tensors refused" << std::endl;
   EXPECT_GE(counts.groups, static_cast<int>(cases) / 4);

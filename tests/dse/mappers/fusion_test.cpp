@@ -71,6 +71,13 @@ TEST(Fusion, AgreesWithEnumeration) {
   EXPECT_GE(counts.splits, 1);
 }
 
+TEST(Fusion, AWindowThatIsMadeAtOnceTakesNoRoomInItsLoop) {
+  // A 3-row window over 2 rows: its producer runs in the first round alone, and what that read is over then.
+  tests::FusionCounts counts;
+  tests::compare_fusion_with_enumeration(900324, counts);
+  EXPECT_EQ(counts.networks, 1);
+}
+
 /// A softmax or a norm between two layers works on tiles that have whole rows, an online softmax on any.
 TEST(Fusion, OperatorsOnTilesAgreeWithEnumeration) {
   tests::FusionCounts counts;
