@@ -49,6 +49,7 @@ class Campaign {
       all_.relations += report.relations;
       all_.deadlines += report.deadlines;
       all_.predictions += report.predictions;
+      all_.open_predictions += report.open_predictions;
       all_.networks += report.networks;
       all_.open_networks += report.open_networks;
       if (report.differing > 0 && all_.differing == 0) all_.first = report.first;
@@ -63,11 +64,10 @@ class Campaign {
   std::string summary() const {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
     return fmt::format(
-        "{} cases compared ({} with deadlines) of {} drawn, {} relations, {} predictions, {} networks, {} + {} without "
-        "a certificate, "
-        "{} differ; seeds {} to {}, {:.0f} s",
+        "{} cases compared ({} with deadlines) of {} drawn, {} relations, {} predictions, {} networks; without a "
+        "certificate {} cases, {} predictions, {} networks; {} differ; seeds {} to {}, {:.0f} s",
         all_.compared, all_.deadlines, all_.drawn, all_.relations, all_.predictions, all_.networks, all_.open,
-        all_.open_networks, all_.differing, first_, next_ - 1, seconds);
+        all_.open_predictions, all_.open_networks, all_.differing, first_, next_ - 1, seconds);
   }
   const tests::CampaignReport& report() const { return all_; }
 

@@ -340,7 +340,7 @@ void judge_prediction(const Task& task, std::uint64_t seed, CampaignReport& repo
   const Judgement judgement = compare_prediction(task, seed);
   if (judgement.outcome == Outcome::kTooLarge) return;
   ++report.predictions;
-  report.open += judgement.outcome == Outcome::kOpen ? 1 : 0;
+  report.open_predictions += judgement.outcome == Outcome::kOpen ? 1 : 0;
   if (judgement.outcome != Outcome::kDiffers) return;
   ++report.differing;
   report.first = fmt::format("seed {}, prediction: {}\n{}", seed, judgement.what, as_commands(task));

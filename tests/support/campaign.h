@@ -38,10 +38,10 @@ Judgement compare_prediction(const Task& task, std::uint64_t seed);
 
 struct CampaignReport {
   std::uint64_t drawn = 0, compared = 0, open = 0, relations = 0, differing = 0;
-  std::uint64_t deadlines = 0;                    ///< of those compared, at most
-  std::uint64_t predictions = 0;                  ///< compared with the frontier of all mappings
-  std::uint64_t networks = 0, open_networks = 0;  ///< compared with all combinations; without a certificate
-  std::string first;                              ///< the first difference, shrunk, as files and commands
+  std::uint64_t deadlines = 0;  ///< of those compared, at most
+  /// Compared with the frontier of all mappings, and with all combinations; of those the ones without a certificate.
+  std::uint64_t predictions = 0, open_predictions = 0, networks = 0, open_networks = 0;
+  std::string first;  ///< the first difference, shrunk, as files and commands
 };
 
 /// Draws tasks from `seed` on until so many were compared, stops at the first difference.
