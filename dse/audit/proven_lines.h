@@ -36,6 +36,15 @@ class ProvenLines {
 
  private:
   LayerVariant key(LayerVariant variant) const;
+  /// A run that so many of these make up: loops over results put around their mapping are one of it, for no more.
+  struct Larger {
+    LayerVariant run;
+    double parts = 1;
+  };
+  RunFloor::Least own_floor(const LayerVariant& variant) const;
+  std::optional<Larger> larger(const LayerVariant& variant) const;
+  /// What is proven of it in no less room, for one of so many parts.
+  void raise(KnownLines& lines, const LayerVariant& run, const Taken& taken, double parts) const;
 
   const NetworkPlaces& places_;
   const std::vector<Task>& rows_;

@@ -93,14 +93,22 @@ void GroupLines::list_candidates() {
 }
 
 double GroupLines::least_of(Choices& choices, double slope) {
-  const auto [at, is_new] = choices.least.try_emplace(slope, kInfinity);
-  if (!is_new) return at->second;
+  auto& [searches, least] = choices.least.try_emplace(slope, -1, kInfinity).first->second;
+  if (searches == tiles_.searches_of_uncut()) return least;
+  searches = tiles_.searches_of_uncut();
+  least = kInfinity;
   for (const LayerChoice& choice : choices.all) {
     double sum = at_slope(choice.moving, slope);
     for (const LayerChoice::Runs& runs : choice.runs) sum += runs.times * tiles_.floor(runs.shape, slope);
-    at->second = std::min(at->second, sum);
+    least = std::min(least, sum);
   }
-  return at->second;
+  return least;
+}
+
+double GroupLines::candidate_bound(const Candidate& candidate, double slope) {
+  double sum = 0;
+  for (Choices* layer : candidate.layers) sum += least_of(*layer, slope);
+  return sum;
 }
 
 GroupLines::Queue& GroupLines::queue(double slope) {
@@ -108,9 +116,7 @@ GroupLines::Queue& GroupLines::queue(double slope) {
   const auto [at, is_new] = queues_.try_emplace(slope);
   if (!is_new) return at->second;
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
-    Item item{0, static_cast<int>(c), -1};
-    for (Choices* layer : candidates_[c].layers) item.bound += least_of(*layer, slope);
-    at->second.push(item);
+    at->second.push({candidate_bound(candidates_[c], slope), static_cast<int>(c), -1});
   }
   return at->second;
 }
@@ -177,6 +183,10 @@ bool GroupLines::refine(double slope) {
     Candidate& candidate = candidates_[static_cast<std::size_t>(item.candidate)];
     if (item.plan < 0) {
       items.pop();
+      if (const double now = candidate_bound(candidate, slope); now > item.bound) {
+        items.push({now, item.candidate, -1});
+        continue;
+      }
       open(candidate);
       for (const int plan : candidate.plans)
         items.push(

@@ -32,7 +32,7 @@ class ChainStacks {
  public:
   struct Choices {
     std::vector<LayerChoice> all;
-    std::map<double, double> least;  ///< by slope: a bound for the layer
+    std::map<double, std::pair<int, double>> least;  ///< by slope: a bound for the layer, and what it is of
   };
   struct Combination {
     std::vector<Stack> stacks;  ///< by link
@@ -88,6 +88,7 @@ class GroupLines {
 
   void list_candidates();
   double least_of(Choices& choices, double slope);
+  double candidate_bound(const Candidate& candidate, double slope);
   double plan_bound(const Plan& plan, double slope);
   void open(Candidate& candidate);
   Queue& queue(double slope);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/legality.h"
+#include "dse/mappers/fusion/uncut_run.h"
 
 namespace pliant::fusion {
 
@@ -44,8 +45,16 @@ Task run_task(const RunShape& shape, const Reserved& reserved) {
 
 int TileLines::shape(RunShape shape) {
   const auto [at, is_new] = known_shapes_.emplace(shape, static_cast<int>(shapes_.size()));
-  if (is_new) shapes_.emplace_back().of = std::move(shape);
-  return at->second;
+  if (!is_new) return at->second;
+  const int id = at->second;
+  const std::optional<UncutRun> uncut = uncut_run(*shape.layer, shape.sizes);
+  shapes_.emplace_back().of = shape;
+  if (!uncut) return id;
+  shape.sizes = uncut->sizes;
+  const int larger = this->shape(std::move(shape));
+  shapes_[static_cast<std::size_t>(id)].uncut = larger;
+  shapes_[static_cast<std::size_t>(id)].parts = uncut->parts;
+  return id;
 }
 
 int TileLines::piece(int shape, Reserved reserved) {
@@ -65,7 +74,20 @@ double TileLines::floor(int shape, double slope) {
     const auto& levels = of.of.layer->accelerator.levels;
     of.floor = layer_floor(run_task(of.of, Reserved(levels.size())));
   }
-  return std::isinf(slope) ? of.floor->cycles : of.floor->energy_pj + slope * of.floor->cycles;
+  const double least = std::isinf(slope) ? of.floor->cycles : of.floor->energy_pj + slope * of.floor->cycles;
+  return std::max(least, of_uncut(of, slope));
+}
+
+/// Its share of what is proven of the run of which it is a part.
+double TileLines::of_uncut(const Shape& shape, double slope) {
+  if (shape.uncut < 0) return 0;
+  const Shape& larger = shapes_[static_cast<std::size_t>(shape.uncut)];
+  if (larger.free < 0) return 0;
+  const Piece& free = at(larger.free);
+  if (free.infeasible) return kInfinity;
+  const auto known = free.settled.find(slope);
+  const double least = known != free.settled.end() ? known->second.least : below(free, slope, larger.floor->cycles);
+  return least / shape.parts;
 }
 
 void TileLines::make_task(Piece& piece) {
@@ -106,7 +128,8 @@ TileLines::Known TileLines::bound(int id, double slope) {
   if (const auto known = at(id).settled.find(slope); known != at(id).settled.end()) return known->second;
   Shape& shape = shapes_[static_cast<std::size_t>(at(id).shape)];
   auto [memo, is_new] = at(id).known.try_emplace(slope, -1, 0.0);
-  if (!is_new && memo->second.first == shape.searches) return {memo->second.second, nullptr};
+  const int searches = shape.searches + (shape.uncut < 0 ? 0 : shapes_[static_cast<std::size_t>(shape.uncut)].searches);
+  if (!is_new && memo->second.first == searches) return {memo->second.second, nullptr};
   Known best{floor(at(id).shape, slope), nullptr};
   for (const int other : shape.solved) {
     if (!takes_no_more(at(other).reserved, at(id).reserved)) continue;
@@ -120,21 +143,31 @@ TileLines::Known TileLines::bound(int id, double slope) {
     if (fits(shape, at(id).reserved, point->mapping)) return at(id).settled[slope] = known->second;
     at(id).misfits.insert(point);
   }
-  memo->second = {shape.searches, best.least};
+  memo->second = {searches, best.least};
   return best;
 }
 
-/// First with nothing taken: what is found bounds the shape wherever it is asked for, and often fits.
-bool TileLines::search(int id, double slope) {
-  Shape& shape = shapes_[static_cast<std::size_t>(at(id).shape)];
-  if (shape.free < 0) {
-    const int index = at(id).shape;
-    const int free = piece(index, Reserved(at(id).reserved.size()));
-    shapes_[static_cast<std::size_t>(index)].free = free;
+int TileLines::free_piece(int shape, std::size_t levels) {
+  if (shapes_[static_cast<std::size_t>(shape)].free < 0) {
+    const int free = piece(shape, Reserved(levels));
+    shapes_[static_cast<std::size_t>(shape)].free = free;
   }
-  const int free = shapes_[static_cast<std::size_t>(at(id).shape)].free;
-  if (!at(free).settled.contains(slope)) return search_one(free, slope);
-  return search_one(id, slope);
+  return shapes_[static_cast<std::size_t>(shape)].free;
+}
+
+/// First the run of which it is a part, which bounds many; then with nothing taken: what is found bounds the shape
+/// wherever it is asked for, and often fits.
+bool TileLines::search(int id, double slope) {
+  const int shape = at(id).shape, uncut = shapes_[static_cast<std::size_t>(shape)].uncut;
+  const std::size_t levels = at(id).reserved.size();
+  if (uncut >= 0)
+    if (const int larger = free_piece(uncut, levels); !at(larger).settled.contains(slope)) {
+      floor(uncut, slope);
+      ++uncut_searches_;
+      return search_one(larger, slope);
+    }
+  const int free = free_piece(shape, levels);
+  return search_one(at(free).settled.contains(slope) ? id : free, slope);
 }
 
 bool TileLines::gave_up(int id, double slope) const {

@@ -57,6 +57,8 @@ class TileLines {
   /// What its searches proved, where parts are recorded.
   std::vector<LineProof> proofs(int piece) const;
   std::uint64_t searches() const;
+  /// Grows with what floors know.
+  int searches_of_uncut() const { return uncut_searches_; }
   /// Every search ended with a mapping or the proof that there is none.
   bool complete() const { return complete_; }
 
@@ -64,6 +66,8 @@ class TileLines {
   struct Shape {
     RunShape of;
     std::optional<LayerFloor> floor;
+    int uncut = -1;               ///< the shape of which it is a part
+    double parts = 1;             ///< that make up that one
     int free = -1;                ///< the piece with nothing taken, once it is asked for
     std::vector<int> solved;      ///< pieces that were searched
     int searches = 0;             ///< of them
@@ -81,6 +85,8 @@ class TileLines {
   };
   Piece& at(int piece) { return pieces_[static_cast<std::size_t>(piece)]; }
   void make_task(Piece& piece);
+  int free_piece(int shape, std::size_t levels);
+  double of_uncut(const Shape& shape, double slope);
   bool search_one(int piece, double slope);
   bool fits(Shape& shape, const residency::Reserved& reserved, const Mapping& mapping) const;
   static double below(const Piece& piece, double slope, double fewest_cycles);
@@ -92,6 +98,7 @@ class TileLines {
   std::map<RunShape, int> known_shapes_;
   std::map<std::pair<int, residency::Reserved>, int> known_pieces_;
   bool complete_ = true;
+  int uncut_searches_ = 0;
 };
 
 /// The task of a run: the layer with its dims cut.
