@@ -5,6 +5,7 @@
 #include "core/input/load.h"
 #include "costmodel/report.h"
 #include "dse/mappers/fusion/fusion.h"
+#include "support/file_text.h"
 #include "support/fused_cases.h"
 
 namespace pliant {
@@ -41,6 +42,19 @@ double words_at(const fusion::Optimum& best, std::size_t level) {
 std::vector<Task> rows_on(const Workload& workload, const std::string& machine) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   return tests::tasks_of(workload, parse_accelerator_text(library, machine, "machine.yaml"));
+}
+
+std::string data(const std::string& file) { return text_of(PLIANT_SOURCE_DIR "/tests/data/" + file); }
+
+/// A block of GPT-3 175B, 2048 tokens, on AccelForge's TPU v4i: no worse than what that tool reports with tiles.
+TEST(FusedExamples, ABlockOfGpt3OnATpu) {
+  const Workload block = parse_workload_text(data("gpt3_175b_block.yaml"), "gpt3_175b_block.yaml");
+  const std::vector<Task> rows = rows_on(block, data("tpu_v4i_16bit.yaml"));
+  const Fused found(block, rows, {Objective::kEdp});
+  ASSERT_TRUE(found.best.certified);
+  EXPECT_LE(found.best.energy_pj, 1.175130027562791e12);
+  EXPECT_LE(found.best.cycles / *rows.front().accelerator.clock_hz, 0.056330591440200806);
+  EXPECT_GE(found.best.groups.size(), 1U);
 }
 
 /// LoopTree's two matrix products, rows one by one: 18 + 8 + 32 + 72 = 130 words cross the border of the chip, each
