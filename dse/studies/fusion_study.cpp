@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beyond the papers: what fused tiles buy as an axis of flexibility, F. Networks on `npu` in classes of flexibility
 // with every tensor outside, whole tensors on chip and tiles (the class with +F); and the same steps of freedom on
-// chips of other kinds. Everything is proven.
+// chips of other kinds. Everything is proven: by class the optima, by chip to within the gap of the sweeps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,10 +41,10 @@ void leave_few(Sweep& sweep) {
 }
 
 struct Proofs {
-  bool certified = true;
+  int open = 0;  ///< entries that are not known to be the optimum
   double most_gap = 0;
   void add(const Rows& rows, std::size_t row) {
-    certified = certified && rows.number(row, "certified") == 1;
+    open += rows.number(row, "certified") == 1 ? 0 : 1;
     most_gap = std::max(most_gap, rows.number(row, "max_gap"));
   }
 };
@@ -71,13 +71,15 @@ DataTable add_classes(const StudyContext& context, Proofs& proofs, StudyResult& 
   return gains;
 }
 
-DataTable add_chips(const StudyContext& context, Proofs& proofs, StudyResult& result) {
-  const Rows rows = run_study_sweep(context, "study_fusion_chips", [&](Sweep& sweep) {
+/// `only`: the chip's name, where the sweep has one.
+void add_chips(const StudyContext& context, const char* sweep_name, const char* only, Proofs& proofs, DataTable& gains,
+               StudyResult& result) {
+  const Rows rows = run_study_sweep(context, sweep_name, [&](Sweep& sweep) {
                       if (context.quick) leave_few(sweep);
                     }).designs;
-  DataTable gains = table_of({"chip", "workload", "tensors", "gain"});
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const std::string chip = rows.text(row, "set_accelerator"), workload = rows.text(row, "workload");
+    const std::string chip = only != nullptr ? only : rows.text(row, "set_accelerator");
+    const std::string workload = rows.text(row, "workload");
     proofs.add(rows, row);
     for (const Freedoms& freedom : {kFreedoms[1], kFreedoms[2]}) {
       const double gain = edp(rows, row, kFreedoms[0]) / edp(rows, row, freedom);
@@ -85,7 +87,6 @@ DataTable add_chips(const StudyContext& context, Proofs& proofs, StudyResult& re
       add_row(gains, chip, workload, std::string(freedom.name), gain);
     }
   }
-  return gains;
 }
 
 /// Bars by steps of freedom, in panels that stand as the rows do.
@@ -129,12 +130,14 @@ Chart classes_chart(DataTable gains) {
 
 StudyResult run_fusion_study(const StudyContext& context) {
   StudyResult result;
-  Proofs proofs;
-  DataTable classes = add_classes(context, proofs, result);
-  DataTable chips = add_chips(context, proofs, result);
+  Proofs of_classes, of_chips;
+  DataTable classes = add_classes(context, of_classes, result);
+  DataTable chips = table_of({"chip", "workload", "tensors", "gain"});
+  add_chips(context, "study_fusion_chips", nullptr, of_chips, chips, result);
+  if (!context.quick) add_chips(context, "study_fusion_gpu", "fusion_gpu108", of_chips, chips, result);
   const char* which = context.quick ? " of the quick run" : "";
-  result.found(fmt::format("all entries proven{}", which), proofs.certified ? 1 : 0);
-  result.found(fmt::format("largest gap{}", which), proofs.most_gap);
+  result.found(fmt::format("by class, entries that are not proven optima{}", which), of_classes.open);
+  result.found(fmt::format("by chip, largest gap{}", which), of_chips.most_gap);
   if (context.quick) return result;
   result.charts.push_back(chips_chart(chips));
   result.charts.push_back(classes_chart(classes));
