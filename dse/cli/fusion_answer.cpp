@@ -9,13 +9,13 @@
 #include "core/flexibility_class.h"
 #include "core/input/source_text.h"
 #include "costmodel/report.h"
-#include "dse/cli/network_proof.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/steps_table.h"
 #include "dse/cli/text_table.h"
 #include "dse/cli/variant_settings.h"
 #include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/fusion/loop_names.h"
+#include "dse/mappers/network_proof.h"
 #include "dse/mappers/shared_budget.h"
 
 namespace pliant {

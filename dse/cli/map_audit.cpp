@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/network_proof.h"
 
 namespace pliant {
 
@@ -60,8 +61,9 @@ MapAudit audit_layers(const std::vector<SearchedLayer>& layers, int threads, std
   return all;
 }
 
-MapAudit audit_claim(const audit::NetworkCertificate& certificate, int threads, std::stop_token stop) {
-  audit::NetworkAuditReport report = audit::audit_network(certificate, options_of_map(threads, std::move(stop)));
+MapAudit audit_claim(const audit::NetworkCertificate& certificate, double lower_bound, int threads,
+                     std::stop_token stop) {
+  audit::NetworkAuditReport report = audit_told(certificate, lower_bound, options_of_map(threads, std::move(stop)));
   return {report.proofs, report.choices, report.checked, std::move(report.wrong), std::move(report.undecided),
           report.seconds};
 }

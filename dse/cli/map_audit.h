@@ -31,6 +31,8 @@ struct MapAudit {
 };
 
 MapAudit audit_layers(const std::vector<SearchedLayer>& layers, int threads, std::stop_token stop);
-MapAudit audit_claim(const audit::NetworkCertificate& certificate, int threads, std::stop_token stop);
+/// Of a network of which this lower bound was told.
+MapAudit audit_claim(const audit::NetworkCertificate& certificate, double lower_bound, int threads,
+                     std::stop_token stop);
 
 }  // namespace pliant

@@ -149,7 +149,9 @@ int map_network(const Arguments& arguments, const TaskWords& words, const Worklo
   }
   if (arguments.has("certificate")) write_proof(arguments, *answer.certificate);
   std::optional<MapAudit> audit;
-  if (arguments.has("audit")) audit = audit_claim(*answer.certificate, arguments.threads(), interrupt.token());
+  if (arguments.has("audit"))
+    audit = audit_claim(*answer.certificate, answer.json.at("lower_bound").get<double>(), arguments.threads(),
+                        interrupt.token());
   if (arguments.has("json")) {
     nlohmann::ordered_json json = network_json(words, workload, tasks, answer);
     if (audit) json["audit"] = audit->json();

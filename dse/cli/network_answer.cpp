@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dse/cli/network_proof.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/render_physical.h"
 #include "dse/cli/render_search.h"
 #include "dse/cli/text_table.h"
+#include "dse/mappers/network_proof.h"
 #include "dse/mappers/shared_budget.h"
 
 namespace pliant {

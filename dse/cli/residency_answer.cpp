@@ -8,11 +8,11 @@
 
 #include "core/input/source_text.h"
 #include "costmodel/report.h"
-#include "dse/cli/network_proof.h"
 #include "dse/cli/render_cost.h"
 #include "dse/cli/steps_table.h"
 #include "dse/cli/text_table.h"
 #include "dse/cli/variant_settings.h"
+#include "dse/mappers/network_proof.h"
 #include "dse/mappers/residency/residency.h"
 #include "dse/mappers/shared_budget.h"
 

@@ -37,7 +37,7 @@ void note_in_manifest(const std::filesystem::path& dataset, const std::string& w
 
 std::string SweepAudit::verdict() const {
   if (!rows.good()) return "wrong";
-  return rows.not_proven > 0 || rows.networks > 0 ? "undecided" : "audited";
+  return rows.not_proven > 0 || rows.networks_solved > 0 ? "undecided" : "audited";
 }
 
 int SweepAudit::exit_code() const {
@@ -45,15 +45,21 @@ int SweepAudit::exit_code() const {
   return !rows.good() ? 1 : verdict() == "audited" ? 0 : kAuditUndecided;
 }
 
+std::string SweepAudit::proven_again() const {
+  const std::string whole = rows.networks_proven > 0 ? fmt::format(" and {} networks", rows.networks_proven) : "";
+  return fmt::format("{} of {} rows{} proven again", rows.proven, rows.expected_layer_rows, whole);
+}
+
 std::string SweepAudit::text() const {
   std::string text;
   for (const std::string& what : rows.wrong) text += "WRONG      " + what + "\n";
-  if (rows.networks > 0)
-    text += fmt::format("UNDECIDED  {} networks were solved again and agree, but their claims have no certificate\n",
-                        rows.networks);
+  if (rows.networks_solved > 0)
+    text += fmt::format(
+        "UNDECIDED  {} networks were solved again and agree; they have no certificate (docs/combinations.md)\n",
+        rows.networks_solved);
   if (rows.not_proven > 0) text += fmt::format("UNDECIDED  {} claims\n", rows.not_proven);
-  return text + fmt::format("{}: {} of {} layer rows priced again, {} of them proven again in {:.3g} s\n", verdict(),
-                            rows.layer_rows, rows.expected_layer_rows, rows.proven, seconds);
+  return text + fmt::format("{}: {} layer rows priced again, {} in {:.3g} s\n", verdict(), rows.layer_rows,
+                            proven_again(), seconds);
 }
 
 nlohmann::ordered_json SweepAudit::json() const {
@@ -62,7 +68,8 @@ nlohmann::ordered_json SweepAudit::json() const {
           {"layer_rows_expected", rows.expected_layer_rows},
           {"proven_again", rows.proven},
           {"not_proven_again", rows.not_proven},
-          {"networks_solved_again", rows.networks},
+          {"networks_proven_again", rows.networks_proven},
+          {"networks_solved_again", rows.networks_solved},
           {"seconds", seconds},
           {"differences", rows.wrong_count},
           {"first_differences", rows.wrong}};
@@ -96,9 +103,7 @@ SweepAudit audit_sweep(const Library& library, const Sweep& sweep, const std::fi
   const double start = real_clock().wall_seconds();
   SweepAudit audit{verify_dataset(library, sweep, dataset, proofs), 0};
   audit.seconds = real_clock().wall_seconds() - start;
-  if (!audit.rows.interrupted)
-    note_in_manifest(dataset, fmt::format("{}: {} of {} rows proven again", audit.verdict(), audit.rows.proven,
-                                          audit.rows.expected_layer_rows));
+  if (!audit.rows.interrupted) note_in_manifest(dataset, fmt::format("{}: {}", audit.verdict(), audit.proven_again()));
   return audit;
 }
 

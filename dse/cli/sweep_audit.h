@@ -19,6 +19,8 @@ struct SweepAudit {
 
   /// "audited", "wrong" or "undecided". A network that was only solved again is not audited.
   std::string verdict() const;
+  /// How many rows and networks, in words.
+  std::string proven_again() const;
   std::string text() const;
   nlohmann::ordered_json json() const;
   int exit_code() const;

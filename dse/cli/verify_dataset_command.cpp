@@ -87,7 +87,8 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
                                   {"design_rows", verdict.design_rows},
                                   {"proven_again", verdict.proven},
                                   {"not_proven_again", verdict.not_proven},
-                                  {"networks_solved_again", verdict.networks},
+                                  {"networks_proven_again", verdict.networks_proven},
+                                  {"networks_solved_again", verdict.networks_solved},
                                   {"differences", verdict.wrong_count},
                                   {"first_differences", verdict.wrong}};
     if (of_design)
@@ -98,9 +99,9 @@ int verify_dataset_command(const std::filesystem::path& dataset, const Arguments
     out << fmt::format("{}: {} of {} layer rows and {} design rows checked, {} claims proven again", sweep.name,
                        verdict.layer_rows, verdict.expected_layer_rows, verdict.design_rows, verdict.proven);
     if (verdict.not_proven > 0) out << fmt::format(", {} not within the budget", verdict.not_proven);
-    if (verdict.networks > 0)
-      out << fmt::format("; {} of them networks, solved again as a whole, for certificates are of layers by themselves",
-                         verdict.networks);
+    if (verdict.networks_proven > 0) out << fmt::format("; {} networks proven again", verdict.networks_proven);
+    if (verdict.networks_solved > 0)
+      out << fmt::format("; {} networks solved again, for they have no certificate", verdict.networks_solved);
     if (of_design)
       out << fmt::format("; {} boxes hold {} designs, {} of them mapped again", design.boxes, design.designs,
                          design.opened_again);

@@ -11,8 +11,10 @@
 #include "core/input/diagnostics.h"
 #include "core/workload_graph.h"
 #include "costmodel/report.h"
+#include "dse/combinations/combinations.h"
 #include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/fusion/loop_names.h"
+#include "dse/mappers/network_proof.h"
 #include "dse/mappers/residency/residency.h"
 #include "dse/mappers/shared_budget.h"
 #include "dse/sweep/sweep_task.h"
@@ -280,12 +282,14 @@ auto within_deadline(const Run& run, NetworkGoal& goal, const SearchOptions& opt
 
 /// The same with layers that pass tiles on.
 void solve_tiles(const Mapper& mapper, const Sweep& sweep, NetworkGoal goal, const Workload& workload,
-                 const std::vector<Task>& rows, const SearchOptions& options, TaskResult& result) {
+                 const std::vector<Task>& rows, const SearchOptions& options, ProvenNetwork& answer) {
+  TaskResult& result = answer.result;
   fusion::Search search(mapper, workload, rows, options);
   bool late = false;
   const fusion::Optimum best =
       within_deadline([&](const NetworkGoal& asked) { return search.run(asked); }, goal, options, late);
   if (!best.found()) return say_nothing_fits(best, workload, result);
+  if (options.record_parts) answer.certificate = network_certificate(workload, rows, goal, search, best);
   residency::Search before(mapper, workload, rows, options);
   const Optimum whole = before.run(goal, true), outside = before.run(goal, false);
   take_best(best, late, sweep.gap, result);
@@ -299,12 +303,14 @@ void solve_tiles(const Mapper& mapper, const Sweep& sweep, NetworkGoal goal, con
 }
 
 void solve_whole(const Mapper& mapper, const Sweep& sweep, NetworkGoal goal, const Workload& workload,
-                 const std::vector<Task>& rows, const SearchOptions& options, TaskResult& result) {
+                 const std::vector<Task>& rows, const SearchOptions& options, ProvenNetwork& answer) {
+  TaskResult& result = answer.result;
   residency::Search search(mapper, workload, rows, options, sweep.inferences);
   bool late = false;
   const Optimum best =
       within_deadline([&](const NetworkGoal& asked) { return search.run(asked, true); }, goal, options, late);
   if (!best.found()) return say_nothing_fits(best, workload, result);
+  if (options.record_parts) answer.certificate = network_certificate(workload, rows, goal, true, search, best);
   const Optimum outside = search.run(goal, false);
   take_best(best, late, sweep.gap, result);
   result.evaluations = search.searches();
@@ -333,29 +339,43 @@ void note_line(Search search, double slope, TaskResult& result) {
   result.evaluations = search.searches();
 }
 
-}  // namespace
-
-TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
-                         int threads, const std::stop_token& stop, const Clock& clock) {
-  const SearchOptions options = search_options(sweep, threads, stop, clock);
-  const double started = clock.wall_seconds();
-  TaskResult result;
+ProvenNetwork solve(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
+                    const SearchOptions& options) {
+  const double started = options.clock->wall_seconds();
+  ProvenNetwork answer;
   try {
     const std::vector<Task> rows = rows_of(design, *design.accelerator, workload);
     SearchOptions all = options;
     all.budget.seconds *= static_cast<double>(rows.size());  // the sweep's budget is for a layer
     const SharedBudget shared(mapper, all, kSearchesOfALayer * rows.size());
     const NetworkGoal goal{design.objective, design.deadline_of(sweep, workload)};
-    (sweep.tiles ? solve_tiles : solve_whole)(shared, sweep, goal, workload, rows, shared.options(), result);
+    (sweep.tiles ? solve_tiles : solve_whole)(shared, sweep, goal, workload, rows, shared.options(), answer);
   } catch (const InputError&) {
     throw;  // a mapper's option: the same for every task
   } catch (const std::exception& error) {
-    result = {};
-    result.status = TaskStatus::kFailed;
-    result.reason = error.what();
+    answer = {};
+    answer.result.status = TaskStatus::kFailed;
+    answer.result.reason = error.what();
   }
-  result.solve_seconds = clock.wall_seconds() - started;
-  return result;
+  answer.result.solve_seconds = options.clock->wall_seconds() - started;
+  return answer;
+}
+
+}  // namespace
+
+TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
+                         int threads, const std::stop_token& stop, const Clock& clock) {
+  return solve(mapper, sweep, design, workload, search_options(sweep, threads, stop, clock)).result;
+}
+
+ProvenNetwork prove_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design,
+                            const Workload& workload, const std::stop_token& stop) {
+  Traits question = Traits{Trait::kNetwork, Trait::kCertificate}.add(TraitGroup::kMappers, sweep.mapper);
+  question.add_if(sweep.inferences > 1, Trait::kInferences);
+  question.add_if(design.accelerator->hints.min_utilization > 0, Trait::kHints);
+  SearchOptions options = search_options(sweep, 1, stop);
+  options.record_parts = !refused(question);
+  return solve(mapper, sweep, design, workload, options);
 }
 
 TaskResult solve_line(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,

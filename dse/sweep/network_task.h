@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "dse/audit/network_certificate.h"
 #include "dse/results/rows.h"
 #include "dse/sweep/design_space.h"
 
@@ -19,6 +20,14 @@ namespace pliant {
 /// `threads` as in SearchOptions. Without proof after a stop.
 TaskResult solve_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design, const Workload& workload,
                          int threads, const std::stop_token& stop, const Clock& clock = real_clock());
+
+/// The same with its certificate; without one where nothing was found, and where docs/combinations.md has none.
+struct ProvenNetwork {
+  TaskResult result;
+  std::optional<audit::NetworkCertificate> certificate;
+};
+ProvenNetwork prove_network(const Mapper& mapper, const Sweep& sweep, const DesignPoint& design,
+                            const Workload& workload, const std::stop_token& stop);
 
 /// The least energy + slope * cycles of such a workload, whatever the design's objective and deadline: `lower_bound` is
 /// proven, energy and cycles are of what was found, within `gap` for each layer. With an infinite slope, its cycles.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "dse/mappers/network_proof.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/data_table.h"
 #include "dse/results/part_file.h"
@@ -26,7 +27,8 @@ constexpr std::size_t kMostTold = 100;
 
 /// What became of one part.
 struct PartVerdict {
-  std::int64_t layer_rows = 0, design_rows = 0, proven = 0, not_proven = 0, networks = 0, wrong_count = 0;
+  std::int64_t layer_rows = 0, design_rows = 0, proven = 0, not_proven = 0, networks_proven = 0, networks_solved = 0,
+               wrong_count = 0;
   std::vector<std::string> wrong;
   void tell(std::string what) {
     ++wrong_count;
@@ -84,7 +86,8 @@ class Verification {
       verdict.design_rows += part.design_rows;
       verdict.proven += part.proven;
       verdict.not_proven += part.not_proven;
-      verdict.networks += part.networks;
+      verdict.networks_proven += part.networks_proven;
+      verdict.networks_solved += part.networks_solved;
       verdict.wrong_count += part.wrong_count;
       for (std::string& what : part.wrong)
         if (verdict.wrong.size() < kMostTold) verdict.wrong.push_back(std::move(what));
@@ -124,12 +127,24 @@ class Verification {
     return any;
   }
 
-  /// A network with its tensors is proven as a whole.
-  TaskResult solved_again(const DesignPoint& design, const Workload& workload, PartVerdict& verdict) const {
-    TaskResult network =
-        solve_network(*make_mapper(sweep_->mapper), *sweep_, design, workload, 1, proofs_.options.stop);
-    ++verdict.networks;
-    ++(network.certified || network.status == TaskStatus::kNoLegalMapping ? verdict.proven : verdict.not_proven);
+  /// A network with its tensors is proven as a whole: solved again, and the auditor checks the certificate of that.
+  TaskResult proven_again(const DesignPoint& design, const Workload& workload, PartVerdict& verdict) const {
+    const auto [network, certificate] =
+        prove_network(*make_mapper(sweep_->mapper), *sweep_, design, workload, proofs_.options.stop);
+    if (proofs_.options.stop.stop_requested()) return network;
+    if (!certificate) {
+      ++verdict.networks_solved;
+      return network;
+    }
+    audit::AuditOptions options;
+    options.enumerate = proofs_.options.limit;
+    options.seconds = proofs_.options.seconds;
+    options.stop = proofs_.options.stop;
+    const audit::NetworkAuditReport report = audit_told(*certificate, network.lower_bound, options);
+    if (proofs_.options.stop.stop_requested()) return network;
+    for (const std::string& what : report.wrong)
+      verdict.tell(fmt::format("design {}, {}: {}", design.key->design_id, workload.name, what));
+    ++(report.clean() && certificate->certified == network.certified ? verdict.networks_proven : verdict.not_proven);
     return network;
   }
 
@@ -175,7 +190,7 @@ class Verification {
           ++verdict.layer_rows;
         }
         std::shared_ptr<const TaskResult> network;
-        if (solve_again) network = std::make_shared<const TaskResult>(solved_again(design, workload, verdict));
+        if (solve_again) network = std::make_shared<const TaskResult>(proven_again(design, workload, verdict));
         if (proofs_.options.stop.stop_requested()) return verdict;
         check_sums(design, workload, rows, network, sums, sum_at++, verdict);
         if (network) check_staying(design, workload, network, stored.data() + (at - rows.size()), verdict);

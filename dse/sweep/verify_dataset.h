@@ -25,9 +25,11 @@ struct DatasetProofs {
 struct DatasetVerdict {
   std::int64_t layer_rows = 0, design_rows = 0;  ///< checked
   std::int64_t expected_layer_rows = 0;
-  std::int64_t proven = 0, not_proven = 0;  ///< of the sample; not proven = the budget ended first
-  std::int64_t networks = 0;                ///< of those: solved again as a whole, for no certificate covers a network
-  std::vector<std::string> wrong;           ///< what differs, in the order of the rows, the first hundred
+  std::int64_t proven = 0;           ///< rows of the sample
+  std::int64_t not_proven = 0;       ///< rows and networks of the sample that the auditor did not decide
+  std::int64_t networks_proven = 0;  ///< whole networks with a row in the sample
+  std::int64_t networks_solved = 0;  ///< of such networks: only solved again, for they have no certificate
+  std::vector<std::string> wrong;    ///< what differs, in the order of the rows, the first hundred
   std::int64_t wrong_count = 0;
   bool interrupted = false;
   bool good() const { return wrong_count == 0 && !interrupted && layer_rows == expected_layer_rows; }

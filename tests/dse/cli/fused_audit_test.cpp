@@ -12,8 +12,8 @@
 #include "costmodel/report.h"
 #include "dse/audit/network_audit.h"
 #include "dse/audit/run_floor.h"
-#include "dse/cli/network_proof.h"
 #include "dse/mappers/layer_floor.h"
+#include "dse/mappers/network_proof.h"
 #include "flex/mapspace/enumerate.h"
 #include "support/enumerated_fusion.h"
 

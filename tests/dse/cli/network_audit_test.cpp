@@ -8,7 +8,7 @@
 
 #include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
-#include "dse/cli/network_proof.h"
+#include "dse/mappers/network_proof.h"
 #include "support/random_graphs.h"
 
 namespace pliant {

@@ -50,10 +50,49 @@ TEST_F(AuditedSweeps, RowsAreProvenAndTheManifestSaysSo) {
   // Once more, of all rows: the dataset is as it was, and the newest audit counts.
   const Ran again = sweep({"--audit", "100%"});
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_NE(again.out.find("audit: audited: 16 of 16 layer rows priced again, 16 of them proven again"),
-            std::string::npos)
+  EXPECT_NE(again.out.find("audit: audited: 16 layer rows priced again, 16 of 16 rows proven again"), std::string::npos)
       << again.out;
   EXPECT_NE(again.out.find("everything was done already"), std::string::npos) << again.out;
+}
+
+constexpr const char* kAuditedNetwork = R"(pliant: workload
+name: residual
+layers:
+  - {layer: wide, gemm: {M: 6, N: 8, K: 4}}
+  - {layer: narrow, gemm: {M: 6, N: 4, K: 8}}
+graph:
+  - {layer: wide}
+  - {layer: narrow, from: wide}
+  - {op: add, name: sum, from: [wide, narrow], words: 24}
+)";
+
+TEST_F(AuditedSweeps, ClaimsOfNetworksAreProven) {
+  std::ofstream(folder_.path() / "residual.yaml") << kAuditedNetwork;
+  const auto ask = [&](const std::string& more, const std::string& name) {
+    std::ofstream(file()) << "name: networks\naccelerator: npu\nworkloads: [residual.yaml]\n"
+                          << "vary: {SRAM.capacity: [40, 64Ki]}\n"
+                          << more;
+    const Ran ran = run({"sweep", file().string(), "-o", (data() / name).string(), "--threads", "1", "--progress",
+                         "none", "--audit", "100%", "--json"});
+    return std::pair(ran, nlohmann::json::parse(ran.out).at("audit"));
+  };
+  // A deadline that can be kept, one that cannot, and layers that pass tiles on.
+  for (const char* more :
+       {"", "constraints: [runtime_cycles <= 100000]", "constraints: [runtime_cycles <= 1]", "fusion: tiles"}) {
+    const auto [ran, audit] = ask(more, "data" + std::to_string(std::string_view(more).size()));
+    EXPECT_EQ(ran.code, 0) << more << ran.out << ran.err;
+    EXPECT_EQ(audit["verdict"], "audited") << more << audit;
+    EXPECT_EQ(audit["networks_proven_again"], 2) << more << audit;
+    EXPECT_EQ(audit["networks_solved_again"], 0) << more << audit;
+    EXPECT_EQ(audit["proven_again"], 4) << more << audit;
+  }
+  const auto manifest = nlohmann::json::parse(std::ifstream(data() / "data0" / "manifest.json"));
+  EXPECT_EQ(manifest["options"]["audited"], "audited: 4 of 4 rows and 2 networks proven again");
+  // Weights that stay over several inferences have no certificate.
+  const auto [ran, audit] = ask("inferences: 10", "inferences");
+  EXPECT_EQ(ran.code, 4) << ran.out << ran.err;
+  EXPECT_EQ(audit["verdict"], "undecided") << audit;
+  EXPECT_EQ(audit["networks_solved_again"], 2) << audit;
 }
 
 TEST_F(AuditedSweeps, ADatasetOfAnotherSweepIsNotAudited) {

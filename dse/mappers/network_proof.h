@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "dse/audit/network_audit.h"
 #include "dse/audit/network_certificate.h"
 #include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/network.h"
@@ -23,5 +24,9 @@ audit::NetworkCertificate network_certificate(const Workload& workload, const st
 /// Of a workload that does not say which layers read what.
 audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
                                               const NetworkGoal& goal, const NetworkOptimum& best);
+
+/// Audits the certificate of a network of which this lower bound was told: undecided where the certificate proves less.
+audit::NetworkAuditReport audit_told(const audit::NetworkCertificate& certificate, double lower_bound,
+                                     const audit::AuditOptions& options);
 
 }  // namespace pliant

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/cli/network_proof.h"
+#include "dse/mappers/network_proof.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -138,6 +140,16 @@ audit::NetworkCertificate network_certificate(const Workload& workload, const st
     add_proofs(rows, alone, best.proofs[i], certificate);
   }
   return certificate;
+}
+
+audit::NetworkAuditReport audit_told(const audit::NetworkCertificate& certificate, double lower_bound,
+                                     const audit::AuditOptions& options) {
+  audit::NetworkAuditReport report = audit::audit_network(certificate, options);
+  if (certificate.lower_bound < lower_bound * (1 - kNetworkRounding))
+    report.undecided.push_back(
+        fmt::format("the lower bound {:.12g} was told, and the certificate's lines prove {:.12g}", lower_bound,
+                    certificate.lower_bound));
+  return report;
 }
 
 }  // namespace pliant
