@@ -18,10 +18,13 @@ ACCELERATORS = ["npu", "eyeriss", "simba", "tpuv1", "flexref"]
 NETWORKS = ["mobilenet_v2", "resnet50", "bert_base_seq512", "llm_llama3_2_1b_decode_1k"]
 
 
-def cpu_seconds(command):
-    """What a command prints and its CPU seconds."""
+def cpu_seconds(command, codes=frozenset({0})):
+    """What a command prints and its CPU seconds; exit codes other than these end the script."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode not in codes:
+        raise SystemExit(f"{' '.join(command)}: {run.stderr}")
+    text = run.stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return text, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 

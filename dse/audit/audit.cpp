@@ -19,6 +19,7 @@
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
 #include "dse/audit/lower_bound.h"
+#include "dse/audit/run_floor.h"
 #include "flex/mapspace/count.h"
 #include "flex/mapspace/legal_count.h"
 #include "flex/mapspace/legal_walk.h"
@@ -106,18 +107,58 @@ class Audit {
     }
   }
 
+  /// Unrollings with so many steps that what every mapping moves, in those steps, is enough: they need not be listed.
+  /// All are of one part, that of slow ones, or the rest where nothing else is named.
+  void find_slow() {
+    const auto of_scope = [&](Part::Scope scope) {
+      return std::ranges::count(certificate_.parts, scope, &Part::scope);
+    };
+    const bool rest = certificate_.parts.size() == 1 && of_scope(Part::Scope::kRest) == 1;
+    if (of_scope(Part::Scope::kSlow) != 1 && !rest) return;
+    const Part* const part =
+        rest ? certificate_.parts.data() : &*std::ranges::find(certificate_.parts, Part::Scope::kSlow, &Part::scope);
+    std::vector<Count> sizes;
+    for (const Dim& dim : task_.layer.dims) sizes.push_back(dim.size);
+    const RunFloor::Least least = RunFloor(task_).of(sizes);
+    if (!(least.moved_pj > 0)) return;
+    // Every objective grows with cycles, so what closes some steps closes more of them.
+    const auto value = [&](double steps) {
+      return least_value(task_, problem_, least.moved_pj, std::max(least.cycles, steps), steps);
+    };
+    const auto closes = [&](double steps) { return !falls_below(value(steps), part->lower_bound); };
+    double enough = std::max(rest ? 1.0 : part->least_steps, 1.0), open = 0;
+    while (!closes(enough)) {
+      open = enough;
+      enough *= 2;
+      if (enough > kMostSteps) return;
+    }
+    for (int i = 0; i < 60 && open > 0; ++i) (closes((open + enough) / 2) ? enough : open) = (open + enough) / 2;
+    slow_ = part;
+    slow_from_ = enough;
+    slow_value_ = value(enough);
+  }
+
+  void note_slow() {
+    if (slow_ == nullptr || choices_.unlisted == 0) return;
+    PartAudit& part = report_.parts[static_cast<std::size_t>(slow_ - certificate_.parts.data())];
+    const std::uint64_t unlisted = choices_.unlisted * choices_.keeps.size();
+    part.least = slow_value_;
+    part.checked = part.by_means[static_cast<std::size_t>(Means::kMovedOnce)] = unlisted;
+  }
+
   /// 3. Every choice is in one part.
   bool cover() {
-    std::optional<Choices> all = list_choices(rules_, options_.unrollings);
+    find_slow();
+    std::optional<Choices> all = list_choices(task_, rules_, options_.unrollings, slow_from_);
     if (!all) {
       report_.undecided.push_back(fmt::format(
           "more than {} unrollings: whether the parts cover the map-space, and all of them", options_.unrollings));
       return false;
     }
     choices_ = std::move(*all);
-    report_.unrollings = choices_.unrollings.size();
+    report_.unrollings = choices_.unrollings.size() + choices_.unlisted;
     report_.keeps = choices_.keeps.size();
-    report_.choices = choices_.count();
+    report_.choices = report_.unrollings * report_.keeps;
     constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> part_of(choices_.count(), kNone);
     std::vector<double> bound_of(choices_.count(), 0);
@@ -135,7 +176,7 @@ class Audit {
         rest = i;
       } else if (part.scope == Part::Scope::kSlow) {
         for (std::uint64_t u = 0; u < choices_.unrollings.size(); ++u)
-          if (is_slow(part, least_steps(task_, choices_.unrollings[u])))
+          if (is_slow(part.least_steps, least_steps(task_, choices_.unrollings[u])))
             for (std::uint64_t k = 0; k < choices_.keeps.size(); ++k) take(number(u, k), part.lower_bound);
       } else {
         for (const Member& member : part.members) {
@@ -171,6 +212,10 @@ class Audit {
   /// The parts are as large as they say. One that does not say may have had choices taken out of others.
   void count_choices() {
     for (const Claimed& claim : claims_) ++report_.parts[claim.part].choices;
+    if (slow_ != nullptr)
+      report_.parts[static_cast<std::size_t>(slow_ - certificate_.parts.data())].choices +=
+          choices_.unlisted * choices_.keeps.size();
+    note_slow();
     for (std::size_t i = 0; i < certificate_.parts.size(); ++i) {
       const std::optional<std::uint64_t>& said = certificate_.parts[i].choices;
       if (!said)
@@ -183,6 +228,7 @@ class Audit {
     }
   }
 
+  static constexpr double kMostSteps = 1e18;
   static constexpr LegalCountLimits kGlance{5'000, 100'000}, kThorough{50'000, 50'000'000};
 
   /// Legal mappings, or with padding all that the slots allow; nullopt: very many.
@@ -219,9 +265,11 @@ class Audit {
       if (found != least.end()) least.erase(found);
     }
     // What is left belongs to no part; what is certified must hold there too.
-    for (const auto& [choice, value] : least)
-      if (falls_below(value, certificate_.lower_bound))
+    for (const auto& [choice, value] : least) {
+      const bool slow = slow_ != nullptr && is_slow(slow_from_, least_steps(task_, choice.first));
+      if (falls_below(value, slow ? slow_->lower_bound : certificate_.lower_bound))
         wrong(fmt::format("outside all parts a mapping has the value {:.12g}", value));
+    }
     return true;
   }
 
@@ -262,7 +310,8 @@ class Audit {
     for (std::size_t i = claims_.size(); i > 1; --i) std::swap(claims_[i - 1], claims_[random() % i]);
     std::vector<std::uint64_t> quota;
     for (const PartAudit& part : report_.parts)
-      quota.push_back(static_cast<std::uint64_t>(std::ceil(options_.share * static_cast<double>(part.choices))));
+      quota.push_back(
+          static_cast<std::uint64_t>(std::ceil(options_.share * static_cast<double>(part.choices - part.checked))));
     std::erase_if(claims_, [&](const Claimed& claim) {
       if (quota[claim.part] == 0) return true;
       --quota[claim.part];
@@ -288,6 +337,7 @@ class Audit {
     if (options_.share == 1 && !late && std::ranges::any_of(report_.parts, open)) {
       std::vector<PartAudit> before = report_.parts;
       for (PartAudit& part : report_.parts) part = {.choices = part.choices};
+      note_slow();
       if (enumerate(kThorough)) return;
       report_.parts = std::move(before);
     }
@@ -304,6 +354,8 @@ class Audit {
   const Problem problem_;
   const MapSpaceRules rules_;
   Choices choices_;
+  const Part* slow_ = nullptr;  ///< the part of what is not listed
+  double slow_from_ = kInfinity, slow_value_ = 0;
   std::vector<Claimed> claims_;
   AuditReport report_;
   double started_ = options_.clock->wall_seconds();

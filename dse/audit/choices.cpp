@@ -2,6 +2,8 @@
 #include "dse/audit/choices.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -91,40 +93,137 @@ bool divides(const MapSpaceRules& rules, const Factors& factors) {
   return true;
 }
 
-/// Calls visit with all unrollings, in ascending order, until it returns false. False: it did, or there are too many
-/// ways to lay out one fanout.
-template <typename Visit>
-bool for_each_unrolling(const MapSpaceRules& rules, std::size_t most, const Visit& visit) {
-  std::vector<std::vector<Factors>> of_fanout;
-  for (const FanoutRules& fanout : rules.fanouts) {
-    std::optional<std::vector<Factors>> here = FanoutFactors(rules, fanout, most).all();
-    if (!here) return false;
-    of_fanout.push_back(std::move(*here));
-  }
-  Factors joined;
-  const auto go_on = [&](auto&& self, std::size_t f) -> bool {
-    if (f == of_fanout.size()) return visit(std::as_const(joined));
-    for (const Factors& factors : of_fanout[f]) {
-      const std::size_t before = joined.size();
-      joined.insert(joined.end(), factors.begin(), factors.end());
-      const bool more = !divides(rules, joined) || self(self, f + 1);
-      joined.resize(before);
-      if (!more) return false;
-    }
-    return true;
-  };
-  return go_on(go_on, 0);
+/// What is left of a dim, as far as later fanouts can tell the difference.
+Count as_seen(Factorization factorization, Count left, Count later) {
+  // Perfect factors divide it, so only common divisors count; others must not find it used up, which they cannot where
+  // it is at least their product.
+  return factorization == Factorization::kPerfect ? std::gcd(left, later) : std::min(left, later);
 }
+
+/// All unrollings, fanout by fanout.
+class Unrollings {
+ public:
+  /// No more than `most` ways to lay out one fanout, or there is no answer to anything.
+  Unrollings(const Task& task, const MapSpaceRules& rules, std::size_t most) : rules_(rules), most_(most) {
+    steps_of_all_ = task.accelerator.levels.back().compute().cycles_per_mac;
+    for (const Dim& dim : rules.layer.dims) steps_of_all_ *= static_cast<double>(dim.size);
+    for (const FanoutRules& fanout : rules.fanouts) {
+      std::optional<std::vector<Factors>> here = FanoutFactors(rules, fanout, most).all();
+      if (!here) return;
+      of_fanout_.push_back(std::move(*here));
+    }
+    most_units_.assign(of_fanout_.size() + 1, 1);
+    for (std::size_t f = of_fanout_.size(); f-- > 0;)
+      for (const Factors& factors : of_fanout_[f])
+        most_units_[f] = std::max(most_units_[f], most_units_[f + 1] * units(factors));
+    known_ = true;
+  }
+  bool known() const { return known_; }
+
+  /// Calls visit with all that have fewer steps, in ascending order, until it returns false. False: it did.
+  template <typename Visit>
+  bool for_each_below(double steps, const Visit& visit) const {
+    Factors joined;
+    const auto go_on = [&](auto&& self, std::size_t f, double spread) -> bool {
+      if (steps_of_all_ / (spread * most_units_[f]) >= steps) return true;  // whatever comes, none is faster
+      if (f == of_fanout_.size()) return visit(std::as_const(joined));
+      for (const Factors& factors : of_fanout_[f]) {
+        const std::size_t before = joined.size();
+        joined.insert(joined.end(), factors.begin(), factors.end());
+        const bool more = !divides(rules_, joined) || self(self, f + 1, spread * units(factors));
+        joined.resize(before);
+        if (!more) return false;
+      }
+      return true;
+    };
+    return go_on(go_on, 0, 1);
+  }
+
+  /// How many there are; nullopt: very many. Prefixes that leave the same to later fanouts are counted together.
+  std::optional<std::uint64_t> count() const {
+    const std::size_t dims = rules_.layer.dims.size();
+    std::vector<Factors> later(of_fanout_.size() + 1, Factors(dims, 1));
+    for (std::size_t f = of_fanout_.size(); f-- > 0;)
+      for (std::size_t d = 0; d < dims; ++d) {
+        Count all = 1;
+        for (const Factors& factors : of_fanout_[f])
+          all = rules_.factorization == Factorization::kPerfect ? std::lcm(all, factors[d]) : std::max(all, factors[d]);
+        later[f][d] = std::min<Count>(kMostLater, later[f + 1][d] * all);
+        if (later[f][d] == kMostLater) later[f][d] = rules_.layer.dims[d].size;
+      }
+    Factors whole;
+    for (std::size_t d = 0; d < dims; ++d)
+      whole.push_back(as_seen(rules_.factorization, rules_.layer.dims[d].size, later[0][d]));
+    std::map<Factors, std::uint64_t> ways{{whole, 1}};
+    for (std::size_t f = 0; f < of_fanout_.size(); ++f) {
+      if (ways.size() * of_fanout_[f].size() > kMostSteps) return counted_one_by_one();
+      std::map<Factors, std::uint64_t> next;
+      for (const auto& [left, count] : ways)
+        for (const Factors& factors : of_fanout_[f])
+          if (std::optional<Factors> after = taken(left, factors, later[f + 1])) {
+            std::uint64_t& sum = next[std::move(*after)];
+            if (__builtin_add_overflow(sum, count, &sum) || sum > kMostCounted) return std::nullopt;
+          }
+      ways = std::move(next);
+    }
+    std::uint64_t all = 0;
+    for (const auto& [left, count] : ways) all += count;
+    return all;
+  }
+
+ private:
+  static constexpr Count kMostLater = Count{1} << 40;
+  static constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 48;
+  static constexpr std::size_t kMostSteps = 5'000'000;
+
+  static double units(const Factors& factors) {
+    double product = 1;
+    for (const Count factor : factors) product *= static_cast<double>(factor);
+    return product;
+  }
+
+  std::optional<Factors> taken(const Factors& left, const Factors& factors, const Factors& later) const {
+    Factors after(left.size());
+    for (std::size_t d = 0; d < left.size(); ++d) {
+      const bool perfect = rules_.factorization == Factorization::kPerfect;
+      if (perfect ? left[d] % factors[d] != 0 : left[d] == 1 && factors[d] > 1) return std::nullopt;
+      after[d] = as_seen(rules_.factorization, ceil_div(left[d], factors[d]), later[d]);
+    }
+    return after;
+  }
+
+  std::optional<std::uint64_t> counted_one_by_one() const {
+    std::uint64_t count = 0;
+    const bool all = for_each_below(kInfinity, [&](const Factors&) { return ++count <= most_; });
+    return all ? std::optional(count) : std::nullopt;
+  }
+
+  const MapSpaceRules& rules_;
+  const std::size_t most_;
+  double steps_of_all_ = 1;
+  std::vector<std::vector<Factors>> of_fanout_;  ///< each ascending
+  std::vector<double> most_units_;               ///< by fanout: that it and all inside it can have together
+  bool known_ = false;
+};
 
 }  // namespace
 
-std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most) {
+std::optional<Choices> list_choices(const Task& task, const MapSpaceRules& rules, std::size_t most, double below) {
   Choices all;
-  const bool listed = for_each_unrolling(rules, most, [&](const Factors& unrolling) {
+  const Unrollings unrollings(task, rules, most);
+  if (!unrollings.known()) return std::nullopt;
+  const bool listed = unrollings.for_each_below(below, [&](const Factors& unrolling) {
+    if (is_slow(below, least_steps(task, unrolling))) return true;
     all.unrollings.push_back(unrolling);
     return all.unrollings.size() <= most;
   });
   if (!listed) return std::nullopt;
+  all.unlisted = 0;
+  if (below < kInfinity) {
+    const std::optional<std::uint64_t> count = unrollings.count();
+    if (!count) return std::nullopt;
+    all.unlisted = *count - all.unrollings.size();
+  }
   all.keeps.emplace_back();
   for (const MemoryRules& memory : rules.memories) {
     std::vector<Kept> longer;
@@ -138,30 +237,33 @@ std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most
   return all;
 }
 
-bool is_slow(const Part& part, double steps) { return steps >= part.least_steps * (1 - kRounding); }
+bool is_slow(double least, double steps) { return steps >= least * (1 - kRounding); }
 
 void state_sizes(const Task& task, std::vector<Part>& parts) {
   const auto stated = [](const Part& part) { return part.choices.has_value(); };
   if (std::ranges::all_of(parts, stated)) return;
   const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
-  std::uint64_t keeps = 1, unrollings = 0, elsewhere = 0;
+  const Unrollings unrollings(task, rules, kMostUnrollings);
+  const std::optional<std::uint64_t> all = unrollings.known() ? unrollings.count() : std::nullopt;
+  if (!all) return;
+  std::uint64_t keeps = 1, elsewhere = 0;
   for (const MemoryRules& memory : rules.memories) keeps *= memory.keeps.size();
-  std::vector<std::uint64_t> slow(parts.size(), 0);
-  const bool counted = for_each_unrolling(rules, kMostUnrollings, [&](const Factors& unrolling) {
-    const double steps = least_steps(task, unrolling);
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      if (parts[i].scope == Part::Scope::kSlow && is_slow(parts[i], steps)) ++slow[i];
-    return ++unrollings <= kMostUnrollings;
-  });
-  if (!counted) return;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].scope == Part::Scope::kRest) continue;
-    const bool is_named = parts[i].scope == Part::Scope::kNamed;
-    if (!stated(parts[i])) parts[i].choices = is_named ? parts[i].members.size() : slow[i] * keeps;
-    elsewhere += *parts[i].choices;
+  for (Part& part : parts) {
+    if (part.scope == Part::Scope::kRest) continue;
+    if (!stated(part) && part.scope == Part::Scope::kNamed) part.choices = part.members.size();
+    if (!stated(part)) {
+      std::uint64_t fast = 0;
+      const bool counted = unrollings.for_each_below(part.least_steps, [&](const Factors& unrolling) {
+        fast += is_slow(part.least_steps, least_steps(task, unrolling)) ? 0 : 1;
+        return fast <= kMostUnrollings;
+      });
+      if (!counted) return;
+      part.choices = (*all - fast) * keeps;
+    }
+    elsewhere += *part.choices;
   }
   for (Part& part : parts)
-    if (part.scope == Part::Scope::kRest && !stated(part)) part.choices = unrollings * keeps - elsewhere;
+    if (part.scope == Part::Scope::kRest && !stated(part)) part.choices = *all * keeps - elsewhere;
   std::erase_if(parts, [](const Part& part) { return part.choices == 0; });
 }
 

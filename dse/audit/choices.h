@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,19 +15,22 @@ namespace pliant::audit {
 
 struct Choices {
   std::vector<Factors> unrollings;  ///< ascending
+  std::uint64_t unlisted = 0;       ///< how many more there are, all of them slow
   std::vector<Kept> keeps;
-  std::uint64_t count() const { return unrollings.size() * keeps.size(); }
+  std::uint64_t count() const { return unrollings.size() * keeps.size(); }  ///< of those listed
 };
 
 /// Unrollings that are listed at most, unless more are asked for.
 inline constexpr std::size_t kMostUnrollings = 2'000'000;
 
 /// With perfect factors exactly the unrollings that fit the fanouts and divide the dims; with remainders or padding all
-/// that fit, some of which no mapping may have. nullopt: more than `most` of them.
-std::optional<Choices> list_choices(const MapSpaceRules& rules, std::size_t most = kMostUnrollings);
+/// that fit, some of which no mapping may have. Those that are slow beside `below` steps are not listed, but counted.
+/// nullopt: more than `most` of them.
+std::optional<Choices> list_choices(const Task& task, const MapSpaceRules& rules, std::size_t most = kMostUnrollings,
+                                    double below = std::numeric_limits<double>::infinity());
 
-/// Is an unrolling of so many steps one of the part's, which is of scope kSlow?
-bool is_slow(const Part& part, double steps);
+/// Has an unrolling of so many steps at least the `least`?
+bool is_slow(double least, double steps);
 
 /// Makes every part say how many choices it has, counted from the rules of the map-space, where it does not: then
 /// nothing can be taken out of a certificate unnoticed. A part that turns out to have none goes. Parts stay as they are

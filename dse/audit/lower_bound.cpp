@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "core/arithmetic.h"
 #include "core/legality.h"
@@ -155,36 +157,55 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
     return result;
   }
   by_tiles(transfers, unrolling, kept, least, target, result);
-  if (closed() || p_.affine_dims[p_.output] == 0) return result;
-  by_tiles(ChoiceTransfers(p_, measures_, unrolling, kept, task_.factorization, true), unrolling, kept, least, target,
-           result);
   return result;
 }
 
+/// What is known of a choice by the programme over nested tiles, with one way to count what is read back.
+struct ChoiceBound::Way {
+  Way(const ChoiceBound& bound, const ChoiceTransfers& transfers, const Kept& kept, std::vector<double> known)
+      : tiles(bound.rules_, bound.measures_, transfers, kept), least(std::move(known)) {}
+  NestedTiles tiles;
+  std::vector<double> least;  ///< by measure
+  double cycles = 0;
+};
+
 void ChoiceBound::by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept,
-                           std::vector<double> least, double target, Result& result) const {
+                           const std::vector<double>& least, double target, Result& result) const {
   const double enough = target * (1 - kRounding), compute = p_.macs * p_.mac_pj, steps = least_steps(task_, unrolling);
   const auto closed = [&] { return result.lower_bound >= enough; };
-  double cycles = steps;
-  for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, whole_cycles(least[m], steps));
-  result.means = Means::kTiles;
-  NestedTiles tiles(rules_, measures_, transfers, kept);
-  const auto raise = [&](std::size_t m) {
-    std::vector<double> weights(measures_.size(), 0);
-    weights[m] = 1;
-    least[m] = std::max(least[m], tiles.least(weights) + (m == 0 ? compute : 0));
-    if (m > 0) cycles = std::max(cycles, whole_cycles(least[m], steps));
-    result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, least[0], cycles, steps));
+  const auto tiles = [&](Way& way) {
+    way.cycles = steps;
+    for (std::size_t m = 1; m < least.size(); ++m) way.cycles = std::max(way.cycles, whole_cycles(least[m], steps));
+    for (std::size_t m = 0; m < least.size() && !closed(); ++m) {
+      std::vector<double> weights(measures_.size(), 0);
+      weights[m] = 1;
+      way.least[m] = std::max(way.least[m], way.tiles.least(weights) + (m == 0 ? compute : 0));
+      if (m > 0) way.cycles = std::max(way.cycles, whole_cycles(way.least[m], steps));
+      result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, way.least[0], way.cycles, steps));
+    }
   };
-  for (std::size_t m = 0; m < least.size() && !closed(); ++m) raise(m);
+  result.means = Means::kTiles;
+  Way plain(*this, transfers, kept, least);
+  tiles(plain);
   if (closed()) return;
+  std::optional<ChoiceTransfers> differences;
+  std::optional<Way> other;
+  if (p_.affine_dims[p_.output] != 0) {
+    differences.emplace(p_, measures_, unrolling, kept, task_.factorization, true);
+    other.emplace(*this, *differences, kept, least);
+    tiles(*other);
+    if (closed()) return;
+  }
   // 3. Energy and the cycles of one port together.
   result.means = Means::kLines;
-  for (std::size_t port = 1; port < least.size() && !closed() && target < kInfinity; ++port)
-    result.lower_bound = std::max(result.lower_bound, by_lines(tiles, least[0], cycles, steps, port, target));
+  for (Way* const way : {&plain, other ? &*other : nullptr})
+    for (std::size_t port = 1; way != nullptr && port < least.size() && !closed() && target < kInfinity; ++port)
+      result.lower_bound =
+          std::max(result.lower_bound, by_lines(way->tiles, way->least[0], way->cycles, steps, port, target));
   if (closed()) return;
   result.means = Means::kNotDecided;
-  const double value = attained(tiles, unrolling, kept, least[0], cycles);
+  Way& last = other ? *other : plain;
+  const double value = attained(last.tiles, unrolling, kept, last.least[0], last.cycles);
   if (value < enough) result.attained = value;
 }
 
@@ -202,7 +223,8 @@ double ChoiceBound::by_ends(const ChoiceTransfers& transfers, const Kept& kept, 
   double best = kInfinity;
   for (const RemainderTiles::End& end : tiles.ends()) {
     double cycles = end.steps;
-    for (std::size_t m = 1; m < constant.size(); ++m) cycles = std::max({cycles, least[m], constant[m] + end.least[m]});
+    for (std::size_t m = 1; m < constant.size(); ++m)
+      cycles = std::max(cycles, whole_cycles(std::max(least[m], constant[m] + end.least[m]), end.steps));
     best = std::min(best, least_value(task_, p_, std::max(least[0], constant[0] + end.least[0]), cycles, end.steps));
   }
   return best;

@@ -56,9 +56,11 @@ class ChoiceBound {
   double by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
                   double target) const;
 
-  /// Perfect factors: by the programme over nested tiles, with these transfers; `least` is known of every measure.
-  void by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept, std::vector<double> least,
-                double target, Result& result) const;
+  struct Way;
+  /// Perfect factors: by the programme over nested tiles; `least` is known of every measure. Outputs with overlapping
+  /// windows are counted in both ways. Where nothing is enough, mappings below the target are looked for.
+  void by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept,
+                const std::vector<double>& least, double target, Result& result) const;
   /// With remainders: what is known of a choice from the nodes at which its mappings end.
   double by_ends(const ChoiceTransfers& transfers, const Kept& kept, const std::vector<double>& least,
                  double most_nodes) const;

@@ -104,6 +104,12 @@ NestedTiles::NestedTiles(const TileRules& rules, const Measures& measures, const
     }
   }
   for (std::size_t k = 0; k < rules_.memories.size(); ++k) find_fitting(k);
+  // Tiles grow outwards, and so do their numbers: beyond the last that fits here or further out nothing is of use.
+  reach_.assign(rules_.memories.size(), nodes_);
+  for (std::size_t k = rules_.memories.size(); k-- > 0;) {
+    std::uint32_t& reach = reach_[k] = k + 1 < reach_.size() ? reach_[k + 1] : nodes_;
+    while (reach > 0 && !fits_[k][reach - 1]) --reach;
+  }
 }
 
 /// Nodes whose tiles a memory can hold, one after the other: the first dim's tile changes most often.
@@ -206,7 +212,7 @@ void NestedTiles::charge(Table& table, int x, int since, std::size_t k) {
   const std::vector<double>& repeats = repeats_[x];
   if (p_.affine_dims[x] == 0) {
     const double cost = window_cost(x, since, k, affine_tiles_[x].front(), -1, 1);
-    for (std::uint32_t n = 0; n < nodes_; ++n) table.cost[n] += cost * repeats[n];
+    for (std::size_t n = 0; n < table.cost.size(); ++n) table.cost[n] += cost * repeats[n];
     return;
   }
   if (displaced_) {
@@ -219,18 +225,28 @@ void NestedTiles::charge(Table& table, int x, int since, std::size_t k) {
     return;
   }
   const std::vector<double>& costs = window_costs(x, since, k, -1);
-  for (std::uint32_t n = 0; n < nodes_; ++n) table.cost[n] += costs[affine_node_[x][n]] * repeats[n];
+  const std::vector<std::uint32_t>& affine = affine_node_[x];
+  for (std::size_t n = 0; n < table.cost.size(); ++n) table.cost[n] += costs[affine[n]] * repeats[n];
 }
 
-void NestedTiles::Table::lower(std::uint32_t node, const Table& other, std::uint32_t other_node) {
-  if (!(other.cost[other_node] < cost[node])) return;
-  cost[node] = other.cost[other_node];
-  if (!record.empty()) record[node] = other.record[other_node];
+/// Each of so many nodes from `to` on is no higher than the one beside it in the other table.
+void NestedTiles::Table::lower(std::uint32_t to, const Table& other, std::uint32_t from, std::uint32_t count) {
+  double* const own = cost.data() + to;
+  const double* const beside = other.cost.data() + from;
+  if (record.empty()) {
+    for (std::uint32_t n = 0; n < count; ++n) own[n] = std::min(own[n], beside[n]);
+    return;
+  }
+  for (std::uint32_t n = 0; n < count; ++n) {
+    if (!(beside[n] < own[n])) continue;
+    own[n] = beside[n];
+    record[to + n] = other.record[from + n];
+  }
 }
 
 void NestedTiles::note(Table& table, Record::Way way) {
   if (!traced_) return;
-  for (std::uint32_t n = 0; n < nodes_; ++n) {
+  for (std::uint32_t n = 0; n < table.cost.size(); ++n) {
     if (table.cost[n] == kInfinity) continue;
     records_.push_back({way, table.record[n], n});
     table.record[n] = static_cast<std::uint32_t>(records_.size() - 1);
@@ -240,45 +256,50 @@ void NestedTiles::note(Table& table, Record::Way way) {
 void NestedTiles::merge(Tables& tables, const Waiting& waiting, Table&& table) const {
   auto [entry, fresh] = tables.try_emplace(waiting, std::move(table));
   if (fresh) return;
-  for (std::uint32_t n = 0; n < nodes_; ++n) entry->second.lower(n, table, n);
+  entry->second.lower(0, table, 0, static_cast<std::uint32_t>(table.cost.size()));
 }
 
 /// The least over all smaller tiles along a dim.
 void NestedTiles::close_along(Table& table, int dim) const {
   const std::vector<Count>& sizes = divisors_[dim];
   const std::uint32_t stride = stride_[dim], block = stride * static_cast<std::uint32_t>(sizes.size());
+  const auto reach = static_cast<std::uint32_t>(table.cost.size());
   for (const auto& [prime, exponent] : prime_factors(sizes.back()))
     for (std::uint32_t to = 1; to < sizes.size(); ++to) {
       if (sizes[to] % prime != 0) continue;
       const auto from = static_cast<std::uint32_t>(std::ranges::lower_bound(sizes, sizes[to] / prime) - sizes.begin());
-      for (std::uint32_t first = 0; first < nodes_; first += block)
-        for (std::uint32_t n = 0; n < stride; ++n)
-          table.lower(first + to * stride + n, table, first + from * stride + n);
+      for (std::uint32_t first = 0; first + to * stride < reach; first += block)
+        table.lower(first + to * stride, table, first + from * stride, std::min(stride, reach - (first + to * stride)));
     }
 }
 
 /// A sliding loop: what it costs depends on the tile before it and on its bound.
 void NestedTiles::slide(Table& table, const Waiting& waiting, const std::vector<int>& sliding, int dim, std::size_t k) {
-  Table moved{std::vector<double>(nodes_, kInfinity), table.record};
+  const auto reach = static_cast<std::uint32_t>(table.cost.size());
+  Table moved{std::vector<double>(reach, kInfinity), table.record};
   const std::vector<Count>& sizes = divisors_[dim];
   const auto count = static_cast<std::uint32_t>(sizes.size());
-  const std::uint32_t stride = stride_[dim], block = stride * count;
+  const std::uint32_t stride = stride_[dim];
   std::vector<const std::vector<double>*> costs;
   for (const int x : sliding) costs.push_back(&window_costs(x, waiting[x], k, dim));
+  std::vector<std::vector<std::uint32_t>> multiples(count);
   for (std::uint32_t i = 0; i < count; ++i)
-    for (std::uint32_t j = i + 1; j < count; ++j) {
-      if (sizes[j] % sizes[i] != 0) continue;
-      for (std::uint32_t first = 0; first < nodes_; first += block)
-        for (std::uint32_t from = first + i * stride; from < first + (i + 1) * stride; ++from) {
-          double cost = table.cost[from];
-          for (std::size_t s = 0; s < sliding.size(); ++s)
-            cost += (*costs[s])[affine_node_[sliding[s]][from] * count + j] * repeats_[sliding[s]][from];
-          const std::uint32_t to = from + (j - i) * stride;
-          if (!(cost < moved.cost[to])) continue;
-          moved.cost[to] = cost;
-          if (traced_) moved.record[to] = table.record[from];
-        }
+    for (std::uint32_t j = i + 1; j < count; ++j)
+      if (sizes[j] % sizes[i] == 0) multiples[i].push_back(j);
+  for (std::uint32_t from = 0; from < reach; ++from) {
+    if (table.cost[from] == kInfinity) continue;
+    const std::uint32_t i = from / stride % count;
+    for (const std::uint32_t j : multiples[i]) {
+      const std::uint32_t to = from + (j - i) * stride;
+      if (to >= reach) break;
+      double cost = table.cost[from];
+      for (std::size_t s = 0; s < sliding.size(); ++s)
+        cost += (*costs[s])[affine_node_[sliding[s]][from] * count + j] * repeats_[sliding[s]][from];
+      if (!(cost < moved.cost[to])) continue;
+      moved.cost[to] = cost;
+      if (traced_) moved.record[to] = table.record[from];
     }
+  }
   table = std::move(moved);
 }
 
@@ -329,7 +350,7 @@ void NestedTiles::evolve(Tables& tables, DimSet dims, std::size_t k) {
 NestedTiles::Tables NestedTiles::leave_memory(Tables tables, std::size_t k) {
   Tables left;
   for (auto& [state, table] : tables) {
-    for (std::uint32_t n = 0; n < nodes_; ++n)
+    for (std::size_t n = 0; n < table.cost.size(); ++n)
       if (!fits_[k][n]) table.cost[n] = kInfinity;
     note(table, Record::Way::kLeave);
     Waiting after = state;
@@ -353,10 +374,14 @@ double NestedTiles::run(const std::vector<double>& weights) {
   weigh(weights);
   records_.assign(1, {});
   Tables tables;
-  Table start{std::vector<double>(nodes_, kInfinity), std::vector<std::uint32_t>(traced_ ? nodes_ : 0)};
-  start.cost.front() = 0;
+  if (std::ranges::find(reach_, 0U) != reach_.end() || reach_.back() < nodes_) return kInfinity;
+  Table start{std::vector<double>(1, 0), std::vector<std::uint32_t>(traced_ ? 1 : 0)};
   tables.emplace(Waiting{}, std::move(start));
   for (std::size_t k = 0; k < rules_.memories.size(); ++k) {
+    for (auto& [state, table] : tables) {
+      table.cost.resize(reach_[k], kInfinity);
+      if (traced_) table.record.resize(reach_[k]);
+    }
     Tables ended;
     for (const std::vector<DimSet>& sets : rules_.orders[k]) {
       Tables here = tables;

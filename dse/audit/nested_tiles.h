@@ -56,11 +56,11 @@ class NestedTiles {
     enum class Way : std::uint8_t { kLoops, kOneLoop, kLeave } way = Way::kLoops;
     std::uint32_t before = 0, node = 0;
   };
-  /// By node: the least cost to come there, and where paths are asked for the record of the path.
+  /// By node that is of use: the least cost to come there, and where paths are asked for the record of the path.
   struct Table {
     std::vector<double> cost;
     std::vector<std::uint32_t> record;
-    void lower(std::uint32_t node, const Table& other, std::uint32_t other_node);
+    void lower(std::uint32_t to, const Table& other, std::uint32_t from, std::uint32_t count);
   };
   using Tables = std::map<Waiting, Table>;
 
@@ -101,6 +101,7 @@ class NestedTiles {
   std::vector<std::vector<std::uint32_t>> affine_node_;  // by tensor and node: its affine tile
   std::vector<std::vector<std::array<Count, kMaxDims>>> affine_tiles_;  // by tensor and affine tile
   std::vector<std::vector<char>> fits_;                                 // by memory and node
+  std::vector<std::uint32_t> reach_;                                    // by memory: nodes below this are of use there
   // Of one run:
   std::vector<std::vector<double>> per_served_, per_delivered_;  // by tensor and transfer: weighted, per word
   double constant_ = 0;

@@ -173,6 +173,7 @@ RunFloor::Least RunFloor::of(const std::vector<Count>& sizes) const {
   // A mapping takes whole steps, or the whole cycles of a port.
   const double reached = least.cycles * (1 - kRounding);
   least.cycles = std::max(least.cycles, std::min(std::ceil(reached), std::ceil(reached / step_) * step_));
+  least.moved_pj = least.energy_pj;
   least.energy_pj += leak_ * least.cycles;
   return least;
 }

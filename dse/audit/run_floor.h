@@ -19,6 +19,7 @@ class RunFloor {
 
   struct Least {
     double energy_pj = 0, cycles = 0;
+    double moved_pj = 0;  ///< of the energy, without leakage
   };
   Least of(const std::vector<Count>& sizes) const;
 

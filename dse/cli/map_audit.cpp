@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "dse/audit/choices.h"
 #include "dse/mappers/network_proof.h"
 
 namespace pliant {
@@ -24,9 +25,15 @@ audit::AuditOptions options_of_map(int threads, std::stop_token stop) {
 
 audit::Certificate certificate_of(const SearchedLayer& searched) {
   const SearchResult& result = searched.result;
-  return {*searched.task,     result.mapping,   result.mapping ? result.value : kInfinity,
-          result.lower_bound, result.certified, result.infeasible,
-          result.parts};
+  audit::Certificate certificate{*searched.task,     result.mapping,   result.mapping ? result.value : kInfinity,
+                                 result.lower_bound, result.certified, result.infeasible,
+                                 result.parts};
+  if (certificate.parts.empty()) {
+    const double least = certificate.infeasible ? kInfinity : certificate.lower_bound;
+    certificate.parts.push_back({audit::ClosedBy::kSearch, least, audit::Part::Scope::kRest, 0, {}, {}});
+    audit::state_sizes(*searched.task, certificate.parts);
+  }
+  return certificate;
 }
 
 std::string MapAudit::verdict() const { return !wrong.empty() ? "wrong" : undecided.empty() ? "audited" : "undecided"; }

@@ -16,7 +16,7 @@ namespace pliant {
 /// Exit code of an audit that found nothing wrong and could not decide everything.
 inline constexpr int kAuditUndecided = 4;
 
-/// The proof of a layer, with what closed each part.
+/// The proof of a layer: with what closed each part where that was recorded, else as one part.
 audit::Certificate certificate_of(const SearchedLayer& searched);
 
 struct MapAudit {

@@ -77,7 +77,8 @@ class MapCommand {
     if (arguments_.has("predict")) prediction_ = read_prediction_of(words, tasks.front().task.accelerator);
     if (choice.network) return map_network(arguments_, words, *choice.workload, *mapper, tasks, search, out_, err_);
     const bool one = words.layer.has_value();
-    search.record_parts = asks_for_proof(arguments_, tasks.front().task);
+    // What closed which part is for the file; the auditor needs the claim alone.
+    search.record_parts = asks_for_proof(arguments_, tasks.front().task) && arguments_.has("certificate");
 
     if (!objectives.empty() && arguments_.has("audit"))
       throw arguments_.bad("--audit", "of a frontier, which has many proofs", "a single --objective");

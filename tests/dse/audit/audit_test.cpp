@@ -338,7 +338,7 @@ TEST(Audit, FindsPartsAndMembersThatWereTakenOut) {
       std::uint64_t stated = 0;
       for (const Part& part : certificate.parts) stated += part.choices.value();
       const MapSpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility, factorization);
-      ASSERT_EQ(stated, list_choices(rules)->count());
+      ASSERT_EQ(stated, list_choices(random.task, rules)->count());
       for (std::size_t i = 0; i < certificate.parts.size(); ++i) {
         Certificate altered = certificate;
         altered.parts.erase(altered.parts.begin() + static_cast<std::ptrdiff_t>(i));
@@ -405,7 +405,7 @@ TEST(Audit, ASampleSaysThatItIsOne) {
     std::uint64_t looked_at = 0;
     for (const PartAudit& part : report.parts) {
       looked_at += part.checked + part.undecided;
-      EXPECT_EQ(part.checked + part.undecided, (part.choices + 1) / 2);
+      EXPECT_GE(part.checked + part.undecided, (part.choices + 1) / 2);  // more where many are closed at once
     }
     if (looked_at == report.choices) continue;
     ++sampled;

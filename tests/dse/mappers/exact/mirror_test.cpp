@@ -71,7 +71,7 @@ TEST(Mirror, OfTwoImagesOneIsListed) {
       choices.get(i, spatial);
       listed.emplace(spatial.factor[1].begin(), spatial.factor[1].begin() + problem.dims);
     }
-    const std::optional<audit::Choices> truth = audit::list_choices(rules, 1'000'000);
+    const std::optional<audit::Choices> truth = audit::list_choices(task, rules, 1'000'000);
     ASSERT_TRUE(truth.has_value());
     int compared = 0;
     for (const audit::Factors& u : truth->unrollings) {

@@ -80,7 +80,7 @@ TEST(Unrollings, PerfectFactorsAreListedOnceEach) {
   for (const Task& task : tasks()) {
     const Problem problem(task.layer, task.accelerator);
     const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
-    const std::optional<audit::Choices> truth = audit::list_choices(rules, 1'000'000);
+    const std::optional<audit::Choices> truth = audit::list_choices(task, rules, 1'000'000);
     ASSERT_TRUE(truth.has_value());
     const SpatialChoices choices = list(task, problem, kPlenty);
     EXPECT_TRUE(choices.complete());
