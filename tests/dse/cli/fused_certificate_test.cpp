@@ -106,6 +106,19 @@ TEST_P(FusedCertificates, AreClean) {
   }
 }
 
+/// Where loops outside are free, runs are bounded by those of which they are parts, and the auditor follows.
+TEST_P(FusedCertificates, AreCleanWhereRunsArePartsOfOthers) {
+  const Ran ran = audit(certificate({"--flexibility", "1111+F", "--objective", "energy", "--gap", "5%"}));
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+}
+
+TEST_P(FusedCertificates, WithAGapTheBoundTheyTellFollows) {
+  for (const char* gap : {"1%", "5%", "20%"}) {
+    const Ran ran = audit(certificate({"--gap", gap}));
+    EXPECT_EQ(ran.code, 0) << gap << ran.out << ran.err;
+  }
+}
+
 TEST_P(FusedCertificates, HaveGroupsWhereTheyAreAllowed) {
   EXPECT_FALSE(certificate()["claim"]["groups"].empty());
   EXPECT_TRUE(certificate({"--set", "Buffer.fusion=none"})["claim"]["groups"].empty());
