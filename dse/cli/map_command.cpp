@@ -54,9 +54,6 @@ examples:
 
 )";
 
-/// Predictions are proven up to this where no --gap is given: their figures are less certain than that.
-constexpr double kPredictionGap = 0.01;
-
 class MapCommand {
  public:
   MapCommand(const Arguments& arguments, std::ostream& out, std::ostream& err)

@@ -8,6 +8,9 @@
 
 namespace pliant {
 
+/// Where no gap is asked for: closer than figures of predictions are known.
+inline constexpr double kPredictionGap = 0.01;
+
 struct PredictedOptimum {
   SearchResult result;  ///< of the achievable accelerator; value and lower bound are the objective's of the prediction
   Predicted predicted;

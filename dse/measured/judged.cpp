@@ -12,11 +12,13 @@
 #include "core/input/diagnostics.h"
 #include "costmodel/report.h"
 #include "dse/mappers/predicted.h"
+#include "dse/measured/counted_clock.h"
 
 namespace pliant {
 namespace {
 
 constexpr double kBitsPerByte = 8;
+constexpr double kGapOfBounds = 0.001;
 
 /// One kernel after the other, or several at once.
 void for_each_row(const JudgeOptions& options, std::size_t count, const std::function<void(std::size_t)>& run) {
@@ -94,16 +96,23 @@ Accelerator Judge::seen_by(const Measurement& row, double warm_bytes) const {
   return seen;
 }
 
+SearchOptions Judge::limited(double gap, const Clock& clock) const {
+  SearchOptions search;
+  search.gap = gap;
+  search.budget.seconds = options_.seconds;
+  search.stop = options_.stop;
+  search.clock = &clock;
+  return search;
+}
+
 KernelBound Judge::bound(const Measurement& row) const {
   const double hz = *accelerator_.clock_hz, moved = (row.bytes - row.warm_bytes) / bytes_per_second_;
   KernelBound bound;
   double macs = 0;
   const std::string outermost = accelerator_.levels.front().name;
-  SearchOptions search;
-  search.gap = 0.001;
-  search.budget.seconds = options_.seconds;
-  search.stop = options_.stop;
   for (const Layer& layer : row.layers) {
+    const CountedClock clock;
+    const SearchOptions search = limited(kGapOfBounds, clock);
     const Task task = task_of(layer, seen_by(row, row.warm_bytes));
     const SearchResult result = run_mapper(*make_mapper("exact"), task, search);
     macs += static_cast<double>(layer.macs());
@@ -171,11 +180,9 @@ Predicted Judge::whole(const Measurement& row, double cycles, double energy_pj,
 
 KernelPrediction Judge::predict(const Measurement& row, const PredictionFigures& prediction) const {
   KernelPrediction found;
-  SearchOptions search;
-  search.gap = options_.gap;
-  search.budget.seconds = options_.seconds;
-  search.stop = options_.stop;
   for (const Layer& layer : row.layers) {
+    const CountedClock clock;
+    const SearchOptions search = limited(options_.gap, clock);
     const Task task = task_of(layer, seen_by(row, 0));
     const PredictedOptimum best = search_predicted(*make_mapper("exact"), task, prediction, search);
     if (!best.result.mapping) {

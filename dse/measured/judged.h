@@ -18,7 +18,7 @@ namespace pliant {
 struct JudgeOptions {
   Factorization factorization = Factorization::kRubyS;
   double gap = 0.02;   ///< of searches: a bound is then the proven one, up to so much below the best mapping's
-  double seconds = 4;  ///< of one search at most
+  double seconds = 2;  ///< of one search at most, by a clock of work (counted_clock.h): answers are alike everywhere
   double exponentials_per_cycle = 0;  ///< of the chip, for attention's scores in predictions; 0 = they take no time
   int threads = 1;                    ///< kernels at a time; 0 = all cores
   std::stop_token stop;
@@ -74,6 +74,7 @@ class Judge {
   /// A bound has to allow for all that may be warm; a prediction takes operands from outside.
   Accelerator seen_by(const Measurement& row, double warm_bytes) const;
   Task task_of(const Layer& layer, Accelerator accelerator) const;
+  SearchOptions limited(double gap, const Clock& clock) const;
 
   Accelerator accelerator_;
   JudgeOptions options_;

@@ -51,10 +51,11 @@ std::vector<Chart> measured_charts(const std::string& name, const std::string& t
                                    const std::vector<Measurement>& rows, const std::vector<KernelBound>& bounds,
                                    const std::vector<KernelPrediction>& predictions) {
   DataTable points = with_columns({"kernel", "kind", "says", "measured_us", "said_us", "ratio"});
-  double least = std::numeric_limits<double>::infinity(), most = 0;
+  double least = std::numeric_limits<double>::infinity(), most = 0, shortest = least, longest = 0;
   const auto point = [&](const Measurement& row, const char* says, double said) {
     if (said <= 0) return;
     least = std::min({least, said, row.seconds}), most = std::max({most, said, row.seconds});
+    shortest = std::min(shortest, row.seconds), longest = std::max(longest, row.seconds);
     add(points, {row.name, row.aligned ? std::string(to_string(row.kind)) : "not aligned", std::string(says),
                  row.seconds * kMicroseconds, said * kMicroseconds, row.seconds / said});
   };
@@ -63,6 +64,7 @@ std::vector<Chart> measured_charts(const std::string& name, const std::string& t
     if (!predictions.empty()) point(rows[r], "prediction", predictions[r].predicted.seconds);
   }
   const ordered_json domain{least * kMicroseconds / 1.3, most * kMicroseconds * 1.3};
+  const ordered_json measured{shortest * kMicroseconds / 1.3, longest * kMicroseconds * 1.3};
   const ordered_json facet{{"field", "says"}, {"type", "nominal"}, {"title", nullptr}};
   const ordered_json color{{"field", "kind"}, {"type", "nominal"}, {"title", "kernel"}};
   const auto tooltip = ordered_json::array({{{"field", "kernel"}}, {{"field", "measured_us"}}, {{"field", "said_us"}}});
@@ -95,7 +97,7 @@ std::vector<Chart> measured_charts(const std::string& name, const std::string& t
                          {"encoding", {{"y", {{"datum", 1}, {"type", "quantitative"}}}}}},
                         {{"mark", {{"type", "point"}, {"filled", true}, {"size", 30}, {"opacity", 0.75}}},
                          {"encoding",
-                          {{"x", log_axis("measured_us", "measured (us)", domain)},
+                          {{"x", log_axis("measured_us", "measured (us)", measured)},
                            {"y",
                             {{"field", "ratio"},
                              {"type", "quantitative"},

@@ -29,6 +29,8 @@ const std::vector<Study>& all_studies() {
       {"fusion", "beyond the papers", "fused tiles as an axis of flexibility, by class and by chip", run_fusion_study},
       {"serving", "beyond the papers",
        "tokens per joule of a served language model, by class, chip and what stays on chip", run_serving_study},
+      {"silicon", "beyond the papers", "kernels timed on a chip beside bound, roofline and prediction",
+       run_silicon_study},
   };
   return studies;
 }

@@ -228,6 +228,12 @@ class LayerResult(Cost):
         return float(self._core.lower_bound)
 
     @property
+    def prediction(self) -> dict[str, Any] | None:
+        """What a good kernel takes, as ``pliant map --predict --json`` tells it; None where it was not asked for."""
+        told: dict[str, Any] | None = self.to_dict().get("prediction")
+        return told
+
+    @property
     def bound(self) -> float:
         """The same as ``lower_bound``."""
         return self.lower_bound

@@ -73,6 +73,7 @@ def map(
     seed: int = 1,
     threads: int = 1,
     mapper_options: Dict[str, Any] | None = None,
+    predict: bool = False,
 ) -> LayerResult:
     """The best mapping of a layer, and what is proven about it.
 
@@ -94,6 +95,7 @@ def map(
         seed: of the mappers that draw random numbers.
         threads: 0 is all cores; results do not depend on it.
         mapper_options: options of the mapper by name.
+        predict: what a good kernel takes beside the bound, by the accelerator's ``prediction`` block.
 
     >>> map("gemm:M=64,N=64,K=64", "eyeriss").certified
     True
@@ -103,7 +105,7 @@ def map(
     if flexibility is not None or conventions is not None or not isinstance(accelerator, Accelerator):
         accelerator = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
     request = _request(objective, factorization, mapper, budget, evaluations, gap, seed, threads, mapper_options)
-    return LayerResult(_core.map_layer(layer._core, accelerator._core, request, _on_main_thread()))
+    return LayerResult(_core.map_layer(layer._core, accelerator._core, request, predict, _on_main_thread()))
 
 
 def map_workload(
@@ -131,7 +133,7 @@ def map_workload(
     found = []
     with Bar(network.name, len(network), "layers", progress) as bar:
         for layer in network:
-            found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, _on_main_thread())))
+            found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, False, _on_main_thread())))
             bar.show(len(found))
     return WorkloadResult(network, found, room)
 

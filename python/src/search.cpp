@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/input/prediction_block.h"
 #include "costmodel/report.h"
 #include "dse/cli/json_schema.h"
 #include "dse/cli/network_totals.h"
 #include "dse/cli/render_cost.h"
+#include "dse/cli/render_predicted.h"
 #include "dse/cli/text_table.h"
 #include "dse/mappers/frontier.h"
 #include "dse/results/pareto.h"
@@ -68,15 +70,34 @@ std::optional<TaskWords> words_of(const LoadedLayer& layer, const LoadedAccelera
   return words;
 }
 
+PredictionFigures prediction_of(const LoadedAccelerator& loaded) {
+  std::optional<PredictionFigures> figures;
+  if (!loaded.in_memory) figures = load_prediction(library(), loaded.source, loaded.settings, loaded.accelerator);
+  if (!figures)
+    throw bad_option("pliant", "predict", fmt::format("{} has no `prediction` block", loaded.accelerator.name),
+                     "an accelerator of a file that has one, such as h200");
+  return *figures;
+}
+
 FoundMapping map_layer(const LoadedLayer& layer, const LoadedAccelerator& accelerator, const Request& request,
-                       bool interruptible) {
+                       bool predict, bool interruptible) {
   std::shared_ptr<Task> task = task_of(layer, accelerator, request);
   const std::unique_ptr<Mapper> mapper = mapper_of(request);
+  std::optional<PredictionFigures> figures;
+  if (predict) {
+    check_works("pliant", asked(Trait::kMap, request).add(Trait::kPredict), "predict");
+    figures = prediction_of(accelerator);
+  }
   const InterruptibleCall call(interruptible);
-  SearchResult result = run_mapper(*mapper, *task, options_of(request, call.token()));
+  SearchOptions options = options_of(request, call.token());
+  SearchResult result = run_mapper(*mapper, *task, options);
+  if (options.gap == 0) options.gap = kPredictionGap;
+  std::optional<PredictedOptimum> predicted;
+  if (figures) predicted = search_predicted(*mapper, *task, *figures, options);
   std::optional<Infeasibility> why;
   if (!result.mapping && !call.asked()) why = why_nothing_fits(*task);
-  return {std::move(task), std::move(result), request.mapper, std::move(why), words_of(layer, accelerator, request)};
+  return {std::move(task),     std::move(result), request.mapper, std::move(why), words_of(layer, accelerator, request),
+          std::move(predicted)};
 }
 
 /// The mappings that none beats in all objectives, fastest first, and whether that is proven.
@@ -163,11 +184,13 @@ ordered_json FoundMapping::json() const {
   ordered_json json{{"schema", kJsonSchema}};
   if (words_) json["task"] = words_->json();
   json.update(search_json(searched_, mapper_));
+  if (predicted_) json["prediction"] = predicted_json(searched_, *predicted_);
   return json;
 }
 
 std::string FoundMapping::text() const {
-  if (searched_.result.mapping) return search_text(searched_, mapper_, false);
+  if (searched_.result.mapping)
+    return search_text(searched_, mapper_, false) + (predicted_ ? "\n" + predicted_text(searched_, *predicted_) : "");
   if (searched_.why) return infeasible_text(*task_, *searched_.why);
   return fmt::format("mapper {} found no legal mapping of layer {} (ended by {})\n", mapper_, task_->layer.name,
                      to_string(searched_.result.ended_by));
@@ -252,7 +275,8 @@ void bind_search(nb::module_& module) {
       .def("mapping_file", &FoundMapping::mapping_file);
 
   const nb::call_guard<nb::gil_scoped_release> unlocked;
-  module.def("map_layer", &map_layer, "layer"_a, "accelerator"_a, "request"_a, "interruptible"_a, unlocked);
+  module.def("map_layer", &map_layer, "layer"_a, "accelerator"_a, "request"_a, "predict"_a, "interruptible"_a,
+             unlocked);
   module.def("map_frontier", &map_frontier, "layer"_a, "accelerator"_a, "request"_a, "objectives"_a, "interruptible"_a,
              unlocked);
   module.def("workload_totals", &totals, "found"_a, "counts"_a, "workload"_a);

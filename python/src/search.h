@@ -9,6 +9,7 @@
 
 #include "dse/cli/render_search.h"
 #include "dse/combinations/combinations.h"
+#include "dse/mappers/predicted.h"
 #include "src/inputs.h"
 
 namespace pliant::python {
@@ -33,11 +34,13 @@ SearchOptions options_of(const Request& request, std::stop_token stop);
 class FoundMapping {
  public:
   FoundMapping(std::shared_ptr<const Task> task, SearchResult result, std::string mapper,
-               std::optional<Infeasibility> why, std::optional<TaskWords> words)
+               std::optional<Infeasibility> why, std::optional<TaskWords> words,
+               std::optional<PredictedOptimum> predicted = std::nullopt)
       : task_(std::move(task)),
         searched_{task_.get(), 1, std::move(result), std::move(why)},
         mapper_(std::move(mapper)),
-        words_(std::move(words)) {}
+        words_(std::move(words)),
+        predicted_(std::move(predicted)) {}
 
   const SearchResult& result() const { return searched_.result; }
   const SearchedLayer& searched() const { return searched_; }
@@ -56,6 +59,7 @@ class FoundMapping {
   SearchedLayer searched_;
   std::string mapper_;
   std::optional<TaskWords> words_;
+  std::optional<PredictedOptimum> predicted_;  ///< where it was asked for
 };
 
 }  // namespace pliant::python

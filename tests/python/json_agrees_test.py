@@ -42,6 +42,16 @@ def test_map_and_eval(name: str, layer: str, cli: Callable[..., Any], tmp_path: 
     assert pliant.evaluate(layer, name, ours.mapping).to_dict() == cli(*words)
 
 
+def test_predictions(cli: Callable[..., Any]) -> None:
+    ours = pliant.map(GEMM, "h200", objective="runtime", predict=True)
+    theirs = cli("map", "--accelerator", "h200", "--layer", GEMM, "--objective", "runtime", "--predict")
+    assert timeless(ours.to_dict()) == timeless(theirs)
+    assert ours.prediction is not None and ours.prediction["latency_s"] > ours.prediction["bound_s"]
+    assert pliant.map(GEMM, "h200").prediction is None
+    with pytest.raises(pliant.InputError, match="no `prediction` block"):
+        pliant.map(GEMM, "eyeriss", predict=True)
+
+
 @pytest.mark.parametrize("name", pliant.accelerators())
 def test_count(name: str, cli: Callable[..., Any]) -> None:
     words = ["count", "--accelerator", name, "--layer", GEMM]

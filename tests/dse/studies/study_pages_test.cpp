@@ -310,5 +310,22 @@ TEST(StudyPages, Serving) {
   }
 }
 
+TEST(StudyPages, Silicon) {
+  const std::map<std::string, double> kept = kept_numbers("silicon");
+  int rows = 0;
+  for (const Cells& row : table_on_page("silicon", "| class | kernels |")) {
+    if (row[0] == "class" || row[0].starts_with("-")) continue;
+    ++rows;
+    const std::string name = "fitted on the other half, " + row[0];
+    expect_printed(row[1], kept, name + ": kernels");
+    expect_printed(row[2], kept, name + ": measured over bound, median");
+    expect_printed(row[3], kept, name + ": mean error of the roofline (%)");
+    expect_printed(row[4], kept, name + ": mean error of the prediction (%)");
+    if (!row[5].empty()) expect_printed(row[5], kept, name + ": mean error of energy (%)");
+  }
+  EXPECT_EQ(rows, 10);
+  EXPECT_EQ(kept.at("kernels faster than their bound"), 0);
+}
+
 }  // namespace
 }  // namespace pliant
