@@ -73,6 +73,18 @@ MachineParts load_machine_parts(const Library& library, std::string_view name_or
   return problems.empty() ? read_machine_parts(Cursor(tree.stages.back(), "", problems)) : MachineParts{};
 }
 
+std::optional<MachineParts> fixed_machine_parts(const Library& library, std::string_view name_or_path,
+                                                const std::vector<Setting>& settings) {
+  const std::filesystem::path file = library.find_accelerator(name_or_path);
+  Diagnostics problems;
+  const AcceleratorTree files =
+      read_accelerator_files(library, read_source(file), file.string(), file.parent_path(), problems);
+  if (!problems.empty()) return std::nullopt;
+  const MachineParts written = read_machine_parts(Cursor(files.stages.back(), "", problems));
+  if (!problems.empty() || written != load_machine_parts(library, name_or_path, settings)) return std::nullopt;
+  return written;
+}
+
 VectorUnit parse_vector_unit(std::string_view text, std::string_view option) {
   return parse_part<VectorUnit>(text, option, read_vector_unit);
 }

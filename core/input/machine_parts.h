@@ -18,6 +18,9 @@ MachineParts read_machine_parts(const Cursor& root);
 std::optional<VectorUnit> read_vector_unit(const Cursor& block);
 std::optional<Links> read_links(const Cursor& block);
 
+/// What no setting can change: the files say numbers, and these settings leave them as they are. nullopt otherwise.
+std::optional<MachineParts> fixed_machine_parts(const Library& library, std::string_view name_or_path,
+                                                const std::vector<Setting>& settings);
 /// Of a shipped accelerator or a file of ours; nothing of a file of another tool.
 MachineParts load_machine_parts(const Library& library, std::string_view name_or_path,
                                 const std::vector<Setting>& settings);

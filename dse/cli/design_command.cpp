@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "dse/cli/audit_design.h"
 #include "dse/cli/cells_in_units.h"
@@ -155,7 +156,8 @@ class DesignCommand {
       row.push_back(key.flexibility);
       row.push_back(key.factorization);
       for (std::size_t g = 0; g < opened.values.size(); ++g)
-        row.push_back(readable_in_unit(opened.values[g], unit_of(sweep.goals->minimize[g])));
+        row.push_back(readable_in_unit(column_value(sweep.goals->minimize[g].measure, opened.values[g]),
+                                       unit_of(sweep.goals->minimize[g])));
       table.add(std::move(row));
     }
     if (!found.frontier.empty()) out_ << table.text("") << "\n";
@@ -170,11 +172,12 @@ class DesignCommand {
                         readable_seconds(p.seconds));
     if (found.audit) out_ << "audit: " << design_audit_text(*found.audit, false);
     out_ << mapped_as_words(sweep) << objective_words(sweep);
-    std::vector<std::string> columns;
-    for (const DesignGoals::Goal& goal : sweep.goals->minimize) columns.emplace_back(column_of(goal.measure));
-    std::ranges::sort(columns);  // one measure may be a goal for several workloads
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    out_ << fmt::format("next: pliant pareto {} --minimize {}\n", run.dataset.string(), fmt::join(columns, ","));
+    std::set<std::string> minimize, maximize;  // one measure may be a goal for several workloads
+    for (const DesignGoals::Goal& goal : sweep.goals->minimize)
+      (is_maximized(goal.measure) ? maximize : minimize).emplace(column_of(goal.measure));
+    out_ << fmt::format("next: pliant pareto {}{}{}{}{}\n", run.dataset.string(),
+                        minimize.empty() ? "" : " --minimize ", fmt::join(minimize, ","),
+                        maximize.empty() ? "" : " --maximize ", fmt::join(maximize, ","));
   }
 
   void print_interrupted(const DesignRunOptions& run, const DesignFrontier& found) const {

@@ -38,7 +38,9 @@ ordered_json design_json(const Sweep& sweep, const DesignRunOptions& run, const 
     item["flexibility"] = key.flexibility;
     item["factorization"] = key.factorization;
     item["objective"] = key.objective;
-    item["values"] = opened.values;
+    item["values"] = ordered_json::array();
+    for (std::size_t g = 0; g < opened.values.size(); ++g)
+      item["values"].push_back(column_value(sweep.goals->minimize[g].measure, opened.values[g]));
     all["frontier"].push_back(std::move(item));
   }
   return all;

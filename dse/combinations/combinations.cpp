@@ -144,7 +144,6 @@ std::span<const Refusal> refusals() {
       {kOtherMappers, {kCertificate}, "the mapper {} proves nothing part by part", "--mapper exact"},
       {kOtherMappers, {kGap}, "mapper {} proves no gap", "the mapper exact"},
       {{kDesign}, kOtherMappers, "the mapper proves no bounds", "exact"},
-      {{kDesign}, {kServed}, "no bound of many designs together is proven for serving", "pliant sweep"},
       {{kFrontier}, {kGap}, "of a frontier", "a single --objective"},
       {{kNetwork, kFrontier}, {kPredict}, "of more than one layer at a time", "--layers and a single --objective"},
       {{kEdpOverUtilization}, {kPredict}, "a prediction has no utilization", "another --objective"},

@@ -12,7 +12,10 @@ namespace pliant {
 
 namespace {
 
-double measure_of(DesignMeasure measure, const HardwareFacts& facts, const NetworkBound& network) {
+double measure_of(DesignMeasure measure, const HardwareFacts& facts, std::size_t workload,
+                  const NetworkBound& network) {
+  if (of_serving(measure))
+    return facts.serving != nullptr && !facts.serving->empty() ? (*facts.serving)[workload].of(measure) : 0;
   switch (measure) {
     case DesignMeasure::kArea: return facts.least_area_um2;
     case DesignMeasure::kRuntime: return network.cycles;
@@ -21,6 +24,7 @@ double measure_of(DesignMeasure measure, const HardwareFacts& facts, const Netwo
     case DesignMeasure::kLatency: return facts.clock_hz ? network.cycles / *facts.clock_hz : 0;
     // However slow a mapping is, what leaks leaks in every cycle.
     case DesignMeasure::kPower: return facts.clock_hz ? facts.least_leak_pj_per_cycle * *facts.clock_hz * 1e-12 : 0;
+    default: break;
   }
   return 0;
 }
@@ -37,12 +41,15 @@ double leak_of(const Accelerator& accelerator) {
 }  // namespace
 
 HardwareFacts facts_of(const IdealDesign& ideal) {
-  return {ideal.least_area_um2, ideal.accelerator->clock_hz, leak_of(*ideal.accelerator),
+  return {ideal.least_area_um2,
+          ideal.accelerator->clock_hz,
+          leak_of(*ideal.accelerator),
           [&ideal](const std::string& name) -> std::optional<Constraint::Interval> {
             const auto found = ideal.numbers.find(name);
             return found == ideal.numbers.end() ? std::nullopt : std::optional(found->second);
           },
-          &ideal.deadlines};
+          &ideal.deadlines,
+          &ideal.serving};
 }
 
 namespace {
@@ -109,7 +116,8 @@ std::vector<double> DistinctLayers::gains(const std::vector<double>& from, const
 GoalBounds::GoalBounds(const Sweep& sweep, const DistinctLayers& layers)
     : sweep_(sweep), goals_(*sweep.goals), layers_(layers) {
   for (const DesignGoals::Goal& goal : goals_.minimize)
-    fixed_.push_back(goal.measure == DesignMeasure::kArea || goal.measure == DesignMeasure::kPower);
+    fixed_.push_back(goal.measure == DesignMeasure::kArea || goal.measure == DesignMeasure::kPower ||
+                     of_serving(goal.measure));
   for (const auto& uses : layers.workloads) {
     double& macs = macs_.emplace_back(0);
     for (const DistinctLayers::Use& use : uses)
@@ -138,10 +146,11 @@ Point GoalBounds::combine(const HardwareFacts& facts, const ByWorkload& networks
     if (goal.measure == DesignMeasure::kArea) {
       point.push_back(facts.least_area_um2);
     } else if (goal.workload) {
-      point.push_back(measure_of(goal.measure, facts, networks[*goal.workload]));
+      point.push_back(measure_of(goal.measure, facts, *goal.workload, networks[*goal.workload]));
     } else {
       std::vector<double> by_workload;
-      for (const NetworkBound& network : networks) by_workload.push_back(measure_of(goal.measure, facts, network));
+      for (std::size_t w = 0; w < networks.size(); ++w)
+        by_workload.push_back(measure_of(goal.measure, facts, w, networks[w]));
       point.push_back(goals_.mixed(by_workload));
     }
   }
@@ -169,8 +178,10 @@ std::optional<Constraint::Interval> GoalBounds::result_range(std::string_view na
                                                              std::size_t workload, const NetworkBound& network) const {
   const auto at_least = [](double value) { return Constraint::Interval(value, kInfinity); };
   const auto at_most = [](double value) { return Constraint::Interval(0, value); };
-  if (const auto measure = parse_design_measure(name); measure && *measure != DesignMeasure::kArea)
-    return at_least(measure_of(*measure, facts, network));
+  if (const auto measure = parse_design_measure(name); measure && *measure != DesignMeasure::kArea) {
+    const double least = measure_of(*measure, facts, workload, network);
+    return is_maximized(*measure) ? at_most(column_value(*measure, least)) : at_least(least);
+  }
   if (!facts.clock_hz || network.cycles <= 0 || network.energy_pj <= 0) return std::nullopt;
   // No mapping is faster or takes less: the best of these figures would have both.
   const auto best = physical(facts.clock_hz, network.energy_pj, network.cycles, macs_[workload]);
@@ -184,6 +195,7 @@ std::optional<Constraint::Interval> GoalBounds::result_range(std::string_view na
 }
 
 bool GoalBounds::beyond_limits(const HardwareFacts& facts, const LayerBounds& bounds) const {
+  if (facts.serving != nullptr && std::ranges::any_of(*facts.serving, &ServingLeast::none_serves)) return true;
   if (sweep_.result_limits.empty()) return false;
   const ByWorkload all = networks(facts, bounds);
   for (std::size_t w = 0; w < all.size(); ++w) {
@@ -209,7 +221,7 @@ Point GoalBounds::values(const std::vector<DesignRow>& rows) const {
     for (const DesignRow& row : rows) {
       const auto value = result_value(row, column_of(goal.measure));
       if (!value) return {};
-      by_workload.push_back(*value);
+      by_workload.push_back(column_value(goal.measure, *value));
     }
     point.push_back(goal.workload ? by_workload[*goal.workload] : goals_.mixed(by_workload));
   }

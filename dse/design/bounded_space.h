@@ -43,6 +43,7 @@ struct HardwareFacts {
   double least_leak_pj_per_cycle = 0;
   Constraint::Ranges numbers;                      ///< what a limit may name besides results; may be null
   const std::vector<double>* deadlines = nullptr;  ///< by workload: no design that keeps the limits takes more cycles
+  const ServingBounds* serving = nullptr;          ///< by workload; may be null or empty
 };
 HardwareFacts facts_of(const IdealDesign& ideal);
 

@@ -71,6 +71,12 @@ class Cells {
 
 }  // namespace
 
+std::string_view to_string(ClosedBy closed_by) {
+  constexpr std::array<std::string_view, kClosedByCount> kWords = {"beaten", "constraints", "limits", "nothing_fits",
+                                                                   "opened"};
+  return kWords[static_cast<std::size_t>(closed_by)];
+}
+
 std::filesystem::path boxes_path(const std::filesystem::path& dataset) { return dataset / "boxes.parquet"; }
 
 std::string goal_name(const Sweep& sweep, const DesignGoals::Goal& goal) {
@@ -92,8 +98,10 @@ DataTable boxes_table(const Sweep& sweep, const std::vector<ClosedBox>& boxes) {
   add("beaten_by", [](const ClosedBox& box) { return box.beaten_by < 0 ? Cell() : Cell(box.beaten_by); });
   add("least_area_um2", [](const ClosedBox& box) { return Cell(box.least_area_um2); });
   for (std::size_t k = 0; k < sweep.goals->minimize.size(); ++k)
-    add(fmt::format("goal{}_{}", k + 1, goal_name(sweep, sweep.goals->minimize[k])),
-        [&](const ClosedBox& box) { return k < box.least.size() ? Cell(box.least[k]) : Cell(); });
+    add(fmt::format("goal{}_{}", k + 1, goal_name(sweep, sweep.goals->minimize[k])), [&](const ClosedBox& box) {
+      if (k >= box.least.size()) return Cell();
+      return Cell(column_value(sweep.goals->minimize[k].measure, box.least[k]));
+    });
   for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
     const std::string name = axis_name(sweep, a);
     add("first_" + name, [&](const ClosedBox& box) { return Cell(std::int64_t{box.box.axes[a].first}); });
@@ -123,7 +131,8 @@ std::vector<ClosedBox> read_boxes(const Sweep& sweep, const std::filesystem::pat
     box.least_area_um2 = cells.real("least_area_um2", row);
     for (std::size_t k = 0; k < sweep.goals->minimize.size(); ++k) {
       const std::string name = fmt::format("goal{}_{}", k + 1, goal_name(sweep, sweep.goals->minimize[k]));
-      if (!cells.empty(name, row)) box.least.push_back(cells.real(name, row));
+      if (!cells.empty(name, row))
+        box.least.push_back(column_value(sweep.goals->minimize[k].measure, cells.real(name, row)));
     }
     for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
       const std::string name = axis_name(sweep, a);

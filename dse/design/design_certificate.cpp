@@ -29,7 +29,7 @@ std::optional<audit::Measure> audit_measure(DesignMeasure measure) {
     case DesignMeasure::kEnergy: return audit::Measure::kEnergy;
     case DesignMeasure::kEdp: return audit::Measure::kEdp;
     case DesignMeasure::kLatency: return audit::Measure::kLatency;
-    case DesignMeasure::kPower: return std::nullopt;
+    default: return std::nullopt;
   }
   return std::nullopt;
 }
@@ -53,8 +53,7 @@ bool of_use(const ProvenBound& bound, const DesignGoals& goals) {
       case DesignMeasure::kLatency: return bound.objective == Objective::kRuntime;
       case DesignMeasure::kEnergy:
         return bound.objective == Objective::kEnergy || bound.objective == Objective::kPerfPerWatt;
-      case DesignMeasure::kArea:
-      case DesignMeasure::kPower: break;
+      default: break;
     }
     return false;
   });
@@ -111,6 +110,8 @@ void check_certificate(const Library& library, const Sweep& sweep, const Shard& 
   const auto refuse = [&](const std::string& what, const std::string& expected) {
     return InputError(Diagnostic{sweep.name, 0, 0, "--certificate", what, expected, ""});
   };
+  if (!sweep.served.empty())
+    throw refuse("no certificate can be written of a language model that is served", "workloads without `serve`");
   if (std::ranges::any_of(sweep.workloads, Sweep::asked_whole))
     throw refuse("no certificate can be written of workloads that are asked as a whole",
                  "--layers, and no limit on time");

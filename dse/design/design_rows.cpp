@@ -4,6 +4,7 @@
 #include "dse/results/columns.h"
 #include "dse/sweep/network_rows.h"
 #include "dse/sweep/result_limits.h"
+#include "dse/sweep/serving_task.h"
 
 namespace pliant {
 
@@ -17,6 +18,7 @@ DesignRows::DesignRows(const Sweep& sweep, const DistinctLayers& layers, const G
 }
 
 OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, const std::vector<Answer>& answers,
+                              const std::vector<std::optional<DesignRow::Serving>>& served,
                               const Constraint::Lookup& lookup, TaskPool& pool) const {
   OpenedDesign opened;
   opened.design_id = design->key->design_id;
@@ -41,6 +43,7 @@ OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, 
       std::vector<std::string> words = staying_tensors(*design->accelerator, workload, *network);
       for (std::size_t l = 0; l < words.size(); ++l) opened.layers[first + l].on_chip = std::move(words[l]);
     }
+    if (!served.empty()) take_serving(served[w], opened.rows.back());
     apply_limits(sweep_.result_limits, lookup, opened.rows.back());
     complete = complete && opened.rows.back().cost.has_value();
     within_limits = within_limits && opened.rows.back().status != kOverLimit;

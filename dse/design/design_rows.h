@@ -25,8 +25,10 @@ class DesignRows {
   DesignRows(const Sweep& sweep, const DistinctLayers& layers, const GoalBounds& goals);
   /// `lookup` gives what limits may name besides results. From an answer for each distinct layer; they have none when
   /// the design contradicts itself. The layers of networks that were asked as a whole are asked here.
+  /// `served`: by workload, empty where none is.
   OpenedDesign make(const std::shared_ptr<const DesignPoint>& design, const std::vector<Answer>& answers,
-                    const Constraint::Lookup& lookup, TaskPool& pool) const;
+                    const std::vector<std::optional<DesignRow::Serving>>& served, const Constraint::Lookup& lookup,
+                    TaskPool& pool) const;
 
  private:
   const Sweep& sweep_;

@@ -9,13 +9,12 @@
 #include <tuple>
 
 #include "core/arithmetic.h"
-#include "core/conventions.h"
 #include "core/input/diagnostics.h"
-#include "dse/combinations/combinations.h"
 #include "dse/design/box_bounds.h"
 #include "dse/design/found_designs.h"
 #include "dse/design/point_designs.h"
 #include "dse/design/search_pace.h"
+#include "dse/design/served_nodes.h"
 #include "dse/design/task_pool.h"
 #include "dse/design/trimmed_proof.h"
 #include "dse/sweep/deadline.h"
@@ -117,6 +116,8 @@ class DesignSearch {
       if (node->ideal->contradicts) return close(*node, ClosedBy::kNothingFits);
       if (breaks_constraints(*node)) return close(*node, ClosedBy::kConstraints);
       if (sweep_->deadlines) set_deadlines(*node->ideal);
+      node->ideal->serving = serving_floors(*sweep_, node->ideal->accelerator, node->ideal->parts);
+      raise(node->ideal->serving, node->serving);
       boxes_.begin(*node);
       if (node->box.points() >= kLargeBox) boxes_.raise_to_floors(*node);
     }
@@ -140,6 +141,7 @@ class DesignSearch {
       auto child = std::make_unique<SearchNode>();
       child->box = std::move(part);
       child->rules = node.rules;
+      child->serving = node.ideal ? node.ideal->serving : node.serving;
       place(std::move(child));
     }
   }
@@ -226,8 +228,16 @@ class DesignSearch {
     while (!queue_.empty() && batch.size() < kBatch) {
       NodePtr node = std::move(queue_.extract(queue_.begin()).mapped());
       if (node->designs ? close_designs(*node) : close_if_possible(*node)) continue;
+      if (node->designs) points_.choose_next(*node->designs);
+      if (asks_serving(*sweep_, *node, inner_)) {
+        const bool answered = serve_node(*sweep_, *node, options_.stop);
+        if (!node->designs) bound(*node);
+        if (answered && (node->designs ? close_designs(*node) : close_if_possible(*node))) continue;
+        queue(std::move(node));
+        if (answered) continue;
+        return interrupt(batch);
+      }
       if (node->designs) {
-        points_.choose_next(*node->designs);
         PointDesign& one = node->designs->front();
         points_.plan(one, found_);
         for (const PointDesign::Search& search : one.searches)
@@ -255,9 +265,7 @@ class DesignSearch {
     }
     const std::vector<Answer> answers = pool_.answer(questions);
     if (std::ranges::any_of(answers, [](const Answer& answer) { return !answer.result; })) {
-      outcome_.interrupted = true;
-      for (NodePtr& node : batch) queue(std::move(node));  // they are open still
-      return;
+      return interrupt(batch);
     }
     std::size_t next = 0, next_asked = 0;
     for (std::size_t n = 0; n < batch.size(); ++n) {
@@ -272,6 +280,11 @@ class DesignSearch {
     }
     outcome_.interrupted = options_.stop.stop_requested() && !queue_.empty();
     report();
+  }
+
+  void interrupt(std::vector<NodePtr>& batch) {
+    outcome_.interrupted = true;
+    for (NodePtr& node : batch) queue(std::move(node));  // they are open still
   }
 
   /// What no search can close.
@@ -329,7 +342,8 @@ class DesignSearch {
     PointDesign& one = node.designs->front();
     if (one.design_id == asked && (!one.design->accelerator || one.complete())) {
       OpenedDesign opened = rows_.make(
-          one.design, one.answers, [&](const std::string& name) { return space_.value(one.design_id, name); }, pool_);
+          one.design, one.answers, one.served,
+          [&](const std::string& name) { return space_.value(one.design_id, name); }, pool_);
       if (opened.within_limits) found_.add(opened.design_id, opened.values);
       outcome_.boxes.push_back({node.box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1, {}});
       if (options_.proven != nullptr) keep_proof(one, outcome_.boxes.back());
@@ -408,38 +422,10 @@ class DesignSearch {
 
 }  // namespace
 
-std::string_view to_string(ClosedBy closed_by) {
-  constexpr std::array<std::string_view, kClosedByCount> kWords = {"beaten", "constraints", "limits", "nothing_fits",
-                                                                   "opened"};
-  return kWords[static_cast<std::size_t>(closed_by)];
-}
-
-void check_design_sweep(const Sweep& sweep) {
-  const auto refuse = [&](std::string key, std::string what, std::string expected) {
-    return InputError(Diagnostic{sweep.name, 0, 0, std::move(key), std::move(what), std::move(expected), ""});
-  };
-  if (!sweep.goals) throw refuse("minimize", "missing", "one to three columns, such as [area_um2, edp_pj_cycles]");
-  check_works(sweep.name, Traits{Trait::kDesign}.add(TraitGroup::kMappers, sweep.mapper), "mapper");
-  check_works(sweep.name, Traits{Trait::kDesign}.add_if(!sweep.served.empty(), Trait::kServed), "workloads");
-}
-
-namespace {
-
-/// Boxes are closed by bounds that are proven for the presets only.
-void refuse_mixed_conventions(const Library& library, const Sweep& sweep) {
-  const DesignPoint first = DesignSpace(library, std::make_shared<const Sweep>(sweep)).design(0);
-  if (!first.accelerator || Conventions::preset(first.accelerator->conventions.name())) return;
-  throw InputError(Diagnostic{sweep.name, 0, 0, "conventions",
-                              "a design search proves, and mixed conventions have no proof",
-                              "a preset (physical, timeloop, quickflow), or `pliant sweep`", ""});
-}
-
-}  // namespace
-
 DesignFrontier search_designs(const Library& library, const Sweep& sweep, const DesignSearchOptions& options,
                               TaskStore* store) {
   check_design_sweep(sweep);
-  refuse_mixed_conventions(library, sweep);
+  check_design_conventions(library, sweep);
   DesignFrontier found = DesignSearch(library, sweep, options, store).run();
   const auto no_design = [](const ClosedBox& box) { return box.closed_by == ClosedBy::kConstraints; };
   if (!found.interrupted && options.shard.count == 1 && std::ranges::all_of(found.boxes, no_design))

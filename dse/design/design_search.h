@@ -80,6 +80,8 @@ struct DesignFrontier {
 
 /// InputError when the sweep has no goals or another mapper than exact.
 void check_design_sweep(const Sweep& sweep);
+/// The same when its conventions are mixed: boxes are closed by bounds that are proven for the presets only.
+void check_design_conventions(const Library& library, const Sweep& sweep);
 
 /// `store` keeps the answers of searches and may be null. The sweep is as check_design_sweep() wants it. InputError
 /// when its constraints leave no design.

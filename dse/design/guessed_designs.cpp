@@ -10,6 +10,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/design/search_node.h"
+#include "dse/sweep/serving_task.h"
 
 namespace pliant {
 
@@ -77,11 +78,15 @@ std::vector<GuessedDesign> guess_designs(const Library& library, const Sweep& sw
       const std::vector<Answer> answers = pool.answer(*design, layers);
       if (options.stop.stop_requested()) return {};
       const OpenedDesign opened = rows.make(
-          design, answers, [&](const std::string& name) { return space.value(id, name); }, pool);
+          design, answers, solve_all_serving(sweep, *design, options.stop),
+          [&](const std::string& name) { return space.value(id, name); }, pool);
       if (opened.values.empty() || !opened.within_limits) continue;
+      Point columns;
+      for (std::size_t g = 0; g < opened.values.size(); ++g)
+        columns.push_back(column_value(sweep.goals->minimize[g].measure, opened.values[g]));
       guesses.push_back(
           {fmt::format("{}, {}", kSizeWords[static_cast<std::size_t>(sizes)], sweep.flexibilities[flexibility]), id,
-           opened.values});
+           std::move(columns)});
     }
   }
   return guesses;

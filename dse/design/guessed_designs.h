@@ -12,7 +12,7 @@ namespace pliant {
 struct GuessedDesign {
   std::string guess;  ///< "middle sizes, FullFlex-1111"
   std::int64_t design_id = 0;
-  Point values;  ///< by goal
+  Point values;  ///< columns, by goal
 };
 
 /// The least, the middle and the most of every size, each with the most and the least flexible class; mapped, without

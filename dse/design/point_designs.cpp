@@ -50,6 +50,7 @@ std::vector<PointDesign> PointDesigns::open(SearchNode& node) {
     one.rule = static_cast<std::size_t>(std::ranges::find(sweep.factorizations, one.design->factorization) -
                                         sweep.factorizations.begin());
     one.bounds = node.rules[one.rule].bounds;
+    if (node.ideal) one.serving = node.ideal->serving;
     for (LayerBound& bound : one.bounds)
       for (LineBound& line : bound.lines) line.here = false;
     one.nothing_fits = node.rules[one.rule].nothing_fits;
@@ -76,6 +77,7 @@ HardwareFacts PointDesigns::facts(const PointDesign& one) {
     return value ? std::optional(Constraint::Interval(*value, *value)) : std::nullopt;
   };
   facts.deadlines = &one.design->deadlines;
+  facts.serving = &one.serving;
   return facts;
 }
 

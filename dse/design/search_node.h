@@ -39,8 +39,10 @@ struct PointDesign {
   std::size_t rule = 0;                         ///< factorization
   std::shared_ptr<const DesignPoint> design;
   double area_um2 = 0;
-  LayerBounds bounds;           ///< of every mapping that it can run
-  std::vector<Answer> answers;  ///< by distinct layer; empty where it was not asked yet
+  LayerBounds bounds;                                       ///< of every mapping that it can run
+  ServingBounds serving{};                                  ///< bounds; where `served` is there, the figures
+  std::vector<std::optional<DesignRow::Serving>> served{};  ///< by workload; empty: not asked yet
+  std::vector<Answer> answers;                              ///< by distinct layer; empty where it was not asked yet
   /// By distinct layer: the best mapping of a design of this point that allows more; may be null.
   std::vector<std::shared_ptr<const TaskResult>> above;
   std::vector<std::optional<bool>> runs;  ///< by distinct layer: can this design run that mapping? Empty: not tried
@@ -65,6 +67,8 @@ struct SearchNode {
   HardwareBox box;
   std::optional<IdealDesign> ideal;
   std::vector<RuleBounds> rules;  ///< by factorization
+  ServingBounds serving{};        ///< of the box around it
+  bool asked_serving = false;     ///< the best mappings of the ideal design are in ideal->serving
   Point least;
   std::int64_t number = 0;  ///< in the order of making
   /// Of a hardware point whose designs are decided one by one: those that are left, the most flexible first.

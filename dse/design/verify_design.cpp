@@ -12,6 +12,7 @@
 #include "dse/design/run_design.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/part_file.h"
+#include "dse/sweep/serving_task.h"
 
 namespace pliant {
 
@@ -104,7 +105,8 @@ class DesignVerification {
     const auto design = std::make_shared<const DesignPoint>(space_.design(id));
     const std::vector<Answer> answers = pool_.answer(*design, layers_);
     return rows_.make(
-        design, answers, [&](const std::string& name) { return space_.value(id, name); }, pool_);
+        design, answers, solve_all_serving(*sweep_, *design, proofs_.options.stop),
+        [&](const std::string& name) { return space_.value(id, name); }, pool_);
   }
 
   void open_samples(const std::vector<ClosedBox>& boxes, std::int64_t samples) {
@@ -148,8 +150,10 @@ class DesignVerification {
     const bool bounded = opened.within_limits || !sweep_->deadlines;
     for (std::size_t g = 0; bounded && g < opened.values.size(); ++g)
       if (opened.values[g] < box.least[g] * (1 - kDesignRounding))
-        tell(fmt::format("design {}: {} is {:.12g}, below the bound {:.12g} of its box", id,
-                         goal_name(*sweep_, sweep_->goals->minimize[g]), opened.values[g], box.least[g]));
+        tell(fmt::format("design {}: {} is {:.12g}, better than the bound {:.12g} of its box", id,
+                         goal_name(*sweep_, sweep_->goals->minimize[g]),
+                         column_value(sweep_->goals->minimize[g].measure, opened.values[g]),
+                         column_value(sweep_->goals->minimize[g].measure, box.least[g])));
     if (box.closed_by == ClosedBy::kLimits && opened.within_limits)
       tell(fmt::format("design {} keeps the limits, but its box is closed by them", id));
     if (box.closed_by == ClosedBy::kBeaten && opened.within_limits && !found_->beating(opened.values))

@@ -40,9 +40,6 @@ struct Request {
   SearchOptions search;
 };
 
-/// A request as a sweep asks it: everything but the accelerator, and what the design decides.
-using ServingAsk = Request;
-
 /// Cycles and energy of something, and what no mappings do better: least cycles, or least energy, as is asked for.
 struct Spent {
   double cycles = 0, energy_pj = 0, least = 0;

@@ -11,8 +11,9 @@ namespace pliant {
 
 namespace {
 
-constexpr std::array<std::string_view, kDesignMeasures> kColumns = {"area_um2",      "runtime_cycles", "energy_pj",
-                                                                    "edp_pj_cycles", "latency_s",      "power_w"};
+constexpr std::array<std::string_view, kDesignMeasures> kColumns = {
+    "area_um2", "runtime_cycles", "energy_pj",           "edp_pj_cycles", "latency_s",    "power_w",
+    "ttft_s",   "tpot_s",         "served_tokens_per_s", "tokens_per_j",  "largest_batch"};
 
 }  // namespace
 
@@ -23,6 +24,12 @@ std::optional<DesignMeasure> parse_design_measure(std::string_view column) {
     if (kColumns[i] == column) return static_cast<DesignMeasure>(i);
   return std::nullopt;
 }
+
+bool of_serving(DesignMeasure measure) { return measure >= DesignMeasure::kTtft; }
+
+bool is_maximized(DesignMeasure measure) { return measure >= DesignMeasure::kServedTokensPerS; }
+
+double column_value(DesignMeasure measure, double goal) { return is_maximized(measure) ? 1 / goal : goal; }
 
 double DesignGoals::mixed(const std::vector<double>& by_workload) const {
   double sum = 0;

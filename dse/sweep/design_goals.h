@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a design search is after: the blocks `minimize` and `mix` of a sweep file. A sweep ignores them.
+// What a design search is after: the blocks `minimize`, `maximize` and `mix` of a sweep file. A sweep ignores them.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,28 @@
 namespace pliant {
 
 /// A number of a design, by the column of `designs` that holds it.
-enum class DesignMeasure : std::uint8_t { kArea, kRuntime, kEnergy, kEdp, kLatency, kPower };
-inline constexpr int kDesignMeasures = 6;
+enum class DesignMeasure : std::uint8_t {
+  kArea,
+  kRuntime,
+  kEnergy,
+  kEdp,
+  kLatency,
+  kPower,
+  kTtft,
+  kTpot,
+  kServedTokensPerS,
+  kTokensPerJ,
+  kLargestBatch
+};
+inline constexpr int kDesignMeasures = 11;
 std::string_view column_of(DesignMeasure measure);
 std::optional<DesignMeasure> parse_design_measure(std::string_view column);
+/// Of a language model that is served.
+bool of_serving(DesignMeasure measure);
+/// A goal of `maximize`. Everywhere inside a search goals are to be small: the goal is the reciprocal of the column.
+bool is_maximized(DesignMeasure measure);
+/// The column's value from the goal's, and back.
+double column_value(DesignMeasure measure, double goal);
 
 struct DesignGoals {
   /// Of several workloads one number: their weighted geometric mean, the worst, or the weighted mean.
@@ -24,7 +42,7 @@ struct DesignGoals {
     std::optional<std::size_t> workload;  ///< of this one alone; else of all, mixed
     bool operator==(const Goal&) const = default;
   };
-  std::vector<Goal> minimize;
+  std::vector<Goal> minimize;  ///< those of `maximize` after the others
   Mix mix = Mix::kGeometricMean;
   std::vector<double> weights;  ///< by workload; they sum up to 1
 

@@ -18,6 +18,7 @@
 #include "dse/results/content_hash.h"
 #include "dse/sweep/axis_values.h"
 #include "dse/sweep/deadline.h"
+#include "dse/sweep/result_limits.h"
 #include "dse/sweep/sweep_keys.h"
 #include "dse/sweep/sweep_reading.h"
 
@@ -154,8 +155,11 @@ void read_fusion(SweepReading& reading, const Cursor& root, const SweepOverrides
 Objective objective_of(const DesignGoals& goals) {
   bool energy = false, time = false, product = false;
   for (const DesignGoals::Goal& goal : goals.minimize) {
-    energy |= goal.measure == DesignMeasure::kEnergy || goal.measure == DesignMeasure::kPower;
-    time |= goal.measure == DesignMeasure::kRuntime || goal.measure == DesignMeasure::kLatency;
+    energy |= goal.measure == DesignMeasure::kEnergy || goal.measure == DesignMeasure::kPower ||
+              goal.measure == DesignMeasure::kTokensPerJ;
+    time |= goal.measure == DesignMeasure::kRuntime || goal.measure == DesignMeasure::kLatency ||
+            goal.measure == DesignMeasure::kTtft || goal.measure == DesignMeasure::kTpot ||
+            goal.measure == DesignMeasure::kServedTokensPerS;
     product |= goal.measure == DesignMeasure::kEdp;
   }
   if (energy && !time && !product) return Objective::kEnergy;
@@ -204,11 +208,15 @@ void note_technologies(SweepReading& reading) {
   }
 }
 
-/// One served chip uses its vector unit, which no design names.
-void note_vector_units(SweepReading& reading) {
+/// Served chips use vector units and links, which no design names.
+void note_machine_parts(SweepReading& reading) {
   if (reading.sweep.served.empty()) return;
   for (const std::string& name : reading.sweep.accelerators) {
-    const auto unit = load_machine_parts(reading.library, name, reading.sweep.settings).vector;
+    const auto [unit, links] = load_machine_parts(reading.library, name, reading.sweep.settings);
+    if (links)
+      reading.note_input("links", name,
+                         fmt::format("{} {} {} {} {}", kTopologyNames[static_cast<std::size_t>(links->topology)],
+                                     links->gb_per_s, links->us, links->pj_per_bit, links->sums));
     if (unit)
       reading.note_input("vector", name,
                          fmt::format("{} {} {} {} {}", unit->lanes, fmt::join(unit->ops, " "), unit->rotary_ops,
@@ -296,7 +304,8 @@ std::string mapped_as_words(const Sweep& sweep) {
   if (sweep.deadlines) text += "limits on time are deadlines: every design has the best mappings that keep them\n";
   std::vector<std::string> filters;
   for (const Constraint& limit : sweep.result_limits)
-    if (!sweep.deadlines || !limits_time(limit)) filters.push_back(limit.text());
+    if ((!sweep.deadlines || !limits_time(limit)) && std::ranges::none_of(limit.names(), needs_serving))
+      filters.push_back(limit.text());
   if (!filters.empty())
     text += fmt::format(
         "{}: of designs with mappings of least {}; one that breaks {} is left out, though others of its mappings may "
@@ -347,7 +356,7 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   check_number_of_designs(sweep, root, overrides.most_designs);
   reading.problems.throw_if_any();
   note_technologies(reading);
-  note_vector_units(reading);
+  note_machine_parts(reading);
   note_sweep(reading);
   return std::move(sweep);
 }

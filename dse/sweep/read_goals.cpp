@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `minimize:` and `mix:` of a sweep file.
+// `minimize:`, `maximize:` and `mix:` of a sweep file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,18 +13,44 @@
 namespace pliant {
 namespace {
 
-std::vector<std::string> measure_names() {
+/// Goals of `maximize`, or of `minimize`; those of serving only where a model is served.
+std::vector<std::string> measure_names(const SweepReading& reading, bool maximized) {
   std::vector<std::string> names;
-  for (int m = 0; m < kDesignMeasures; ++m) names.emplace_back(column_of(static_cast<DesignMeasure>(m)));
+  for (int m = 0; m < kDesignMeasures; ++m) {
+    const auto measure = static_cast<DesignMeasure>(m);
+    if (is_maximized(measure) != maximized || (of_serving(measure) && reading.sweep.served.empty())) continue;
+    names.emplace_back(column_of(measure));
+  }
   return names;
 }
 
-std::optional<DesignMeasure> read_measure(const Cursor& at, const std::string& name) {
+std::optional<DesignMeasure> read_measure(const SweepReading& reading, const Cursor& at, const std::string& name,
+                                          bool maximized) {
   const auto measure = parse_design_measure(name);
-  if (!measure)
-    at.problem(fmt::format("no measure `{}`", shorten(name, 40)), "one of " + join(measure_names()),
-               nearest(name, measure_names()));
-  return measure;
+  const std::vector<std::string> names = measure_names(reading, maximized);
+  const std::string expected = names.empty() ? "a workload {serve: MODEL}" : "one of " + join(names);
+  if (!measure) {
+    at.problem(fmt::format("no measure `{}`", shorten(name, 40)), expected, nearest(name, names));
+  } else if (of_serving(*measure) && reading.sweep.served.empty()) {
+    at.problem(fmt::format("{} has no value: no workload is served", name), "a workload {serve: MODEL}");
+  } else if (is_maximized(*measure) != maximized) {
+    at.problem(fmt::format("{} is better where it is {}", name, maximized ? "smaller" : "larger"),
+               maximized ? "it under `minimize`" : "it under `maximize`");
+  } else {
+    return measure;
+  }
+  return std::nullopt;
+}
+
+/// A goal of serving has a value for every workload that it is about.
+void check_has_value(const SweepReading& reading, const Cursor& at, const DesignGoals::Goal& goal) {
+  if (!of_serving(goal.measure)) return;
+  for (std::size_t w = 0; w < reading.sweep.workloads.size(); ++w) {
+    const std::string& workload = reading.sweep.workloads[w].name;
+    if ((goal.workload && *goal.workload != w) || reading.sweep.served.contains(workload)) continue;
+    return at.problem(fmt::format("{} has no value for {}, which is not served", column_of(goal.measure), workload),
+                      "{column: " + std::string(column_of(goal.measure)) + ", workload: one that is served}");
+  }
 }
 
 std::optional<std::size_t> workload_named(const SweepReading& reading, const Cursor& at, const std::string& name) {
@@ -37,27 +63,29 @@ std::optional<std::size_t> workload_named(const SweepReading& reading, const Cur
   return std::nullopt;
 }
 
-void read_minimize(SweepReading& reading, const Cursor& block, DesignGoals& goals) {
+void read_columns(SweepReading& reading, const Cursor& block, bool maximized, DesignGoals& goals) {
   const std::vector<Cursor> items = one_or_list(block);
   for (const Cursor& item : items) {
     DesignGoals::Goal goal;
     std::optional<std::string> name;
     if (item.node().is_map()) {
       if (!item.only_keys(keys::kSweepGoal, "a column, or a map with column and workload")) continue;
-      if (const auto c = item.require("column", "one of " + join(measure_names()))) name = c->text();
+      if (const auto c = item.require("column", "one of " + join(measure_names(reading, maximized)))) name = c->text();
       if (const auto c = item.find("workload"))
         if (const auto workload = c->text()) goal.workload = workload_named(reading, *c, *workload);
     } else {
       name = item.text("a column such as area_um2");
     }
-    const auto measure = name ? read_measure(item, *name) : std::nullopt;
+    const auto measure = name ? read_measure(reading, item, *name, maximized) : std::nullopt;
     if (!measure || !check_clock(reading, item, std::string(column_of(*measure)))) continue;
     goal.measure = *measure;
+    check_has_value(reading, item, goal);
     if (std::ranges::find(goals.minimize, goal) != goals.minimize.end()) item.problem("it is there twice", "each once");
     goals.minimize.push_back(goal);
   }
-  if (items.empty() || items.size() > 3)
-    block.problem(fmt::format("{} goals", items.size()), "one to three columns to minimize");
+  if (items.empty() || goals.minimize.size() > 3)
+    block.problem(fmt::format("{} goals", items.empty() ? 0 : goals.minimize.size()),
+                  "one to three columns to minimize or maximize");
 }
 
 void read_mix(SweepReading& reading, const Cursor& block, DesignGoals& goals) {
@@ -88,15 +116,16 @@ void read_mix(SweepReading& reading, const Cursor& block, DesignGoals& goals) {
 }  // namespace
 
 void read_goals(SweepReading& reading, const Cursor& root) {
-  const auto minimize = root.find("minimize");
+  const auto minimize = root.find("minimize"), maximize = root.find("maximize");
   const auto mix = root.find("mix");
-  if (!minimize) {
+  if (!minimize && !maximize) {
     if (mix) mix->problem("without `minimize`", "`minimize` beside it");
     return;
   }
   DesignGoals goals;
   goals.weights.assign(reading.sweep.workloads.size(), 1.0);
-  read_minimize(reading, *minimize, goals);
+  if (minimize) read_columns(reading, *minimize, false, goals);
+  if (maximize) read_columns(reading, *maximize, true, goals);
   if (mix) read_mix(reading, *mix, goals);
   const double sum = std::accumulate(goals.weights.begin(), goals.weights.end(), 0.0);
   for (double& weight : goals.weights) weight /= sum;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "dse/import/open.h"
 #include "dse/serving/models.h"
+#include "dse/serving/shard.h"
 #include "dse/sweep/name_pattern.h"
 #include "dse/sweep/sweep_keys.h"
 #include "dse/sweep/sweep_reading.h"
@@ -125,12 +127,54 @@ std::vector<Workload> with_batches(const Cursor& batch, const Workload& workload
   return all;
 }
 
+/// Ways to divide a served model: the one that is written, or all of so many chips that have what is written.
+std::vector<serving::Division> read_divisions(const Cursor& item, const LanguageModel& model) {
+  constexpr Count kMostChips = 4096;
+  const auto said = [&](const char* key) {
+    const auto c = item.find(key);
+    return c ? c->count(1, kMostChips) : std::nullopt;
+  };
+  const auto tp = said("tp"), pp = said("pp"), ep = said("ep");
+  const auto chips = item.find("chips");
+  if (!chips) {
+    const serving::Division one{tp.value_or(1), pp.value_or(1), ep.value_or(1)};
+    const auto why = serving::cannot_divide(model, one);
+    if (!why) return {one};
+    item.find(ep ? "ep" : pp ? "pp" : "tp")->problem(*why, "numbers of chips that divide the model");
+    return {};
+  }
+  std::vector<serving::Division> all = serving::divisions_of(model, chips->count(1, kMostChips).value_or(1));
+  std::erase_if(all, [&](const serving::Division& way) {
+    return tp.value_or(way.tp) != way.tp || pp.value_or(way.pp) != way.pp || ep.value_or(way.ep) != way.ep;
+  });
+  if (all.empty()) chips->problem("no way to divide the model among so many", "numbers of chips that divide the model");
+  return all;
+}
+
+std::string division_suffix(const serving::Division& way) {
+  if (way.chips() == 1) return "";
+  std::string text = fmt::format("_tp{}", way.tp);
+  if (way.pp > 1) text += fmt::format("_pp{}", way.pp);
+  if (way.ep > 1) text += fmt::format("_ep{}", way.ep);
+  return text;
+}
+
+/// The prompts of a batch: of several chips, what one of the first stage has of them.
+Workload served_prompts(const serving::Request& ask, const std::string& name, bool is_prefill) {
+  ModelPass pass{.is_prefill = is_prefill, .length = is_prefill ? ask.prompt : ask.prompt + ask.output};
+  pass.batch = ceil_div(ask.batch, ask.division.ep);
+  pass.routed_tokens = pass.batch * ask.division.ep * (is_prefill ? ask.prompt : 1);
+  pass.skew = ask.skew;
+  pass.has_head = serving::is_last_stage(ask.division, 0);
+  return pass_workload(serving::shard_of(ask.model, ask.division, 0), name, pass);
+}
+
 /// A language model that is served: its workload is the prompts of a batch, and every design says besides what serving
-/// costs. One for each size of `batch:`.
+/// costs. One for each size of `batch:` and each way to divide it among chips.
 std::vector<Workload> read_served(SweepReading& reading, const Cursor& item, const Cursor& named) {
   const auto name = named.text("a shipped model or a config.json");
   if (!name) return {};
-  serving::ServingAsk ask;
+  serving::Request ask;
   try {
     serving::NamedModel model = serving::load_model(reading.library, reading.beside(*name));
     ask.model_name = model.name;
@@ -152,6 +196,7 @@ std::vector<Workload> read_served(SweepReading& reading, const Cursor& item, con
       ask.memory_bytes = static_cast<double>(std::get<Count>(bytes));
     }
   }
+  if (const auto c = item.find("skew")) ask.skew = c->real().value_or(0);
   std::vector<Workload> all;
   std::vector<Count> batches{1};
   if (const auto batch = item.find("batch")) {
@@ -161,17 +206,23 @@ std::vector<Workload> read_served(SweepReading& reading, const Cursor& item, con
   const auto given = item.find("name");
   const std::string base =
       given ? given->name().value_or("") : fmt::format("{}_serve_{}_{}", ask.model_name, ask.prompt, ask.output);
+  const std::vector<serving::Division> ways = read_divisions(item, ask.model);
   for (const Count batch : batches) {
     ask.batch = batch;
-    std::string own = batches.size() > 1 || batch > 1 ? fmt::format("{}_batch{}", base, batch) : base;
-    all.push_back(pass_workload(ask.model, own, {.length = ask.prompt, .batch = batch}));
-    // What a decode step is made of tells models apart whose prompts are the same.
-    const Workload step =
-        pass_workload(ask.model, own, {.is_prefill = false, .length = ask.prompt + ask.output, .batch = batch});
-    reading.note_input("served", own,
-                       fmt::format("{} {} {} {} {} {}\n{}", ask.output, ask.chunk, ask.weight_bits.value_or(0),
-                                   ask.kv_bits.value_or(0), ask.memory_bytes.value_or(0), batch, write_workload(step)));
-    reading.sweep.served.emplace(std::move(own), ask);
+    for (const serving::Division& way : ways) {
+      if (ways.size() > 1 && batch < way.ep) continue;  // a group would have no sequence
+      ask.division = way;
+      std::string own = batches.size() > 1 || batch > 1 ? fmt::format("{}_batch{}", base, batch) : base;
+      own += division_suffix(way);
+      all.push_back(served_prompts(ask, own, true));
+      // What a decode step is made of tells models apart whose prompts are the same.
+      reading.note_input(
+          "served", own,
+          fmt::format("{} {} {} {} {} {} {} {}\n{}", ask.output, ask.chunk, ask.weight_bits.value_or(0),
+                      ask.kv_bits.value_or(0), ask.memory_bytes.value_or(0), batch, serving::to_string(way), ask.skew,
+                      write_workload(served_prompts(ask, own, false))));
+      reading.sweep.served.emplace(std::move(own), ask);
+    }
   }
   return all;
 }
@@ -188,7 +239,8 @@ std::vector<Workload> read_workload(SweepReading& reading, const Cursor& item) {
   if (served && (named || layers))
     return served->problem("beside a workload or layers", "one of them"), std::vector<Workload>{};
   if (served) return read_served(reading, item, *served);
-  for (const char* key : {"prompt", "output", "chunk", "weight_bits", "kv_bits", "memory"})
+  for (const char* key :
+       {"prompt", "output", "chunk", "weight_bits", "kv_bits", "memory", "skew", "chips", "tp", "pp", "ep"})
     if (const auto c = item.find(key)) c->problem("of a workload that is not served", "serve: MODEL beside it");
   if (!named && !layers) return item.require("workload", "a shipped name or a file"), std::vector<Workload>{};
   std::optional<Workload> workload = named ? find_workload(reading, *named) : Workload{"layers", "", {}, {}};

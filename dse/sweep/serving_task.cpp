@@ -8,9 +8,7 @@
 
 namespace pliant {
 
-namespace {
-
-serving::Request request_on(const serving::ServingAsk& ask, const DesignPoint& design, const std::stop_token& stop) {
+serving::Request served_request(const serving::Request& ask, const DesignPoint& design, const std::stop_token& stop) {
   serving::Request request = ask;
   request.accelerator = *design.accelerator;
   request.parts = design.parts;
@@ -22,13 +20,11 @@ serving::Request request_on(const serving::ServingAsk& ask, const DesignPoint& d
   return request;
 }
 
-}  // namespace
-
 std::optional<DesignRow::Serving> solve_serving(const Sweep& sweep, const DesignPoint& design, const Workload& workload,
                                                 const std::stop_token& stop) {
   const auto asked = sweep.served.find(workload.name);
   if (asked == sweep.served.end() || !design.accelerator || stop.stop_requested()) return std::nullopt;
-  const serving::Request request = request_on(asked->second, design, stop);
+  const serving::Request request = served_request(asked->second, design, stop);
   DesignRow::Serving figures;
   try {
     serving::check_request(request, "serve");
@@ -52,6 +48,13 @@ std::optional<DesignRow::Serving> solve_serving(const Sweep& sweep, const Design
   }
   if (stop.stop_requested()) return std::nullopt;
   return figures;
+}
+
+std::vector<std::optional<DesignRow::Serving>> solve_all_serving(const Sweep& sweep, const DesignPoint& design,
+                                                                 const std::stop_token& stop) {
+  std::vector<std::optional<DesignRow::Serving>> all;
+  for (const Workload& workload : sweep.workloads) all.push_back(solve_serving(sweep, design, workload, stop));
+  return all;
 }
 
 void take_serving(const std::optional<DesignRow::Serving>& serving, DesignRow& row) {

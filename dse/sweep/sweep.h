@@ -35,8 +35,8 @@ struct Sweep {
   std::vector<std::string> accelerators;  ///< shipped names or paths; several are the values of the first axis
   std::vector<Setting> settings;
   std::vector<Workload> workloads;  ///< with only the layers asked for; with a graph only where it is used
-  /// By name of a workload: it is the prompts of a language model that is served so.
-  std::map<std::string, serving::ServingAsk, std::less<>> served;
+  /// By name of a workload: it is the prompts of a language model that is served so; what a design decides is open.
+  std::map<std::string, serving::Request, std::less<>> served;
   std::vector<SweepAxis> axes;      ///< the last varies fastest
   std::vector<AxisColumn> columns;  ///< one for each key of the axes, in order
   /// Every value of every key as its column holds it: cells[axis][position][key].

@@ -13,13 +13,14 @@ namespace pliant {
 
 namespace keys {
 
-inline constexpr std::array<std::string_view, 22> kSweep{
+inline constexpr std::array<std::string_view, 23> kSweep{
     "pliant",         "name",        "description",   "accelerator", "set",      "workloads",
     "vary",           "flexibility", "factorization", "objective",   "mapper",   "constraints",
     "budget_seconds", "gap",         "seed",          "flexion",     "minimize", "mix",
-    "network",        "residency",   "inferences",    "fusion"};
-inline constexpr std::array<std::string_view, 11> kSweepWorkload{
-    "workload", "layers", "name", "batch", "serve", "prompt", "output", "chunk", "weight_bits", "kv_bits", "memory"};
+    "maximize",       "network",     "residency",     "inferences",  "fusion"};
+inline constexpr std::array<std::string_view, 16> kSweepWorkload{
+    "workload",    "layers",  "name",   "batch", "serve", "prompt", "output", "chunk",
+    "weight_bits", "kv_bits", "memory", "skew",  "chips", "tp",     "pp",     "ep"};
 inline constexpr std::array<std::string_view, 2> kSweepMapper{"name", "options"};
 inline constexpr std::array<std::string_view, 2> kSweepGoal{"column", "workload"};
 inline constexpr std::array<std::string_view, 2> kSweepMix{"of", "weights"};

@@ -54,6 +54,13 @@ class Serving(reported.ReportedSweep):
                 for shown, value in zip(point, (x_of(row), row[column]), strict=True):
                     self.assertAlmostEqual(shown / value, 1, places=6)
 
+    def test_a_line_joins_the_batches_of_a_design(self):
+        lines = self.page.js(
+            "return [...document.querySelectorAll('#chart-serving-users .mark-line.role-mark path')]"
+            ".filter(e => e.__data__).map(e => e.__data__.mark.items.map(i => [i.datum.design, i.datum.sequences]))"
+        )
+        self.assertEqual(sorted(lines), [[[0, 1], [0, 4]], [[1, 1], [1, 4]]])
+
     def test_a_click_chooses_the_design(self):
         mark = next(d for d in self.page.marks("chart-serving-joules", "symbol") if d["design"] == 1)
         self.page.click_at(*self.page.point("chart-serving-joules", mark["row"]))

@@ -220,6 +220,43 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
   return {parse_sweep_text(library, text, "space"), text + accelerator};
 }
 
+RandomSpace random_served_space(const Library& library, std::uint64_t seed, const fs::path& folder,
+                                std::int64_t most_designs) {
+  Draw draw(seed + 277), more(seed + 1'000'000'277);
+  std::string accelerator = draw_accelerator(draw, more, true);
+  const bool vector = draw.chance(0.6), varied = vector && draw.chance(0.5);
+  if (vector) accelerator += fmt::format("vector: {{lanes: {}, pj_per_op: 0.5}}\n", draw.from(1, 4));
+  const fs::path file = folder / fmt::format("serving_{}.yaml", seed),
+                 model = folder / fmt::format("llm_{}.json", seed);
+  std::ofstream(file, std::ios::binary) << accelerator;
+  std::ofstream(model, std::ios::binary) << fmt::format(
+      R"({{"model_type": "llama", "hidden_size": {}, "num_hidden_layers": 2, "num_attention_heads": 2,
+"num_key_value_heads": 1, "head_dim": {}, "intermediate_size": {}, "vocab_size": {}}})",
+      draw.from(4, 8), 2 * draw.from(1, 3), draw.from(4, 9), draw.from(6, 12));
+  const std::vector<std::string> classes = {"\"1111\"", "[\"1111\", \"0110\"]", "[own, \"1011\", \"0010\"]",
+                                            "[PartFlex-1111, \"1101\"]"};
+  const Axes axes = draw_axes(draw, more, std::max<std::int64_t>(3, most_designs / (varied ? 4 : 2)), false);
+  std::string text = fmt::format(
+      "accelerator: {}\nflexion: false\nnetwork: false\nworkloads:\n  - {{serve: {}, prompt: {}, output: {}, batch: "
+      "{}, memory: {} bytes}}\nvary:\n{}",
+      file.string(), model.string(), draw.from(2, 5), draw.from(2, 6), draw.chance(0.5) ? "2" : "[1, 3]",
+      draw.from(1500, 6000), axes.text);
+  if (varied) text += "  - vector.lanes: [1, 3]\n";
+  text += fmt::format("flexibility: {}\n", draw.of(classes));
+  if (draw.chance(0.3)) text += "factorization: [pfm, ruby-s]\n";
+  if (draw.chance(0.3)) text += "objective: [runtime, energy]\n";
+  const std::vector<std::string> least = {"area_um2", "ttft_s", "tpot_s", "edp_pj_cycles"};
+  const std::vector<std::string> most = {"served_tokens_per_s", "tokens_per_j", "largest_batch"};
+  text += fmt::format("minimize: [{}]\n", draw.chance(0.7)
+                                              ? "area_um2, " + draw.of(std::vector(least.begin() + 1, least.end()))
+                                              : draw.of(least));
+  if (draw.chance(0.6)) text += fmt::format("maximize: [{}]\n", draw.of(most));
+  if (draw.chance(0.4))
+    text +=
+        fmt::format("constraints: [ttft_s <= {} us, tokens_per_j >= {}]\n", draw.from(1, 20), draw.from(100, 10000));
+  return {parse_sweep_text(library, text, "space"), text + accelerator};
+}
+
 void let_tensors_stay(RandomSpace& space, std::uint64_t seed) {
   Draw draw(seed + 77);
   for (Workload& workload : space.sweep.workloads) {
@@ -337,7 +374,9 @@ std::vector<Point> swept_frontier(const Library& library, const Sweep& sweep, co
   for (std::size_t row = 0; row < table.rows(); ++row)
     rows_of[std::get<std::int64_t>(table.find("design_id")->cells[row])].push_back(row);
   const auto number = [&](std::string_view column, std::size_t row) {
-    const auto* value = std::get_if<double>(&table.find(column)->cells[row]);
+    const Cell& cell = table.find(column)->cells[row];
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+    const auto* value = std::get_if<double>(&cell);
     return value == nullptr ? std::nan("") : *value;
   };
   const DesignGoals& goals = *sweep.goals;
@@ -350,7 +389,7 @@ std::vector<Point> swept_frontier(const Library& library, const Sweep& sweep, co
     for (const DesignGoals::Goal& goal : goals.minimize) {
       double product = 1, worst = 0, sum = 0;
       for (const std::size_t row : rows) {
-        const double value = number(column_of(goal.measure), row);
+        const double value = column_value(goal.measure, number(column_of(goal.measure), row));
         product *= value;
         sum += value;
         worst = std::max(worst, value);

@@ -34,6 +34,11 @@ struct RandomSpace {
 RandomSpace random_space(const Library& library, std::uint64_t seed, const std::filesystem::path& folder,
                          std::int64_t most_designs);
 
+/// The same with small language models that are served on machines with a clock, and goals and limits on what that
+/// costs. Some have a vector unit, of which an axis may set the lanes.
+RandomSpace random_served_space(const Library& library, std::uint64_t seed, const std::filesystem::path& folder,
+                                std::int64_t most_designs);
+
 /// The same space for networks of three layers, a skip connection among them, whose tensors may stay on chip.
 void let_tensors_stay(RandomSpace& space, std::uint64_t seed);
 /// Networks of three layers in a row which may pass tiles on, on designs of which some allow that. False where the

@@ -29,15 +29,24 @@ function servedRows() {
 async function drawServing() {
   const all = servedRows();
   const start = commonStart([...new Set(all.map((one) => one.workload))]);
-  const rows = thinned(all.map((one) => ({ ...one, load: one.workload.slice(start.length) })));
+  // A line joins the batches of a design, and of one way to divide the model among chips.
+  const rows = thinned(
+    all.map((one) => ({
+      ...one,
+      load: one.workload.slice(start.length),
+      sequences: Number(/_batch(\d+)/.exec(one.workload)?.[1] ?? 1),
+      way: one.workload.replace(/_batch\d+/, ""),
+    })),
+  );
   const section = document.getElementById("serving");
   section.hidden = rows.length === 0;
   if (section.hidden) return;
   const widest = rows.reduce((most, one) => Math.max(most, one.gap), 0);
   document.getElementById("serving-note").textContent =
-    `${start ? `${start.slice(0, -1)}: ` : ""}${rows.length} points, one for each design and batch. Times (or ` +
-    `energies, where those are the objective) are within ${percent(widest)} of what is proven to be the least.`;
-  const tip = (one) => [
+    `${start ? `${start.slice(0, -1)}: ` : ""}${rows.length} points, one for each design and batch; a line joins the ` +
+    `batches of a design. Times (or energies, where those are the objective) are within ${percent(widest)} of what ` +
+    "is proven to be the least.";
+  const figures = (one) => [
     ["design", `${one.design}, ${one.label}`],
     ["served", shortName(one.workload)],
     ["time to first token", shown("ttft_s", one.ttft)],
@@ -45,6 +54,7 @@ async function drawServing() {
     ["tokens/s", plain(one.tokens, 4)],
     ["tokens/J", plain(one.joule, 4)],
   ];
+  const tip = (one) => (one.line ? null : figures(one));
   const click = (one) => choose(one.row);
   const values = (x, xTitle, y, yTitle, id) => ({
     width: plotWidth(id, 70, 150),

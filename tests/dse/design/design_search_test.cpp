@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "support/design_spaces.h"
+#include "support/proof_agreement.h"
 
 namespace pliant {
 namespace {
@@ -52,6 +53,33 @@ TEST(DesignSearch, WithTensorsThatStayTheFrontierIsThatOfTheFullSweep) {
   EXPECT_GE(found, 4);
   EXPECT_GE(stays, 3);
   EXPECT_LT(opened, designs / 2) << "boxes are closed by their bounds";
+}
+
+// What serving costs on the ideal design of a box bounds every design of the box.
+TEST(DesignSearch, WithServedModelsTheFrontierIsThatOfTheFullSweep) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  const tests::ScratchFolder folder("design_serving");
+  int found = 0, larger = 0;
+  std::int64_t opened = 0, designs = 0;
+  DesignSearchOptions options;
+  options.threads = 1;
+  const std::uint64_t spaces = tests::cases_or(6);
+  for (std::uint64_t seed = 1; seed <= spaces; ++seed) {
+    const tests::RandomSpace space = tests::random_served_space(library, seed, folder.path(), 12);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + space.text);
+    const std::vector<Point> truth = tests::swept_frontier(library, space.sweep, folder.path());
+    const DesignFrontier frontier = search_designs(library, space.sweep, options, nullptr);
+    std::vector<Point> points;
+    for (const std::size_t k : frontier.frontier) points.push_back(frontier.opened[k].values);
+    tests::expect_same_points(points, truth);
+    found += truth.empty() ? 0 : 1;
+    larger += truth.size() > 1;
+    opened += frontier.progress.opened;
+    designs += frontier.progress.designs;
+  }
+  EXPECT_GE(found, 3);
+  EXPECT_GE(larger, 2);
+  EXPECT_LT(opened, designs) << "boxes are closed by their bounds";
 }
 
 // The same where layers may pass tiles on: on the ideal design of a box every choice of tiles is possible, for no more.

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "dse/serving/best_division.h"
 #include "dse/serving/serve.h"
 #include "dse/sweep/design_space.h"
 #include "dse/sweep/result_limits.h"
@@ -75,6 +76,52 @@ TEST_F(ServedSweep, TheVectorUnitOfTheFileTakesTime) {
   EXPECT_NE(few_hash, many_hash);
 }
 
+// Every division of the chips is a workload; the best row is what `pliant serve --chips` finds.
+TEST_F(ServedSweep, EveryDivisionOfItsChipsIsAWorkload) {
+  const std::string file = ::testing::TempDir() + "npu_with_links.yaml";
+  std::ofstream(file) << std::ifstream(PLIANT_SOURCE_DIR "/configs/accelerators/npu.yaml").rdbuf()
+                      << "links: {gb_per_s: 4, us: 1, pj_per_bit: 2}\n";
+  const Sweep sweep = read("", "prompt: 64, output: 9, batch: 4, chips: 4", file);
+  std::vector<std::string> names;
+  for (const Workload& workload : sweep.workloads) names.push_back(workload.name);
+  const std::string start = "tiny_model_serve_64_9_batch4_";
+  EXPECT_EQ(names, (std::vector<std::string>{start + "tp2_pp2", start + "tp4"}));  // two layers, no experts
+  DesignSpace space(library(), std::make_shared<const Sweep>(sweep));
+  const DesignPoint design = space.design(0);
+  double best = 0;
+  serving::Request request;
+  for (const Workload& workload : sweep.workloads) {
+    const auto figures = solve_serving(sweep, design, workload, {});
+    ASSERT_TRUE(figures && figures->cost) << (figures ? figures->problem : "");
+    best = std::max(best, figures->cost->tokens_per_s);
+    request = served_request(sweep.served.at(workload.name), design, {});
+    EXPECT_EQ(request.division.chips(), 4);
+    const serving::Served served = serving::serve(request);
+    EXPECT_EQ(figures->cost->tokens_per_s, served.tokens_per_s);
+    EXPECT_EQ(figures->cost->tokens_per_j, served.tokens_per_j);
+  }
+  const serving::BestDivision all = serving::best_division(request, 4, {4}, {});
+  ASSERT_TRUE(all.best);
+  EXPECT_EQ(best, all.ways[*all.best].served->tokens_per_s);
+  // Layers of the rows are a chip's part.
+  EXPECT_LT(sweep.workloads[1].layers.front().layer.macs(),
+            read("", "prompt: 64, output: 9, batch: 4").workloads[0].layers.front().layer.macs());
+}
+
+TEST_F(ServedSweep, DivisionsThatAreWrittenAreTaken) {
+  const auto names = [&](const std::string& entry) {
+    std::vector<std::string> all;
+    for (const Workload& workload : read("", entry).workloads) all.push_back(workload.name);
+    return all;
+  };
+  EXPECT_EQ(names("prompt: 64, output: 9, chips: 4, tp: 2"),
+            (std::vector<std::string>{"tiny_model_serve_64_9_tp2_pp2"}));
+  EXPECT_EQ(names("prompt: 64, output: 9, pp: 2"), (std::vector<std::string>{"tiny_model_serve_64_9_tp1_pp2"}));
+  EXPECT_THROW(read("", "prompt: 64, chips: 7"), InputError);
+  EXPECT_THROW(read("", "prompt: 64, tp: 3"), InputError);
+  EXPECT_THROW(read("", "prompt: 64, ep: 2"), InputError);
+}
+
 TEST_F(ServedSweep, WithoutAClockNothingIsServed) {
   const Sweep sweep = read("", "prompt: 64, output: 9");
   DesignSpace space(library(), std::make_shared<const Sweep>(sweep));
@@ -121,6 +168,31 @@ TEST_F(ServedSweep, LimitsNameItsFigures) {
   EXPECT_EQ(result_value(row, "largest_batch"), 7);
 }
 
+TEST_F(ServedSweep, GoalsOfDesignSearchesNameItsFigures) {
+  const Sweep sweep = read(
+      "minimize: [area_um2, {column: tpot_s, workload: tiny_model_serve_64_9_batch4}]\n"
+      "maximize: tokens_per_j\n");
+  ASSERT_TRUE(sweep.goals);
+  ASSERT_EQ(sweep.goals->minimize.size(), 3u);
+  EXPECT_EQ(sweep.goals->minimize[1].workload, 1u);
+  EXPECT_EQ(sweep.goals->minimize[2].measure, DesignMeasure::kTokensPerJ);
+  EXPECT_EQ(column_value(DesignMeasure::kTokensPerJ, 0.25), 4);
+  EXPECT_EQ(read("maximize: tokens_per_j\n").objectives, std::vector{Objective::kEnergy});
+  EXPECT_EQ(read("minimize: ttft_s\n").objectives, std::vector{Objective::kRuntime});
+  const auto problem = [&](const std::string& more) {
+    try {
+      read(more);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(problem("minimize: tokens_per_j\n").find("under `maximize`"), std::string::npos);
+  EXPECT_NE(problem("maximize: ttft_s\n").find("under `minimize`"), std::string::npos);
+  EXPECT_NE(problem("minimize: [area_um2, ttft_s]\nmaximize: [tokens_per_j, largest_batch]\n").find("4 goals"),
+            std::string::npos);
+}
+
 TEST_F(ServedSweep, KeysOfServingNeedAModel) {
   EXPECT_THROW(parse_sweep_text(
                    library(), "pliant: sweep\nname: s\naccelerator: npu\nworkloads: [{workload: alexnet, prompt: 3}]\n",
@@ -132,6 +204,14 @@ TEST_F(ServedSweep, KeysOfServingNeedAModel) {
                        "pliant: sweep\nname: s\naccelerator: npu\nworkloads: [alexnet]\nconstraints: ttft_s <= 1\n",
                        "sweep.yaml"),
       InputError);
+  const auto with_alexnet = [&](const std::string& goal) {
+    return parse_sweep_text(library(),
+                            "pliant: sweep\nname: s\naccelerator: npu\nworkloads: [alexnet, {serve: " + file_ +
+                                ", name: small}]\nminimize: " + goal + "\n",
+                            "sweep.yaml");
+  };
+  EXPECT_THROW(with_alexnet("ttft_s"), InputError) << "alexnet has none";
+  EXPECT_TRUE(with_alexnet("{column: ttft_s, workload: small}").goals);
 }
 
 }  // namespace
