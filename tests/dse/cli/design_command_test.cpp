@@ -90,7 +90,7 @@ TEST_F(DesignCommand, VerifyMapsDesignsOfClosedBoxes) {
   write_table(table, boxes);
   const Ran bad = run(verify);
   EXPECT_EQ(bad.code, 1);
-  EXPECT_NE(bad.out.find("below the bound"), std::string::npos) << bad.out;
+  EXPECT_NE(bad.out.find("better than the bound"), std::string::npos) << bad.out;
 }
 
 TEST_F(DesignCommand, MistakesAreNamed) {
