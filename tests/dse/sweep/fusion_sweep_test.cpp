@@ -112,7 +112,7 @@ TEST_F(FusionSweep, IsVerified) {
   proofs.rows = std::nullopt;
   const DatasetVerdict right = verify_dataset(library(), asked, path("tiles"), proofs);
   EXPECT_TRUE(right.wrong.empty()) << (right.wrong.empty() ? "" : right.wrong.front());
-  EXPECT_EQ(right.networks, 3);
+  EXPECT_EQ(right.networks_proven, 3);
   EXPECT_THROW(verify_dataset(library(), sweep("fusion: whole\n"), path("tiles"), proofs), InputError);
 }
 
