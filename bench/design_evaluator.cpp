@@ -15,6 +15,7 @@
 #include "dse/design/design_rows.h"
 #include "dse/design/run_design.h"
 #include "dse/sweep/design_space.h"
+#include "dse/sweep/serving_task.h"
 
 namespace {
 
@@ -45,7 +46,8 @@ class Evaluator {
     const auto design = std::make_shared<const DesignPoint>(space_.design(id));
     const std::vector<Answer> answers = pool_.answer(*design, layers_);
     const OpenedDesign opened = rows_.make(
-        design, answers, [&](const std::string& name) { return space_.value(id, name); }, pool_);
+        design, answers, solve_all_serving(*sweep_, *design, {}),
+        [&](const std::string& name) { return space_.value(id, name); }, pool_);
     return opened.within_limits ? json(opened.values) : json(nullptr);
   }
 
