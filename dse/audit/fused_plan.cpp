@@ -310,28 +310,17 @@ std::vector<Count> words_of_tiles(const GroupPlace& group, const std::vector<Gro
   const FusedChain& chain = *group.chain;
   const Accelerator& machine = group.accelerator();
   std::vector<Count> taken(nests.size(), 0);
-  /// The last layer, or with -1 the first, that runs inside one iteration of the loop that follows the first `loops`
-  /// ones with `l`, by the loops in which layers run.
-  const auto until_in = [&](const std::vector<GroupLoops>& running, std::size_t l, std::size_t loops, int way) {
-    const auto together = [&](std::size_t a, std::size_t b) {
-      return running[a].size() > loops && running[b].size() > loops &&
-             std::equal(running[a].begin(), running[a].begin() + static_cast<std::ptrdiff_t>(loops) + 1,
-                        running[b].begin());
-    };
-    while ((way > 0 ? l + 1 < running.size() : l > 0) && together(l, way > 0 ? l + 1 : l - 1))
+  /// Do the two run inside one iteration of the loop that follows the first `loops` ones?
+  const auto together = [&](std::size_t a, std::size_t b, std::size_t loops) {
+    return nests[a].size() > loops && nests[b].size() > loops &&
+           std::equal(nests[a].begin(), nests[a].begin() + static_cast<std::ptrdiff_t>(loops) + 1, nests[b].begin());
+  };
+  /// The last layer, or with -1 the first, that runs on inside the iteration in which `l` does.
+  const auto until = [&](std::size_t l, std::size_t loops, int way) {
+    while ((way > 0 ? l + 1 < nests.size() : l > 0) && together(l, way > 0 ? l + 1 : l - 1, loops))
       l = way > 0 ? l + 1 : l - 1;
     return l;
   };
-  const auto until = [&](std::size_t l, std::size_t loops, int way) { return until_in(nests, l, loops, way); };
-  // A layer that makes all of a window in its first round is over before the others of that loop begin: it reads
-  // nothing of later rounds, and nothing of them exists while it runs.
-  std::vector<GroupLoops> running = nests;
-  for (std::size_t l = 0; l < running.size(); ++l)
-    if (const GroupLoop* window = window_loop(chain, l, nests[l]); window != nullptr) {
-      Count busy = 0;
-      for (const auto& [fresh, times] : chain.slide(*window, l).made) busy += times;
-      if (busy == 1) running[l].pop_back();
-    }
   const auto take = [&](std::size_t from, std::size_t to, Count words) {
     for (std::size_t l = from; l <= to; ++l) taken[l] += words;
   };
@@ -346,8 +335,8 @@ std::vector<Count> words_of_tiles(const GroupPlace& group, const std::vector<Gro
     };
     const int finished = std::max(machine.element_bits(group.home, maker, link.made),
                                   machine.element_bits(group.home, reader, link.read));
-    const std::size_t loops = stacks[i].size(), last = until_in(running, i + 1, loops, 1);
-    take(until_in(running, i, loops, -1), i, words(slide.held, machine.partial_sum_bits(group.home, maker)));
+    const std::size_t loops = stacks[i].size(), last = until(i + 1, loops, 1);
+    take(until(i, loops, -1), i, words(slide.held, machine.partial_sum_bits(group.home, maker)));
     take(i + 1, last, words(slide.held, finished));
     // What the next window sees again stays through the rest of the round.
     if (slide.kept > 0) take(last + 1, until(i + 1, loops - 1, 1), words(slide.kept, finished));

@@ -123,6 +123,7 @@ def map_workload(
     seed: int = 1,
     threads: int = 1,
     mapper_options: Dict[str, Any] | None = None,
+    predict: bool = False,
     progress: bool = True,
 ) -> WorkloadResult:
     """The best mapping of every layer of a workload. Arguments as for :func:`map`; ``budget`` is for one layer."""
@@ -133,7 +134,7 @@ def map_workload(
     found = []
     with Bar(network.name, len(network), "layers", progress) as bar:
         for layer in network:
-            found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, False, _on_main_thread())))
+            found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, predict, _on_main_thread())))
             bar.show(len(found))
     return WorkloadResult(network, found, room)
 

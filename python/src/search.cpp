@@ -128,6 +128,16 @@ std::pair<std::vector<FoundMapping>, bool> map_frontier(const LoadedLayer& layer
   return {std::move(points), found.certified};
 }
 
+/// Of all layers, where they were asked for.
+std::optional<std::vector<PredictedOptimum>> predictions_of(const std::vector<const FoundMapping*>& found) {
+  std::vector<PredictedOptimum> all;
+  for (const FoundMapping* one : found) {
+    if (!one->predicted()) return std::nullopt;
+    all.push_back(*one->predicted());
+  }
+  return all;
+}
+
 /// The sums of a workload's layers, each as often as it is repeated.
 std::string totals(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts,
                    const LoadedWorkload& workload) {
@@ -137,9 +147,10 @@ std::string totals(const std::vector<const FoundMapping*>& found, const std::vec
     layers.back().count = counts.at(i);
   }
   if (layers.empty()) return "{}";
-  return totals_json(layers.front().task->accelerator, network_totals(layers, &workload.workload),
-                     workload.workload.pass)
-      .dump();
+  ordered_json json =
+      totals_json(layers.front().task->accelerator, network_totals(layers, &workload.workload), workload.workload.pass);
+  if (const auto predicted = predictions_of(found)) json["prediction"] = predicted_sums_json(layers, *predicted);
+  return json.dump();
 }
 
 std::string workload_table(const std::vector<const FoundMapping*>& found, const std::vector<Count>& counts,
@@ -155,7 +166,9 @@ std::string workload_table(const std::vector<const FoundMapping*>& found, const 
   const WorkloadTable table(longest, layers.front().task->accelerator.clock_hz.has_value());
   std::string text = table.header();
   for (const SearchedLayer& layer : layers) text += table.row(layer);
-  return text + "\n" + totals_text(layers, &workload.workload, workload.workload.pass, found.front()->mapper(), false);
+  text += "\n" + totals_text(layers, &workload.workload, workload.workload.pass, found.front()->mapper(), false);
+  if (const auto predicted = predictions_of(found)) text += predicted_sums_text(layers, *predicted);
+  return text;
 }
 
 std::string frontier_table(const std::vector<const FoundMapping*>& found, bool certified) {

@@ -47,6 +47,7 @@ class FoundMapping {
   const Task& task() const { return *task_; }
   const std::string& mapper() const { return mapper_; }
   const std::optional<TaskWords>& words() const { return words_; }
+  const std::optional<PredictedOptimum>& predicted() const { return predicted_; }
 
   nlohmann::ordered_json json() const;  ///< as `pliant map --json`; `task` only when the inputs have words
   std::string text() const;

@@ -27,8 +27,8 @@ CHANGING = {"solve_seconds", "solve_cpu_seconds", "seconds", "search_seconds", "
 ONLY_COMMANDS = {
     "layer": {"certificate", "deadline", "fusion", "inferences", "save"},
     "workload": {"certificate", "deadline", "fusion", "inferences", "save"},
-    "frontier": {"certificate", "deadline", "fusion", "inferences", "save", "gap"},
-    "network": {"certificate", "save"},
+    "frontier": {"certificate", "deadline", "fusion", "inferences", "save", "gap", "predict"},
+    "network": {"certificate", "save", "predict"},
     "sweep": {"certificates"},
 }
 
@@ -66,7 +66,7 @@ def same(ours: Any, theirs: str) -> None:
 
 def options_of(words: list[str]) -> dict[str, Any]:
     """The options of ``pliant map`` as arguments of a function. ``mapper-option`` may come several times."""
-    flags = {"--network", "--layers"}
+    flags = {"--network", "--layers", "--predict"}
     given: dict[str, Any] = {}
     at = 1
     while at < len(words):
@@ -74,8 +74,10 @@ def options_of(words: list[str]) -> dict[str, Any]:
         at += 1 if words[at] in flags else 2
         if name in ("network", "layers"):
             continue
-        if name == "mapper-option":
-            given.setdefault("mapper_options", {}).update([value.split("=")])
+        if name == "predict":
+            given[name] = True
+        elif name in ("mapper-option", "set"):
+            given.setdefault("mapper_options" if name == "mapper-option" else name, {}).update([value.split("=")])
         elif name == "gap":
             given[name] = float(value.rstrip("%")) / 100
         elif name == "residency":
@@ -93,6 +95,8 @@ def ask(question: str, words: list[str]) -> Any:
     """The same question to a function of the package."""
     given = options_of(words)
     accelerator, workload = given.pop("accelerator"), given.pop("workload")
+    if "set" in given:
+        accelerator = pliant.load_accelerator(accelerator, settings=given.pop("set"))
     if question == "workload":
         return pliant.map_workload(workload, accelerator, progress=False, **given)
     if question == "network":

@@ -212,6 +212,7 @@ class Walk {
     const auto& stack = plan_.stacks[static_cast<std::size_t>(l - 1)];
     const std::string name = key("T" + std::to_string(l), stack, stack.size(), event.at, l - 1);
     Tile& tile = use(name, e, {});
+    stay(tile, e, l, stack.size());
     for (Element element : met) {
       if (!inside(l - 1, element)) continue;  // padding
       if (!tile.elements.contains(element)) return fail("a tile is read that is not there");
@@ -220,8 +221,10 @@ class Walk {
     }
   }
 
-  /// What is held has its place from the first step of the loops that it is held over to their last.
+  /// Places are given for whole loops: what the layer uses under so many of its loops has its place from the first step
+  /// of those inside to their last.
   void stay(Tile& tile, std::size_t e, int l, std::size_t depth) const {
+    if (nests_[static_cast<std::size_t>(l)].size() <= depth) return;
     const auto inside = [&](std::size_t other) {
       for (std::size_t d = 0; d <= depth; ++d) {
         const WalkedLoop& loop = nests_[static_cast<std::size_t>(l)][d];
@@ -268,6 +271,7 @@ class Walk {
     if (!last_layer(l)) {
       const auto& stack = plan_.stacks[static_cast<std::size_t>(l)];
       Tile& tile = use(key("T" + std::to_string(l + 1), stack, stack.size(), event.at, l), e, met);
+      stay(tile, e, l, stack.size());
       const int read = chain_.reads[static_cast<std::size_t>(l)];
       tile.bits_before = machine_.partial_sum_bits(plan_.home, layer(l));
       tile.bits_after = std::max(machine_.element_bits(plan_.home, layer(l), output),

@@ -4,10 +4,11 @@
 //
 //   Layers next to each other whose nests begin with the same loop run inside it together. Every element of a tensor
 //   between two layers must be whole when it is read, and must still be there: it stays while the loops of its stack
-//   stand still (a window: until its last reader). What is held is fetched when it is met first and forgotten when a
-//   loop outside it moves on; it has its place while the loops that it is held over run. An output whose sums are older
-//   is read once more where it is. Rows of an online softmax that are read in parts have two numbers each that stay
-//   until the last part; older results are corrected by every part, and divided when they are whole.
+//   stand still (a window: until its last reader). Its place is given for the whole of the next loop inside. What is
+//   held is fetched when it is met first and forgotten when a loop outside it moves on; it has its place while the
+//   loops that it is held over run. An output whose sums are older is read once more where it is. Rows of an online
+//   softmax that are read in parts have two numbers each that stay until the last part; older results are corrected by
+//   every part, and divided when they are whole.
 #pragma once
 
 #include <array>

@@ -125,12 +125,6 @@ Place::Window Place::window(Count tile, Count rounds) const {
   return all;
 }
 
-Count Place::Window::busy_rounds() const {
-  Count busy = 0;
-  for (const auto& [elements, rounds] : made) busy += elements > 0 ? rounds : 0;
-  return busy;
-}
-
 bool Chain::indexes(const TileLoop& loop, int l, int tensor) const {
   const Axis& axis = axes[static_cast<std::size_t>(loop.axis)];
   if (axis.counts()) return (axis.own[static_cast<std::size_t>(l)] >> tensor & 1U) != 0;

@@ -28,7 +28,6 @@ struct Place {
     std::map<Count, Count> made;  ///< elements that a round makes, and how many rounds do
     Count held = 0;               ///< most that are needed in one round
     Count kept = 0;               ///< most that are needed again in the next
-    Count busy_rounds() const;    ///< that make something
   };
   Window window(Count tile, Count rounds) const;
 };

@@ -340,30 +340,6 @@ class LayerListing {
   std::vector<LayerChoice> all_;
 };
 
-/// The last of the layers, in one direction, that run inside the same iteration of the loop at a depth as layer l.
-int last_together(const std::vector<Stack>& nests, int l, std::size_t depth, int step) {
-  const Stack& mine = nests[static_cast<std::size_t>(l)];
-  if (mine.size() <= depth) return l;
-  const Stack inner = outer_loops(mine, depth + 1);
-  while (l + step >= 0 && l + step < static_cast<int>(nests.size())) {
-    const Stack& next = nests[static_cast<std::size_t>(l + step)];
-    if (next.size() <= depth || outer_loops(next, depth + 1) != inner) break;
-    l += step;
-  }
-  return l;
-}
-
-/// The loops in which each layer runs more than once. Where a window's first round makes everything its producer does
-/// not run again, and as the window is the last of its loops and it is the first layer inside, it runs before the rest
-/// of that loop.
-std::vector<Stack> repeated_loops(const Chain& chain, const std::vector<Stack>& nests) {
-  std::vector<Stack> repeated = nests;
-  for (std::size_t l = 0; l < nests.size(); ++l)
-    if (const TileLoop* sliding = sliding_loop(chain, static_cast<int>(l), nests[l]); sliding != nullptr)
-      if (window_of(chain, static_cast<int>(l), *sliding).busy_rounds() == 1) repeated[l].pop_back();
-  return repeated;
-}
-
 Count words_in(const Setting& setting, Count elements, int bits) {
   return residency::words_taken(setting.accelerator(), elements, bits, setting.home);
 }
@@ -388,8 +364,18 @@ std::vector<Count> tile_words(const Setting& setting, const std::vector<Stack>& 
   const Accelerator& accelerator = setting.accelerator();
   const int last = setting.layers() - 1;
   std::vector<Count> taken(nests.size(), 0);
-  const auto reach = [&](int l, std::size_t depth, int step) { return last_together(nests, l, depth, step); };
-  const std::vector<Stack> repeated = repeated_loops(chain, nests);
+  /// The layers that run inside the same iteration of the next loop as this one.
+  const auto reach = [&](int l, std::size_t depth, int step) {
+    const Stack& mine = nests[static_cast<std::size_t>(l)];
+    if (mine.size() <= depth) return l;
+    const Stack inner = outer_loops(mine, depth + 1);
+    while (l + step >= 0 && l + step <= last) {
+      const Stack& next = nests[static_cast<std::size_t>(l + step)];
+      if (next.size() <= depth || outer_loops(next, depth + 1) != inner) break;
+      l += step;
+    }
+    return l;
+  };
   for (int i = 0; i < last; ++i) {
     const Stack& stack = stacks[static_cast<std::size_t>(i)];
     const Link& link = chain.links[static_cast<std::size_t>(i)];
@@ -400,8 +386,8 @@ std::vector<Count> tile_words(const Setting& setting, const std::vector<Stack>& 
     const int sums = accelerator.partial_sum_bits(setting.home, producer);
     const int results = std::max(accelerator.element_bits(setting.home, producer, link.made),
                                  accelerator.element_bits(setting.home, reader, link.read));
-    const int end = last_together(repeated, i + 1, stack.size(), 1);
-    for (int l = last_together(repeated, i, stack.size(), -1); l <= end; ++l)
+    const int end = reach(i + 1, stack.size(), 1);
+    for (int l = reach(i, stack.size(), -1); l <= end; ++l)
       taken[static_cast<std::size_t>(l)] += words_in(setting, elements, l <= i ? sums : results);
     if (window.kept == 0) continue;
     // What the next window needs again stays while the rest of the round runs.
