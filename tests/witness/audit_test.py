@@ -13,7 +13,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 
 PLIANT, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 SPEC = importlib.util.spec_from_file_location("audit", SOURCE / "examples" / "audit.py")
@@ -49,9 +48,9 @@ def certificate_of(folder, accelerator, layer, objective, *more):
     return json.loads(path.read_text())
 
 
-def verdict(certificate, seconds=120):
+def verdict(certificate):
     try:
-        return "accepted", witness.check(certificate, time.monotonic() + seconds)
+        return "accepted", witness.check(certificate, math.inf)
     except witness.Refused as why:
         return "refused", str(why)
     except witness.Undecided as why:
@@ -246,7 +245,7 @@ def bounds_hold(folder, seed, rounds):
                 for choice, loops in mappings_of(task, unrolling, kept):
                     least = min(least, task.value(*choice.price(loops), choice.steps))
                     listed += 1
-                found = witness.Choice(task, unrolling, kept).bound(2 * good["claim"]["value"], time.monotonic() + 60)
+                found = witness.Choice(task, unrolling, kept).bound(2 * good["claim"]["value"], math.inf)
                 case = f"{machine} {layer} {objective} {unrolling} {kept}"
                 expect(found <= least * (1 + 1e-9), f"{case}: {found} is above {least}")
                 expect(least >= good["claim"]["value"] * (1 - 1e-9), f"{layer}: a mapping is better than the optimum")
@@ -308,7 +307,7 @@ def command_line(folder):
 
 with tempfile.TemporaryDirectory() as name:
     shipped_certificates(pathlib.Path(name))
-    bounds_hold(pathlib.Path(name), 1, 30)
+    bounds_hold(pathlib.Path(name), 1, 12)
     worse_optimum(pathlib.Path(name))
     command_line(pathlib.Path(name))
 sys.exit(1 if failures else 0)

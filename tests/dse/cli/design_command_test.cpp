@@ -8,6 +8,7 @@
 
 #include "dse/results/data_table.h"
 #include "support/ran_command.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
@@ -25,13 +26,7 @@ minimize: [area_um2, edp_pj_cycles]
 
 class DesignCommand : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    write(kSpace);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { write(kSpace); }
   void write(const std::string& text) const { std::ofstream(file(), std::ios::binary) << text; }
   std::string file() const { return (folder_ / "space.yaml").string(); }
   std::string dataset() const { return (folder_ / "out").string(); }
@@ -42,7 +37,8 @@ class DesignCommand : public testing::Test {
     return nlohmann::json::parse(ran.out);
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(DesignCommand, ConstraintsThatLeaveNoDesignAreBadInput) {

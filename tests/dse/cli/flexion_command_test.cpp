@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "support/ran_command.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
@@ -53,14 +54,13 @@ TEST(FlexionCommand, OneDesignShowsItsAxesAndItsClass) {
 }
 
 TEST(FlexionCommand, DrawsOneFileForEachAxis) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "pliant_venn";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder temporary;
+  const auto folder = temporary.path() / "venn";
   const Ran answer =
       flexion({"--accelerator", "flexref", "--workload", "flexpaper_mnasnet", "--no-tuples", "--svg", folder.string()});
   ASSERT_EQ(answer.code, 0) << answer.err;
   for (const char* file : {"tile_volume.svg", "order.svg", "parallel.svg", "shape.svg"})
     EXPECT_GT(std::filesystem::file_size(folder / file), 1000u) << file;
-  std::filesystem::remove_all(folder);
 }
 
 TEST(FlexionCommand, BadInputEndsWithTwo) {

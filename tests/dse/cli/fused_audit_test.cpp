@@ -78,7 +78,7 @@ void audit_chain(std::uint64_t seed, AuditCounts& counts) {
 
 TEST(FusedAudit, BoundsOfRandomChainsHoldForAllChoices) {
   AuditCounts counts;
-  const std::uint64_t cases = cases_asked(16);
+  const std::uint64_t cases = cases_asked(8);
   audit_chain(900324, counts);  // a window that is made in its first round
   for (std::uint64_t seed = 1; counts.networks < static_cast<int>(cases) && !HasFailure(); ++seed)
     audit_chain(seed, counts);
@@ -90,7 +90,7 @@ TEST(FusedAudit, BoundsOfRandomChainsHoldForAllChoices) {
 
 TEST(FusedAudit, BoundsOfRandomNetworksHoldForAllChoices) {
   AuditCounts counts;
-  const std::uint64_t cases = cases_asked(12);
+  const std::uint64_t cases = cases_asked(8);
   for (std::uint64_t seed = 1; counts.networks < static_cast<int>(cases) && !HasFailure(); ++seed) {
     const tests::RandomGraph graph = tests::random_graph(seed);
     if (graph.workload.layers.size() > 4) continue;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/ran_command.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
@@ -18,9 +19,6 @@ using Words = std::vector<std::string>;
 class FusionCommand : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              (std::string("fusion_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
     write("machine.yaml", R"(pliant: accelerator
 name: two_memories
 word_bits: 8
@@ -41,7 +39,6 @@ graph:
   - {layer: b, from: act}
 )");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -61,7 +58,8 @@ graph:
   }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 /// 47,022,080 pJ is what a public tool finds for this chain: rows and columns in two, a tile of 32 x 32.

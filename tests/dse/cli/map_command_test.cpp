@@ -10,17 +10,16 @@
 #include <sstream>
 
 #include "support/ran_command.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
 
 /// A file that goes away with the test.
 struct Scratch {
+  TemporaryFolder folder;
   std::filesystem::path path;
-  explicit Scratch(const char* name)
-      : path(std::filesystem::path(testing::TempDir()) /
-             (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + name)) {}
-  ~Scratch() { std::filesystem::remove(path); }
+  explicit Scratch(const char* name) : path(folder.path() / name) {}
   void write(const std::string& text) const { std::ofstream(path, std::ios::binary) << text; }
 };
 

@@ -39,7 +39,7 @@ TEST(NetworkAudit, BoundsOfRandomNetworksHoldForAllChoices) {
   SearchOptions options;
   options.record_parts = true;
   int clean = 0, better = 0, read = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const tests::RandomGraph graph = tests::random_graph(seed);
     SCOPED_TRACE(graph.text);
     const tests::Pairs all = tests::every_choice(graph, true), outside = tests::every_choice(graph, false);
@@ -72,9 +72,9 @@ TEST(NetworkAudit, BoundsOfRandomNetworksHoldForAllChoices) {
       ++better;
     }
   }
-  EXPECT_GT(clean, 100);
-  EXPECT_GT(better, 20);
-  EXPECT_GT(read, 100);
+  EXPECT_GT(clean, 50);
+  EXPECT_GT(better, 10);
+  EXPECT_GT(read, 50);
 }
 
 }  // namespace

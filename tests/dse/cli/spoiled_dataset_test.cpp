@@ -96,7 +96,7 @@ TEST_F(SpoiledDataset, AFlippedBitIsRefusedOrChangesNothing) {
   std::mt19937 random(1);
   for (const fs::path& file : {layers(), designs(), checksum_path(data(), 0), manifest_path(data())}) {
     const std::string whole = file_bytes(file);
-    for (int k = 0; k < 100; ++k) {
+    for (int k = 0; k < 40; ++k) {
       bool refused = false;
       std::string flipped = whole;
       const std::size_t at = random() % whole.size();
@@ -129,7 +129,7 @@ TEST_F(SpoiledDataset, BytesWithoutAChecksumCrashNobody) {
   std::mt19937 random(2);
   for (const fs::path& file : {layers(), designs()}) {
     const std::string whole = file_bytes(file);
-    for (int k = 0; k < 150; ++k) {
+    for (int k = 0; k < 60; ++k) {
       std::string spoiled = whole;
       for (int flips = 1 + k % 3; flips > 0; --flips) {
         const std::size_t at = random() % whole.size();

@@ -155,7 +155,7 @@ struct EndlessTask {
 };
 
 /// A look is worth about so much work.
-constexpr double kSecondsALook = 1e-4;
+constexpr double kSecondsALook = 4e-4;
 constexpr std::uint64_t kLookThatStops = 1000;
 
 std::vector<EndlessTask> endless_tasks() {

@@ -10,6 +10,7 @@
 #include "dse/sweep/result_limits.h"
 #include "dse/sweep/serving_task.h"
 #include "dse/sweep/sweep.h"
+#include "support/temporary_folder.h"
 
 namespace pliant {
 namespace {
@@ -24,7 +25,7 @@ class ServedSweep : public ::testing::Test {
     return shipped;
   }
   void SetUp() override {
-    file_ = ::testing::TempDir() + "tiny_model.json";
+    file_ = file("tiny_model.json");
     std::ofstream(file_) << kModel;
   }
   Sweep read(const std::string& more, const std::string& entry = "prompt: 64, output: 9, batch: [1, 4]",
@@ -34,6 +35,9 @@ class ServedSweep : public ::testing::Test {
                                 file_ + ", " + entry + "}\nvary: {cols: [16, 32]}\n" + more,
                             "sweep.yaml");
   }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  const TemporaryFolder folder_;
   std::string file_;
 };
 
@@ -60,10 +64,10 @@ TEST_F(ServedSweep, EveryBatchIsAWorkloadAndHasTheFiguresOfServe) {
 
 TEST_F(ServedSweep, TheVectorUnitOfTheFileTakesTime) {
   const auto seconds = [&](const std::string& lanes) {
-    const std::string file = ::testing::TempDir() + "npu_" + lanes + ".yaml";
-    std::ofstream(file) << std::ifstream(PLIANT_SOURCE_DIR "/configs/accelerators/npu.yaml").rdbuf()
+    const std::string chip = file("npu_" + lanes + ".yaml");
+    std::ofstream(chip) << std::ifstream(PLIANT_SOURCE_DIR "/configs/accelerators/npu.yaml").rdbuf()
                         << "vector: {lanes: " << lanes << "}\n";
-    const Sweep sweep = read("", "prompt: 64, output: 9", file);
+    const Sweep sweep = read("", "prompt: 64, output: 9", chip);
     DesignSpace space(library(), std::make_shared<const Sweep>(sweep));
     const auto figures = solve_serving(sweep, space.design(0), sweep.workloads[0], {});
     EXPECT_TRUE(figures && figures->cost);
@@ -78,10 +82,10 @@ TEST_F(ServedSweep, TheVectorUnitOfTheFileTakesTime) {
 
 // Every division of the chips is a workload; the best row is what `pliant serve --chips` finds.
 TEST_F(ServedSweep, EveryDivisionOfItsChipsIsAWorkload) {
-  const std::string file = ::testing::TempDir() + "npu_with_links.yaml";
-  std::ofstream(file) << std::ifstream(PLIANT_SOURCE_DIR "/configs/accelerators/npu.yaml").rdbuf()
+  const std::string chip = file("npu_with_links.yaml");
+  std::ofstream(chip) << std::ifstream(PLIANT_SOURCE_DIR "/configs/accelerators/npu.yaml").rdbuf()
                       << "links: {gb_per_s: 4, us: 1, pj_per_bit: 2}\n";
-  const Sweep sweep = read("", "prompt: 64, output: 9, batch: 4, chips: 4", file);
+  const Sweep sweep = read("", "prompt: 64, output: 9, batch: 4, chips: 4", chip);
   std::vector<std::string> names;
   for (const Workload& workload : sweep.workloads) names.push_back(workload.name);
   const std::string start = "tiny_model_serve_64_9_batch4_";

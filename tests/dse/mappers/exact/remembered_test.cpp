@@ -33,7 +33,7 @@ Task any_conventions(std::uint64_t seed) { return tests::campaign_task(tests::kA
 TEST(Lemma, DisplacementsAreForgottenWhereADimLeavesARemainder) {
   int forgotten = 0, remembered = 0;
   for_each_task(
-      250,
+      120,
       [&](const Truth& truth, const ResolvedTask&) {
         const Task& task = truth.task;
         Task run = task;
@@ -58,15 +58,15 @@ TEST(Lemma, DisplacementsAreForgottenWhereADimLeavesARemainder) {
           }
       },
       remembers, any_conventions);
-  EXPECT_GT(forgotten, 2000);
-  EXPECT_GT(remembered, 1000);
+  EXPECT_GT(forgotten, 1000);
+  EXPECT_GT(remembered, 500);
 }
 
 // Both sorts of mappings are the best somewhere, and the certificate covers both.
 TEST(Certificates, OfRememberedDisplacementsWithRemainders) {
   int with = 0, without = 0;
   for_each_task(
-      250,
+      120,
       [&](const Truth& truth, const ResolvedTask&) {
         const Priced* best = nullptr;
         bool only_with = true;  // are all the best ones with a remainder?
@@ -85,8 +85,8 @@ TEST(Certificates, OfRememberedDisplacementsWithRemainders) {
         (only_with ? with : without) += 1;
       },
       remembers, any_conventions);
-  EXPECT_GT(with, 10);
-  EXPECT_GT(without, 10);
+  EXPECT_GT(with, 5);
+  EXPECT_GT(without, 5);
 }
 
 }  // namespace
