@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a folder becomes a target. Sources are globbed: a new file needs no edit here.
 
-# pliant_add_layer(<folder> [BELOW <folder>...] [PACKAGES <target>...] [PRIVATE <target>...] [COLD <folder>])
+# pliant_add_layer(<folder> [FAST] [BELOW <folder>...] [PACKAGES <target>...] [PRIVATE <target>...] [COLD <folder>])
 #
 # Makes the static library pliant_<folder> (slashes become underscores) of all .cpp files in the folder except main.cpp.
 # Its only include directory holds one link, to that folder, so "core/layer.h" is found by core and by what links it,
 # and "flex/..." is not found by core.
 # BELOW and PACKAGES are passed on to dependents; PRIVATE packages are not.
 # Batches: private names must differ within a room.
+# FAST: what is left of it after COLD does not check indices of containers (pliant_checked).
 # COLD names the part (a folder, often all of it) whose own running time nobody notices: it is optimized less.
 function(pliant_add_layer folder)
-  cmake_parse_arguments(LAYER "" "COLD" "BELOW;PACKAGES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(LAYER "FAST" "COLD" "BELOW;PACKAGES;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" name "${folder}")
   set(target pliant_${name})
 
@@ -39,12 +40,18 @@ function(pliant_add_layer folder)
   pliant_batch(compiled_hot ${name}_hot 4 ${sources})
   pliant_batch(compiled_cold ${name}_cold 6 ${cold})
   set_source_files_properties(${compiled_cold} PROPERTIES COMPILE_OPTIONS "${PLIANT_COLD_OPTIONS}")
+  if(LAYER_FAST AND compiled_cold)
+    set_source_files_properties(${compiled_cold} PROPERTIES COMPILE_DEFINITIONS _GLIBCXX_ASSERTIONS)
+  endif()
 
   add_library(${target} STATIC ${compiled_hot} ${compiled_cold})
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${include_dir}>")
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target}
     PUBLIC ${below} ${LAYER_PACKAGES} PRIVATE ${LAYER_PRIVATE} $<BUILD_INTERFACE:pliant_options>)
+  if(NOT LAYER_FAST)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:pliant_checked>)
+  endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY PLIANT_LAYERS ${target})
 endfunction()

@@ -183,10 +183,10 @@ std::optional<GroupWork> FusedGroup::work(const std::vector<GroupLoops>& stacks,
     std::vector<HeldTile> own;
     std::ranges::copy_if(held, std::back_inserter(own), [&](const HeldTile& one) { return one.layer == l; });
     std::ranges::sort(own);
+    used += own.size();
     const auto option =
         std::ranges::find_if(*found->layers[l], [&](const OptionFloor& one) { return one.option->held == own; });
     if (option == found->layers[l]->end()) return std::nullopt;
-    used += own.size();
     work.moving.energy_pj += option->option->moving.energy_pj;
     work.moving.cycles += option->option->moving.cycles;
     for (const LayerOption::Runs& runs : option->option->runs) work.runs.push_back({l, runs.shape, runs.times});
