@@ -53,7 +53,7 @@ if(PLIANT_SANITIZE)
   target_compile_definitions(pliant_options INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 # An index outside, an empty front(): the program ends there, and not with a number. Everywhere but in rooms that say
-# FAST, where it would cost 9 to 17 % of a proof (exact_speed), unless there is a sanitizer.
+# FAST, where it would cost up to 17 % of a proof (exact_speed), unless there is a sanitizer.
 add_library(pliant_checked INTERFACE)
 target_compile_definitions(pliant_checked INTERFACE _GLIBCXX_ASSERTIONS)
 # Code whose running time nobody notices. Under a sanitizer compiling it takes longer than running it.
