@@ -13,6 +13,7 @@
 #include "core/conventions.h"
 #include "core/flexibility.h"
 #include "core/layer.h"
+#include "core/machine_parts.h"
 
 namespace pliant {
 
@@ -127,6 +128,8 @@ struct Accelerator {
   std::array<double, 4> flexibility_area_um2{};
   std::string flexibility_area_from;  ///< where those figures come from, for people; empty = nobody gave any
   Hints hints;
+  std::optional<VectorUnit> vector;  ///< without one, work without MACs takes the time of its words
+  std::optional<Links> links;        ///< to other chips of the kind
 
   int find_level(std::string_view name) const;  ///< -1 when unknown
   Count macs_units() const;                     ///< compute units: product of all fanouts

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine has beside the chain of one accelerator: a unit for work without MACs, and links to other chips.
-// Serving asks for them (dse/serving); mappings of layers do not.
+// What an accelerator has beside its chain of levels: a unit for work without MACs, and links to other chips. Mappings
+// of layers do not ask for them; networks ask for the unit (dse/mappers/residency), serving for both (dse/serving).
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "core/layer.h"
@@ -21,6 +21,7 @@ struct VectorUnit {
   double rotary_ops = 3;    ///< for each element of a query or a key
   double sampling_ops = 2;  ///< for each word of the vocabulary
   double pj_per_op = 0;
+  double ops_of(WorkloadGraph::Operator work) const { return ops[static_cast<std::size_t>(work)]; }
   bool operator==(const VectorUnit&) const = default;
 };
 
@@ -35,11 +36,5 @@ struct Links {
   bool operator==(const Links&) const = default;
 };
 inline constexpr std::array<std::string_view, 3> kTopologyNames{"ring", "mesh", "switch"};
-
-struct MachineParts {
-  std::optional<VectorUnit> vector;
-  std::optional<Links> links;
-  bool operator==(const MachineParts&) const = default;
-};
 
 }  // namespace pliant

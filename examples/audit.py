@@ -13,7 +13,7 @@ UNDERSTOOD = set("""pliant layer name description conventions bits clock levels 
     B M N K C P Q R S stride stride_p stride_q dilation dilation_r dilation_s groups inputs weights outputs partial_sums
     memory capacity word_bits buffers keeps may_bypass resident reserved technology read_pj write_pj update_pj bandwidth
     read_bandwidth write_bandwidth leak_pj_per_cycle area_um2 fanout rows cols multicast reduction partial_multicast
-    compute mac_pj cycles_per_mac orders loops parallel shape any_of max_dims_per_side""".split())
+    compute mac_pj cycles_per_mac orders loops parallel shape any_of max_dims_per_side vector links""".split())
 
 class Refused(Exception): """The certificate is wrong."""
 class Undecided(Exception): """This program does not know."""

@@ -71,11 +71,11 @@ class AcceleratorReader {
     if (const auto c = root_.find("technology")) technology_ = c->text("a technology table's name").value_or("");
     if (const auto c = root_.find("clock")) clock(*c);
     if (const auto c = root_.find("conventions")) read_conventions(*c, result_.conventions);
-    if (const auto c = root_.require("levels", "a list of memories, fanouts and one compute level, outermost first")) {
+    if (const auto c = root_.require("levels", "a list of memories, fanouts and one compute level, outermost first"))
       levels(*c);
-    }
     area();
-    read_machine_parts(root_);  // notes what is wrong with them; serving reads them again
+    if (const auto c = root_.find("vector")) result_.vector = read_vector_unit(*c);
+    if (const auto c = root_.find("links")) result_.links = read_links(*c);
     if (const auto c = root_.find("prediction"); c && chain_known_) read_prediction(*c, result_);
     if (const auto c = root_.find("hints"); c && c->only_keys(keys::kHints)) {
       if (const auto value = c->find("min_utilization")) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/input/machine_parts.h"
 
-#include <string>
+#include <fmt/format.h>
 
-#include "core/input/accelerator_tree.h"
+#include <vector>
+
 #include "core/input/keys.h"
-#include "core/input/source_text.h"
+#include "core/input/yaml_text.h"
 
 namespace pliant {
 namespace {
@@ -55,42 +56,28 @@ std::optional<Links> read_links(const Cursor& block) {
   return links;
 }
 
-MachineParts read_machine_parts(const Cursor& root) {
-  MachineParts parts;
-  if (const auto block = root.find("vector")) parts.vector = read_vector_unit(*block);
-  if (const auto block = root.find("links")) parts.links = read_links(*block);
-  return parts;
-}
-
-MachineParts load_machine_parts(const Library& library, std::string_view name_or_path,
-                                const std::vector<Setting>& settings) {
-  const std::filesystem::path file = library.find_accelerator(name_or_path);
-  Diagnostics problems;
-  const AcceleratorTree files =
-      read_accelerator_files(library, read_source(file), file.string(), file.parent_path(), problems);
-  if (!problems.empty() || files.stages.back().find("levels") == nullptr) return {};
-  const AcceleratorTree tree = complete_accelerator_tree(files, file.string(), settings, problems);
-  return problems.empty() ? read_machine_parts(Cursor(tree.stages.back(), "", problems)) : MachineParts{};
-}
-
-std::optional<MachineParts> fixed_machine_parts(const Library& library, std::string_view name_or_path,
-                                                const std::vector<Setting>& settings) {
-  const std::filesystem::path file = library.find_accelerator(name_or_path);
-  Diagnostics problems;
-  const AcceleratorTree files =
-      read_accelerator_files(library, read_source(file), file.string(), file.parent_path(), problems);
-  if (!problems.empty()) return std::nullopt;
-  const MachineParts written = read_machine_parts(Cursor(files.stages.back(), "", problems));
-  if (!problems.empty() || written != load_machine_parts(library, name_or_path, settings)) return std::nullopt;
-  return written;
-}
-
 VectorUnit parse_vector_unit(std::string_view text, std::string_view option) {
   return parse_part<VectorUnit>(text, option, read_vector_unit);
 }
 
 Links parse_links(std::string_view text, std::string_view option) {
   return parse_part<Links>(text, option, read_links);
+}
+
+std::string write_vector_unit(const VectorUnit& unit) {
+  std::vector<std::string> ops;
+  for (std::size_t i = 0; i < kOperatorNames.size(); ++i)
+    ops.push_back(fmt::format("{}: {}", kOperatorNames[i], yaml_number(unit.ops[i])));
+  ops.push_back(fmt::format("rotary: {}", yaml_number(unit.rotary_ops)));
+  ops.push_back(fmt::format("sampling: {}", yaml_number(unit.sampling_ops)));
+  return fmt::format("{{lanes: {}, pj_per_op: {}, ops: {}}}", yaml_number(unit.lanes), yaml_number(unit.pj_per_op),
+                     yaml_map(ops));
+}
+
+std::string write_links(const Links& links) {
+  return fmt::format("{{topology: {}, gb_per_s: {}, us: {}, pj_per_bit: {}{}}}",
+                     kTopologyNames[static_cast<std::size_t>(links.topology)], yaml_number(links.gb_per_s),
+                     yaml_number(links.us), yaml_number(links.pj_per_bit), links.sums ? ", sums: true" : "");
 }
 
 }  // namespace pliant

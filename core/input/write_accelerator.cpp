@@ -10,6 +10,7 @@
 #include "core/flexibility_class.h"
 #include "core/input/element_bits.h"
 #include "core/input/keys.h"
+#include "core/input/machine_parts.h"
 #include "core/input/residents_block.h"
 #include "core/input/yaml_text.h"
 
@@ -288,6 +289,8 @@ std::string write_accelerator(const Accelerator& a) {
   const std::string rules = flexibility(a, "  ");
   if (!rules.empty()) text += "flexibility:\n" + rules;
   text += fmt::format("hints: {{min_utilization: {}}}\n", yaml_number(a.hints.min_utilization));
+  if (a.vector) text += fmt::format("vector: {}\n", write_vector_unit(*a.vector));
+  if (a.links) text += fmt::format("links: {}\n", write_links(*a.links));
   return text;
 }
 

@@ -232,6 +232,7 @@ bool FusedGroups::grow(Steps& steps) const {
     }
     if (next.makes < 0) {  // where its operand is; it must touch all of it
       if (next.words != tensor.elements) return false;
+      if (accelerator_.vector) steps.operators.push_back(n);
       continue;
     }
     const bool same_place = next.work == Operator::kAdd || next.work == Operator::kActivation ||
@@ -276,6 +277,7 @@ CountedLayers FusedGroups::counted(const Steps& steps) const {
 std::vector<Place> FusedGroups::homes_of(const Steps& steps) const {
   std::vector<Place> homes;
   const FusedChain& chain = *steps.chain;
+  const bool writes = std::ranges::any_of(steps.operators, [&](std::size_t s) { return places_.step(s).makes >= 0; });
   for (int l = 1; l + 1 < static_cast<int>(accelerator_.levels.size()); ++l) {
     const Level& level = accelerator_.levels[static_cast<std::size_t>(l)];
     if (level.is_fanout()) break;
@@ -286,7 +288,7 @@ std::vector<Place> FusedGroups::homes_of(const Steps& steps) const {
       good = good && may_stand_in(chain.layer(i), chain.links[i].made, accelerator_, l) &&
              may_stand_in(chain.layer(i + 1), chain.links[i].read, accelerator_, l);
     // An operator leaves its result where its operand was: it must not be wider.
-    for (std::size_t i = 0; i < chain.layers.size() && !steps.operators.empty(); ++i)
+    for (std::size_t i = 0; i < chain.layers.size() && writes; ++i)
       good = good && accelerator_.element_bits(l, Role::kOutput) <=
                          accelerator_.element_bits(l, chain.layer(i), chain.layer(i).output());
     if (good) homes.push_back(l);

@@ -27,14 +27,20 @@ MovingCost cost_of_moving(const Accelerator& accelerator, const WordsMoved& move
     port(memory.bandwidth_of[static_cast<std::size_t>(written_as)].bus, written);
   }
   cost.cycles = std::ceil(busiest * (1 - 0x1p-46));
+  cost.energy_pj += cost.cycles * leaks_per_cycle(accelerator);
+  return cost;
+}
+
+double leaks_per_cycle(const Accelerator& accelerator) {
+  double all = 0;
   for (int l = 0; l < static_cast<int>(accelerator.levels.size()); ++l) {
     const Level& level = accelerator.levels[static_cast<std::size_t>(l)];
     const double leak = level.is_memory()    ? level.memory().leak_pj_per_cycle
                         : level.is_compute() ? level.compute().leak_pj_per_cycle
                                              : 0;
-    cost.energy_pj += cost.cycles * leak * static_cast<double>(accelerator.instances(l));
+    all += leak * static_cast<double>(accelerator.instances(l));
   }
-  return cost;
+  return all;
 }
 
 int outermost_of(const Accelerator& accelerator, Role role) {

@@ -18,6 +18,8 @@ struct MovingCost {
 };
 /// What moving words takes: their energy, and the whole cycles of the busiest port while everything leaks.
 MovingCost cost_of_moving(const Accelerator& accelerator, const WordsMoved& moved, Role read, Role written);
+/// What memories and units lose in a cycle, all of them together.
+double leaks_per_cycle(const Accelerator& accelerator);
 /// The outermost memory that may keep the role.
 int outermost_of(const Accelerator& accelerator, Role role);
 

@@ -2,11 +2,11 @@
 #include "dse/audit/network_places.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "core/arithmetic.h"
-#include "dse/audit/moving.h"
 
 namespace pliant::audit {
 
@@ -148,10 +148,10 @@ void NetworkPlaces::find_places(int t) {
 /// An operator reads its operands where they are and writes its result where that will be, in the whole cycles of the
 /// busiest port, while everything leaks.
 Move NetworkPlaces::operator_move(const Step& step, const PlaceOf& place_of) const {
-  Move move;
-  if (step.makes < 0) return move;
-  if (step.work == Operator::kOutput && place_of(step.reads.front().first) == kElsewhere) return move;
   WordsMoved moved;
+  const bool nothing_moves =
+      step.makes < 0 || (step.work == Operator::kOutput && place_of(step.reads.front().first) == kElsewhere);
+  if (nothing_moves) return worked_on(step, cost_of_moving(accelerator_, moved, Role::kInput, Role::kOutput));
   const auto in_words = [&](Count elements, int bits, int level) {
     return static_cast<double>(elements) * bits / memory_at(accelerator_, level)->word_bits;
   };
@@ -166,9 +166,22 @@ Move NetworkPlaces::operator_move(const Step& step, const PlaceOf& place_of) con
   const int made =
       place_of(step.makes) == kElsewhere ? outermost_of(accelerator_, Role::kOutput) : place_of(step.makes);
   moved[made].second += in_words(elements(step.makes), accelerator_.element_bits(made, Role::kOutput), made);
-  const MovingCost cost = cost_of_moving(accelerator_, moved, Role::kInput, Role::kOutput);
-  move.energy_pj = cost.energy_pj;
-  move.cycles = cost.cycles;
+  return worked_on(step, cost_of_moving(accelerator_, moved, Role::kInput, Role::kOutput));
+}
+
+/// A vector unit has so many lanes, each one operation a cycle; whoever is done first waits for the other, and
+/// everything leaks.
+Move NetworkPlaces::worked_on(const Step& step, const MovingCost& moving) const {
+  Move move{-1, moving.energy_pj, moving.cycles};
+  if (!accelerator_.vector) return move;
+  const VectorUnit& unit = *accelerator_.vector;
+  const double operations = static_cast<double>(step.words) * unit.ops[static_cast<std::size_t>(step.work)];
+  const double busy = std::ceil(operations / unit.lanes * (1 - 0x1p-46));
+  move.energy_pj += operations * unit.pj_per_op;
+  if (busy > moving.cycles) {
+    move.energy_pj += (busy - moving.cycles) * leaks_per_cycle(accelerator_);
+    move.cycles = busy;
+  }
   return move;
 }
 

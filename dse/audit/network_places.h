@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/workload_graph.h"
+#include "dse/audit/moving.h"
 #include "dse/audit/network_certificate.h"
 
 namespace pliant::audit {
@@ -76,6 +77,7 @@ class NetworkPlaces {
   void find_places(int tensor);
   bool keeps_whole(int row, int operand, int level) const;
   int finished_bits(int tensor, int level) const;
+  Move worked_on(const Step& step, const MovingCost& moving) const;
   std::optional<Move> move(std::size_t step, const PlaceOf& place_of);
   int number(LayerVariant variant);
 

@@ -30,7 +30,7 @@ NetworkTotals empty_totals(const Accelerator& accelerator) {
   NetworkTotals all;
   for (std::size_t l = 0; l < accelerator.levels.size(); ++l)
     if (has_energy(accelerator.levels[l]))
-      all.levels.push_back({accelerator.levels[l].name, static_cast<int>(l), {}, 0, 0, 0});
+      all.levels.push_back({accelerator.levels[l].name, static_cast<int>(l), {}, 0, 0, 0, 0});
   return all;
 }
 
@@ -90,12 +90,13 @@ void add_steps(NetworkTotals& all, const Search& search, const std::vector<Task>
     const residency::StepChoice& choice = best.steps[s];
     for (const residency::StepPart& part : choice.parts)
       add_layer(all, search.task(choice.variant), part.mapping, part.totals, part.count);
-    if (step.row >= 0 || step.makes < 0) continue;
+    if (step.row >= 0 || !step.costs()) continue;
     std::vector<Home> reads;
     for (const residency::Read& read : step.reads) reads.push_back(best.homes[static_cast<std::size_t>(read.tensor)]);
-    const residency::WordsByLevel words =
-        residency::operator_words(rows, step, live, reads, best.homes[static_cast<std::size_t>(step.makes)]);
-    add_moves(all, accelerator, words, Role::kInput, Role::kOutput, choice.cycles, 1);
+    const Home made = step.makes >= 0 ? best.homes[static_cast<std::size_t>(step.makes)] : kOutside;
+    add_moves(all, accelerator, residency::operator_words(rows, step, live, reads, made), Role::kInput, Role::kOutput,
+              choice.cycles, 1);
+    if (accelerator.vector) all.levels.back().vector_pj += step.vector_ops * accelerator.vector->pj_per_op;
     add_bound(all, kOperators, step.count, choice.cycles);
   }
 }
@@ -105,14 +106,16 @@ void sort_bounds(NetworkTotals& all) {
 }
 
 std::string network_energy(const NetworkTotals& totals, const std::optional<Physical>& figures, bool ascii) {
-  TextTable table(
-      {"level", "inputs", "weights", "outputs", "MACs", "leakage", "energy", "share", "<", figures ? "GB/s" : ""});
+  const bool vector = !totals.levels.empty() && totals.levels.back().vector_pj > 0;
+  TextTable table({"level", "inputs", "weights", "outputs", vector ? "MACs, vector" : "MACs", "leakage", "energy",
+                   "share", "<", figures ? "GB/s" : ""});
   const auto cell = [](double pj) { return pj > 0 ? readable_energy(pj) : "-"; };
   for (const NetworkTotals::Level& level : totals.levels) {
     const double share = level.energy_pj() / totals.energy_pj();
     table.add(
-        {level.name, cell(level.by_role[0]), cell(level.by_role[1]), cell(level.by_role[2]), cell(level.macs_pj),
-         cell(level.leakage_pj), cell(level.energy_pj()), fmt::format("{:.1f} %", 100 * share), share_bar(share, ascii),
+        {level.name, cell(level.by_role[0]), cell(level.by_role[1]), cell(level.by_role[2]),
+         cell(level.macs_pj + level.vector_pj), cell(level.leakage_pj), cell(level.energy_pj()),
+         fmt::format("{:.1f} %", 100 * share), share_bar(share, ascii),
          figures && level.bits > 0 ? fmt::format("{:.4g}", gigabytes_per_second(level.bits, figures->latency_s)) : ""});
   }
   return table.text("  ");
@@ -194,7 +197,7 @@ NetworkTotals network_totals(const fusion::Search& search, const std::vector<Tas
   for (std::size_t s = 0; s < best.steps.size(); ++s) {
     const residency::Step& step = search.live().steps[s];
     NetworkParts::Part& part = step.row >= 0 ? all.parts.layers : all.parts.operators;
-    if (step.row >= 0 || step.makes >= 0) part.count += step.count;
+    if (step.costs()) part.count += step.count;
     part.energy_pj += best.steps[s].energy_pj;
     part.cycles += best.steps[s].cycles;
   }
@@ -303,6 +306,7 @@ ordered_json totals_json(const Accelerator& accelerator, const NetworkTotals& to
     ordered_json item{{"level", level.name}, {"energy_pj", level.energy_pj()}};
     for (std::size_t r = 0; r < kRoles; ++r) item[std::string(keys::kRoleNames[r]) + "_pj"] = level.by_role[r];
     item["macs_pj"] = level.macs_pj;
+    if (level.vector_pj > 0) item["vector_pj"] = level.vector_pj;
     item["leakage_pj"] = level.leakage_pj;
     item["gb_per_s"] =
         figures && level.bits > 0 ? ordered_json(gigabytes_per_second(level.bits, figures->latency_s)) : ordered_json();

@@ -29,10 +29,10 @@ struct NetworkTotals {
     std::string name;
     int level = 0;                         ///< in the accelerator
     std::array<double, kRoles> by_role{};  ///< pJ of accesses
-    double macs_pj = 0;                    ///< the compute level's
+    double macs_pj = 0, vector_pj = 0;     ///< the compute level's, and beside it the vector unit's
     double leakage_pj = 0;
     double bits = 0;  ///< through its ports, both directions
-    double energy_pj() const { return by_role[0] + by_role[1] + by_role[2] + macs_pj + leakage_pj; }
+    double energy_pj() const { return by_role[0] + by_role[1] + by_role[2] + macs_pj + vector_pj + leakage_pj; }
   };
   std::vector<Level> levels;  ///< memories and networks with energy, outermost first, then compute
   struct Bound {

@@ -68,9 +68,8 @@ serving::Request read_request(const Arguments& arguments) {
   request.model_name = std::move(named.name);
   request.model = std::move(named.model);
   request.accelerator = read_accelerator(arguments);
-  request.parts = load_machine_parts(library, *name, arguments.settings());
-  if (const auto links = arguments.text("links")) request.parts.links = parse_links(*links, "--links");
-  if (const auto unit = arguments.text("vector")) request.parts.vector = parse_vector_unit(*unit, "--vector");
+  if (const auto links = arguments.text("links")) request.accelerator.links = parse_links(*links, "--links");
+  if (const auto unit = arguments.text("vector")) request.accelerator.vector = parse_vector_unit(*unit, "--vector");
   if (const auto memory = arguments.text("memory")) {
     const Parsed<Count> bytes = parse_bytes(*memory);
     if (const auto* error = std::get_if<UnitError>(&bytes))

@@ -116,7 +116,7 @@ class DesignSearch {
       if (node->ideal->contradicts) return close(*node, ClosedBy::kNothingFits);
       if (breaks_constraints(*node)) return close(*node, ClosedBy::kConstraints);
       if (sweep_->deadlines) set_deadlines(*node->ideal);
-      node->ideal->serving = serving_floors(*sweep_, node->ideal->accelerator, node->ideal->parts);
+      node->ideal->serving = serving_floors(*sweep_, node->ideal->accelerator);
       raise(node->ideal->serving, node->serving);
       boxes_.begin(*node);
       if (node->box.points() >= kLargeBox) boxes_.raise_to_floors(*node);

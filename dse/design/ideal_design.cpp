@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "core/input/diagnostics.h"
-#include "core/input/machine_parts.h"
 #include "core/input/source_text.h"
 #include "dse/import/open.h"
 
@@ -34,24 +33,12 @@ std::optional<double> as_number(const AxisValue& value) {
   return std::nullopt;
 }
 
-/// Does an axis name the vector unit or the links?
-bool sets_parts(const Sweep& sweep) {
-  return std::ranges::any_of(sweep.axes, [](const SweepAxis& axis) {
-    return std::ranges::any_of(
-        axis.keys, [](const std::string& key) { return key.starts_with("vector") || key.starts_with("links"); });
-  });
-}
-
 }  // namespace
 
 IdealDesigns::IdealDesigns(const Library& library, std::shared_ptr<const Sweep> sweep)
     : library_(library), sweep_(std::move(sweep)), bounding_class_(union_of(sweep_->flexibilities)) {
-  for (const std::string& accelerator : sweep_->accelerators) {
+  for (const std::string& accelerator : sweep_->accelerators)
     templates_.push_back(std::make_unique<AcceleratorTemplate>(open_accelerator_template(library, accelerator)));
-    if (!sweep_->served.empty())
-      fixed_parts_.push_back(sets_parts(*sweep_) ? std::nullopt
-                                                 : fixed_machine_parts(library, accelerator, sweep_->settings));
-  }
   for (const SweepAxis& axis : sweep_->axes) sizes_.push_back(static_cast<std::int32_t>(axis.values.size()));
   for (std::size_t a = 0; a < sizes_.size(); ++a) kinds_.push_back(kind_of(a));
 }
@@ -93,15 +80,6 @@ Accelerator IdealDesigns::read(const std::vector<std::int32_t>& positions) {
   std::size_t accelerator = 0;
   const std::vector<Setting> settings = settings_at(positions, accelerator);
   return templates_[accelerator]->with(settings);
-}
-
-MachineParts IdealDesigns::parts_of(const HardwareBox& box) const {
-  std::vector<std::int32_t> first;
-  for (const HardwareBox::Range& range : box.axes) first.push_back(range.first);
-  std::size_t accelerator = 0;
-  const std::vector<Setting> settings = settings_at(first, accelerator);
-  if (fixed_parts_[accelerator]) return *fixed_parts_[accelerator];
-  return box.is_point() ? load_machine_parts(library_, sweep_->accelerators[accelerator], settings) : MachineParts{};
 }
 
 std::optional<std::size_t> IdealDesigns::must_split(const HardwareBox& box) const {
@@ -228,7 +206,6 @@ std::optional<IdealDesign> IdealDesigns::of(const HardwareBox& box) {
     best.levels[l].fanout().cols = ranges[l].most_units;
   }
   note_numbers(ideal, box, ranges);
-  if (!sweep_->served.empty()) ideal.parts = parts_of(box);
   ideal.accelerator = std::make_shared<const Accelerator>(std::move(best));
   return ideal;
 }

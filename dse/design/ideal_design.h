@@ -26,7 +26,6 @@ struct IdealDesign {
   /// What constraints may name, from and to. A name that is missing may have any value.
   std::map<std::string, std::pair<double, double>, std::less<>> numbers;
   std::vector<double> deadlines{};  ///< by workload: the most cycles with which a design may keep the limits on time
-  MachineParts parts{};             ///< only where a model is served: without what differs in the box, which costs more
   ServingBounds serving{};
 };
 
@@ -53,7 +52,6 @@ class IdealDesigns {
   /// What an axis changes: sizes, or what inflexible classes have wired in, or something that has no ranges.
   enum class AxisKind : std::uint8_t { kSizes, kChoices, kSingle };
   AxisKind kind_of(std::size_t axis);
-  MachineParts parts_of(const HardwareBox& box) const;
   std::vector<Setting> settings_at(const std::vector<std::int32_t>& positions, std::size_t& accelerator) const;
   std::vector<std::int32_t> single_positions(const HardwareBox& box) const;
   std::vector<std::size_t> axes_of(AxisKind kind) const;
@@ -70,7 +68,6 @@ class IdealDesigns {
   const Library& library_;
   std::shared_ptr<const Sweep> sweep_;
   std::vector<std::unique_ptr<AcceleratorTemplate>> templates_;  ///< by accelerator
-  std::vector<std::optional<MachineParts>> fixed_parts_;         ///< by accelerator; nullopt: axes may change them
   std::vector<std::int32_t> sizes_;                              ///< by axis
   std::vector<AxisKind> kinds_;                                  ///< by axis
   std::optional<FlexibilityClass> bounding_class_;

@@ -16,7 +16,7 @@ bool asks_serving(const Sweep& sweep, const SearchNode& node, std::int64_t inner
 
 bool serve_node(const Sweep& sweep, SearchNode& node, const std::stop_token& stop) {
   if (!node.designs) {
-    const auto searched = search_serving_bounds(sweep, node.ideal->accelerator, node.ideal->parts, stop);
+    const auto searched = search_serving_bounds(sweep, node.ideal->accelerator, stop);
     if (!searched) return false;
     node.asked_serving = true;
     raise(node.ideal->serving, *searched);

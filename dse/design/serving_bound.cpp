@@ -69,13 +69,12 @@ ServingLeast bound_one(const Sweep& sweep, const serving::Request& ask, DesignPo
   return least;
 }
 
-ServingBounds bound_all(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal, const MachineParts& parts,
-                        bool floors, const std::stop_token& stop) {
+ServingBounds bound_all(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal, bool floors,
+                        const std::stop_token& stop) {
   ServingBounds all;
   if (sweep.served.empty()) return all;
   DesignPoint point;
   point.accelerator = ideal;
-  point.parts = parts;
   // Floors are those of all rules.
   const std::vector<Factorization> rules = floors ? std::vector{Factorization::kRuby} : sweep.factorizations;
   std::vector<KnownAnswers> known(rules.size());
@@ -128,14 +127,13 @@ void raise(ServingBounds& bounds, const ServingBounds& other) {
   for (std::size_t w = 0; w < std::min(bounds.size(), other.size()); ++w) bounds[w].raise(other[w]);
 }
 
-ServingBounds serving_floors(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal,
-                             const MachineParts& parts) {
-  return bound_all(sweep, ideal, parts, true, {});
+ServingBounds serving_floors(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal) {
+  return bound_all(sweep, ideal, true, {});
 }
 
 std::optional<ServingBounds> search_serving_bounds(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal,
-                                                   const MachineParts& parts, const std::stop_token& stop) {
-  ServingBounds all = bound_all(sweep, ideal, parts, false, stop);
+                                                   const std::stop_token& stop) {
+  ServingBounds all = bound_all(sweep, ideal, false, stop);
   if (stop.stop_requested()) return std::nullopt;
   return all;
 }

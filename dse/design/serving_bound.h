@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/accelerator.h"
-#include "core/machine_parts.h"
 #include "dse/results/rows.h"
 #include "dse/sweep/design_goals.h"
 #include "dse/sweep/sweep.h"
@@ -34,11 +33,10 @@ struct ServingLeast {
 using ServingBounds = std::vector<ServingLeast>;
 
 /// Without a search.
-ServingBounds serving_floors(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal,
-                             const MachineParts& parts);
+ServingBounds serving_floors(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal);
 /// With the best mappings of the ideal design; nullopt after a stop.
 std::optional<ServingBounds> search_serving_bounds(const Sweep& sweep, const std::shared_ptr<const Accelerator>& ideal,
-                                                   const MachineParts& parts, const std::stop_token& stop);
+                                                   const std::stop_token& stop);
 /// The figures of one design.
 ServingBounds serving_bounds_of(const std::vector<std::optional<DesignRow::Serving>>& served);
 

@@ -120,7 +120,8 @@ KernelBound Judge::bound(const Measurement& row) const {
     if (result.mapping) bound.by = bound_name(Problem(task.layer, task.accelerator), result.totals);
   }
   if (counts_bytes(row) && moved >= bound.seconds) bound.seconds = moved, bound.by = outermost;
-  bound.roofline_s = std::max(moved, row.share * macs / (accelerator_.peak_macs_per_cycle() * hz));
+  bound.roofline_s =
+      std::max(row.bytes / bytes_per_second_, row.share * macs / (accelerator_.peak_macs_per_cycle() * hz));
   bound.violated = row.seconds < bound.seconds * (1 - 1e-9);
   return bound;
 }

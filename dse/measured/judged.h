@@ -28,8 +28,10 @@ struct JudgeOptions {
 /// What no kernel beats.
 struct KernelBound {
   double seconds = 0;
-  std::string by;         ///< "compute", "HBM bus"
-  double roofline_s = 0;  ///< multiply-adds over the peak, or bytes over the outermost bandwidth, whichever is longer
+  std::string by;  ///< "compute", "HBM bus"
+  /// Multiply-adds over the peak, or all bytes over the outermost bandwidth, whichever is longer: beside predictions,
+  /// which take operands from outside as well.
+  double roofline_s = 0;
   bool violated = false;  ///< it was measured faster
 };
 

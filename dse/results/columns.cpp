@@ -72,7 +72,8 @@ constexpr std::array<ColumnInfo, 73> kDesigns = {{
     {"sum_layer_edp_pj_cycles", "pJ*cycles", "sum over layers and repetitions of each layer's own product"},
     {"utilization", "1", "share of the compute units' cycles that did useful MACs"},
     {"energy_by_level", "pJ",
-     "what energy_pj is made of: every level, leakage included; the last is the compute level"},
+     "what energy_pj is made of: every level, leakage included; the last is the compute level, with a vector unit's "
+     "work"},
     {"latency_s", "s", "of one pass through the workload; empty without a clock, as the next nine"},
     {"energy_mj", "mJ", "of one pass"},
     {"power_w", "W", "average power: energy / latency"},

@@ -121,7 +121,7 @@ std::string what_would_fit(const Request& request, const MemoryNeed& need) {
   std::vector<std::string> ways;
   if (*need.largest_batch > 0) ways.push_back(fmt::format("--batch {}", *need.largest_batch));
   const auto fits = [&](Request other) {
-    other.parts.links.reset();
+    other.accelerator.links.reset();
     return memory_need(other).fits();
   };
   for (const int bits : {8, 4}) {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/accelerator.h"
-#include "core/machine_parts.h"
 #include "core/mapping.h"
 #include "costmodel/task.h"
 #include "dse/import/llm/model.h"
@@ -27,7 +26,6 @@ struct Request {
   std::string model_name;
   LanguageModel model;
   Accelerator accelerator;
-  MachineParts parts;
   std::optional<double> memory_bytes;  ///< of one chip, instead of what the accelerator says
   Factorization factorization = Factorization::kPerfect;
   Objective objective = Objective::kRuntime;  ///< or energy

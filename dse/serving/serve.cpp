@@ -265,7 +265,7 @@ void check_request(const Request& request, std::string_view command) {
   if (const auto why = cannot_divide(request.model, request.division))
     throw wrong(request.division.ep > 1 && !request.model.experts ? "--ep" : "--tp", *why,
                 "numbers of chips that divide the model");
-  if (request.division.chips() > 1 && !request.parts.links)
+  if (request.division.chips() > 1 && !request.accelerator.links)
     throw wrong("--links", fmt::format("{} chips and no links between them", request.division.chips()),
                 "an accelerator with `links`, or --links '{topology: switch, gb_per_s: 450, us: 2}'");
   if (request.chunk > 0 && request.division.pp > 1)

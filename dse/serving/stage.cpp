@@ -87,12 +87,12 @@ std::vector<KindSpent> Stage::cost(const LanguageModel& model, const ModelPass& 
   }
   kinds.push_back(operators(workload, with_attention));
   const Count tokens = sequences_ * (pass.is_prefill ? pass.length : 1);
-  if (request_.parts.vector) kinds.push_back(rotary_and_sampling(tokens));
+  if (request_.accelerator.vector) kinds.push_back(rotary_and_sampling(tokens));
   if (request_.division.chips() > 1) kinds.push_back(links(tokens));
   return kinds;
 }
 
-/// Every operator by itself, its operands and results outside; a vector unit works while words move.
+/// Every operator by itself, its operands and results outside.
 KindSpent Stage::operators(const Workload& workload, bool with_softmax) const {
   std::vector<Task> rows;
   for (const auto& [layer, count] : workload.layers) {
@@ -108,50 +108,32 @@ KindSpent Stage::operators(const Workload& workload, bool with_softmax) const {
     if (step.row >= 0) continue;
     const WorkloadGraph::Node& node = workload.graph->nodes[static_cast<std::size_t>(step.node)];
     if (!with_softmax && node.work == WorkloadGraph::Operator::kSoftmax) continue;
-    residency::OperatorCost moved;
-    if (step.makes >= 0)
-      moved = residency::operator_cost(rows, step, live, std::vector(step.reads.size(), residency::kOutside),
-                                       residency::kOutside);
-    double ops = request_.parts.vector ? request_.parts.vector->ops[static_cast<std::size_t>(node.work)] : 0;
-    // The gate of a feed-forward part is an activation and a product.
-    if (request_.parts.vector && node.name.find("_product") != std::string::npos)
-      ops += request_.parts.vector->ops[static_cast<std::size_t>(WorkloadGraph::Operator::kActivation)];
-    const Spent worked = vector_work(static_cast<double>(node.words), ops);
-    const double waits = std::max(0.0, worked.cycles - moved.cycles);
-    Spent one;
-    one.cycles = moved.cycles + waits;
-    one.energy_pj = moved.energy_pj + worked.energy_pj + waits * residency::leak_pj_per_cycle(request_.accelerator);
-    one.least = one.value(request_.objective);
     all.count += step.count;
-    all.spent += one;
+    all.spent += spent(residency::operator_cost(rows, step, live, std::vector(step.reads.size(), residency::kOutside),
+                                                residency::kOutside));
   }
   all.spent = of_all_chips(all.spent);
   return all;
 }
 
-/// On the vector unit alone: no leakage, which is for whoever knows how long that takes beside what.
-Spent Stage::vector_work(double elements, double ops) const {
-  if (!request_.parts.vector) return {};
-  const VectorUnit& unit = *request_.parts.vector;
-  return {elements * ops / unit.lanes, elements * ops * unit.pj_per_op, 0};
+Spent Stage::spent(const residency::OperatorCost& cost) const {
+  Spent one{cost.cycles, cost.energy_pj, 0};
+  one.least = one.value(request_.objective);
+  return one;
 }
 
 KindSpent Stage::rotary_and_sampling(Count tokens) const {
-  const VectorUnit& unit = *request_.parts.vector;
+  const VectorUnit& unit = *request_.accelerator.vector;
   const Count turned =
       shard_.latent ? shard_.latent->rope_dim * (shard_.heads + 1) : shard_.head_dim * (shard_.heads + shard_.kv_heads);
-  Spent all = vector_work(static_cast<double>(tokens * turned) * static_cast<double>(shard_.layers), unit.rotary_ops);
-  if (last_) {
-    const Spent more = vector_work(static_cast<double>(sequences_ * shard_.vocabulary), unit.sampling_ops);
-    all += more;
-  }
-  all.energy_pj += all.cycles * residency::leak_pj_per_cycle(request_.accelerator);
-  all.least = all.value(request_.objective);
+  const auto worked = [&](double ops) { return spent(residency::with_vector_work(request_.accelerator, {}, ops)); };
+  Spent all = worked(static_cast<double>(tokens * turned) * static_cast<double>(shard_.layers) * unit.rotary_ops);
+  if (last_) all += worked(static_cast<double>(sequences_ * shard_.vocabulary) * unit.sampling_ops);
   return {"rotary and sampling", shard_.layers + (last_ ? 1 : 0), of_all_chips(all)};
 }
 
 KindSpent Stage::links(Count tokens) const {
-  const Links& links = *request_.parts.links;
+  const Links& links = *request_.accelerator.links;
   const Division& d = request_.division;
   const int level = residency::outside_level(request_.accelerator, Role::kOutput);
   const double bytes = request_.accelerator.element_bits(level, Role::kOutput) / 8.0;
@@ -217,21 +199,16 @@ std::function<Spent(Count)> Stage::softmax(Count tokens, bool is_prefill) const 
   };
   const double read = words(in, chip.element_bits(in, layer, layer.output())),
                written = words(out, chip.element_bits(out, Role::kOutput));
-  const double ops = request_.parts.vector
-                         ? request_.parts.vector->ops[static_cast<std::size_t>(WorkloadGraph::Operator::kSoftmax)]
-                         : 0;
-  return [this, elements, in, out, read, written, ops](Count keys) {
+  const double ops =
+      chip.vector ? elements * chip.vector->ops_of(WorkloadGraph::Operator::kSoftmax) : 0;  // for each key
+  return [this, in, out, read, written, ops](Count keys) {
     const auto times = static_cast<double>(keys);
     residency::WordsByLevel at;
     at[in].read += read * times;
     at[out].written += written * times;
-    const residency::OperatorCost moved = residency::moving_cost(request_.accelerator, at, Role::kInput, Role::kOutput);
-    const Spent worked = vector_work(elements * times, ops);
-    const double waits = std::max(0.0, worked.cycles - moved.cycles);
-    Spent one{moved.cycles + waits, moved.energy_pj + worked.energy_pj, 0};
-    one.energy_pj += waits * residency::leak_pj_per_cycle(request_.accelerator);
-    one.least = one.value(request_.objective);
-    return one;
+    const Accelerator& here = request_.accelerator;
+    return spent(
+        residency::with_vector_work(here, residency::moving_cost(here, at, Role::kInput, Role::kOutput), ops * times));
   };
 }
 

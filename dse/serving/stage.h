@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dse/mappers/residency/operator_cost.h"
 #include "dse/serving/context_curve.h"
 #include "dse/serving/row_costs.h"
 
@@ -45,7 +46,7 @@ class Stage {
   ModelPass pass(Count tokens, bool is_prefill) const;
   std::vector<KindSpent> cost(const LanguageModel& model, const ModelPass& pass, bool with_attention);
   KindSpent operators(const Workload& workload, bool with_softmax) const;
-  Spent vector_work(double elements, double ops) const;
+  Spent spent(const residency::OperatorCost& cost) const;
   KindSpent rotary_and_sampling(Count tokens) const;
   KindSpent links(Count tokens) const;
 

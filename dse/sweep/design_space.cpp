@@ -9,7 +9,6 @@
 
 #include "core/arithmetic.h"
 #include "core/flexibility_class.h"
-#include "core/input/machine_parts.h"
 #include "core/input/units.h"
 #include "costmodel/area.h"
 #include "dse/import/open.h"
@@ -239,8 +238,6 @@ DesignPoint DesignSpace::design(std::int64_t i) {
   design.factorization = sweep_->factorizations[variant / sweep_->objectives.size()];
   design.objective = sweep_->objectives[variant % sweep_->objectives.size()];
   design.accelerator = flexible(flexibility, design.problem);
-  if (design.accelerator && !sweep_->served.empty())
-    design.parts = load_machine_parts(library_, sweep_->accelerators[current_.accelerator_index], current_.settings);
   if (design.accelerator && sweep_->deadlines) design.deadlines = deadlines(*design.accelerator);
   DesignKey key;
   key.design_id = i;

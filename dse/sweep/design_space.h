@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/machine_parts.h"
 #include "dse/results/rows.h"
 #include "dse/sweep/hardware_sizes.h"
 #include "dse/sweep/sweep.h"
@@ -23,7 +22,6 @@ struct DesignPoint {
   std::string problem;                             ///< why
   Factorization factorization = Factorization::kPerfect;
   Objective objective = Objective::kEdp;
-  MachineParts parts;             ///< only where a model is served
   std::vector<double> deadlines;  ///< by workload of the sweep: the most cycles it may take; empty = no limits
   double deadline_of(const Sweep& sweep, const Workload& workload) const;
 };

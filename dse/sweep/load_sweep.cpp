@@ -7,7 +7,6 @@
 #include <set>
 #include <system_error>
 
-#include "core/input/machine_parts.h"
 #include "core/input/source_text.h"
 #include "core/input/units.h"
 #include "core/input/yaml_text.h"
@@ -208,22 +207,6 @@ void note_technologies(SweepReading& reading) {
   }
 }
 
-/// Served chips use vector units and links, which no design names.
-void note_machine_parts(SweepReading& reading) {
-  if (reading.sweep.served.empty()) return;
-  for (const std::string& name : reading.sweep.accelerators) {
-    const auto [unit, links] = load_machine_parts(reading.library, name, reading.sweep.settings);
-    if (links)
-      reading.note_input("links", name,
-                         fmt::format("{} {} {} {} {}", kTopologyNames[static_cast<std::size_t>(links->topology)],
-                                     links->gb_per_s, links->us, links->pj_per_bit, links->sums));
-    if (unit)
-      reading.note_input("vector", name,
-                         fmt::format("{} {} {} {} {}", unit->lanes, fmt::join(unit->ops, " "), unit->rotary_ops,
-                                     unit->sampling_ops, unit->pj_per_op));
-  }
-}
-
 /// The hash of what the file says, whatever its layout.
 void note_sweep(SweepReading& reading) {
   Sweep& sweep = reading.sweep;
@@ -356,7 +339,6 @@ Sweep parse_sweep_text(const Library& library, std::string_view text, std::strin
   check_number_of_designs(sweep, root, overrides.most_designs);
   reading.problems.throw_if_any();
   note_technologies(reading);
-  note_machine_parts(reading);
   note_sweep(reading);
   return std::move(sweep);
 }

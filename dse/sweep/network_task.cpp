@@ -126,6 +126,11 @@ class LevelNotes {
     }
   }
 
+  /// Of a vector unit: they stand beside the MACs, at the compute level.
+  void add_operations(double operations) {
+    if (accelerator_.vector) energy_.back() += operations * accelerator_.vector->pj_per_op;
+  }
+
   std::vector<TaskResult::LevelEnergy> all() const {
     std::vector<TaskResult::LevelEnergy> levels;
     for (std::size_t l = 0; l < energy_.size(); ++l)
@@ -154,6 +159,7 @@ void add_steps(const Search& search, const Best& best, const std::vector<Task>& 
     const auto [reads, made] = homes_of(step, best);
     notes.add_moves(residency::operator_words(rows, step, live, reads, made),
                     residency::operator_cost(rows, step, live, reads, made).cycles, 1);
+    notes.add_operations(step.vector_ops);
   }
 }
 

@@ -11,7 +11,6 @@ namespace pliant {
 serving::Request served_request(const serving::Request& ask, const DesignPoint& design, const std::stop_token& stop) {
   serving::Request request = ask;
   request.accelerator = *design.accelerator;
-  request.parts = design.parts;
   request.factorization = design.factorization;
   request.objective = design.objective == Objective::kEnergy ? Objective::kEnergy : Objective::kRuntime;
   request.search.gap = request.gap / 4;  // as `pliant serve`

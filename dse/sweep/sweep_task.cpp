@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/arithmetic.h"
+#include "core/input/machine_parts.h"
 #include "core/input/source_text.h"
 #include "core/version.h"
 #include "core/workload_graph.h"
@@ -32,7 +33,9 @@ std::string essential(const Accelerator& accelerator, const Flexibility& flexibi
   plain.flexibility = flexibility;
   plain.flexibility.name.clear();
   plain.flexibility_for.clear();
-  plain.fusion.clear();  // of layers together: the key of a network has it
+  plain.fusion.clear();  // of layers together: the key of a network has it, and the vector unit
+  plain.vector.reset();
+  plain.links.reset();
   plain.baseline = {};
   plain.partial.clear();
   plain.base_area_um2 = 0;
@@ -115,6 +118,7 @@ TaskKey TaskNamer::key(const DesignPoint& design, const Workload& workload) {
     text += fmt::format("within {}\n", most);
   if (sweep_.tiles) text += "tiles\n" + write_fusion(*design.accelerator);
   if (sweep_.inferences > 1) text += fmt::format("inferences {}\n", sweep_.inferences);
+  if (const auto& unit = design.accelerator->vector) text += "vector " + write_vector_unit(*unit) + "\n";
   std::set<Operation> written;
   for (const Workload::Entry& entry : workload.layers) {
     if (written.insert(entry.layer.operation).second)

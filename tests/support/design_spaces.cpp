@@ -189,7 +189,10 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
                          std::int64_t most_designs) {
   Draw draw(seed), more(seed + 1'000'000'007);
   const bool clock = draw.chance(0.4);
-  const std::string accelerator = draw_accelerator(draw, more, clock);
+  Draw unit(seed + 377);
+  const bool vector = unit.chance(0.4), lanes_vary = vector && unit.chance(0.4);
+  std::string accelerator = draw_accelerator(draw, more, clock);
+  if (vector) accelerator += fmt::format("vector: {{lanes: {}, pj_per_op: 0.5}}\n", unit.from(1, 4));
   const fs::path file = folder / fmt::format("small_{}.yaml", seed);
   std::ofstream(file, std::ios::binary) << accelerator;
   const std::vector<std::string> flexibilities = {"all-16",
@@ -202,8 +205,8 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
                                                   "[\"0100\", PartFlex-0101, \"1000\"]"};
   const std::vector<std::int64_t> designs_of_point = {16, 4, 3, 3, 4, 1, 2, 3};
   const auto classes = static_cast<std::size_t>(draw.from(0, static_cast<std::int64_t>(flexibilities.size()) - 1));
-  const Axes axes =
-      draw_axes(draw, more, std::max<std::int64_t>(3, most_designs / designs_of_point[classes]), draw.chance(0.6));
+  const std::int64_t designs = designs_of_point[classes] * (lanes_vary ? 2 : 1);
+  const Axes axes = draw_axes(draw, more, std::max<std::int64_t>(3, most_designs / designs), draw.chance(0.6));
   std::string text = fmt::format("accelerator: {}\nflexion: false\nworkloads:\n", file.string());
   const std::int64_t workloads = draw.from(1, 2);
   for (std::int64_t w = 0; w < workloads; ++w) {
@@ -212,6 +215,7 @@ RandomSpace random_space(const Library& library, std::uint64_t seed, const fs::p
     text += fmt::format("  - {{name: net{}, layers: {}}}\n", w, list_of(layers));
   }
   text += "vary:\n" + axes.text;
+  if (lanes_vary) text += "  - vector.lanes: [1, 3]\n";
   text += fmt::format("flexibility: {}\n", flexibilities[classes]);
   if (draw.chance(0.15)) text += "factorization: [pfm, ruby-s]\n";
   if (draw.chance(0.2)) text += "objective: [edp, energy]\n";

@@ -265,6 +265,7 @@ class Enumeration {
   struct Chain {
     TiledSteps tiled;
     std::vector<std::size_t> operators;
+    std::vector<std::size_t> in_place;  // activations: nothing moves, but a vector unit works on them
   };
   void find_chains() {
     for (std::size_t s = 0; s < run_.size(); ++s) {
@@ -282,7 +283,10 @@ class Enumeration {
         return edge.node >= 0 && of_step_[static_cast<std::size_t>(edge.node)] == made;
       });
       if (reads != 1) return false;
-      if (!node(s).is_layer() && makes_[s] < 0) continue;
+      if (!node(s).is_layer() && makes_[s] < 0) {
+        chain.in_place.push_back(s);
+        continue;
+      }
       if (tensors_[static_cast<std::size_t>(made)].last != static_cast<int>(s)) return false;
       if (node(s).is_layer()) {
         for (const auto& edge : run_[s].from)
@@ -336,11 +340,27 @@ class Enumeration {
     if (!passed_.contains(tiled)) passed_[tiled] = (*tiles_)(tiled);
     Pairs all = passed_[tiled];
     for (const std::size_t s : chain.operators) all = sums_of(all, {operator_cost(s, home)});
+    for (const std::size_t s : chain.in_place) all = sums_of(all, {operator_cost(s, home)});
     return all;
   }
 
-  /// Every word read where it lives, every word of the result written where it will live, one bus each.
+  /// Words move while a vector unit works; who is done first waits, and everything leaks.
   std::pair<double, double> operator_cost(std::size_t s, const std::vector<int>& home) const {
+    const auto [energy, cycles] = words_cost(s, home);
+    if (!machine_.vector) return {energy, cycles};
+    double each = 0;
+    for (const auto& [work, ops] : std::map<WorkloadGraph::Operator, double>{{WorkloadGraph::Operator::kAdd, 1},
+                                                                             {WorkloadGraph::Operator::kPool, 1},
+                                                                             {WorkloadGraph::Operator::kActivation, 4},
+                                                                             {WorkloadGraph::Operator::kSoftmax, 5},
+                                                                             {WorkloadGraph::Operator::kNorm, 4}})
+      if (does(s, work)) each = ops;
+    const double ops = each * static_cast<double>(node(s).words), busy = whole(ops / machine_.vector->lanes);
+    return {energy + ops * machine_.vector->pj_per_op + leak() * std::max(0.0, busy - cycles), std::max(busy, cycles)};
+  }
+
+  /// Every word read where it lives, every word of the result written where it will live, one bus each.
+  std::pair<double, double> words_cost(std::size_t s, const std::vector<int>& home) const {
     if (makes_[s] < 0) return {0, 0};
     if (does(s, WorkloadGraph::Operator::kOutput) &&
         home[static_cast<std::size_t>(of_step_[static_cast<std::size_t>(run_[s].from[0].node)])] == kOutside)

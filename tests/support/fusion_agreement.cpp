@@ -208,8 +208,9 @@ RandomChain random_chain(std::uint64_t seed) {
 
 namespace {
 
-/// What a softmax or a norm takes that reads and writes every word of a tensor in a memory.
-std::pair<double, double> rows_cost(const Accelerator& machine, int home, const Layer& made, Count elements) {
+/// What a softmax or a norm takes that reads and writes every word of a tensor in a memory, and works on it meanwhile.
+std::pair<double, double> rows_cost(const Accelerator& machine, int home, const Layer& made, Count elements,
+                                    double ops_each) {
   const Memory& memory = machine.levels[static_cast<std::size_t>(home)].memory();
   const int before = machine.element_bits(home, made, made.output()), after = machine.element_bits(home, Role::kOutput);
   const auto words = [&](int bits) { return static_cast<double>(elements) * bits / memory.word_bits; };
@@ -220,8 +221,10 @@ std::pair<double, double> rows_cost(const Accelerator& machine, int home, const 
     if (level.is_memory()) leak += static_cast<double>(copies) * level.memory().leak_pj_per_cycle;
   }
   const double moving = memory.bus_words_per_cycle ? (words(before) + words(after)) / *memory.bus_words_per_cycle : 0;
-  const double cycles = std::ceil(moving - 1e-9);
-  return {words(before) * memory.read_pj + words(after) * memory.write_pj + cycles * leak, cycles};
+  const double ops = machine.vector ? static_cast<double>(elements) * ops_each : 0;
+  const double cycles = std::max(std::ceil(moving - 1e-9), machine.vector ? std::ceil(ops / machine.vector->lanes) : 0);
+  const double worked = machine.vector ? ops * machine.vector->pj_per_op : 0;
+  return {words(before) * memory.read_pj + words(after) * memory.write_pj + worked + cycles * leak, cycles};
 }
 
 }  // namespace
@@ -231,6 +234,12 @@ void compare_operators_with_enumeration(std::uint64_t seed, FusionCounts& counts
   if (chain.rows.size() != 2 || chain.rows.front().layer.operation != Operation::kGemm) return;
   // Of two that both take whole rows, and one that takes them part by part.
   const bool norm = seed % 3 == 0, online = seed % 3 == 1;
+  if (seed % 4 == 1)
+    for (Task& task : chain.rows) {
+      task.accelerator.vector.emplace();
+      task.accelerator.vector->lanes = 1 + static_cast<double>(seed % 7);
+      task.accelerator.vector->pj_per_op = 0.25;
+    }
   SCOPED_TRACE(chain.text + (norm ? "norm" : online ? "online softmax" : "softmax"));
   WorkloadGraph& graph = *chain.workload.graph;
   WorkloadGraph::Node rows;
@@ -258,7 +267,7 @@ void compare_operators_with_enumeration(std::uint64_t seed, FusionCounts& counts
       return machine.element_bits(home, Role::kOutput) <= machine.element_bits(home, task.layer, task.layer.output());
     });
     if (!fits) continue;  // the result would not fit where the operand was
-    const auto [energy, cycles] = rows_cost(machine, home, chain.rows.front().layer, rows.words);
+    const auto [energy, cycles] = rows_cost(machine, home, chain.rows.front().layer, rows.words, norm ? 4 : 5);
     for (const auto& [e, t] : every_group(chain, home)) tiles.emplace_back(e + energy, t + cycles);
   }
   for (const Objective objective : {Objective::kEnergy, Objective::kRuntime, Objective::kEdp}) {

@@ -136,6 +136,11 @@ RandomGraph random_graph(std::uint64_t seed) {
   Accelerator machine = random_machine(draw);
   graph.workload = parse_workload_text(random_network(draw), "net.yaml");
   draw_widths(draw, machine, graph.workload);
+  if (draw.chance(0.3)) {
+    VectorUnit& unit = machine.vector.emplace();
+    unit.lanes = static_cast<double>(draw.from(1, 4));
+    unit.pj_per_op = static_cast<double>(draw.from(0, 2)) / 4;
+  }
   for (const Workload::Entry& entry : graph.workload.layers) {
     Task task;
     task.layer = entry.layer;

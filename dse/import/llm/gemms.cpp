@@ -244,7 +244,8 @@ class Decoder {
     const Count words = tokens * width * count;
     int inside = 0;
     if (m_.gated) {
-      const int gate = product(name + "_gate_up", name + "_gate", tokens, width, m_.hidden, count, {input});
+      int gate = product(name + "_gate_up", name + "_gate", tokens, width, m_.hidden, count, {input});
+      gate = op(Operator::kActivation, name + "_activation", {gate}, words);
       const int up = product(name + "_gate_up", name + "_up", tokens, width, m_.hidden, count, {input});
       inside = op(Operator::kAdd, name + "_product", {gate, up}, words);
     } else {

@@ -42,6 +42,7 @@ bool FusionLines::adds_layer(ChainSteps& steps) const {
       if (workload_.graph->nodes[static_cast<std::size_t>(next.node)].words !=
           live.tensors[static_cast<std::size_t>(made)].elements)
         return false;
+      if (next.vector_ops > 0) steps.operators.push_back(n);
       continue;
     }
     if (stays_in_place(n, made)) {
@@ -125,6 +126,7 @@ void FusionLines::add_group(const ChainSteps& steps) {
     if (link.axes.empty() && chain.count() == 1) return;
   step_lists_.push_back(steps);
   step_lists_.back().chain = &chain;
+  const bool in_place = std::ranges::all_of(steps.operators, [&](int s) { return step(s).makes < 0; });
   for (const int l : tile_homes(accelerator)) {
     bool good = rule_at(accelerator, l).tiles;
     for (std::size_t i = 0; i < chain.links.size(); ++i)
@@ -132,8 +134,8 @@ void FusionLines::add_group(const ChainSteps& steps) {
               residency::may_live(*chain.layers[i + 1], chain.links[i].read, l);
     // The result of an operator must not be wider than what it takes the place of.
     for (const Task* task : chain.layers)
-      good &= steps.operators.empty() || accelerator.element_bits(l, Role::kOutput) <=
-                                             accelerator.element_bits(l, task->layer, task->layer.output());
+      good &= in_place || accelerator.element_bits(l, Role::kOutput) <=
+                              accelerator.element_bits(l, task->layer, task->layer.output());
     if (good) add_edges(step_lists_.back(), key, l);
   }
 }

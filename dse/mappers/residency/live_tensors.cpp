@@ -56,6 +56,8 @@ class Reader {
     step.count = node.count;
     step.takes_part = !node.is_layer() && node.work == WorkloadGraph::Operator::kPart;
     step.gives_away = !node.is_layer() && node.work == WorkloadGraph::Operator::kOutput;
+    if (const auto& unit = rows_.front().accelerator.vector; unit && !node.is_layer())
+      step.vector_ops = static_cast<double>(node.words) * unit->ops_of(node.work);
     for (const WorkloadGraph::Edge& edge : run_[static_cast<std::size_t>(s)].from) {
       if (edge.node < 0) {
         if (!node.is_layer()) step.elements_from_outside += node.words;

@@ -33,10 +33,13 @@ struct Step {
   Count count = 1;
   std::vector<Read> reads;          ///< what the network made; the rest comes from outside
   Count elements_from_outside = 0;  ///< that an operator reads
+  double vector_ops = 0;            ///< of an operator, where a vector unit does them
   int makes = -1;                   ///< -1: an activation, done where its operand is
   bool takes_part = false;          ///< of its operand it reads what it makes
   bool gives_away = false;          ///< what it makes is its operand, outside
-  std::vector<int> through;         ///< tensors made before and read later that it does not touch
+  /// An activation in place is free where no vector unit is described.
+  bool costs() const { return row >= 0 || makes >= 0 || vector_ops > 0; }
+  std::vector<int> through;  ///< tensors made before and read later that it does not touch
 };
 
 /// What a layer reads as weights from outside, the same in every inference: it may stay from one to the next.

@@ -106,10 +106,19 @@ OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at,
   return cost;
 }
 
+OperatorCost with_vector_work(const Accelerator& accelerator, OperatorCost moving, double ops) {
+  if (!accelerator.vector || ops == 0) return moving;
+  const double waits = std::max(0.0, whole_cycles(ops / accelerator.vector->lanes) - moving.cycles);
+  return {moving.energy_pj + ops * accelerator.vector->pj_per_op + waits * leak_pj_per_cycle(accelerator),
+          moving.cycles + waits};
+}
+
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made) {
-  return moving_cost(rows.front().accelerator, operator_words(rows, step, live, homes, made), Role::kInput,
-                     Role::kOutput);
+  const Accelerator& accelerator = rows.front().accelerator;
+  return with_vector_work(
+      accelerator, moving_cost(accelerator, operator_words(rows, step, live, homes, made), Role::kInput, Role::kOutput),
+      step.vector_ops);
 }
 
 OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live, const StandingWeights& weights,
@@ -120,7 +129,7 @@ OperatorCost loading_cost(const std::vector<Task>& rows, const LiveTensors& live
 NetworkParts::Part operators_outside(const LiveTensors& live, const std::vector<Task>& rows) {
   NetworkParts::Part all;
   for (const Step& step : live.steps) {
-    if (step.row >= 0 || step.makes < 0) continue;
+    if (step.row >= 0 || !step.costs()) continue;
     const OperatorCost cost = operator_cost(rows, step, live, std::vector<Home>(step.reads.size(), kOutside), kOutside);
     all.count += step.count;
     all.energy_pj += cost.energy_pj;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator without MACs costs: it reads its operands where they live and writes its result where that will
-// live. docs/networks.md says what is left out.
+// live, while a vector unit works on it. docs/networks.md says what is left out.
 #pragma once
 
 #include <map>
@@ -37,6 +37,9 @@ double leak_pj_per_cycle(const Accelerator& accelerator);
 
 /// What moving words costs: their energy, and the time of the busiest port while nothing else runs.
 OperatorCost moving_cost(const Accelerator& accelerator, const WordsByLevel& at, Role read, Role written);
+
+/// What a vector unit adds that works while the words move: its energy, and what it takes longer than they do.
+OperatorCost with_vector_work(const Accelerator& accelerator, OperatorCost moving, double ops);
 
 OperatorCost operator_cost(const std::vector<Task>& rows, const Step& step, const LiveTensors& live,
                            const std::vector<Home>& homes, Home made);

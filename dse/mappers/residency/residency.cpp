@@ -67,7 +67,7 @@ void Search::note_parts(const ResidencyLines& lines, Optimum& best) const {
   for (std::size_t s = 0; s < best.steps.size(); ++s) {
     const Step& step = live.steps[s];
     NetworkParts::Part& part = step.row >= 0 ? parts.layers : parts.operators;
-    if (step.row >= 0 || step.makes >= 0) part.count += step.count;
+    if (step.costs()) part.count += step.count;
     part.energy_pj += best.steps[s].energy_pj;
     part.cycles += best.steps[s].cycles;
   }

@@ -76,6 +76,16 @@ TEST_F(NetworkTotals, PartsAddUpHoweverItIsMapped) {
   EXPECT_GT(number(told({"--network", "--inferences", "50"})["total"]["parts"]["loads"], "runtime_cycles"), 0);
 }
 
+// Two sums of 14 x 14 x 16 elements, an operation each.
+TEST_F(NetworkTotals, AVectorUnitIsAPartOfThem) {
+  for (const char* fusion : {"whole", "tiles"}) {
+    const json total = told({"--network", "--fusion", fusion, "--set", "vector={lanes: 1, pj_per_op: 3}"})["total"];
+    expect_sums(total);
+    EXPECT_EQ(number(total["energy_by_level"].back(), "vector_pj"), 2 * 14 * 14 * 16 * 3);
+    EXPECT_EQ(number(total["parts"]["operators"], "runtime_cycles"), 2 * 14 * 14 * 16);
+  }
+}
+
 // The fastest layers one by one and what they leave out are the fastest network with every tensor outside.
 TEST_F(NetworkTotals, LayersOneByOneSayWhatTheyLeaveOut) {
   const json layers = told({"--objective", "runtime", "--layers"})["total"],

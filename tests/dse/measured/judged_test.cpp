@@ -45,7 +45,7 @@ TEST(Judged, BoundsByHand) {
   EXPECT_TRUE(bounds[2].violated) << "a copy above the bandwidth";
 }
 
-TEST(Judged, WarmBytesLowerTheBoundAndNotThePrediction) {
+TEST(Judged, WarmBytesLowerTheBoundAloneOfThree) {
   const Measurement cold = gemm(16, 8192, 8192, 40e-6);
   Measurement half = cold, warm = cold;
   half.warm_bytes = cold.bytes / 2;
@@ -53,6 +53,7 @@ TEST(Judged, WarmBytesLowerTheBoundAndNotThePrediction) {
   const std::vector<KernelBound> bounds = judge().bounds({cold, half, warm});
   EXPECT_NEAR(bounds[1].seconds / bounds[0].seconds, 0.5, 0.01);
   EXPECT_LT(bounds[2].seconds, bounds[1].seconds);
+  EXPECT_EQ(bounds[2].roofline_s, cold.bytes / 4.8e12);
   const auto figures = load_prediction(library(), "h200", {}, judge().accelerator());
   const auto said = judge().predictions({cold, warm}, *figures);
   EXPECT_EQ(said[0].predicted.seconds, said[1].predicted.seconds);

@@ -222,7 +222,7 @@ TEST(ServingChips, PartsOfAModelHaveItsWork) {
 
 TEST(ServingChips, TheBestDivisionIsThatOfAllSearched) {
   Request request = small_request();
-  request.parts.links = Links{Links::Topology::kSwitch, 50, 1, 1};
+  request.accelerator.links = Links{Links::Topology::kSwitch, 50, 1, 1};
   const std::vector<Count> batches{1, 2, 4, 8};
   const BestDivision best = best_division(request, 2, batches, {});
   ASSERT_TRUE(best.best);
@@ -242,7 +242,7 @@ TEST(ServingChips, TheBestDivisionIsThatOfAllSearched) {
 
 TEST(ServingChips, LimitsLeaveOutWhatIsTooSlow) {
   Request request = small_request();
-  request.parts.links = Links{Links::Topology::kSwitch, 50, 1, 1};
+  request.accelerator.links = Links{Links::Topology::kSwitch, 50, 1, 1};
   const BestDivision free = best_division(request, 2, {1, 8, 64}, {});
   const double tpot = *free.ways[*free.best].served->tpot_s;
   const BestDivision limited = best_division(request, 2, {1, 8, 64}, {std::nullopt, tpot * 0.8});
@@ -325,23 +325,25 @@ TEST(ServingRequest, PartsOfAMachineAreReadWithTheirPlace) {
 }
 
 TEST(ServingRequest, PartsOfAMachineFollowSettings) {
-  EXPECT_EQ(load_machine_parts(shipped(), "h200", {}).links->gb_per_s, 450);
-  const MachineParts set = load_machine_parts(shipped(), "h200", {{"links.gb_per_s", "900"}, {"vector.lanes", "64"}});
+  EXPECT_EQ(load_accelerator(shipped(), "h200").links->gb_per_s, 450);
+  const Accelerator set = load_accelerator(shipped(), "h200", {{"links.gb_per_s", "900"}, {"vector.lanes", "64"}});
   EXPECT_EQ(set.links->gb_per_s, 900);
   EXPECT_TRUE(set.links->sums);
   EXPECT_EQ(set.vector->lanes, 64);
-  EXPECT_FALSE(load_machine_parts(shipped(), "npu", {}).links);
+  EXPECT_FALSE(load_accelerator(shipped(), "npu").links);
+  EXPECT_EQ(parse_accelerator_text(shipped(), write_accelerator(set), "again.yaml"), set);
 }
 
 TEST(ServingVector, WorkOnAVectorUnitTakesItsTime) {
   Request request = small_request();
   request.output = 1;
   const Served without = serve(request);
-  request.parts.vector = VectorUnit{};
-  request.parts.vector->lanes = 1e12;
+  request.accelerator.vector = VectorUnit{};
+  request.accelerator.vector->lanes = 1e12;
   const Served fast = serve(request);
-  EXPECT_NEAR(fast.ttft_s, without.ttft_s, 1e-6 * without.ttft_s);
-  request.parts.vector->lanes = 1;
+  // Activations, positions and the choice of a token move no words: each takes a cycle and not none.
+  EXPECT_NEAR((fast.ttft_s - without.ttft_s) * *request.accelerator.clock_hz, 4, 1e-3);
+  request.accelerator.vector->lanes = 1;
   // One lane: every operation of every element takes a cycle, longer than any word moves.
   double ops = 0;
   const double t = 64, layers = 2, hidden = 256, width = 512, heads = 8, kv = 2, dim = 32;

@@ -97,6 +97,28 @@ TEST(ResidencySweep, PowerIsToldByWhereItIsSpent) {
   }
 }
 
+/// Two sums of 14 x 14 x 16 elements, an operation each: with fewer lanes they take longer, with other energies more;
+/// chip and what is beside it still add up.
+TEST(ResidencySweep, AVectorUnitIsInTheRows) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "net.yaml") << kNetwork;
+  std::string text = kStayingSweep;
+  text.replace(text.find("rows: 4"), 0, "vector.lanes: 1, ");
+  std::ofstream(folder.path() / "unit.yaml") << text << "vary: {vector.lanes: [1, 2], vector.pj_per_op: [0, 1000]}\n";
+  const fs::path dataset = folder.path() / "units";
+  ASSERT_TRUE(run(load_sweep(library(), folder.path() / "unit.yaml"), dataset).dataset_complete);
+  const DataTable all = designs_of(dataset);
+  ASSERT_EQ(all.rows(), 16U);
+  const double operations = 2 * 14 * 14 * 16;
+  for (std::size_t i = 0; i < all.rows(); ++i) {
+    EXPECT_EQ(number(all, "operators_runtime_cycles", i), operations / (i < 8 ? 1 : 2));
+    EXPECT_EQ(number(all, "operators_energy_pj", i).value() > operations * 1000, i % 8 >= 4);
+    EXPECT_NEAR((number(all, "chip_power_w", i).value() + number(all, "off_chip_power_w", i).value()) /
+                    number(all, "power_w", i).value(),
+                1, 1e-12);
+  }
+}
+
 TEST(ResidencySweep, RowsAreOfTheNetworkAndNeverWorseThanWithEverythingOutside) {
   const TemporaryFolder folder;
   const Sweep sweep = staying(folder.path(), "network: true\n");
