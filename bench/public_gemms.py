@@ -5,8 +5,8 @@
     bench/public_gemms.py gemm_perf.parquet --l2-mib 40 --rows 2000 > rows.csv
     pliant validate --measured rows.csv --accelerator a100
 
-The table is one of ai-dynamo/aiconfigurator's (aic-core/src/aiconfigurator_core/systems/data); docs/silicon.md says which
-were used. BF16 with aligned sizes alone; the first rows of a larger draw are not those of a smaller one.
+The table is one of ai-dynamo/aiconfigurator's (aic-core/src/aiconfigurator_core/systems/data); docs/silicon.md says
+which were used. BF16 with aligned sizes alone.
 """
 import argparse
 import csv
