@@ -204,6 +204,14 @@ ordered_json graph_json(const Workload& workload, const WorkloadGraph& graph) {
   return json;
 }
 
+ordered_json vector_json(const VectorUnit& unit) {
+  ordered_json json{{"lanes", unit.lanes}, {"pj_per_op", unit.pj_per_op}};
+  for (std::size_t i = 0; i < kOperatorNames.size(); ++i) json["ops"][std::string(kOperatorNames[i])] = unit.ops[i];
+  json["ops"]["rotary"] = unit.rotary_ops;
+  json["ops"]["sampling"] = unit.sampling_ops;
+  return json;
+}
+
 }  // namespace
 
 ordered_json show_json(const Accelerator& a) {
@@ -222,6 +230,13 @@ ordered_json show_json(const Accelerator& a) {
   json["levels"] = ordered_json::array();
   for (std::size_t k = 0; k < a.levels.size(); ++k) json["levels"].push_back(level_json(a, k));
   json["clock_hz"] = a.clock_hz ? ordered_json(*a.clock_hz) : ordered_json();
+  if (a.vector) json["vector"] = vector_json(*a.vector);
+  if (a.links)
+    json["links"] = {{"topology", kTopologyNames[static_cast<std::size_t>(a.links->topology)]},
+                     {"gb_per_s", a.links->gb_per_s},
+                     {"us", a.links->us},
+                     {"pj_per_bit", a.links->pj_per_bit},
+                     {"sums", a.links->sums}};
   json["base_area_um2"] = a.base_area_um2;
   for (std::size_t i = 0; i < kAxes.size(); ++i) json["flexibility_area_um2"][kAxes[i]] = a.flexibility_area_um2[i];
   json["flexibility_area_from"] = a.flexibility_area_from;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/input/load.h"
+#include "core/input/machine_parts.h"
 #include "core/input/source_text.h"
 #include "core/workload_graph.h"
 #include "costmodel/physical.h"
@@ -174,6 +175,8 @@ std::string show_text(const Accelerator& a, bool ascii) {
   text += fmt::format("  {} MAC units, conventions {}{}\n", a.macs_units(), a.conventions.name(), clock_words(a));
   text += "\n" + draw_chain(a, ascii) + "\n" + memory_table(a) +
           "  (I inputs, W weights, O outputs; in parentheses: a mapping may leave it out)\n\n" + other_levels(a);
+  if (a.vector) text += fmt::format("\nvector unit, for work without MACs: {}\n", write_vector_unit(*a.vector));
+  if (a.links) text += fmt::format("\nlinks to other chips: {}\n", write_links(*a.links));
   if (a.base_area_um2 > 0) text += fmt::format("\nbase area {} um2\n", shown_number(a.base_area_um2));
   if (a.flexibility_area_um2 != std::array<double, 4>{}) {
     const auto& o = a.flexibility_area_um2;

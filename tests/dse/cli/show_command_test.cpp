@@ -22,6 +22,17 @@ TEST(ShowCommand, DrawsTheChainOfAnAccelerator) {
   }
 }
 
+TEST(ShowCommand, TellsOfTheVectorUnitAndTheLinks) {
+  const std::string text = run({"show", "accelerator", "h200", "--set", "vector.lanes=77"}).out;
+  EXPECT_NE(text.find("lanes: 77"), std::string::npos);
+  EXPECT_NE(text.find("gb_per_s: 450"), std::string::npos);
+  EXPECT_EQ(run({"show", "accelerator", "npu"}).out.find("vector unit"), std::string::npos);
+  const auto json = nlohmann::json::parse(run({"show", "accelerator", "h200", "--json"}).out);
+  EXPECT_EQ(json["vector"]["lanes"], 16896);
+  EXPECT_EQ(json["vector"]["ops"]["softmax"], 5);
+  EXPECT_EQ(json["links"]["topology"], "switch");
+}
+
 TEST(ShowCommand, AsciiHasNothingElse) {
   const Ran shown = run({"show", "accelerator", "eyeriss", "--ascii"});
   for (const char c : shown.out) EXPECT_LT(static_cast<unsigned char>(c), 0x80U);
