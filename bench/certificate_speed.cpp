@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/input/load.h"
+#include "dse/answers/shipped_configs.h"
 #include "dse/audit/certificate.h"
-#include "dse/cli/shipped_configs.h"
 #include "dse/mappers/mapper.h"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "core/input/settings.h"
-#include "dse/cli/dataset_options.h"
-#include "dse/cli/shipped_configs.h"
+#include "dse/answers/dataset_options.h"
+#include "dse/answers/shipped_configs.h"
 #include "dse/design/design_rows.h"
 #include "dse/design/run_design.h"
 #include "dse/sweep/design_space.h"

@@ -13,7 +13,7 @@
 
 #include "core/input/load.h"
 #include "costmodel/nest.h"
-#include "dse/cli/shipped_configs.h"
+#include "dse/answers/shipped_configs.h"
 #include "flex/mapspace/factors.h"
 
 namespace {

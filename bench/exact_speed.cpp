@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/input/load.h"
-#include "dse/cli/shipped_configs.h"
+#include "dse/answers/shipped_configs.h"
 #include "dse/mappers/mapper.h"
 
 namespace {

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "core/input/diagnostics.h"
+#include "dse/answers/audit_design.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/map_audit.h"
+#include "dse/answers/shipped_configs.h"
 #include "dse/audit/network_audit.h"
-#include "dse/cli/audit_design.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/map_audit.h"
-#include "dse/cli/shipped_configs.h"
 
 namespace pliant {
 namespace {

@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "core/input/source_text.h"
-#include "dse/cli/arguments.h"
+#include "dse/answers/arguments.h"
 #include "dse/cli/audit_command.h"
 #include "dse/cli/completion_command.h"
 #include "dse/cli/count_command.h"

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "dse/cli/read_arguments.h"
 #include "dse/results/atomic_file.h"
 
 namespace pliant {
@@ -10,7 +11,7 @@ namespace pliant {
 int run_command(const CommandLine& line, const std::vector<std::string>& args, std::ostream& out, std::ostream& err,
                 const std::function<int(const Arguments&)>& command) {
   try {
-    const Arguments arguments(line.command, args, line.most_words);
+    const Arguments arguments = read_arguments(line.command, args, line.most_words);
     if (arguments.has("help")) {
       out << line.usage << options_text(line.command);
       return 0;

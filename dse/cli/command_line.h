@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dse/cli/arguments.h"
+#include "dse/answers/arguments.h"
 
 namespace pliant {
 

@@ -9,10 +9,10 @@
 #include <set>
 
 #include "core/version.h"
+#include "dse/answers/option_table.h"
+#include "dse/answers/shipped_configs.h"
 #include "dse/cli/command.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/option_table.h"
-#include "dse/cli/shipped_configs.h"
 
 namespace pliant {
 namespace {

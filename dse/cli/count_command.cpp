@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "dse/answers/count_json.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/task_options.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/count_json.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/task_options.h"
 #include "flex/mapspace/ruby_table.h"
 
 namespace pliant {

@@ -8,16 +8,16 @@
 #include <iostream>
 #include <set>
 
-#include "dse/cli/audit_design.h"
-#include "dse/cli/cells_in_units.h"
+#include "dse/answers/audit_design.h"
+#include "dse/answers/cells_in_units.h"
+#include "dse/answers/dataset_options.h"
+#include "dse/answers/design_json.h"
+#include "dse/answers/shard_option.h"
+#include "dse/answers/shipped_configs.h"
+#include "dse/answers/text_table.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/dataset_options.h"
-#include "dse/cli/design_json.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/shard_option.h"
-#include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
-#include "dse/cli/text_table.h"
 #include "dse/design/run_design.h"
 #include "dse/results/atomic_file.h"
 #include "dse/sweep/room_warnings.h"

@@ -8,10 +8,10 @@
 #include "core/input/load.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/render_cost.h"
+#include "dse/answers/task_options.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/render_cost.h"
-#include "dse/cli/task_options.h"
 
 namespace pliant {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
+#include "dse/answers/shipped_configs.h"
+#include "dse/answers/task_options.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/shipped_configs.h"
-#include "dse/cli/task_options.h"
 #include "dse/import/export/export.h"
 #include "dse/import/open.h"
 #include "dse/results/atomic_file.h"

@@ -10,11 +10,11 @@
 #include <ostream>
 
 #include "core/input/load.h"
+#include "dse/answers/flexion_comparison.h"
+#include "dse/answers/shipped_configs.h"
+#include "dse/answers/task_options.h"
+#include "dse/answers/text_table.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/flexion_comparison.h"
-#include "dse/cli/shipped_configs.h"
-#include "dse/cli/task_options.h"
-#include "dse/cli/text_table.h"
 #include "dse/import/open.h"
 #include "dse/report/venn.h"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "dse/cli/text_table.h"
+#include "dse/answers/text_table.h"
 
 namespace pliant {
 

@@ -10,12 +10,12 @@
 #include <ostream>
 
 #include "core/input/diagnostics.h"
-#include "dse/cli/cells_in_units.h"
+#include "dse/answers/cells_in_units.h"
+#include "dse/answers/dataset_frontiers.h"
+#include "dse/answers/dataset_options.h"
+#include "dse/answers/pareto_sensitivity.h"
+#include "dse/answers/text_table.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/dataset_frontiers.h"
-#include "dse/cli/dataset_options.h"
-#include "dse/cli/pareto_sensitivity.h"
-#include "dse/cli/text_table.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/data_table.h"
 

@@ -9,12 +9,12 @@
 #include <optional>
 #include <ostream>
 
-#include "dse/cli/cells_in_units.h"
+#include "dse/answers/cells_in_units.h"
+#include "dse/answers/dataset_options.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/row_filter.h"
+#include "dse/answers/text_table.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/dataset_options.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/row_filter.h"
-#include "dse/cli/text_table.h"
 #include "dse/results/aggregate.h"
 
 namespace pliant {

@@ -7,8 +7,8 @@
 #include <ostream>
 
 #include "core/input/diagnostics.h"
+#include "dse/answers/dataset_options.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/dataset_options.h"
 #include "dse/report/chart.h"
 #include "dse/report/layer_details.h"
 #include "dse/report/page.h"

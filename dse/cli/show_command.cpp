@@ -7,10 +7,10 @@
 #include <ostream>
 
 #include "core/input/load.h"
+#include "dse/answers/shipped_configs.h"
+#include "dse/answers/show_json.h"
+#include "dse/answers/show_text.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/shipped_configs.h"
-#include "dse/cli/show_json.h"
-#include "dse/cli/show_text.h"
 #include "dse/import/open.h"
 
 namespace pliant {

@@ -11,12 +11,12 @@
 #include <ostream>
 
 #include "core/input/load.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/shipped_configs.h"
+#include "dse/answers/text_table.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/shipped_configs.h"
 #include "dse/cli/sweep_progress.h"
-#include "dse/cli/text_table.h"
 #include "dse/report/render.h"
 #include "dse/studies/run_study.h"
 #include "dse/studies/summary.h"

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "dse/cli/json_schema.h"
+#include "dse/answers/json_schema.h"
 
 namespace pliant {
 namespace {

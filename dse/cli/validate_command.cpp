@@ -9,10 +9,10 @@
 #include <ostream>
 
 #include "core/input/diagnostics.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/shipped_configs.h"
+#include "dse/answers/text_table.h"
 #include "dse/cli/command_line.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/shipped_configs.h"
-#include "dse/cli/text_table.h"
 #include "dse/cli/validate_measured.h"
 #include "dse/validation/vectors.h"
 

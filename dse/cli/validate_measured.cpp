@@ -8,12 +8,12 @@
 #include <ostream>
 
 #include "core/input/prediction_block.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/render_physical.h"
+#include "dse/answers/shipped_configs.h"
+#include "dse/answers/task_options.h"
+#include "dse/answers/text_table.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/render_physical.h"
-#include "dse/cli/shipped_configs.h"
-#include "dse/cli/task_options.h"
-#include "dse/cli/text_table.h"
 #include "dse/import/open.h"
 #include "dse/measured/fit.h"
 #include "dse/measured/measured_charts.h"

@@ -3,7 +3,7 @@
 
 #include <iosfwd>
 
-#include "dse/cli/arguments.h"
+#include "dse/answers/arguments.h"
 
 namespace pliant {
 

@@ -10,12 +10,12 @@
 
 #include "core/input/diagnostics.h"
 #include "core/input/load.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/task_options.h"
+#include "dse/answers/verify_network.h"
 #include "dse/cli/command_line.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/task_options.h"
 #include "dse/cli/verify_dataset_command.h"
-#include "dse/cli/verify_network.h"
 #include "dse/mappers/claim.h"
 #include "dse/mappers/mapper.h"
 

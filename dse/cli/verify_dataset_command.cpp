@@ -9,10 +9,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "dse/cli/dataset_sweep.h"
+#include "dse/answers/dataset_sweep.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/shipped_configs.h"
 #include "dse/cli/interrupt.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/shipped_configs.h"
 #include "dse/design/run_design.h"
 #include "dse/design/verify_design.h"
 #include "dse/results/atomic_file.h"

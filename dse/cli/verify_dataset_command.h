@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <iosfwd>
 
-#include "dse/cli/arguments.h"
+#include "dse/answers/arguments.h"
 #include "dse/mappers/claim.h"
 
 namespace pliant {

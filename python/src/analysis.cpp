@@ -2,8 +2,8 @@
 // Flexion and sizes of map-spaces.
 #include <fmt/format.h>
 
-#include "dse/cli/count_json.h"
-#include "dse/cli/flexion_comparison.h"
+#include "dse/answers/count_json.h"
+#include "dse/answers/flexion_comparison.h"
 #include "dse/import/open.h"
 #include "src/bindings.h"
 #include "src/inputs.h"

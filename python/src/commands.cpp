@@ -8,8 +8,8 @@
 #include <mutex>
 #include <sstream>
 
+#include "dse/answers/option_table.h"
 #include "dse/cli/command.h"
-#include "dse/cli/option_table.h"
 #include "src/bindings.h"
 #include "src/inputs.h"
 

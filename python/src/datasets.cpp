@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "dse/cli/dataset_frontiers.h"
-#include "dse/cli/dataset_options.h"
+#include "dse/answers/dataset_frontiers.h"
+#include "dse/answers/dataset_options.h"
 #include "dse/report/layer_details.h"
 #include "dse/report/page.h"
 #include "dse/report/report_charts.h"

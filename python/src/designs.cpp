@@ -2,8 +2,8 @@
 // A design search runs on a thread of its own; the thread that asked looks at its progress and may stop it.
 #include <mutex>
 
-#include "dse/cli/dataset_options.h"
-#include "dse/cli/design_json.h"
+#include "dse/answers/dataset_options.h"
+#include "dse/answers/design_json.h"
 #include "src/bindings.h"
 #include "src/inputs.h"
 

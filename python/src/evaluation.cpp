@@ -4,8 +4,8 @@
 
 #include "core/legality.h"
 #include "costmodel/report.h"
-#include "dse/cli/json_schema.h"
-#include "dse/cli/render_cost.h"
+#include "dse/answers/json_schema.h"
+#include "dse/answers/render_cost.h"
 #include "src/bindings.h"
 #include "src/errors.h"
 #include "src/inputs.h"

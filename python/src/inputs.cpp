@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dse/cli/show_json.h"
-#include "dse/cli/show_text.h"
+#include "dse/answers/show_json.h"
+#include "dse/answers/show_text.h"
 #include "dse/import/open.h"
 #include "src/bindings.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/input/load.h"
-#include "dse/cli/task_options.h"
+#include "dse/answers/task_options.h"
 #include "dse/sweep/run_sweep.h"
 
 namespace pliant::python {

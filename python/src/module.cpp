@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/version.h"
-#include "dse/cli/json_schema.h"
+#include "dse/answers/json_schema.h"
 #include "src/bindings.h"
 
 NB_MODULE(_core, module) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network as a whole: the mappings that serve its sums, and which tensors stay on chip between layers.
 #include "core/arithmetic.h"
-#include "dse/cli/map_network.h"
-#include "dse/cli/model_room_json.h"
+#include "dse/answers/ask_network.h"
+#include "dse/answers/model_room_json.h"
 #include "dse/combinations/combinations.h"
 #include "src/bindings.h"
 #include "src/interrupt.h"

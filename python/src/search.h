@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dse/cli/render_search.h"
+#include "dse/answers/render_search.h"
 #include "dse/combinations/combinations.h"
 #include "dse/mappers/predicted.h"
 #include "src/inputs.h"

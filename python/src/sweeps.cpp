@@ -3,8 +3,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "dse/cli/dataset_options.h"
-#include "dse/cli/sweep_json.h"
+#include "dse/answers/dataset_options.h"
+#include "dse/answers/sweep_json.h"
 #include "dse/sweep/room_warnings.h"
 #include "dse/sweep/run_sweep.h"
 #include "src/bindings.h"

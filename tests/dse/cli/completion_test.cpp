@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "dse/cli/option_table.h"
+#include "dse/answers/option_table.h"
 #include "support/ran_command.h"
 #include "support/temporary_folder.h"
 

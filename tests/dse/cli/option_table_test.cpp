@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one table of options: what it promises to every command, and docs/options.md, which is made of it.
 // PLIANT_RECORD_CASES=1 writes the page.
-#include "dse/cli/option_table.h"
+#include "dse/answers/option_table.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <set>
 #include <sstream>
 
-#include "dse/cli/arguments.h"
 #include "dse/cli/command.h"
+#include "dse/cli/read_arguments.h"
 #include "dse/mappers/mapper.h"
 #include "dse/sweep/sweep_keys.h"
 #include "support/ran_command.h"
@@ -45,19 +45,19 @@ TEST(OptionTable, EveryOptionBelongsToKnownCommandsAndStandsOnce) {
 TEST(OptionTable, BudgetAndThreadsMeanTheSameEverywhere) {
   for (const char* command : {"map", "sweep", "verify"}) {
     EXPECT_EQ(find(options_of(command), "budget")->kind, OptionKind::kDuration) << command;
-    EXPECT_EQ(Arguments(command, {"--budget", "250ms"}, 1).seconds("budget"), 0.25);
-    EXPECT_EQ(Arguments(command, {"--budget", "2m"}, 1).seconds("budget"), 120);
-    EXPECT_EQ(Arguments(command, {"--budget", "3"}, 1).seconds("budget"), 3);
-    EXPECT_EQ(Arguments(command, {"--budget", "0"}, 1).seconds("budget"), 0);
-    EXPECT_THROW(Arguments(command, {"--budget", "-1"}, 1), InputError);
-    EXPECT_THROW(Arguments(command, {"--budget", "fast"}, 1), InputError);
+    EXPECT_EQ(read_arguments(command, {"--budget", "250ms"}, 1).seconds("budget"), 0.25);
+    EXPECT_EQ(read_arguments(command, {"--budget", "2m"}, 1).seconds("budget"), 120);
+    EXPECT_EQ(read_arguments(command, {"--budget", "3"}, 1).seconds("budget"), 3);
+    EXPECT_EQ(read_arguments(command, {"--budget", "0"}, 1).seconds("budget"), 0);
+    EXPECT_THROW(read_arguments(command, {"--budget", "-1"}, 1), InputError);
+    EXPECT_THROW(read_arguments(command, {"--budget", "fast"}, 1), InputError);
   }
   for (const char* command : {"map", "sweep", "verify", "study"}) {
     EXPECT_EQ(find(options_of(command), "threads")->kind, OptionKind::kThreads) << command;
-    EXPECT_GE(Arguments(command, {"--threads", "0"}, 1).threads(), 1);
-    EXPECT_EQ(Arguments(command, {"--threads", "3"}, 1).threads(), 3);
-    EXPECT_THROW(Arguments(command, {"--threads", "-1"}, 1), InputError);
-    EXPECT_THROW(Arguments(command, {"--threads", "5000"}, 1), InputError);
+    EXPECT_GE(read_arguments(command, {"--threads", "0"}, 1).threads(), 1);
+    EXPECT_EQ(read_arguments(command, {"--threads", "3"}, 1).threads(), 3);
+    EXPECT_THROW(read_arguments(command, {"--threads", "-1"}, 1), InputError);
+    EXPECT_THROW(read_arguments(command, {"--threads", "5000"}, 1), InputError);
   }
 }
 
@@ -91,7 +91,8 @@ TEST(OptionTable, MisspeltOptionsAreAnsweredWithTheNearest) {
 
 std::string options_page() {
   std::string page =
-      "# Options\n\nEvery option of every command, from the one table in `dse/cli/option_table.cpp`. A test compares "
+      "# Options\n\nEvery option of every command, from the one table in `dse/answers/option_table.cpp`. A test "
+      "compares "
       "this "
       "page with it.\nA duration is a number with `ms`, `s`, `m` or `h`; a plain number is seconds, and 0 means no "
       "limit.\n";

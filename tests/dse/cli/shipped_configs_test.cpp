@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/cli/shipped_configs.h"
+#include "dse/answers/shipped_configs.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -5,7 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "dse/cli/shard_option.h"
+#include "dse/answers/shard_option.h"
+#include "dse/cli/read_arguments.h"
 #include "support/ran_command.h"
 #include "support/temporary_folder.h"
 
@@ -115,7 +116,7 @@ TEST_F(AuditedSweeps, WhatCannotBeAudited) {
 }
 
 Shard asked_shard(const std::vector<std::string>& args, const char* variable, const char* value) {
-  return shard_of(Arguments("sweep", args, 1), [&](std::string_view name) -> std::optional<std::string> {
+  return shard_of(read_arguments("sweep", args, 1), [&](std::string_view name) -> std::optional<std::string> {
     return name == variable ? std::optional<std::string>(value) : std::nullopt;
   });
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/answers/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include "core/input/source_text.h"
+#include "dse/sweep/run_sweep.h"
+
+namespace pliant {
+namespace {
+
+constexpr std::uint64_t kMostThreads = 4096;
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && at == end ? std::optional(value) : std::nullopt;
+}
+
+/// What is expected of a value, when it is not that.
+std::optional<std::string> expected_instead(OptionKind kind, const std::string& text) {
+  switch (kind) {
+    case OptionKind::kWhole:
+      return parse_number<std::uint64_t>(text) ? std::nullopt : std::optional<std::string>("a whole number, 0 or more");
+    case OptionKind::kReal: {
+      const auto value = parse_number<double>(text);
+      return value && *value >= 0 ? std::nullopt : std::optional<std::string>("a number, 0 or more");
+    }
+    case OptionKind::kDuration:
+      return parse_seconds(text) ? std::nullopt
+                                 : std::optional<std::string>("a number with ms, s, m or h, such as 1s; 0 = no limit");
+    case OptionKind::kShare:
+      return parse_share(text) ? std::nullopt : std::optional<std::string>("a share below 100%, such as 1% or 0.01");
+    case OptionKind::kThreads: {
+      const auto value = parse_number<std::uint64_t>(text);
+      return value && *value <= kMostThreads ? std::nullopt
+                                             : std::optional<std::string>("0 to 4096, where 0 means all cores");
+    }
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+InputError bad_option(std::string_view command, std::string option, std::string what, std::string expected,
+                      std::string did_you_mean) {
+  return InputError(Diagnostic{.file = std::string(command),
+                               .key = std::move(option),
+                               .what = std::move(what),
+                               .expected = std::move(expected),
+                               .did_you_mean = std::move(did_you_mean)});
+}
+
+InputError unknown_option(std::string_view command, const std::string& name) {
+  std::vector<std::string> known;
+  for (const OptionInfo& option : options_of(command)) known.push_back(fmt::format("--{}", option.name));
+  return bad_option(fmt::format("pliant {}", command), name, "unknown option",
+                    fmt::format("an option of pliant {} --help", command), nearest(name, known));
+}
+
+std::optional<double> parse_seconds(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr std::array<Unit, 5> kUnits{{{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}};
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  const std::string_view name(at, static_cast<std::size_t>(end - at));
+  const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+  if (error != std::errc() || unit == kUnits.end() || !(value >= 0)) return std::nullopt;
+  return value * unit->seconds;
+}
+
+std::optional<double> parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  const auto value = parse_number<double>(text);
+  const double share = value.value_or(-1) / (percent ? 100 : 1);
+  return share >= 0 && share < 1 ? std::optional(share) : std::nullopt;
+}
+
+Arguments::Arguments(std::string_view command, GivenOptions given, std::vector<std::string> words, int most_words)
+    : command_(fmt::format("pliant {}", command)),
+      options_(options_of(command)),
+      given_(std::move(given)),
+      words_(std::move(words)) {
+  for (const auto& [name, values] : given_) {
+    const auto option = std::ranges::find(options_, name, &OptionInfo::name);
+    if (option == options_.end()) throw unknown_option(command, "--" + name);
+    const bool flag = option->kind == OptionKind::kFlag;
+    if (flag && !values.empty()) throw bad("--" + name, fmt::format("`{}`", shorten(values[0], 60)), "no value");
+    if (!flag && values.empty()) throw bad("--" + name, "no value", "one");
+    if (option->kind != OptionKind::kTexts && values.size() > 1) throw bad("--" + name, "given twice", "one value");
+    for (const std::string& text : values)
+      if (auto expected = expected_instead(option->kind, text))
+        throw bad("--" + name, fmt::format("`{}`", shorten(text, 60)), std::move(*expected));
+  }
+  if (words_.size() > static_cast<std::size_t>(most_words))
+    throw bad("", fmt::format("`{}` is one word too many", shorten(words_[static_cast<std::size_t>(most_words)], 60)),
+              most_words == 0 ? "options only" : fmt::format("what {} --help says", command_));
+}
+
+const OptionInfo& Arguments::info(std::string_view option) const {
+  const auto found = std::ranges::find(options_, option, &OptionInfo::name);
+  if (found == options_.end()) throw std::logic_error(fmt::format("{} has no option {}", command_, option));
+  return *found;
+}
+
+std::optional<std::string> Arguments::word() const {
+  return words_.empty() ? std::nullopt : std::optional(words_.front());
+}
+
+bool Arguments::has(std::string_view option) const { return given_.contains(info(option).name); }
+
+std::optional<std::string> Arguments::text(std::string_view option) const {
+  const OptionInfo& row = info(option);
+  const auto given = given_.find(row.name);
+  if (given != given_.end() && !given->second.empty()) return given->second.front();
+  return row.fallback.empty() ? std::nullopt : std::optional<std::string>(row.fallback);
+}
+
+std::vector<std::string> Arguments::texts(std::string_view option) const {
+  const auto given = given_.find(info(option).name);
+  return given == given_.end() ? std::vector<std::string>{} : given->second;
+}
+
+std::optional<std::uint64_t> Arguments::whole(std::string_view option) const {
+  const auto value = text(option);
+  return value ? parse_number<std::uint64_t>(*value) : std::nullopt;
+}
+
+std::optional<double> Arguments::real(std::string_view option) const {
+  const auto value = text(option);
+  return value ? parse_number<double>(*value) : std::nullopt;
+}
+
+std::optional<double> Arguments::seconds(std::string_view option) const {
+  const auto value = text(option);
+  return value ? parse_seconds(*value) : std::nullopt;
+}
+
+std::optional<double> Arguments::share(std::string_view option) const {
+  const auto value = text(option);
+  return value ? parse_share(*value) : std::nullopt;
+}
+
+int Arguments::threads() const {
+  const auto given = static_cast<int>(whole("threads").value_or(0));
+  return given > 0 ? given : usable_cores();
+}
+
+std::vector<Setting> Arguments::settings() const {
+  std::vector<Setting> all;
+  for (const std::string& text : texts("set")) all.push_back(parse_setting(text));
+  return all;
+}
+
+InputError Arguments::missing(std::string_view option, std::string expected) const {
+  return bad(fmt::format("--{}", option), "missing", std::move(expected));
+}
+
+InputError Arguments::unknown(std::string option, std::string_view kind, const std::string& word,
+                              const std::vector<std::string>& known) const {
+  return bad(std::move(option), fmt::format("unknown {} `{}`", kind, shorten(word, 60)), "one of " + join(known),
+             nearest(word, known));
+}
+
+}  // namespace pliant
