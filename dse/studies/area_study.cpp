@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Table 3 of the flexibility paper: area of the reference design with flexibility on one axis, on all, and in part; the
-// same by component, and for other arrays and buffers; and what flexibility may cost in energy.
+// same by component, and for other arrays and buffers; what flexibility may cost in energy, and what it takes to
+// configure the design again between layers.
 #include <fmt/format.h>
 
 #include <array>
@@ -8,6 +9,7 @@
 #include "core/flexibility_class.h"
 #include "costmodel/area.h"
 #include "dse/studies/all_studies.h"
+#include "dse/studies/flexibility_overheads.h"
 #include "dse/studies/flexibility_parts.h"
 #include "dse/studies/flexibility_price.h"
 #include "dse/studies/study_table.h"
@@ -15,14 +17,12 @@
 namespace pliant {
 namespace {
 
-constexpr std::array kAxes = {Axis::kTiles, Axis::kOrders, Axis::kParallel, Axis::kShape};
-
 /// Table 3's overheads shared out over the bits of their parts, at the reference design and at others.
 void by_component(const StudyContext& context, StudyResult& result) {
   const Accelerator reference = load_accelerator(context.library, "flexref");
   const std::vector<FlexibilityPart> parts = flexibility_parts(reference);
   PerAxis<double> um2_per_bit{};
-  for (const Axis axis : kAxes) {
+  for (const Axis axis : kTableAxes) {
     const auto a = static_cast<std::size_t>(axis);
     um2_per_bit[a] = reference.flexibility_area_um2[a] / part_bits(parts, axis);
     result.found(fmt::format("{}: area of a bit that Table 3 leaves (um2)", axis_name(axis)), um2_per_bit[a]);
@@ -41,7 +41,7 @@ void by_component(const StudyContext& context, StudyResult& result) {
       const Accelerator other =
           load_accelerator(context.library, "flexref", {{"rows", side}, {"cols", side}, {"Buffer.capacity", buffer}});
       double overhead = 0;
-      for (const Axis axis : kAxes)
+      for (const Axis axis : kTableAxes)
         overhead += um2_per_bit[static_cast<std::size_t>(axis)] * part_bits(flexibility_parts(other), axis);
       const Area area = area_um2(other);
       double model = 0;
@@ -88,7 +88,9 @@ StudyResult run_area_study(const StudyContext& context) {
   result.charts.push_back(std::move(chart));
   result.tables.emplace_back("area", std::move(table));
   by_component(context, result);
-  if (!context.quick) flexibility_price(context, result);
+  const PartCosts parts = parts_by_the_node(context, result);
+  reconfiguration_share(context, result);
+  if (!context.quick) flexibility_price(context, parts, result);
   return result;
 }
 

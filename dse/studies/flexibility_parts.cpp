@@ -2,6 +2,7 @@
 #include "dse/studies/flexibility_parts.h"
 
 #include <bit>
+#include <cmath>
 
 #include "dse/studies/study.h"
 
@@ -24,6 +25,16 @@ std::vector<FlexibilityPart> flexibility_parts(const Accelerator& accelerator) {
           {Axis::kParallel, "address generators", kTensors * address},
           {Axis::kParallel, "reduction multiplexers of the PEs", units * word},
           {Axis::kShape, "output demultiplexers of the PEs", units * word}};
+}
+
+std::vector<DistributionNetwork> distribution_networks(const Accelerator& accelerator) {
+  constexpr double kOperands = 2;
+  const Memory& buffer = accelerator.levels[static_cast<std::size_t>(accelerator.find_level("Buffer"))].memory();
+  const auto word = static_cast<double>(buffer.word_bits);
+  const auto units = static_cast<double>(accelerator.macs_units());
+  const double stages = std::ceil(std::log2(units));
+  return {{"tree", kOperands * (units - 1) * word, kOperands * stages * word},
+          {"Benes network", kOperands * units * (2 * stages - 1) * word, kOperands * (2 * stages - 1) * word}};
 }
 
 double part_bits(const std::vector<FlexibilityPart>& parts, Axis axis) {

@@ -4,6 +4,7 @@
 // it gives the area of each part there, and of other arrays and buffers.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "core/flexibility.h"
 
 namespace pliant {
+
+/// Those of Table 3.
+inline constexpr std::array kTableAxes = {Axis::kTiles, Axis::kOrders, Axis::kParallel, Axis::kShape};
 
 struct FlexibilityPart {
   Axis axis = Axis::kTiles;
@@ -23,5 +27,14 @@ std::vector<FlexibilityPart> flexibility_parts(const Accelerator& accelerator);
 
 /// Of one axis together.
 double part_bits(const std::vector<FlexibilityPart>& parts, Axis axis);
+
+/// The network of Section 3.4 that brings operands to an array of another shape, one for each of the two operands. The
+/// paper does not say which it is, and Table 3 leaves too little room for one: so the least and the most, in bits of
+/// multiplexers, and how many of these bits a word passes on its way to a PE.
+struct DistributionNetwork {
+  const char* name = "";
+  double bits = 0, bits_on_the_way = 0;
+};
+std::vector<DistributionNetwork> distribution_networks(const Accelerator& accelerator);
 
 }  // namespace pliant

@@ -38,32 +38,42 @@ class NetworkEnergy {
     }
   }
 
-  double pj(const std::string& flexibility, double factor) {
-    const auto [known, is_new] = known_.try_emplace({flexibility, factor}, 0);
+  double pj(const std::string& flexibility, double factor) { return of(flexibility, factor).pj; }
+  /// With plain accesses; watts times the seconds of a cycle.
+  double pj_per_cycle(const std::string& flexibility) { return of(flexibility, 1).pj / of(flexibility, 1).cycles; }
+  double macs() const { return macs_; }
+
+ private:
+  struct Sums {
+    double pj = 0, cycles = 0;
+  };
+  const Sums& of(const std::string& flexibility, double factor) {
+    const auto [known, is_new] = known_.try_emplace({flexibility, factor});
     if (!is_new) return known->second;
     const Accelerator accelerator = with_access_energy(context_, flexibility, factor);
-    std::vector<double> energy(layers_.size());
+    std::vector<Sums> all(layers_.size());
     for_each_task(
-        context_, fmt::format("energy of {} with accesses x{:.3g}", flexibility, factor), energy.size(),
+        context_, fmt::format("energy of {} with accesses x{:.3g}", flexibility, factor), all.size(),
         [&](std::size_t i, const StudyContext& alone) {
           const Workload::Entry& entry = layers_[i];
           const SearchResult found =
               solve(alone, accelerator,
                     {.layer = entry.layer, .factorization = Factorization::kRubyS, .objective = Objective::kEnergy});
           if (!found.certified) throw StudyError("a least energy is not proven");
-          energy[i] = found.totals.energy_pj * static_cast<double>(entry.count);
+          const auto count = static_cast<double>(entry.count);
+          all[i] = {found.totals.energy_pj * count, found.totals.cycles * count};
         });
-    double sum = 0;
-    for (const double one : energy) sum += one;
-    return known->second = sum;
+    for (const Sums& one : all) {
+      known->second.pj += one.pj;
+      known->second.cycles += one.cycles;
+    }
+    return known->second;
   }
-  double macs() const { return macs_; }
 
- private:
   const StudyContext& context_;
   std::vector<Workload::Entry> layers_;  ///< equal ones once
   double macs_ = 0;
-  std::map<std::pair<std::string, double>, double> known_;
+  std::map<std::pair<std::string, double>, Sums> known_;
 };
 
 /// The factor on accesses at which a flexible design needs as much as the inflexible one with plain accesses, to 1 % of
@@ -81,7 +91,7 @@ double break_even(NetworkEnergy& energy, const std::string& flexibility, double 
 
 }  // namespace
 
-void flexibility_price(const StudyContext& context, StudyResult& result) {
+void flexibility_price(const StudyContext& context, const PartCosts& parts, StudyResult& result) {
   NetworkEnergy energy(context);
   DataTable table = table_of({"flexibility", "access_energy", "energy_over_inflex"});
   const double inflexible = energy.pj("InFlex-0000", 1);
@@ -96,6 +106,12 @@ void flexibility_price(const StudyContext& context, StudyResult& result) {
     result.found(fmt::format("multiplexers and address generators of {} may cost, same energy (pJ a MAC)", flexibility),
                  (inflexible - energy.pj(flexibility, 1)) / energy.macs());
   }
+  result.found("average power of FullFlex-1111 on MnasNet over InFlex, both mapped for energy",
+               energy.pj_per_cycle("FullFlex-1111") / energy.pj_per_cycle("InFlex-0000"));
+  for (const auto& [which, pj] :
+       {std::pair{"parts", parts.pj_per_mac}, {"parts and a Benes network", parts.most_pj_per_mac}})
+    result.found(fmt::format("energy of FullFlex-1111 on MnasNet over InFlex, {} switching at every MAC", which),
+                 (energy.pj("FullFlex-1111", 1) + pj * energy.macs()) / inflexible);
   Chart chart{"energy_price", "Energy of MnasNet when accesses to a flexible buffer cost more", {}, table};
   chart.spec = {
       {"mark", {{"type", "line"}, {"point", true}}},

@@ -3,10 +3,10 @@
 // "significantly increases" the energy of an access, and prints no figure; so the question is turned round.
 #pragma once
 
-#include "dse/studies/study.h"
+#include "dse/studies/flexibility_overheads.h"
 
 namespace pliant {
 
-void flexibility_price(const StudyContext& context, StudyResult& result);
+void flexibility_price(const StudyContext& context, const PartCosts& parts, StudyResult& result);
 
 }  // namespace pliant

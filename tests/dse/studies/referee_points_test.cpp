@@ -46,7 +46,10 @@ const std::vector<Point>& points() {
       {"Table III's 233", "summary.md", {"the text prints 233"}},
       {"remarks a hundred times", "summary.md", {"| note | |"}},
       {"no finding in five minutes", "README.md", {"**1. ", "**10. ", "ladder.png", "bandwidth_curves.png"}},
-      {"conclusions under a factor of 3 in area", "area.md", {"each overhead off by up to 3"}}};
+      {"conclusions under a factor of 3 in area", "area.md", {"each overhead off by up to 3"}},
+      {"the distribution network is left out", "area.md", {"| Benes network |", "9.85 %"}},
+      {"power of flexible designs", "area.md", {"2.03 times InFlex's"}},
+      {"reconfiguration between layers", "area.md", {"255 bits", "19,694", "reconfiguration.png"}}};
   return all;
 }
 
