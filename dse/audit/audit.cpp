@@ -48,9 +48,9 @@ class Audit {
     check_parts();
     if (cover()) {
       count_choices();
-      // Counting mappings takes longer than most bounds do: what is not small at a glance is counted only where the
+      // Pricing all mappings takes longer than most bounds do: spaces that are not tiny are enumerated only where the
       // bounds leave something open.
-      if (!enumerate(kGlance)) check_choices();
+      if (!enumerate(kGlance, std::min(options_.enumerate, kTiny))) check_choices();
     }
     for (const PartAudit& part : report_.parts) report_.checked += part.checked;
     report_.seconds = seconds();
@@ -230,6 +230,7 @@ class Audit {
 
   static constexpr double kMostSteps = 1e18;
   static constexpr LegalCountLimits kGlance{5'000, 100'000}, kThorough{50'000, 50'000'000};
+  static constexpr std::uint64_t kTiny = 2'000;  ///< mappings
 
   /// Legal mappings, or with padding all that the slots allow; nullopt: very many.
   std::optional<BigCount> count_mappings(const LegalCountLimits& limits) const {
@@ -239,10 +240,10 @@ class Audit {
   }
 
   /// 4. Small map-spaces: every mapping is priced.
-  bool enumerate(const LegalCountLimits& limits) {
-    if (options_.enumerate == 0) return false;
+  bool enumerate(const LegalCountLimits& limits, std::uint64_t most) {
+    if (most == 0) return false;
     const std::optional<BigCount> size = count_mappings(limits);
-    if (!size || *size > options_.enumerate) return false;
+    if (!size || *size > most) return false;
     std::map<std::pair<Factors, Kept>, double> least;
     Nest nest(problem_);
     for_each_legal_mapping([&](const Mapping& mapping) {
@@ -338,7 +339,7 @@ class Audit {
       std::vector<PartAudit> before = report_.parts;
       for (PartAudit& part : report_.parts) part = {.choices = part.choices};
       note_slow();
-      if (enumerate(kThorough)) return;
+      if (enumerate(kThorough, options_.enumerate)) return;
       report_.parts = std::move(before);
     }
     for (std::size_t i = 0; i < report_.parts.size(); ++i)

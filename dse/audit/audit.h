@@ -21,7 +21,7 @@ struct AuditOptions {
   std::uint64_t seed = 1;  ///< of the sample
   double seconds = 0;      ///< choices not begun by then are left unchecked; 0 = no limit
   int threads = 1;
-  /// Map-spaces of at most so many mappings are enumerated.
+  /// Map-spaces of at most so many mappings are enumerated where bounds leave something open; tiny ones in any case.
   std::uint64_t enumerate = 200'000;
   double nodes = 4e6;                        ///< lattices with more are left undecided
   std::size_t unrollings = kMostUnrollings;  ///< map-spaces with more are not covered

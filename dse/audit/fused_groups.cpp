@@ -102,6 +102,7 @@ int FusedGroup::lines_of(const LayerVariant& shape, Count words) {
     LayerVariant variant = shape;
     variant.taken = room(words);
     lines_.push_back(proven_.of(variant));
+    variants_.push_back(std::move(variant));
   }
   return at->second;
 }
@@ -171,6 +172,22 @@ double FusedGroup::least(double slope) {
     }
   }
   return known->second;
+}
+
+MovingCost FusedGroup::attained(double slope) const {
+  MovingCost best{kInfinity, kInfinity};
+  std::vector<MovingCost> of_lines;
+  for (const LayerVariant& variant : variants_) of_lines.push_back(proven_.attained(variant, slope));
+  for (const Candidate& candidate : candidates_)
+    for (const Plan& plan : candidate.plans) {
+      MovingCost all = plan.moving;
+      for (const Run& run : plan.runs) {
+        all.energy_pj += run.times * of_lines[static_cast<std::size_t>(run.lines)].energy_pj;
+        all.cycles += run.times * of_lines[static_cast<std::size_t>(run.lines)].cycles;
+      }
+      if (sum_at(slope, all) < sum_at(slope, best)) best = all;
+    }
+  return best;
 }
 
 std::optional<GroupWork> FusedGroup::work(const std::vector<GroupLoops>& stacks, const std::vector<HeldTile>& held) {

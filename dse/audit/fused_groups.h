@@ -59,6 +59,9 @@ class FusedGroup {
 
   /// No stacks and held tiles have less energy + slope * cycles.
   double least(double slope);
+  /// What stacks and held tiles have whose runs' mappings stand in the certificate, the best for a slope of those that
+  /// least() has looked at; endless where none is known.
+  MovingCost attained(double slope) const;
   /// Nothing when these are no choice.
   std::optional<GroupWork> work(const std::vector<GroupLoops>& stacks, const std::vector<HeldTile>& held);
   const FusedChain& chain() const { return *place_.chain; }
@@ -97,6 +100,7 @@ class FusedGroup {
   std::vector<Candidate> candidates_;
   std::map<std::pair<LayerVariant, Count>, int> line_numbers_;
   std::vector<KnownLines> lines_;
+  std::vector<LayerVariant> variants_;  ///< parallel
   std::map<double, double> known_;
 };
 

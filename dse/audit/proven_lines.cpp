@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/arithmetic.h"
+#include "core/legality.h"
+#include "costmodel/report.h"
 
 namespace pliant::audit {
 
@@ -41,6 +43,21 @@ void ProvenLines::add(const LayerVariant& variant, double slope, const Certifica
   KnownLines& lines = proven_[key(variant)][variant.taken];
   lines.nothing_fits |= proof.infeasible;
   lines.raise(slope, proof.lower_bound);
+  if (proof.mapping) mappings_[key(variant)].push_back(&*proof.mapping);
+}
+
+MovingCost ProvenLines::attained(const LayerVariant& variant, double slope) const {
+  MovingCost best{kInfinity, kInfinity};
+  const auto known = mappings_.find(key(variant));
+  if (known == mappings_.end()) return best;
+  const Task task = line_task(rows_[static_cast<std::size_t>(variant.row)], variant, 0);
+  for (const Mapping* mapping : known->second) {
+    if (!check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *mapping).empty()) continue;
+    const Totals totals = price(task.layer, task.accelerator, *mapping).totals;
+    const MovingCost cost{totals.energy_pj, totals.cycles};
+    if (!totals.unfinished && sum_at(slope, cost) < sum_at(slope, best)) best = cost;
+  }
+  return best;
 }
 
 /// Loops come in at the outermost memory. It must hold whatever there is, and have no say in tiles, orders and dims; a

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,22 @@ inline json& some_proof(json& c, std::mt19937_64& random) {
 /// Parts without a mapping have no number.
 inline void raise_number(json& number, double factor) {
   if (number.is_number()) number = number.get<double>() * factor;
+}
+
+/// What is left after some kinds, or what it is now about, may be true: the claim does not follow from it, and nothing
+/// need contradict it. *Undecided* is the true answer there; the others are *wrong*, or cannot be read.
+inline bool is_refused(const std::string& kind, int exit_code) {
+  static const std::set<std::string> may_be_true{"a wrong slope of a proof",
+                                                 "a line dropped that the claim needs",
+                                                 "two layers swapped",
+                                                 "a variant's places changed",
+                                                 "no room left by what a variant says is taken",
+                                                 "of variants that differ in room only that with the least is left",
+                                                 "all variants of a layer dropped",
+                                                 "proofs of runs left out",
+                                                 "a proof of runs of another size",
+                                                 "a run whose sums are said to be narrow or wide"};
+  return exit_code == 1 || exit_code == 2 || (exit_code == 4 && may_be_true.contains(kind));
 }
 
 /// Of any network.
