@@ -18,7 +18,9 @@ StudyResult run_quickflow_study(const StudyContext& context);
 StudyResult run_future_proofing_study(const StudyContext& context);
 StudyResult run_ladder_study(const StudyContext& context);
 StudyResult run_llm_future_study(const StudyContext& context);
+StudyResult run_enough_study(const StudyContext& context);
 StudyResult run_fusion_study(const StudyContext& context);
 StudyResult run_silicon_study(const StudyContext& context);
+StudyResult run_lacks_study(const StudyContext& context);
 
 }  // namespace pliant

@@ -11,129 +11,15 @@
 #include <span>
 
 #include "dse/studies/all_studies.h"
+#include "dse/studies/era_designs.h"
 #include "dse/studies/five_numbers.h"
 #include "dse/studies/flexibility_paper.h"
-#include "dse/studies/flexible_cycles.h"
 #include "dse/studies/future_designs.h"
 #include "dse/studies/inflexible_accelerator.h"
-#include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
-#include "dse/studies/study_task.h"
 
 namespace pliant {
 namespace {
-
-struct Era {
-  const char* name;
-  std::array<const char*, 3> workloads;
-};
-constexpr std::array kEras = {Era{"2016", {"flexpaper_alexnet", "flexpaper_vgg16", "flexpaper_resnet50"}},
-                              Era{"2020", {"flexpaper_mnasnet", "flexpaper_mobilenet_v2", "flexpaper_bert"}}};
-constexpr std::array<const char*, 4> kModelBandwidths = {"25.6", "102.4", kPaperBandwidth, kNoLimit};
-/// Phases by what the names of their workloads end in.
-struct Phase {
-  const char* name;
-  const char* ending;
-};
-constexpr std::array kPhases = {Phase{"prefill", "_2k"}, Phase{"decode", "_decode_8k"},
-                                Phase{"decode of 16", "_decode_8k_batch16"}};
-constexpr const char* kBaseline = "InFlex-0000";
-
-bool belongs(const std::string& workload, const Phase& phase) { return workload.ends_with(phase.ending); }
-
-std::vector<Workload> load_era(const StudyContext& context, std::span<const char* const> names) {
-  std::vector<Workload> all;
-  for (const char* name : names) all.push_back(load_workload(context.library, name));
-  return all;
-}
-
-/// Of the designs that are optimal for an era the one in the middle when they are ordered by what they take for the
-/// language models (nobody can know the best when building for the era); some of the others; how far the worst is from
-/// the best.
-struct EraDesign {
-  InflexibleDesign design;
-  std::vector<InflexibleDesign> some;
-  double count = 0, spread = 1;
-};
-EraDesign design_of(const StudyContext& context, const Era& era, const std::vector<Workload>& models,
-                    const std::string& bandwidth) {
-  const InflexibleHardware hardware = hardware_under(context, bandwidth);
-  const InflexibleNetwork network(load_era(context, era.workloads));
-  const InflexibleDesign best = best_design(context, network, bandwidth);
-  std::vector<InflexibleNetwork> later;
-  for (const Workload& model : models) later.emplace_back(model);
-  std::vector<InflexibleDesign> all;
-  std::vector<double> means;
-  network.for_each_tie(hardware, best.cycles, [&](const InflexibleDesign& design) {
-    std::vector<double> cycles;
-    for (const InflexibleNetwork& model : later) cycles.push_back(model.cycles(design, hardware));
-    all.push_back(design);
-    means.push_back(geometric_mean(cycles));
-  });
-  return {middle_design(all, means), evenly_spaced(all, kTiesLookedAt), static_cast<double>(all.size()),
-          std::ranges::max(means) / std::ranges::min(means)};
-}
-
-struct EraUnder {
-  Era era;
-  std::string bandwidth;
-  EraDesign chosen;
-};
-std::vector<EraUnder> eras_under_bandwidths(const StudyContext& context, const std::vector<Workload>& models) {
-  std::vector<EraUnder> all;
-  for (const Era& era : kEras)
-    for (const char* bandwidth : kModelBandwidths) all.push_back({era, bandwidth, {}});
-  if (context.quick) all = {{kEras[0], kPaperBandwidth, {}}};
-  for_each_task(context, "inflexible designs", all.size(), [&](std::size_t i, const StudyContext& alone) {
-    all[i].chosen = design_of(alone, all[i].era, models, all[i].bandwidth);
-  });
-  return all;
-}
-
-/// One era under one bandwidth.
-class ModelTable {
- public:
-  ModelTable(const StudyContext& context, const Era& era, const std::string& bandwidth, const InflexibleDesign& design)
-      : designs_(DataTable{}) {
-    std::string name = fmt::format("opt_{}_{}", era.name, bandwidth);
-    std::ranges::replace(name, '.', '_');
-    const std::filesystem::path file = write_accelerator(context, design, name);
-    const auto change = [&](Sweep& sweep) {
-      sweep.accelerators = {file.string()};
-      for (const char* key : kBandwidthKeys) sweep.settings.push_back({key, half_of(bandwidth)});
-      if (context.quick) sweep.workloads.resize(1);
-    };
-    designs_ = run_study_sweep(context, "study_llm_future", change, fmt::format("{}_{}", era.name, bandwidth)).designs;
-  }
-
-  double cycles(const std::string& flexibility, const std::string& workload) const {
-    return designs_.number({{"flexibility", flexibility}, {"workload", workload}}, "runtime_cycles");
-  }
-  double speedup(const std::string& flexibility, const std::string& workload) const {
-    return cycles(kBaseline, workload) / cycles(flexibility, workload);
-  }
-  /// Geometric mean over the workloads of a phase.
-  double speedup(const std::string& flexibility, const Phase& phase) const {
-    std::vector<double> all;
-    for (const std::string& workload : workloads())
-      if (belongs(workload, phase)) all.push_back(speedup(flexibility, workload));
-    return geometric_mean(all);
-  }
-  std::vector<std::string> workloads() const { return designs_.values("workload"); }
-  std::vector<std::string> flexibilities() const { return designs_.values("flexibility"); }
-  double area(const std::string& flexibility) const {
-    return designs_.number(designs_.where({{"flexibility", flexibility}}).front(), "area_um2");
-  }
-  double area_percent(const std::string& flexibility) const { return 100 * (area(flexibility) / area(kBaseline) - 1); }
-  bool certified() const {
-    for (std::size_t row = 0; row < designs_.size(); ++row)
-      if (designs_.number(row, "certified") != 1) return false;
-    return true;
-  }
-
- private:
-  Rows designs_;
-};
 
 void add_model_gains(const ModelTable& table, const Era& era, const std::string& bandwidth, DataTable& gains,
                      StudyResult& result) {
@@ -223,7 +109,7 @@ StudyResult run_llm_future_study(const StudyContext& context) {
   bool certified = true;
   for (const EraUnder& one : eras_under_bandwidths(context, models)) {
     const auto& [era, bandwidth, chosen] = one;
-    const ModelTable table(context, era, bandwidth, chosen.design);
+    const ModelTable table(context, one);
     certified = certified && table.certified();
     const std::string which = fmt::format("{}'s networks{}", era.name, under(bandwidth));
     result.found("designs that are best for " + which, chosen.count);

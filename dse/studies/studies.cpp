@@ -26,11 +26,15 @@ const std::vector<Study>& all_studies() {
        run_ladder_study},
       {"llm-future", "beyond the papers", "older designs on prefill and decode of language models",
        run_llm_future_study},
+      {"enough", "beyond the papers", "the least flexibility within 1 % of all of it, by era, phase and bandwidth",
+       run_enough_study},
       {"fusion", "beyond the papers", "fused tiles as an axis of flexibility, by class and by chip", run_fusion_study},
       {"serving", "beyond the papers",
        "tokens per joule of a served language model, by class, chip and what stays on chip", run_serving_study},
       {"silicon", "beyond the papers", "kernels timed on a chip beside bound, roofline and prediction",
        run_silicon_study},
+      {"lacks", "beyond the papers", "which flexibility today's chips lack: one axis set free, or all",
+       run_lacks_study},
   };
   return studies;
 }

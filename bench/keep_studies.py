@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes all kept tables of results/studies by the program of one commit, with the pictures and the summary of docs.
+
+    bench/keep_studies.py WORK [--pliant build/ci/bin/pliant]
+
+Each study runs by itself below WORK (one thread); what an earlier call with the same commit finished there is not run
+again. results/studies/made_by.csv then says for each table the commit, the program's sources, the processor seconds and
+the SHA-256 of the table; a test compares. Sources and configurations must be committed, and the program built of them.
+"""
+
+import argparse
+import csv
+import hashlib
+import pathlib
+import resource
+import shutil
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KEPT, PICTURES = ROOT / "results" / "studies", ROOT / "docs" / "img" / "studies"
+COLUMNS = ["study", "commit", "sources", "cpu_seconds", "sha256"]
+# Tables that are kept beside a study's own.
+BESIDE = {"goma": "goma_certificates"}
+
+
+def told(*words):
+    return subprocess.run(words, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def committed():
+    """The commit, if nothing that can change a number differs from it."""
+    changed = [line[3:] for line in told("git", "status", "--porcelain").splitlines()]
+    free = ("docs/", "results/", "tests/", "bench/", "CHANGELOG.md", "README.md")
+    if other := [path for path in changed if not path.startswith(free)]:
+        raise SystemExit(f"not committed: {', '.join(other)}")
+    return told("git", "rev-parse", "--short=10", "HEAD").strip()
+
+
+def read(path):
+    if not path.exists():
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return {row["study"]: row for row in csv.DictReader(file)}
+
+
+def write(path, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def run(pliant, study, work):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([pliant, "study", study, "--threads", "1", "--png", "-o", work], check=True, cwd=ROOT,
+                   stdout=subprocess.DEVNULL)  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def keep(study, work):
+    shutil.copy(work / f"{study}.csv", KEPT)
+    if study in BESIDE:
+        shutil.copy(work / study / "figures" / f"{BESIDE[study]}.csv", KEPT)
+    for picture in (work / study / "figures").glob("*.png"):
+        if (PICTURES / picture.name).exists():
+            shutil.copy(picture, PICTURES)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("--pliant", default=str(ROOT / "build/ci/bin/pliant"))
+    arguments = parser.parse_args()
+    work = arguments.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    commit = committed()
+    sources = next(line.split()[1] for line in told(arguments.pliant, "--version").splitlines() if "sources" in line)
+    studies = [line.split()[0] for line in told(arguments.pliant, "study", "list").splitlines()]
+    done = {name: row for name, row in read(work / "made_by.csv").items() if row["commit"] == commit}
+    for study in studies:
+        if study not in done:
+            seconds = run(arguments.pliant, study, work)
+            table = hashlib.sha256((work / f"{study}.csv").read_bytes()).hexdigest()
+            done[study] = dict(zip(COLUMNS, (study, commit, sources, f"{seconds:.1f}", table)))
+            write(work / "made_by.csv", done.values())
+        print(f"{study}: {done[study]['cpu_seconds']} CPU s", flush=True)
+    for study in studies:
+        keep(study, work)
+    write(KEPT / "made_by.csv", [done[study] for study in studies])
+    (ROOT / "docs" / "studies" / "summary.md").write_text(told(arguments.pliant, "study", "summary"), encoding="utf-8")
+    print(f"all: {sum(float(row['cpu_seconds']) for row in done.values()) / 60:.1f} CPU min")
+
+
+if __name__ == "__main__":
+    main()
