@@ -33,7 +33,7 @@ std::string axes_of(const std::string& flexibility) {
 }
 
 /// Nothing counts too: the inflexible design itself may be fast enough.
-std::string cheapest(const ModelTable& table, const Phase& phase) {
+std::string cheapest(const ModelTable& table, const ModelPhase& phase) {
   const double wanted = kEnough * table.speedup(kEverything, phase);
   std::string best = kEverything;
   for (const std::string& flexibility : table.flexibilities())
@@ -48,7 +48,7 @@ Chart enough_chart(DataTable table) {
               std::move(table)};
   nlohmann::ordered_json bandwidths, phases;
   for (const char* bandwidth : kModelBandwidths) bandwidths.push_back(bandwidth_label(bandwidth));
-  for (const Phase& phase : kPhases) phases.push_back(phase.name);
+  for (const ModelPhase& phase : kPhases) phases.push_back(phase.name);
   const nlohmann::ordered_json x = {
       {"field", "bandwidth"}, {"type", "nominal"}, {"sort", bandwidths}, {"title", "DRAM, bytes per cycle"}};
   const nlohmann::ordered_json y = {{"field", "phase"}, {"type", "nominal"}, {"sort", phases}, {"title", nullptr}};
@@ -83,7 +83,7 @@ StudyResult run_enough_study(const StudyContext& context) {
   for (const EraUnder& one : eras_under_bandwidths(context, models)) {
     const ModelTable table(context, one, more_classes());
     certified = certified && table.certified();
-    for (const Phase& phase : kPhases) {
+    for (const ModelPhase& phase : kPhases) {
       if (context.quick && phase.name != kPhases[0].name) continue;
       const std::string where = fmt::format("{}, {}{}", one.era.name, phase.name, under(one.bandwidth));
       // A quick run has one workload of three.

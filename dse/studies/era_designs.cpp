@@ -70,7 +70,7 @@ ModelTable::ModelTable(const StudyContext& context, const EraUnder& one, const s
       run_study_sweep(context, "study_llm_future", change, fmt::format("{}_{}", one.era.name, one.bandwidth)).designs;
 }
 
-double ModelTable::speedup(const std::string& flexibility, const Phase& phase) const {
+double ModelTable::speedup(const std::string& flexibility, const ModelPhase& phase) const {
   std::vector<double> all;
   for (const std::string& workload : workloads())
     if (belongs(workload, phase)) all.push_back(speedup(flexibility, workload));

@@ -20,15 +20,15 @@ struct Era {
 };
 inline constexpr std::array<const char*, 4> kModelBandwidths = {"25.6", "102.4", kPaperBandwidth, kNoLimit};
 /// Phases by what the names of their workloads end in.
-struct Phase {
+struct ModelPhase {
   const char* name;
   const char* ending;
 };
-inline constexpr std::array kPhases = {Phase{"prefill", "_2k"}, Phase{"decode", "_decode_8k"},
-                                       Phase{"decode of 16", "_decode_8k_batch16"}};
+inline constexpr std::array kPhases = {ModelPhase{"prefill", "_2k"}, ModelPhase{"decode", "_decode_8k"},
+                                       ModelPhase{"decode of 16", "_decode_8k_batch16"}};
 inline constexpr const char* kBaseline = "InFlex-0000";
 
-inline bool belongs(const std::string& workload, const Phase& phase) { return workload.ends_with(phase.ending); }
+inline bool belongs(const std::string& workload, const ModelPhase& phase) { return workload.ends_with(phase.ending); }
 
 /// Of the designs that are optimal for an era the one in the middle when they are ordered by what they take for the
 /// language models (nobody can know the best when building for the era); some of the others; how far the worst is from
@@ -59,7 +59,7 @@ class ModelTable {
     return cycles(kBaseline, workload) / cycles(flexibility, workload);
   }
   /// Geometric mean over the workloads of a phase.
-  double speedup(const std::string& flexibility, const Phase& phase) const;
+  double speedup(const std::string& flexibility, const ModelPhase& phase) const;
   std::vector<std::string> workloads() const { return designs_.values("workload"); }
   std::vector<std::string> flexibilities() const { return designs_.values("flexibility"); }
   double area(const std::string& flexibility) const {

@@ -62,8 +62,7 @@ Chart lacks_chart(DataTable table) {
       {"encoding",
        {{"y", {{"field", "chip"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
         {"x", {{"field", "gain"}, {"type", "quantitative"}, {"scale", {{"zero", false}}}, {"title", "EDP divided by"}}},
-        {"color",
-         {{"field", "free"}, {"type", "nominal"}, {"sort", {"T", "O", "P", "S", "all"}}, {"title", "set free"}}},
+        {"color", {{"field", "free"}, {"type", "nominal"}, {"sort", {"T", "O", "P", "S"}}, {"title", "set free"}}},
         {"facet",
          {{"field", "network"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}, {"columns", 2}}}}}};
   return chart;

@@ -23,7 +23,7 @@ namespace {
 
 void add_model_gains(const ModelTable& table, const Era& era, const std::string& bandwidth, DataTable& gains,
                      StudyResult& result) {
-  for (const Phase& phase : kPhases)
+  for (const ModelPhase& phase : kPhases)
     for (const std::string& flexibility : table.flexibilities()) {
       if (flexibility == kBaseline) continue;
       const double speedup = table.speedup(flexibility, phase);
@@ -40,7 +40,7 @@ void add_model_gains(const ModelTable& table, const Era& era, const std::string&
 void add_model_ties(const StudyContext& context, const ModelTable& table, const EraUnder& one,
                     const std::vector<Workload>& models, DataTable& ties, StudyResult& result) {
   const std::vector<std::string> classes(kTieClasses.begin(), kTieClasses.end());
-  for (const Phase& phase : kPhases) {
+  for (const ModelPhase& phase : kPhases) {
     std::vector<InflexibleNetwork> networks;
     for (const Workload& model : models)
       if (belongs(model.name, phase)) networks.emplace_back(model);

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,21 @@ inline void expect_printed(const std::string& cell, const std::map<std::string, 
   const int decimals = point == std::string::npos ? 0 : static_cast<int>(digits.size() - point - 1);
   const double last_digit = std::pow(10, -decimals);
   EXPECT_NEAR(std::stod(digits), ours->second, 0.5 * last_digit * (1 + 1e-6)) << quantity;
+}
+
+/// "1.00, **1.58**, 2.53": least, median and most over designs that are equally good.
+inline void expect_three(const std::string& cell, const std::map<std::string, double>& kept, const std::string& before,
+                         const std::string& after, std::array<const char*, 3> words = {"least", "median", "most"}) {
+  std::string plain;
+  for (const char c : cell)
+    if (c != '*') plain += c;
+  std::istringstream numbers(plain);
+  std::string one;
+  for (const char* which : words) {
+    ASSERT_TRUE(std::getline(numbers, one, ',')) << cell;
+    one.erase(0, one.find_first_not_of(' '));
+    expect_printed(one, kept, before + which + after);
+  }
 }
 
 }  // namespace pliant

@@ -36,7 +36,7 @@ TEST(Completion, BashOffersWhatFits) {
   EXPECT_EQ(offered("pliant swe", 1), "sweep\n");
   EXPECT_EQ(offered("pliant map --accelerator eyer", 3), "eyeriss\n");
   EXPECT_EQ(offered("pliant map --accelerator npu --factor", 4), "--factorization\n");
-  EXPECT_EQ(offered("pliant design inflex", 2), "inflexible_alexnet\n");
+  EXPECT_EQ(offered("pliant design inflexible_a", 2), "inflexible_alexnet\n");
   EXPECT_EQ(offered("pliant count --mapper-op", 2), "\n");  // an option of map only
 }
 

@@ -87,21 +87,6 @@ TEST(StudyPages, FutureProofing) {
   EXPECT_EQ(rows, 8);
 }
 
-/// "1.00, **1.58**, 2.53": least, median and most over designs that are equally good.
-void expect_three(const std::string& cell, const std::map<std::string, double>& kept, const std::string& before,
-                  const std::string& after) {
-  std::string plain;
-  for (const char c : cell)
-    if (c != '*') plain += c;
-  std::istringstream numbers(plain);
-  std::string one;
-  for (const char* which : {"least", "median", "most"}) {
-    ASSERT_TRUE(std::getline(numbers, one, ',')) << cell;
-    one.erase(0, one.find_first_not_of(' '));
-    expect_printed(one, kept, before + which + after);
-  }
-}
-
 TEST(StudyPages, Ties) {
   const std::map<std::string, double> alexnet = kept_numbers("future-proofing");
   int rows = 0;
@@ -255,12 +240,6 @@ TEST(StudyPages, Serving) {
       expect_printed(row[2 + t], kept, fmt::format("{}, {}, {}: tokens/J", row[0], row[1], tensors[t]));
   }
   EXPECT_EQ(rows, 12);
-  for (const Cells& row : table_on_page("serving", "| class | tokens/J over 0000")) {
-    if (row[0].size() != 4 || row[0][0] == '-') continue;
-    expect_printed(row[1], kept, fmt::format("npu {}, batch 1: tokens/J over 0000", row[0]));
-    expect_printed(row[2], kept, fmt::format("npu {}, batch 16: tokens/J over 0000", row[0]));
-    expect_printed(row[3], kept, fmt::format("npu {}, batch 1: area over 0000", row[0]));
-  }
 }
 
 TEST(StudyPages, Silicon) {
