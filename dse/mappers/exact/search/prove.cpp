@@ -65,7 +65,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   // Where there are many, those with the least floors first; then, while there is effort, the next ones.
   std::optional<SpatialChoices> scouted, choices;
   std::shared_ptr<const FanoutLists> lists;  // of the fanouts, the same for all bands
-  if (!options.record_parts && state.incumbent.value < kInfinity) {
+  if (!options.record_parts) {
     SpatialChoices::LeftOut left_out = prover.left_out();
     left_out.beam = kBeam;
     left_out.most = kMostScouted;

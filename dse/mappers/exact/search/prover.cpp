@@ -70,7 +70,6 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
 double Prover::floor(double steps) const { return bounds_.floor(std::max(steps, resolved_.problem.busy_cycles)); }
 
 SpatialChoices::LeftOut Prover::left_out() {
-  if (state_.incumbent.value == kInfinity) return {};
   return {bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors),
           floors_.apply() ? &floors_ : nullptr, limits_.enough(state_.incumbent.value), &decided_};
 }
