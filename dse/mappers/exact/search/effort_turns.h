@@ -15,18 +15,25 @@ class EffortTurns {
 
   /// In units of about a nanosecond; 0: no limit.
   EffortTurns(const SearchLimits& limits, std::uint64_t effort)
-      : limits_(limits), all_(effort > 0 ? effort : kNoLimit) {}
+      : limits_(&limits), all_(effort > 0 ? effort : kNoLimit) {}
+
+  /// A limit of its own for what comes next.
+  EffortTurns from_here(std::uint64_t effort) const {
+    EffortTurns turns(*limits_, effort);
+    turns.before_ = limits_->effort;
+    return turns;
+  }
 
   /// From here on until this share of all effort is used.
   void begin(double until_share) {
-    begin_ = limits_.effort;
-    end_ = all_ == kNoLimit ? kNoLimit : static_cast<std::uint64_t>(until_share * static_cast<double>(all_));
+    begin_ = limits_->effort;
+    end_ = all_ == kNoLimit ? kNoLimit : before_ + static_cast<std::uint64_t>(until_share * static_cast<double>(all_));
   }
   /// What is left of this share of the turn.
   std::uint64_t left(double share) const {
     if (all_ == kNoLimit) return kNoLimit;
     if (end_ <= begin_) return 0;
-    const std::uint64_t used = limits_.effort;
+    const std::uint64_t used = limits_->effort;
     const auto most = begin_ + static_cast<std::uint64_t>(share * static_cast<double>(end_ - begin_));
     return most > used ? most - used : 0;
   }
@@ -44,8 +51,8 @@ class EffortTurns {
   }
 
  private:
-  const SearchLimits& limits_;
-  std::uint64_t all_, begin_ = 0, end_ = 0;
+  const SearchLimits* limits_;
+  std::uint64_t all_, before_ = 0, begin_ = 0, end_ = 0;
 };
 
 }  // namespace pliant::exact

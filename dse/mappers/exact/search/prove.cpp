@@ -24,13 +24,18 @@ namespace {
 /// Unrollings of several fanouts are taken to be many from so many ways to split the dims on.
 constexpr double kManySplits = 1e6;
 
-/// So many unrollings are listed at once, at most; and how far their floors may be above the least there is, or above
-/// those that were listed before: further where these were few.
-constexpr std::size_t kMostAtOnce = 65'536, kFewAtOnce = 4'096;
+/// So many unrollings are listed at once, at most. Before that a few with the least floors, with so much effort: the
+/// mapping that they give leaves fewer of the others to list.
+constexpr std::size_t kMostAtOnce = 65'536, kFirstAtOnce = 64;
+constexpr std::uint64_t kEffortOfFirst = 400'000'000;
+
+/// How far their floors may be above the least there is, or above those that were listed before: further where these
+/// were few.
+constexpr double kFirstBand = 1.1, kNextBand = 1.1, kWiderBand = 1.3;
+constexpr std::size_t kFewAtOnce = 4'096;
 
 /// Before that, a first look at so many with low floors, found along so many branches of each fanout.
 constexpr std::size_t kMostScouted = 32, kBeam = 4;
-constexpr double kFirstBand = 1.1, kNextBand = 1.1, kWiderBand = 1.3;
 
 bool may_be_many(const Task& task, const Problem& problem) {
   if (std::popcount(problem.fanouts) < 2) return false;
@@ -77,7 +82,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
       choices = std::move(scouted);  // they are few, and all
   }
   ListedBefore listed;
-  std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kMostAtOnce;
+  std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kFirstAtOnce;
   double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
   for (bool more = true; more;) {
     SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out();
@@ -95,7 +100,12 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     state.close_unlisted(choices->dear());
     std::vector<std::uint32_t> all(choices->size());
     std::iota(all.begin(), all.end(), 0);
-    prover.run(*choices, std::move(all));
+    if (most != kFirstAtOnce || !choices->has_floors()) {
+      prover.run(*choices, std::move(all));
+    } else if (most = kMostAtOnce; !prover.try_first(*choices, std::move(all), kEffortOfFirst)) {
+      listed = {};
+      continue;
+    }
     if (const double steps = choices->unlisted(); steps < kInfinity)
       state.close_unlisted(options.record_parts ? prover.floor(steps) : prover.sharper_floor(steps));
     const double rest = choices->unlisted_floor();

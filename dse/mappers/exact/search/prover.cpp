@@ -172,6 +172,17 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   state_.out_of_effort |= leave(undecided, ClosedBy::kSearch) && std::ranges::any_of(undecided, spent);
 }
 
+bool Prover::try_first(const SpatialChoices& choices, std::vector<std::uint32_t> mine, std::uint64_t effort) {
+  const double undecided = state_.undecided;
+  const bool out_of_effort = state_.out_of_effort;
+  const EffortTurns whole = std::exchange(turns_, turns_.from_here(effort));
+  run(choices, std::move(mine));
+  turns_ = whole;
+  turns_.begin(1);
+  state_.out_of_effort = out_of_effort;
+  return std::exchange(state_.undecided, undecided) == undecided;
+}
+
 void Prover::record(const Candidate& candidate, ClosedBy by) const {
   if (state_.record == nullptr) return;
   const double bound = std::min(candidate.bound, state_.incumbent.value);

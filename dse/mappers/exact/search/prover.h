@@ -44,6 +44,9 @@ class Prover {
   void dive_into(const SpatialChoices& fastest);
   /// Some choices of a list. What the dive has found of the fastest serves the first one, too.
   void run(const SpatialChoices& choices, std::vector<std::uint32_t> mine);
+  /// The same with so much effort at most, for the mapping that it finds: false where something is left undecided,
+  /// which is then as if nothing had been looked at.
+  bool try_first(const SpatialChoices& choices, std::vector<std::uint32_t> mine, std::uint64_t effort);
 
  private:
   /// The last turn, of so little of all effort, does not end before all is used.

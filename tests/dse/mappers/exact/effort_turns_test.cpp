@@ -29,6 +29,19 @@ TEST(EffortTurns, ATurnLastsUntilItsShareOfAllIsUsed) {
   EXPECT_EQ(turns.left(1), 100u);
 }
 
+TEST(EffortTurns, ALimitOfItsOwnBeginsHere) {
+  SearchLimits limits{SearchOptions{}};
+  const EffortTurns whole(limits, 0);
+  limits.effort = 5000;
+  EffortTurns turns = whole.from_here(1000);
+  turns.begin(0.5);
+  EXPECT_EQ(turns.left(1), 500u);
+  limits.effort = 5400;
+  EXPECT_EQ(turns.left(1), 100u);
+  turns.begin(1);
+  EXPECT_EQ(turns.left(1), 600u);
+}
+
 TEST(EffortTurns, WithoutALimitNoTurnEnds) {
   SearchLimits limits{SearchOptions{}};
   EffortTurns turns(limits, 0);
