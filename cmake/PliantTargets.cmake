@@ -95,7 +95,8 @@ function(pliant_add_benchmarks folder)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} "${source}")
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${PLIANT_BATCHES})
-    target_link_libraries(${name} PRIVATE pliant_dse_cli pliant_options benchmark::benchmark benchmark::benchmark_main)
+    target_link_libraries(${name} PRIVATE pliant_dse_answers pliant_options benchmark::benchmark
+                          benchmark::benchmark_main)
   endforeach()
 endfunction()
 

@@ -109,6 +109,38 @@ Arguments::Arguments(std::string_view command, GivenOptions given, std::vector<s
               most_words == 0 ? "options only" : fmt::format("what {} --help says", command_));
 }
 
+Arguments read_arguments(std::string_view command, const std::vector<std::string>& line, int most_words) {
+  const std::vector<OptionInfo> options = options_of(command);
+  GivenOptions given;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const std::string& text = line[i];
+    if (text == "--") {
+      words.insert(words.end(), line.begin() + static_cast<std::ptrdiff_t>(i) + 1, line.end());
+      break;
+    }
+    if (text.size() < 2 || text[0] != '-') {
+      words.push_back(text);
+      continue;
+    }
+    const bool is_long = text[1] == '-';
+    const std::size_t end = is_long ? std::min(text.find('='), text.size()) : 2;
+    const std::string name = text.substr(0, end);
+    const auto option = std::ranges::find_if(
+        options, [&](const OptionInfo& o) { return is_long ? name.substr(2) == o.name : name[1] == o.letter; });
+    if (option == options.end()) throw unknown_option(command, is_long ? name : text);
+    std::vector<std::string>& values = given[std::string(option->name)];
+    if (end < text.size()) {
+      values.push_back(text.substr(is_long ? end + 1 : end));
+    } else if (option->kind != OptionKind::kFlag) {
+      if (i + 1 == line.size() || line[i + 1].starts_with("--"))
+        throw bad_option(fmt::format("pliant {}", command), name, "no value", std::string(placeholder(option->kind)));
+      values.push_back(line[++i]);
+    }
+  }
+  return {command, std::move(given), std::move(words), most_words};
+}
+
 const OptionInfo& Arguments::info(std::string_view option) const {
   const auto found = std::ranges::find(options_, option, &OptionInfo::name);
   if (found == options_.end()) throw std::logic_error(fmt::format("{} has no option {}", command_, option));

@@ -61,6 +61,10 @@ class Arguments {
   std::vector<std::string> words_;
 };
 
+/// A line such as `--accelerator eyeriss --set=rows=8 -o DIR word`; after `--` everything is a word. No guessing: an
+/// abbreviation that works today is an error when a longer option appears.
+Arguments read_arguments(std::string_view command, const std::vector<std::string>& line, int most_words);
+
 /// "1s", "250ms", "2m", "0.5": seconds; nullopt when it is no duration.
 std::optional<double> parse_seconds(std::string_view text);
 

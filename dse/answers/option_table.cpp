@@ -244,6 +244,11 @@ std::vector<OptionInfo> options_of(std::string_view command) {
   return found;
 }
 
+bool takes_option(std::string_view command, std::string_view option) {
+  return option == kHelp.name ||
+         std::ranges::any_of(kOptions, [&](const OptionInfo& o) { return o.name == option && takes(o, command); });
+}
+
 std::string_view json_key_of(std::string_view command, std::string_view option) {
   const auto found =
       std::ranges::find_if(kOptions, [&](const OptionInfo& o) { return o.name == option && takes(o, command); });

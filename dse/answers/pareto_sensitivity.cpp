@@ -8,7 +8,6 @@
 #include <set>
 
 #include "dse/answers/dataset_sweep.h"
-#include "dse/answers/shipped_configs.h"
 
 namespace pliant {
 namespace {
@@ -23,12 +22,10 @@ double column_number(const DataTable& table, const std::string& column, std::siz
 
 }  // namespace
 
-ParetoSensitivity::ParetoSensitivity(const Arguments& arguments, const std::filesystem::path& dataset,
-                                     const DataTable& table, std::vector<DatasetFrontiers::Goal> goals)
-    : table_(table),
-      goals_(std::move(goals)),
-      remap_(arguments.has("remap")),
-      library_(shipped_configs().value_or("configs")) {
+ParetoSensitivity::ParetoSensitivity(const Library& library, const Arguments& arguments,
+                                     const std::filesystem::path& dataset, const DataTable& table,
+                                     std::vector<DatasetFrontiers::Goal> goals)
+    : table_(table), goals_(std::move(goals)), remap_(arguments.has("remap")), library_(library) {
   auto figures = parse_uncertain(*arguments.text("uncertain"));
   if (const auto* what = std::get_if<std::string>(&figures))
     throw arguments.bad("--uncertain", *what, "LEVEL.key N%, comma-separated, such as DRAM.read_pj 30%, Buffer.* 20%");

@@ -18,8 +18,8 @@ namespace pliant {
 
 class ParetoSensitivity {
  public:
-  ParetoSensitivity(const Arguments& arguments, const std::filesystem::path& dataset, const DataTable& table,
-                    std::vector<DatasetFrontiers::Goal> goals);
+  ParetoSensitivity(const Library& library, const Arguments& arguments, const std::filesystem::path& dataset,
+                    const DataTable& table, std::vector<DatasetFrontiers::Goal> goals);
 
   std::size_t corners() const { return corners_.size(); }
   bool searched_again() const { return remap_; }
@@ -41,7 +41,7 @@ class ParetoSensitivity {
   const DataTable& table_;
   std::vector<DatasetFrontiers::Goal> goals_;
   bool remap_ = false;
-  Library library_;
+  const Library& library_;
   std::unique_ptr<Repricing> repricing_;
   std::vector<Corner> corners_;
 };

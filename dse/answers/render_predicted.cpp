@@ -6,7 +6,6 @@
 #include "core/input/prediction_block.h"
 #include "dse/answers/render_cost.h"
 #include "dse/answers/render_physical.h"
-#include "dse/answers/shipped_configs.h"
 
 namespace pliant {
 namespace {
@@ -22,11 +21,10 @@ std::string proof_of(const SearchResult& result) {
 
 }  // namespace
 
-PredictionFigures read_prediction_of(const TaskWords& words, const Accelerator& accelerator) {
+PredictionFigures read_prediction_of(const Library& library, const TaskWords& words, const Accelerator& accelerator) {
   std::vector<Setting> settings;
   for (const std::string& text : words.settings) settings.push_back(parse_setting(text));
-  const auto prediction =
-      load_prediction(Library(shipped_configs().value_or("configs")), words.accelerator, settings, accelerator);
+  const auto prediction = load_prediction(library, words.accelerator, settings, accelerator);
   if (!prediction)
     throw bad_option(words.command, "--predict", fmt::format("{} has no `prediction` block", accelerator.name),
                      "an accelerator with one, or --set prediction.overhead=3us and the like");

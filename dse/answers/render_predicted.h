@@ -13,7 +13,7 @@
 namespace pliant {
 
 /// The prediction of --accelerator; InputError when its file has none.
-PredictionFigures read_prediction_of(const TaskWords& words, const Accelerator& accelerator);
+PredictionFigures read_prediction_of(const Library& library, const TaskWords& words, const Accelerator& accelerator);
 
 /// What no kernel beats, and what a good one takes: two lines.
 std::string predicted_text(const SearchedLayer& searched, const PredictedOptimum& best);

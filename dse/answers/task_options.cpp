@@ -8,7 +8,6 @@
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
-#include "dse/answers/shipped_configs.h"
 #include "dse/import/open.h"
 
 namespace pliant {
@@ -31,8 +30,6 @@ Accelerator load_chosen_accelerator(const Library& library, std::string_view com
                                     const std::optional<std::string>& conventions) {
   return with_chosen_rules(library, command, open_accelerator(library, name, settings), flexibility, conventions);
 }
-
-Library shipped_library() { return Library(shipped_configs().value_or("configs")); }
 
 }  // namespace
 
@@ -106,22 +103,20 @@ Factorization read_factorization(const std::string& name, std::string_view comma
   return *rule;
 }
 
-Accelerator read_accelerator(const Arguments& arguments) {
+Accelerator read_accelerator(const Library& library, const Arguments& arguments) {
   const auto name = arguments.text("accelerator");
   if (!name) throw arguments.missing("accelerator", "a shipped name or a file");
-  return load_chosen_accelerator(shipped_library(), arguments.command(), *name, arguments.settings(),
+  return load_chosen_accelerator(library, arguments.command(), *name, arguments.settings(),
                                  arguments.text("flexibility"), arguments.text("conventions"));
 }
 
-Layer read_layer(const Arguments& arguments) {
+Layer read_layer(const Library& library, const Arguments& arguments) {
   const auto text = arguments.text("layer");
   if (!text) throw arguments.missing("layer", "a layer in place, a file, or a name with --workload");
   std::optional<Workload> workload;
-  if (const auto name = arguments.text("workload")) workload = open_workload(shipped_library(), *name);
+  if (const auto name = arguments.text("workload")) workload = open_workload(library, *name);
   return resolve_layer(*text, workload ? &*workload : nullptr);
 }
-
-Workload read_workload(const std::string& name) { return open_workload(shipped_library(), name); }
 
 TaskWords task_words(const Arguments& arguments) {
   TaskWords words;
@@ -138,8 +133,7 @@ TaskWords task_words(const Arguments& arguments) {
   return words;
 }
 
-std::vector<ReadTask> read_tasks(const TaskWords& words) {
-  const Library library = shipped_library();
+std::vector<ReadTask> read_tasks(const Library& library, const TaskWords& words) {
   Task base;
   base.objective = read_objective(words.objective, words.command);
   base.factorization = read_factorization(words.factorization, words.command);

@@ -42,16 +42,13 @@ Objective read_objective(const std::string& name, std::string_view command);
 /// The rules `pfm`, `ruby-s`, ... by name; InputError otherwise.
 Factorization read_factorization(const std::string& name, std::string_view command);
 /// --accelerator with --set, --flexibility and --conventions.
-Accelerator read_accelerator(const Arguments& arguments);
+Accelerator read_accelerator(const Library& library, const Arguments& arguments);
 /// --layer, with the names of --workload when it is given; InputError when there is no --layer.
-Layer read_layer(const Arguments& arguments);
+Layer read_layer(const Library& library, const Arguments& arguments);
 
 TaskWords task_words(const Arguments& arguments);
 
-/// A shipped name or a file.
-Workload read_workload(const std::string& name);
-
 /// InputError for everything that is wrong with the words.
-std::vector<ReadTask> read_tasks(const TaskWords& words);
+std::vector<ReadTask> read_tasks(const Library& library, const TaskWords& words);
 
 }  // namespace pliant

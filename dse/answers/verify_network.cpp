@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "costmodel/report.h"
-#include "dse/answers/shipped_configs.h"
 #include "dse/import/open.h"
 #include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/residency/residency.h"
@@ -24,9 +23,9 @@ constexpr double kSame = 1e-9;
 
 class NetworkClaims {
  public:
-  NetworkClaims(const std::string& file, const TaskWords& words, const std::vector<ReadTask>& tasks,
-                const json& network, const ProofOptions& proof)
-      : file_(file), words_(words), tasks_(tasks), network_(network), proof_(proof) {
+  NetworkClaims(const Library& library, const std::string& file, const TaskWords& words,
+                const std::vector<ReadTask>& tasks, const json& network, const ProofOptions& proof)
+      : library_(library), file_(file), words_(words), tasks_(tasks), network_(network), proof_(proof) {
     goal_.objective = tasks.front().task.objective;
     if (network.contains("deadline_cycles")) goal_.most_cycles = number(network, "deadline_cycles");
   }
@@ -98,7 +97,7 @@ class NetworkClaims {
     TaskWords words = words_;
     words.layer = step["layer"].get<std::string>();
     for (const json& setting : step.value("set", json::array())) words.settings.push_back(setting.get<std::string>());
-    const Task task = read_tasks(words).front().task;
+    const Task task = read_tasks(library_, words).front().task;
     if (step.contains("runs")) return check_runs(step, task, counts[row]);
     double energy = 0, cycles = 0;
     for (const json& part : step.value("parts", json::array())) {
@@ -219,7 +218,7 @@ class NetworkClaims {
     bool certified = false;
     double optimum = 0, bound = 0;
     if (residency) {
-      const Workload workload = open_workload(Library(shipped_configs().value_or("configs")), *words_.workload);
+      const Workload workload = open_workload(library_, *words_.workload);
       std::vector<Task> rows;
       for (const ReadTask& read : tasks_) rows.push_back(read.task);
       const auto take = [&](const auto& best) {
@@ -249,6 +248,7 @@ class NetworkClaims {
       verdict.proof = "proven again by another search";
   }
 
+  const Library& library_;
   const std::string& file_;
   const TaskWords& words_;
   const std::vector<ReadTask>& tasks_;
@@ -261,10 +261,10 @@ class NetworkClaims {
 
 }  // namespace
 
-std::vector<VerifiedClaim> verify_network(const std::string& file, const TaskWords& words,
+std::vector<VerifiedClaim> verify_network(const Library& library, const std::string& file, const TaskWords& words,
                                           const std::vector<ReadTask>& tasks, const json& network,
                                           const ProofOptions& proof) {
-  return NetworkClaims(file, words, tasks, network, proof).run();
+  return NetworkClaims(library, file, words, tasks, network, proof).run();
 }
 
 }  // namespace pliant

@@ -21,7 +21,7 @@ struct VerifiedClaim {
 
 /// Every mapping is judged and priced again, the sums are summed again, and the bounds of the whole are proven by
 /// another search of the mapper `exact`. `file` is named in what is wrong with the JSON itself.
-std::vector<VerifiedClaim> verify_network(const std::string& file, const TaskWords& words,
+std::vector<VerifiedClaim> verify_network(const Library& library, const std::string& file, const TaskWords& words,
                                           const std::vector<ReadTask>& tasks, const nlohmann::json& network,
                                           const ProofOptions& proof);
 

@@ -7,14 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "dse/answers/arguments.h"
+
 namespace pliant {
 
 /// Exit codes: 0 done, 2 bad input (located and explained on err), 3 no legal mapping.
 struct Command {
   std::string_view name;
   std::string_view summary;  ///< one line of `pliant --help`
-  /// args without the program's and the command's name; `--help` among them prints help with an example.
-  int (*run)(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
+  /// Of what is about the program itself; nullptr: dse/answers answers it.
+  int (*run)(const Arguments& arguments, std::ostream& out) = nullptr;
+  int most_words = 0;  ///< of `run`
 };
 const std::vector<Command>& commands();
 

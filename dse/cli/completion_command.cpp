@@ -12,30 +12,9 @@
 #include "dse/answers/option_table.h"
 #include "dse/answers/shipped_configs.h"
 #include "dse/cli/command.h"
-#include "dse/cli/command_line.h"
 
 namespace pliant {
 namespace {
-
-constexpr const char* kCompletionUsage = R"usage(usage: pliant completion SHELL
-
-Prints a script that completes commands, options and shipped names in bash, zsh or fish.
-
-examples:
-  eval "$(pliant completion bash)"                  # in ~/.bashrc
-  source <(pliant completion zsh)                   # in ~/.zshrc, after compinit
-  pliant completion fish | source                   # in ~/.config/fish/config.fish
-
-)usage";
-
-constexpr const char* kManUsage = R"(usage: pliant man
-
-Prints the manual page, which holds the options of every command.
-
-example:
-  pliant man | man -l -
-
-)";
 
 /// The names of the files of one kind that are shipped: `accelerators`, `workloads` or `sweeps`.
 std::string shipped_names(const char* kind) {
@@ -146,43 +125,39 @@ std::string roff(std::string_view text) {
 
 }  // namespace
 
-int completion_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  return run_command({"completion", kCompletionUsage, 1}, args, out, err, [&](const Arguments& arguments) {
-    const std::string shell = arguments.word().value_or("");
-    if (shell == "bash") {
-      out << bash_script();
-    } else if (shell == "zsh") {
-      out << "autoload -U +X bashcompinit && bashcompinit\n" << bash_script();
-    } else if (shell == "fish") {
-      out << fish_script();
-    } else {
-      throw shell.empty() ? arguments.bad("", "no shell", "bash, zsh or fish")
-                          : arguments.unknown("", "shell", shell, {"bash", "zsh", "fish"});
-    }
-    return 0;
-  });
+int completion_command(const Arguments& arguments, std::ostream& out) {
+  const std::string shell = arguments.word().value_or("");
+  if (shell == "bash") {
+    out << bash_script();
+  } else if (shell == "zsh") {
+    out << "autoload -U +X bashcompinit && bashcompinit\n" << bash_script();
+  } else if (shell == "fish") {
+    out << fish_script();
+  } else {
+    throw shell.empty() ? arguments.bad("", "no shell", "bash, zsh or fish")
+                        : arguments.unknown("", "shell", shell, {"bash", "zsh", "fish"});
+  }
+  return 0;
 }
 
-int man_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  return run_command({"man", kManUsage, 0}, args, out, err, [&](const Arguments&) {
-    out << fmt::format(".TH PLIANT 1 \"\" \"Pliant {}\" \"User Commands\"\n", version())
-        << ".SH NAME\npliant \\- explore tensor accelerators with flexibility as a choice\n"
-           ".SH SYNOPSIS\n.B pliant\n.I COMMAND\n[options]\n";
-    for (const Command& command : commands()) {
-      out << fmt::format(".SH {}\n{}.\n", roff(fmt::format("pliant {}", command.name)), roff(command.summary));
-      for (const OptionInfo& option : options_of(command.name)) {
-        const std::string letter = option.letter == '\0' ? "" : fmt::format("\\-{}, ", option.letter);
-        out << fmt::format(".TP\n.B {}\\-\\-{}", letter, roff(option.name));
-        if (const auto value = placeholder(option.kind); !value.empty()) out << fmt::format(" {}", value);
-        out << "\n" << roff(option.help);
-        if (!option.fallback.empty()) out << fmt::format(" (default {})", roff(option.fallback));
-        out << "\n";
-      }
+int man_command(const Arguments&, std::ostream& out) {
+  out << fmt::format(".TH PLIANT 1 \"\" \"Pliant {}\" \"User Commands\"\n", version())
+      << ".SH NAME\npliant \\- explore tensor accelerators with flexibility as a choice\n"
+         ".SH SYNOPSIS\n.B pliant\n.I COMMAND\n[options]\n";
+  for (const Command& command : commands()) {
+    out << fmt::format(".SH {}\n{}.\n", roff(fmt::format("pliant {}", command.name)), roff(command.summary));
+    for (const OptionInfo& option : options_of(command.name)) {
+      const std::string letter = option.letter == '\0' ? "" : fmt::format("\\-{}, ", option.letter);
+      out << fmt::format(".TP\n.B {}\\-\\-{}", letter, roff(option.name));
+      if (const auto value = placeholder(option.kind); !value.empty()) out << fmt::format(" {}", value);
+      out << "\n" << roff(option.help);
+      if (!option.fallback.empty()) out << fmt::format(" (default {})", roff(option.fallback));
+      out << "\n";
     }
-    out << ".SH EXIT STATUS\n0: done. 1: something is wrong with the data. 2: bad input, which is named. 3: no mapping "
-           "exists. 4: an audit could not decide everything. 130: interrupted.\n";
-    return 0;
-  });
+  }
+  out << ".SH EXIT STATUS\n0: done. 1: something is wrong with the data. 2: bad input, which is named. 3: no mapping "
+         "exists. 4: an audit could not decide everything. 130: interrupted.\n";
+  return 0;
 }
 
 }  // namespace pliant

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <iosfwd>
-#include <string>
-#include <vector>
+
+#include "dse/answers/arguments.h"
 
 namespace pliant {
 
-int completion_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
-int man_command(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
+int completion_command(const Arguments& arguments, std::ostream& out);
+int man_command(const Arguments& arguments, std::ostream& out);
 
 }  // namespace pliant

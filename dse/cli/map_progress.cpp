@@ -2,12 +2,11 @@
 #include "dse/cli/map_progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
+#include <ostream>
 
 #include "dse/answers/text_table.h"
 
@@ -27,9 +26,7 @@ std::string progress_text(std::size_t number, std::size_t layers, const std::str
 MapProgress::MapProgress(std::ostream& err, std::size_t layers, bool shown, const Clock& clock)
     : err_(err), layers_(layers), shown_(shown), clock_(clock) {}
 
-MapProgress::MapProgress(std::ostream& err, std::size_t layers)
-    : MapProgress(err, layers, &err == &std::cerr && ::isatty(STDERR_FILENO) != 0, real_clock()) {
-  if (!shown_) return;
+MapProgress::MapProgress(std::ostream& err, std::size_t layers) : MapProgress(err, layers, true, real_clock()) {
   ticker_ = std::jthread([this](const std::stop_token& over) {
     while (!over.stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));

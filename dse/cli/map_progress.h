@@ -16,7 +16,7 @@ namespace pliant {
 class MapProgress {
  public:
   MapProgress(std::ostream& err, std::size_t layers, bool shown, const Clock& clock);
-  /// Shows nothing unless `err` is the standard error output and that is a terminal; there it draws itself.
+  /// Draws itself, ten times a second.
   MapProgress(std::ostream& err, std::size_t layers);
   ~MapProgress() { clear(); }
   MapProgress(const MapProgress&) = delete;

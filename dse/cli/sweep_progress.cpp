@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "dse/answers/json_schema.h"
+#include "dse/answers/progress_text.h"
 
 namespace pliant {
 namespace {
@@ -23,18 +23,6 @@ std::size_t terminal_columns() {
 }
 
 }  // namespace
-
-std::string readable_seconds(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string best_text(const SweepProgress::Best& best) {
-  return fmt::format("best {} {:.5g} ({}, design {}: {})", best.column, best.value, best.workload, best.design_id,
-                     best.label);
-}
 
 void SweepProgressView::clear_bar() {
   if (bar_width_ > 0) out_ << "\r" << std::string(bar_width_, ' ') << "\r";

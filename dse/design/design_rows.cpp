@@ -17,7 +17,7 @@ DesignRows::DesignRows(const Sweep& sweep, const DistinctLayers& layers, const G
   }
 }
 
-OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, const std::vector<Answer>& answers,
+OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, const std::vector<PoolAnswer>& answers,
                               const std::vector<std::optional<DesignRow::Serving>>& served,
                               const Constraint::Lookup& lookup, TaskPool& pool) const {
   OpenedDesign opened;
@@ -27,13 +27,13 @@ OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, 
   invalid.status = TaskStatus::kInvalidDesign;
   invalid.reason = design->problem;
   const auto nothing = std::make_shared<const TaskResult>(std::move(invalid));
-  const std::vector<Answer> of_layers = has_networks_ ? pool.answer(*design, alone_) : answers;
+  const std::vector<PoolAnswer> of_layers = has_networks_ ? pool.answer(*design, alone_) : answers;
   bool complete = true, within_limits = true;
   for (std::size_t w = 0; w < sweep_.workloads.size(); ++w) {
     const Workload& workload = sweep_.workloads[w];
     const std::size_t first = opened.layers.size();
     for (std::size_t l = 0; l < workload.layers.size(); ++l) {
-      const Answer& answer = of_layers[alone_.workloads[w][l].layer];
+      const PoolAnswer& answer = of_layers[alone_.workloads[w][l].layer];
       opened.layers.push_back({design->key, workload.name, static_cast<std::int32_t>(l), workload.layers[l].count,
                                names_[w][l], design->accelerator, answer.result ? answer.result : nothing, answer.key});
     }

@@ -26,7 +26,7 @@ class DesignRows {
   /// `lookup` gives what limits may name besides results. From an answer for each distinct layer; they have none when
   /// the design contradicts itself. The layers of networks that were asked as a whole are asked here.
   /// `served`: by workload, empty where none is.
-  OpenedDesign make(const std::shared_ptr<const DesignPoint>& design, const std::vector<Answer>& answers,
+  OpenedDesign make(const std::shared_ptr<const DesignPoint>& design, const std::vector<PoolAnswer>& answers,
                     const std::vector<std::optional<DesignRow::Serving>>& served, const Constraint::Lookup& lookup,
                     TaskPool& pool) const;
 

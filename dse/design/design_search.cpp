@@ -222,7 +222,7 @@ class DesignSearch {
 
   void round() {
     std::vector<NodePtr> batch;
-    std::vector<Question> questions;
+    std::vector<PoolQuestion> questions;
     std::vector<std::shared_ptr<const DesignPoint>> held;  // what the questions are about
     std::vector<Asked> asked;
     while (!queue_.empty() && batch.size() < kBatch) {
@@ -263,8 +263,8 @@ class DesignSearch {
       }
       batch.push_back(std::move(node));
     }
-    const std::vector<Answer> answers = pool_.answer(questions);
-    if (std::ranges::any_of(answers, [](const Answer& answer) { return !answer.result; })) {
+    const std::vector<PoolAnswer> answers = pool_.answer(questions);
+    if (std::ranges::any_of(answers, [](const PoolAnswer& answer) { return !answer.result; })) {
       return interrupt(batch);
     }
     std::size_t next = 0, next_asked = 0;
@@ -328,7 +328,7 @@ class DesignSearch {
     if (options_.proven != nullptr) keep_proof(one, outcome_.boxes.back());
   }
 
-  void decide_design(NodePtr node, const std::vector<Answer>& answers, std::size_t& next) {
+  void decide_design(NodePtr node, const std::vector<PoolAnswer>& answers, std::size_t& next) {
     PointDesign& one = node->designs->front();
     for (const PointDesign::Search& search : one.searches) points_.note(one, search, answers[next++], *node->designs);
     // A design that turns out to be no better than one found needs no rows.

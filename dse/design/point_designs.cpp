@@ -225,7 +225,7 @@ void PointDesigns::plan_few(PointDesign& one) {
     if (!one.answers[i].result && one.searches.size() < most) one.searches.push_back({i, std::nullopt});
 }
 
-void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, const PoolAnswer& answer,
                         std::vector<PointDesign>& designs) {
   const std::size_t layer = search.layer;
   if (layers_.networks[layer] != nullptr) return note_whole(one, search, answer, designs);
@@ -255,7 +255,7 @@ void PointDesigns::note(PointDesign& one, const PointDesign::Search& search, con
   if (!search.bound) one.answers[layer] = answer;
 }
 
-void PointDesigns::note_whole(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+void PointDesigns::note_whole(PointDesign& one, const PointDesign::Search& search, const PoolAnswer& answer,
                               std::vector<PointDesign>& designs) {
   const std::size_t layer = search.layer;
   const TaskResult& result = *answer.result;

@@ -30,7 +30,7 @@ class PointDesigns {
   /// where they say that it cannot, all its best mappings; where no mapping is known, a few.
   void plan(PointDesign& one, const FoundDesigns& found);
   /// Notes the answer of a search, and what it proves for the designs of the point that allow less.
-  void note(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+  void note(PointDesign& one, const PointDesign::Search& search, const PoolAnswer& answer,
             std::vector<PointDesign>& designs);
 
  private:
@@ -38,7 +38,7 @@ class PointDesigns {
   const ReachedBounds& reached(PointDesign& one) const;
   bool plan_lines(PointDesign& one, const FoundDesigns& found);
   bool plan_bounds(PointDesign& one, std::size_t measure, const FoundDesigns& found);
-  void note_whole(PointDesign& one, const PointDesign::Search& search, const Answer& answer,
+  void note_whole(PointDesign& one, const PointDesign::Search& search, const PoolAnswer& answer,
                   std::vector<PointDesign>& designs);
   bool will_be_opened(PointDesign& one, const FoundDesigns& found);
   void plan_few(PointDesign& one);

@@ -44,7 +44,7 @@ BoxProof proof_of(const PointDesign& one, TrimmedProof few, ProvenBounds& proven
 }
 
 bool PointDesign::complete() const {
-  return std::ranges::all_of(answers, [](const Answer& answer) { return answer.result != nullptr; });
+  return std::ranges::all_of(answers, [](const PoolAnswer& answer) { return answer.result != nullptr; });
 }
 
 LayerBounds PointDesign::of_rows() const {

@@ -42,7 +42,7 @@ struct PointDesign {
   LayerBounds bounds;                                       ///< of every mapping that it can run
   ServingBounds serving{};                                  ///< bounds; where `served` is there, the figures
   std::vector<std::optional<DesignRow::Serving>> served{};  ///< by workload; empty: not asked yet
-  std::vector<Answer> answers;                              ///< by distinct layer; empty where it was not asked yet
+  std::vector<PoolAnswer> answers;                          ///< by distinct layer; empty where it was not asked yet
   /// By distinct layer: the best mapping of a design of this point that allows more; may be null.
   std::vector<std::shared_ptr<const TaskResult>> above;
   std::vector<std::optional<bool>> runs;  ///< by distinct layer: can this design run that mapping? Empty: not tried

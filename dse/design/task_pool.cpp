@@ -41,7 +41,7 @@ TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_
       mapper_(make_mapper(sweep.mapper)) {}
 
 /// Who knows the best mapping needs no bound. Otherwise the answer depends on where the search begins and ends.
-TaskPool::Named TaskPool::name(const Question& question) {
+TaskPool::Named TaskPool::name(const PoolQuestion& question) {
   if (question.network != nullptr) {
     Named whole{question, namer_.key(*question.design, *question.network), {}};
     if (!question.bound) return whole;
@@ -80,7 +80,7 @@ std::shared_ptr<const TaskResult> TaskPool::recall(const Named& asked) {
   return result;
 }
 
-TaskResult TaskPool::solve(const Question& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const {
+TaskResult TaskPool::solve(const PoolQuestion& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const {
   if (asked.network == nullptr)
     return solve_task(BoundMapper(*mapper_, asked.bound), sweep_, *asked.design, *asked.layer, kThreadsOfCaller, stop);
   if (!asked.bound) return solve_network(*mapper_, sweep_, *asked.design, *asked.network, kThreadsOfCaller, stop);
@@ -100,7 +100,7 @@ void TaskPool::search(std::vector<Named>& open) {
     tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t i) {
       if (stop_.stop_requested()) return;
       Named& one = open[i];
-      const Question& asked = one.question;
+      const PoolQuestion& asked = one.question;
       TaskResult result = solve(asked, mappers, learnt[i]);
       // A search that was stopped has only an accident to show, unless it had its proof already.
       if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
@@ -118,10 +118,10 @@ void TaskPool::search(std::vector<Named>& open) {
   }
 }
 
-std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
-  std::vector<Answer> answers;
+std::vector<PoolAnswer> TaskPool::answer(const std::vector<PoolQuestion>& questions) {
+  std::vector<PoolAnswer> answers;
   std::vector<Named> named;
-  for (const Question& question : questions) {
+  for (const PoolQuestion& question : questions) {
     named.push_back(name(question));
     answers.push_back({named.back().key, nullptr});
   }
@@ -147,7 +147,7 @@ std::vector<Answer> TaskPool::answer(const std::vector<Question>& questions) {
       if (one.result) keep(one);
     left = std::move(waiting);
   }
-  for (Answer& answer : answers)
+  for (PoolAnswer& answer : answers)
     if (const auto known = known_.find(answer.key); known != known_.end()) answer.result = known->second;
   return answers;
 }
@@ -158,9 +158,9 @@ void TaskPool::keep(const Named& answered) {
   if (answered.by_use && result->status == TaskStatus::kSolved) known_by_use_.emplace(*answered.by_use, result);
 }
 
-std::vector<Answer> TaskPool::answer(const DesignPoint& design, const DistinctLayers& layers) {
-  if (!design.accelerator) return std::vector<Answer>(layers.layers.size());
-  std::vector<Question> questions;
+std::vector<PoolAnswer> TaskPool::answer(const DesignPoint& design, const DistinctLayers& layers) {
+  if (!design.accelerator) return std::vector<PoolAnswer>(layers.layers.size());
+  std::vector<PoolQuestion> questions;
   for (std::size_t i = 0; i < layers.layers.size(); ++i)
     questions.push_back({&design, layers.layers[i].get(), layers.networks[i]});
   return answer(questions);

@@ -21,14 +21,14 @@ namespace pliant {
 
 /// The best mapping of a layer on a design, or the best of a workload that is asked as a whole, or a line below it; all
 /// outlive the pool's work on it.
-struct Question {
+struct PoolQuestion {
   const DesignPoint* design = nullptr;
   const Layer* layer = nullptr;
   const Workload* network = nullptr;   ///< null: the layer
   std::optional<BoundSearch> bound{};  ///< when a bound is enough
 };
 
-struct Answer {
+struct PoolAnswer {
   TaskKey key;
   std::shared_ptr<const TaskResult> result;
 };
@@ -39,9 +39,9 @@ class TaskPool {
   TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_token stop);
 
   /// In the order of the questions. After a stop the answers may lack results.
-  std::vector<Answer> answer(const std::vector<Question>& questions);
+  std::vector<PoolAnswer> answer(const std::vector<PoolQuestion>& questions);
   /// Every layer on one design; answers lack results when the design has no accelerator.
-  std::vector<Answer> answer(const DesignPoint& design, const DistinctLayers& layers);
+  std::vector<PoolAnswer> answer(const DesignPoint& design, const DistinctLayers& layers);
 
   std::int64_t solved() const { return solved_; }
   std::int64_t reused() const { return reused_; }
@@ -50,16 +50,16 @@ class TaskPool {
  private:
   /// A question under its own name, and under that of all questions with the same mappings at the same costs.
   struct Named {
-    Question question;
+    PoolQuestion question;
     TaskKey key;
     std::optional<TaskKey> by_use{};
     bool only_bounds = false;  ///< the best mapping was not asked for
     std::shared_ptr<const TaskResult> result{};
     bool is_line() const { return question.network != nullptr && question.bound; }
   };
-  Named name(const Question& question);
+  Named name(const PoolQuestion& question);
   std::shared_ptr<const TaskResult> recall(const Named& asked);
-  TaskResult solve(const Question& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const;
+  TaskResult solve(const PoolQuestion& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const;
   void search(std::vector<Named>& open);
   void keep(const Named& answered);
 

@@ -10,6 +10,7 @@ from typing import Any
 from pliant import _core
 from pliant._html import rows_html
 from pliant._inputs import Accelerator, Layer, Source, Workload, load_accelerator, load_layer, load_workload
+from pliant._search import _on_main_thread
 from pliant._tables import Table
 
 
@@ -141,7 +142,7 @@ def command(*words: str) -> dict[str, Any]:
     """
     from pliant._errors import CommandFailed
 
-    code, said, complaints, is_json = _core.command(list(words))
+    code, said, complaints, is_json = _core.command(list(words), _on_main_thread())
     if code not in (0, 3) or (is_json and not said):
         raise CommandFailed(code, complaints or said)
     answer: dict[str, Any] = json.loads(said) if is_json else {"text": said}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `pliant count` as scripts see it: JSON, exit codes, messages.
-#include "dse/cli/count_command.h"
 
 #include <gtest/gtest.h>
 

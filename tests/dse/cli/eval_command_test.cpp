@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/cli/eval_command.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/cli/flexion_command.h"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,9 @@
 #include <set>
 #include <sstream>
 
+#include "dse/answers/arguments.h"
 #include "dse/cli/command.h"
-#include "dse/cli/read_arguments.h"
+#include "dse/cli/usages.h"
 #include "dse/mappers/mapper.h"
 #include "dse/sweep/sweep_keys.h"
 #include "support/ran_command.h"
@@ -89,12 +90,41 @@ TEST(OptionTable, MisspeltOptionsAreAnsweredWithTheNearest) {
   EXPECT_NE(answer({"map", "--seed", "1", "--seed", "2"}).find("--seed: given twice"), std::string::npos);
 }
 
+TEST(OptionTable, LinesAreReadAsPeopleWriteThem) {
+  const Arguments said =
+      read_arguments("query", {"data", "--sort=-area_um2", "--where", "a == b", "--where=c > -1", "--limit", "3"}, 1);
+  EXPECT_EQ(said.words(), std::vector<std::string>{"data"});
+  EXPECT_EQ(said.text("sort"), "-area_um2");
+  EXPECT_EQ(said.texts("where"), (std::vector<std::string>{"a == b", "c > -1"}));
+  EXPECT_EQ(said.whole("limit"), 3u);
+  EXPECT_FALSE(said.has("json"));
+  EXPECT_EQ(read_arguments("query", {"data", "--sort", "-area_um2"}, 1).text("sort"), "-area_um2");
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"-o", "x"}, {"-ox"}, {"--output=x"}})
+    EXPECT_EQ(read_arguments("sweep", line, 1).text("output"), "x");
+  EXPECT_EQ(read_arguments("show", {"--json", "--", "--layer", "-"}, 2).words(),
+            (std::vector<std::string>{"--layer", "-"}));
+  EXPECT_EQ(read_arguments("show", {"layer", "-"}, 2).words().back(), "-");
+  const auto mistake = [](const std::vector<std::string>& line) -> std::string {
+    try {
+      read_arguments("map", line, 0);
+    } catch (const InputError& error) {
+      return error.diagnostics().front().text();
+    }
+    return "none";
+  };
+  EXPECT_EQ(mistake({"--seed"}), "pliant map: --seed: no value; expected N");
+  EXPECT_EQ(mistake({"--layer", "--json"}), "pliant map: --layer: no value; expected TEXT");
+  EXPECT_EQ(mistake({"--json=yes"}), "pliant map: --json: `yes`; expected no value");
+  EXPECT_EQ(mistake({"-x"}), "pliant map: -x: unknown option; expected an option of pliant map --help");
+  EXPECT_NE(mistake({"--accel", "eyeriss"}).find("--accel: unknown option"), std::string::npos);  // no guessing
+}
+
 std::string options_page() {
   std::string page =
       "# Options\n\nEvery option of every command, from the one table in `dse/answers/option_table.cpp`. A test "
       "compares "
-      "this "
-      "page with it.\nA duration is a number with `ms`, `s`, `m` or `h`; a plain number is seconds, and 0 means no "
+      "this page with it.\nA duration is a number with `ms`, `s`, `m` or `h`; a plain number is seconds, and 0 means "
+      "no "
       "limit.\n";
   for (const Command& command : commands())
     page +=

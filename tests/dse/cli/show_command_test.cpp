@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dse/cli/show_command.h"
 
 #include <gtest/gtest.h>
 

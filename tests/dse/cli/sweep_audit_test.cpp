@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "dse/answers/shard_option.h"
-#include "dse/cli/read_arguments.h"
 #include "support/ran_command.h"
 #include "support/temporary_folder.h"
 

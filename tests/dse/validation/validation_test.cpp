@@ -13,10 +13,10 @@
 #include <sstream>
 
 #include "core/input/diagnostics.h"
-#include "dse/cli/validate_command.h"
 #include "dse/validation/reference_bookkeeping.h"
 #include "dse/validation/timeloop_vectors.h"
 #include "dse/validation/vectors.h"
+#include "support/ran_command.h"
 
 namespace pliant {
 namespace {
@@ -196,23 +196,17 @@ TEST(Validation, BadFilesAreExplained) {
   EXPECT_NE(refused(written("d.json", quickflow("Eyeriss", "I", "DRAM", "Z"))).find("has no dim Z"), std::string::npos);
 }
 
-struct Ran {
-  int code;
-  std::string out, err;
-};
-Ran run(const std::vector<std::string>& args) {
-  setenv("PLIANT_CONFIGS", PLIANT_SOURCE_DIR "/configs", 1);
-  std::ostringstream out, err;
-  const int code = validate_command(args, out, err);
-  return {code, out.str(), err.str()};
+Ran validate(std::vector<std::string> args) {
+  args.insert(args.begin(), "validate");
+  return run(args);
 }
 
 TEST(ValidateCommand, PrintsTheVerdict) {
-  const Ran good = run({(kData / "oracle_imperfect.jsonl").string()});
+  const Ran good = validate({(kData / "oracle_imperfect.jsonl").string()});
   EXPECT_EQ(good.code, 0) << good.err;
   EXPECT_NE(good.out.find("55 vectors, 0 mismatches, 55 excused"), std::string::npos) << good.out;
   EXPECT_NE(good.out.find("padded"), std::string::npos);
-  const Ran listed = run({(kData / "oracle_imperfect.jsonl").string(), "--excused"});
+  const Ran listed = validate({(kData / "oracle_imperfect.jsonl").string(), "--excused"});
   EXPECT_NE(listed.out.find("excused differences"), std::string::npos);
 }
 
@@ -220,11 +214,11 @@ TEST(ValidateCommand, AMismatchEndsWithOne) {
   json wrong = records("oracle_perfect.jsonl").front();
   wrong["results"]["cycles"] = 1;
   const std::string file = written("wrong.jsonl", wrong.dump()).string();
-  const Ran text = run({file});
+  const Ran text = validate({file});
   EXPECT_EQ(text.code, 1);
   EXPECT_NE(text.out.find("1 vectors, 1 mismatches, 0 excused"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("cycles"), std::string::npos);
-  const Ran as_json = run({file, "--json", "--excused"});
+  const Ran as_json = validate({file, "--json", "--excused"});
   EXPECT_EQ(as_json.code, 1);
   const json parsed = json::parse(as_json.out);
   EXPECT_EQ(parsed.at("schema"), 3);
@@ -233,10 +227,10 @@ TEST(ValidateCommand, AMismatchEndsWithOne) {
 }
 
 TEST(ValidateCommand, BadArguments) {
-  EXPECT_EQ(run({}).code, 2);
-  EXPECT_EQ(run({"--nonsense"}).code, 2);
-  EXPECT_EQ(run({"absent.jsonl"}).code, 2);
-  EXPECT_EQ(run({"--help"}).code, 0);
+  EXPECT_EQ(validate({}).code, 2);
+  EXPECT_EQ(validate({"--nonsense"}).code, 2);
+  EXPECT_EQ(validate({"absent.jsonl"}).code, 2);
+  EXPECT_EQ(validate({"--help"}).code, 0);
 }
 
 }  // namespace
