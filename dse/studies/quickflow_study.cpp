@@ -95,6 +95,8 @@ void found_distances(const std::map<std::string, std::vector<double>>& by_mapper
 Chart distance_chart(std::string name, std::string title, DataTable table) {
   Chart chart{std::move(name), std::move(title), {}, std::move(table)};
   chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 60}}},
+                {"width", 240},
+                {"height", 220},
                 {"encoding",
                  {{"x", {{"field", "kernel"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
                   {"y",
@@ -103,7 +105,7 @@ Chart distance_chart(std::string name, std::string title, DataTable table) {
                     {"scale", {{"type", "log"}}},
                     {"title", "EDP, proven optimum = 1"}}},
                   {"color", {{"field", "mapper"}, {"type", "nominal"}, {"title", nullptr}}},
-                  {"row", {{"field", "accelerator"}, {"title", nullptr}}}}}};
+                  {"column", {{"field", "accelerator"}, {"title", nullptr}}}}}};
   return chart;
 }
 

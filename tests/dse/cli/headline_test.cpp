@@ -47,8 +47,8 @@ TEST(Headline, BertBesideTheBestInflexibleDesign) {
 
 /// `pliant design inflexible_npu_mobilenet` finds this one of 1,088,640 in half a minute; here it is only priced.
 TEST(Headline, MobileNetBesideTheBestInflexibleDesign) {
-  std::vector<std::string> words = {"--accelerator", "npu_wired", "--workload", "mobilenet_v2", "--flexibility",
-                                    "InFlex-0000"};
+  std::vector<std::string> words = {"--accelerator", "npu_wired",     "--workload",
+                                    "mobilenet_v2",  "--flexibility", "InFlex-0000"};
   for (const char* setting :
        {"row_dim=[C]", "col_dim=[M]", "depthwise_row=[C]", "depthwise_col=[P]", "tile_m=192", "tile_c=384", "tile_p=28",
         "tile_q=28", "outer=[P, Q, M, C, R, S]", "inner=[C, P, Q, M, R, S]", "unit=[M, C, R, S, P, Q]"})

@@ -49,7 +49,15 @@ const std::vector<Point>& points() {
       {"conclusions under a factor of 3 in area", "area.md", {"each overhead off by up to 3"}},
       {"the distribution network is left out", "area.md", {"| Benes network |", "9.85 %"}},
       {"power of flexible designs", "area.md", {"2.03 times InFlex's"}},
-      {"reconfiguration between layers", "area.md", {"255 bits", "19,694", "reconfiguration.png"}}};
+      {"reconfiguration between layers", "area.md", {"255 bits", "19,694", "reconfiguration.png"}},
+      {"classes, residency and fused tiles", "fusion.md", {"F hardly overlaps", "fusion_classes.png"}},
+      {"LLMs on a real design, tokens/J, error bars", "serving.md", {"serving_classes.png", "when energies are off"}},
+      {"iso-area", "serving.md", {"9.8 % more", "| 0000 with as much area |"}},
+      {"the cheapest partial flexibility, by era", "enough.md", {"enough.png", "No case needs O"}},
+      {"which flexibility today's chips lack", "lacks.md", {"lacks.png", "What they lack is F"}},
+      {"the README's headline uses a hand-written design", "../design-search.md", {"`inflexible_npu_bert`"}},
+      {"peers on their inputs, by one command", "../../results/peers.md", {"bench/peers_table.py"}},
+      {"kept tables of one commit", "README.md", {"made_by.csv"}}};
   return all;
 }
 
