@@ -15,6 +15,7 @@
 #include "dse/design/point_designs.h"
 #include "dse/design/search_pace.h"
 #include "dse/design/served_nodes.h"
+#include "dse/design/shared_designs.h"
 #include "dse/design/task_pool.h"
 #include "dse/design/trimmed_proof.h"
 #include "dse/sweep/deadline.h"
@@ -221,6 +222,7 @@ class DesignSearch {
   };
 
   void round() {
+    hear_others();
     std::vector<NodePtr> batch;
     std::vector<PoolQuestion> questions;
     std::vector<std::shared_ptr<const DesignPoint>> held;  // what the questions are about
@@ -280,6 +282,13 @@ class DesignSearch {
     }
     outcome_.interrupted = options_.stop.stop_requested() && !queue_.empty();
     report();
+  }
+
+  /// What other shards have found closes boxes of this one; whether it is told in time changes what is searched only.
+  void hear_others() {
+    if (options_.others == nullptr) return;
+    for (const auto& [design, values] : options_.others->news())
+      if (values.size() == sweep_->goals->minimize.size()) found_.add(design, values);
   }
 
   void interrupt(std::vector<NodePtr>& batch) {
@@ -345,6 +354,7 @@ class DesignSearch {
           one.design, one.answers, one.served,
           [&](const std::string& name) { return space_.value(one.design_id, name); }, pool_);
       if (opened.within_limits) found_.add(opened.design_id, opened.values);
+      if (opened.within_limits && options_.others != nullptr) options_.others->tell(opened.design_id, opened.values);
       outcome_.boxes.push_back({node.box, one.design_id, 1, ClosedBy::kOpened, one.area_um2, opened.values, -1, {}});
       if (options_.proven != nullptr) keep_proof(one, outcome_.boxes.back());
       outcome_.opened.push_back(std::move(opened));

@@ -23,6 +23,8 @@
 
 namespace pliant {
 
+class SharedDesigns;
+
 /// Why nothing in a box has to be looked at any more.
 enum class ClosedBy : std::uint8_t {
   kBeaten,       ///< a design found is nowhere worse than the box's bounds
@@ -62,7 +64,8 @@ struct DesignSearchOptions {
   double gap = 0;   ///< a box is closed when a design found is worse by at most this share
   /// Only the boxes of one shard: nothing is proven about the others, but the answers of its searches are in the store.
   Shard shard;
-  ProvenBounds* proven = nullptr;  ///< keeps what a certificate needs
+  SharedDesigns* others = nullptr;  ///< of a shard: what it tells the others and is told
+  ProvenBounds* proven = nullptr;   ///< keeps what a certificate needs
   std::stop_token stop;
   std::function<void(const DesignProgress&)> on_progress;
 };

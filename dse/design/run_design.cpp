@@ -11,10 +11,12 @@
 #include "core/input/source_text.h"
 #include "dse/design/design_certificate.h"
 #include "dse/design/guessed_designs.h"
+#include "dse/design/shared_designs.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/content_hash.h"
 #include "dse/results/part_file.h"
 #include "dse/sweep/dataset_lock.h"
+#include "dse/sweep/source_hash.h"
 
 namespace pliant {
 
@@ -128,6 +130,12 @@ DesignFrontier run_design(const Library& library, const Sweep& sweep, const Desi
   ProvenBounds proven;
   DesignSearchOptions search = options.search;
   if (!options.certificate.empty()) search.proven = &proven;
+  std::optional<SharedDesigns> others;
+  if (shard.count > 1 && search.proven == nullptr) {
+    others.emplace(options.dataset / "shards", shard,
+                   design_manifest(library, sweep, search.gap).sweep_sha256 + std::string(source_hash()));
+    search.others = &*others;
+  }
   DesignFrontier found = search_designs(library, sweep, search, &store);
   if (found.interrupted && manifest && !found.frontier.empty()) {
     // What was found so far can be looked at; the same command replaces it.

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
+#include "dse/design/shared_designs.h"
 #include "support/design_spaces.h"
 #include "support/proof_agreement.h"
 
@@ -241,6 +243,55 @@ TEST(DesignSearch, ShardsLeaveTheirAnswersToTheWholeSearch) {
   ASSERT_EQ(whole.frontier.size(), alone.frontier.size());
   for (std::size_t k = 0; k < whole.frontier.size(); ++k)
     EXPECT_EQ(whole.opened[whole.frontier[k]].values, alone.opened[alone.frontier[k]].values);
+}
+
+/// One after the other, each hears all that those before it found.
+TEST(DesignSearch, ShardsThatHearOfEachOtherSearchLess) {
+  const Library library(PLIANT_SOURCE_DIR "/configs");
+  std::int64_t alone = 0, together = 0;
+  for (const std::uint64_t seed : {3, 5, 8}) {
+    const tests::ScratchFolder folder("design_shared");
+    const tests::RandomSpace space = tests::random_space(library, seed, folder.path(), 200);
+    DesignSearchOptions options;
+    options.threads = 1;
+    const DesignFrontier expected = search_designs(library, space.sweep, options, nullptr);
+    TaskStore store(folder.path() / "cache", true);
+    for (options.shard = {0, 4}; options.shard.index < 4; ++options.shard.index) {
+      options.others = nullptr;
+      alone += search_designs(library, space.sweep, options, nullptr).progress.solved;
+      SharedDesigns others(folder.path() / "shards", options.shard, "question", 0);
+      options.others = &others;
+      const DesignFrontier part = search_designs(library, space.sweep, options, &store);
+      EXPECT_EQ(part.progress.decided, part.progress.designs);
+      together += part.progress.solved;
+    }
+    options.shard = {};
+    options.others = nullptr;
+    const DesignFrontier whole = search_designs(library, space.sweep, options, &store);
+    ASSERT_EQ(whole.frontier.size(), expected.frontier.size());
+    for (std::size_t k = 0; k < whole.frontier.size(); ++k)
+      EXPECT_EQ(whole.opened[whole.frontier[k]].values, expected.opened[expected.frontier[k]].values);
+  }
+  EXPECT_LT(together, alone);
+}
+
+TEST(SharedDesigns, OnlyFilesOfTheSameQuestionAreHeard) {
+  const tests::ScratchFolder folder("shared_designs");
+  {
+    SharedDesigns first(folder.path(), {0, 3}, "a", 0);
+    first.tell(7, {1.0 / 3, 2});
+    SharedDesigns second(folder.path(), {1, 3}, "a", 0), stranger(folder.path(), {2, 3}, "b", 0);
+    stranger.tell(9, {0, 0});
+    EXPECT_EQ(second.news(), (std::vector<SharedDesigns::Told>{{7, {1.0 / 3, 2}}}));
+    EXPECT_TRUE(second.news().empty());  // told once
+    EXPECT_TRUE(stranger.news().empty());
+    first.tell(8, {1, 1});
+    EXPECT_EQ(second.news(), (std::vector<SharedDesigns::Told>{{8, {1, 1}}}));
+    EXPECT_TRUE(first.news().empty());
+  }
+  std::ofstream(folder.path() / "found-0-of-3.json") << R"({"question": "a", "designs": [["x"], 3]})";
+  std::ofstream(folder.path() / "found-1-of-3.json") << "{";
+  EXPECT_TRUE(SharedDesigns(folder.path(), {2, 3}, "a", 0).news().empty());
 }
 
 }  // namespace
