@@ -47,6 +47,15 @@ std::optional<std::string> expected_instead(OptionKind kind, const std::string& 
   }
 }
 
+/// "s3://bucket/folder": would else become a folder `s3:` of this machine.
+bool is_address(std::string_view text) {
+  const std::size_t colon = text.find("://");
+  return colon != std::string_view::npos && colon > 0 &&
+         std::ranges::all_of(text.substr(0, colon), [](char c) { return (c >= 'a' && c <= 'z') || c == '3'; });
+}
+
+constexpr const char* kInsteadOfAddress = "a file or folder of this machine; a bucket that is mounted is one";
+
 }  // namespace
 
 InputError bad_option(std::string_view command, std::string option, std::string what, std::string expected,
@@ -100,10 +109,14 @@ Arguments::Arguments(std::string_view command, GivenOptions given, std::vector<s
     if (flag && !values.empty()) throw bad("--" + name, fmt::format("`{}`", shorten(values[0], 60)), "no value");
     if (!flag && values.empty()) throw bad("--" + name, "no value", "one");
     if (option->kind != OptionKind::kTexts && values.size() > 1) throw bad("--" + name, "given twice", "one value");
-    for (const std::string& text : values)
+    for (const std::string& text : values) {
+      if (is_address(text)) throw bad("--" + name, fmt::format("`{}`", shorten(text, 60)), kInsteadOfAddress);
       if (auto expected = expected_instead(option->kind, text))
         throw bad("--" + name, fmt::format("`{}`", shorten(text, 60)), std::move(*expected));
+    }
   }
+  for (const std::string& word : words_)
+    if (is_address(word)) throw bad("", fmt::format("`{}`", shorten(word, 60)), kInsteadOfAddress);
   if (words_.size() > static_cast<std::size_t>(most_words))
     throw bad("", fmt::format("`{}` is one word too many", shorten(words_[static_cast<std::size_t>(most_words)], 60)),
               most_words == 0 ? "options only" : fmt::format("what {} --help says", command_));

@@ -119,6 +119,14 @@ TEST(OptionTable, LinesAreReadAsPeopleWriteThem) {
   EXPECT_NE(mistake({"--accel", "eyeriss"}).find("--accel: unknown option"), std::string::npos);  // no guessing
 }
 
+TEST(OptionTable, ObjectStorageIsRefusedAndNotTakenForAFolder) {
+  const std::string instead = "; expected a file or folder of this machine; a bucket that is mounted is one\n";
+  EXPECT_EQ(run({"sweep", "demo", "-o", "s3://bucket/demo"}).err,
+            "pliant sweep: --output: `s3://bucket/demo`" + instead);
+  EXPECT_EQ(run({"pareto", "gs://bucket/demo"}).err, "pliant pareto: `gs://bucket/demo`" + instead);
+  EXPECT_EQ(run({"show", "layer", "gemm:M=2,N=2,K=2"}).code, 0);
+}
+
 std::string options_page() {
   std::string page =
       "# Options\n\nEvery option of every command, from the one table in `dse/answers/option_table.cpp`. A test "
