@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <random>
 #include <utility>
@@ -18,11 +17,9 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
+#include "dse/audit/every_mapping.h"
 #include "dse/audit/lower_bound.h"
 #include "dse/audit/run_floor.h"
-#include "flex/mapspace/count.h"
-#include "flex/mapspace/legal_count.h"
-#include "flex/mapspace/legal_walk.h"
 
 namespace pliant::audit {
 
@@ -38,7 +35,9 @@ class Audit {
         task_(certificate.task),
         options_(options),
         problem_(task_.layer, task_.accelerator),
-        rules_(task_.layer, task_.accelerator, task_.flexibility, task_.factorization) {
+        rules_(task_.layer, task_.accelerator, task_.flexibility, task_.factorization),
+        priced_problem_(task_.layer, task_.accelerator),
+        nest_(priced_problem_) {
     report_.parts.resize(certificate.parts.size());
     report_.optimum = kInfinity;
   }
@@ -50,7 +49,7 @@ class Audit {
       count_choices();
       // Pricing all mappings takes longer than most bounds do: spaces that are not tiny are enumerated only where the
       // bounds leave something open.
-      if (!enumerate(kGlance, std::min(options_.enumerate, kTiny))) check_choices();
+      if (!enumerate()) check_choices();
     }
     for (const PartAudit& part : report_.parts) report_.checked += part.checked;
     report_.seconds = seconds();
@@ -229,73 +228,52 @@ class Audit {
   }
 
   static constexpr double kMostSteps = 1e18;
-  static constexpr LegalCountLimits kGlance{5'000, 100'000}, kThorough{50'000, 50'000'000};
-  static constexpr std::uint64_t kTiny = 2'000;  ///< mappings
+  static constexpr std::uint64_t kTiny = 2'000;          ///< mappings
+  static constexpr std::uint64_t kStepsPerMapping = 50;  ///< partial mappings that are looked at for one
 
-  /// Legal mappings, or with padding all that the slots allow; nullopt: very many.
-  std::optional<BigCount> count_mappings(const LegalCountLimits& limits) const {
-    if (task_.factorization == Factorization::kPadding)
-      return map_space_size(task_.layer, task_.accelerator, task_.flexibility, task_.factorization).total();
-    return count_legal_mappings(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, limits);
+  /// The least value of the mappings of a choice; nullopt: there are more than the limits allow.
+  std::optional<double> priced(EveryMapping& every, const Claimed& claim, EveryMapping::Limits& limits) {
+    double least = kInfinity;
+    const bool all = every.visit(choices_.unrollings[claim.unrolling], choices_.keeps[claim.kept], limits,
+                                 [&](const Mapping& mapping) {
+                                   if (!mapping.padded.empty()) {
+                                     least = std::min(least, value_of(task_, mapping));
+                                     return;
+                                   }
+                                   nest_.load(flatten(priced_problem_, mapping));
+                                   least = std::min(least, task_value(task_, nest_.price()));
+                                 });
+    return all ? std::optional(least) : std::nullopt;
+  }
+  static double value_of(const pliant::Task& task, const Mapping& mapping) {
+    return task_value(task, price(task.layer, task.accelerator, mapping).totals);
   }
 
-  /// 4. Small map-spaces: every mapping is priced.
-  bool enumerate(const LegalCountLimits& limits, std::uint64_t most) {
-    if (most == 0) return false;
-    const std::optional<BigCount> size = count_mappings(limits);
-    if (!size || *size > most) return false;
-    std::map<std::pair<Factors, Kept>, double> least;
-    Nest nest(problem_);
-    for_each_legal_mapping([&](const Mapping& mapping) {
-      const double value =
-          task_value(task_, mapping.padded.empty() ? priced(nest, mapping)
-                                                   : price(task_.layer, task_.accelerator, mapping).totals);
-      double& of_choice =
-          least.try_emplace({unrolling_of(rules_, mapping), kept_of(rules_, mapping)}, kInfinity).first->second;
-      of_choice = std::min(of_choice, value);
-      report_.optimum = std::min(report_.optimum, value);
-      ++report_.mappings_enumerated;
-    });
+  /// 4. Tiny map-spaces: every mapping is priced.
+  bool enumerate() {
+    const std::uint64_t most = std::min(options_.enumerate, kTiny);
+    if (claims_.size() > most) return false;
+    EveryMapping::Limits limits{most, most * kStepsPerMapping};
+    EveryMapping every(task_, rules_);
+    std::vector<double> values;
     for (const Claimed& claim : claims_) {
-      const auto found = least.find({choices_.unrollings[claim.unrolling], choices_.keeps[claim.kept]});
-      const double value = found == least.end() ? kInfinity : found->second;
-      note(claim, {value, Means::kEnumeration});
-      if (falls_below(value, claim.lower_bound))
-        wrong(fmt::format("part {}: a mapping has the value {:.12g}, below {:.12g}", claim.part + 1, value,
-                          claim.lower_bound));
-      if (found != least.end()) least.erase(found);
+      const std::optional<double> value = priced(every, claim, limits);
+      if (!value) return false;
+      values.push_back(*value);
     }
-    // What is left belongs to no part; what is certified must hold there too.
-    for (const auto& [choice, value] : least) {
-      const bool slow = slow_ != nullptr && is_slow(slow_from_, least_steps(task_, choice.first));
-      if (falls_below(value, slow ? slow_->lower_bound : certificate_.lower_bound))
-        wrong(fmt::format("outside all parts a mapping has the value {:.12g}", value));
+    for (std::size_t i = 0; i < claims_.size(); ++i) {
+      note(claims_[i], {values[i], Means::kEnumeration});
+      compare(claims_[i], values[i]);
+      report_.optimum = std::min(report_.optimum, values[i]);
     }
+    report_.mappings_enumerated = most - limits.mappings;
     return true;
   }
 
-  template <typename Visit>
-  void for_each_legal_mapping(const Visit& visit) const {
-    struct Visitor {
-      const MapSpace& space;
-      const Visit& visit_mapping;
-      bool go_on() { return true; }
-      Walk chains_placed(const Candidate&, double) { return Walk::kInto; }
-      void kept(int, TensorSet) {}
-      void ordered(int, const LoopOrder&) {}
-      bool visit(const Candidate& candidate) {
-        visit_mapping(space.mapping(candidate));
-        return true;
-      }
-    };
-    const MapSpace space(task_.layer, task_.accelerator, task_.flexibility, task_.factorization);
-    Visitor visitor{space, visit};
-    LegalWalk(space, visitor).run();
-  }
-
-  Totals priced(Nest& nest, const Mapping& mapping) const {
-    nest.load(flatten(problem_, mapping));
-    return nest.price();
+  void compare(const Claimed& claim, double value) {
+    if (falls_below(value, claim.lower_bound))
+      wrong(fmt::format("part {}: a mapping has the value {:.12g}, below {:.12g}", claim.part + 1, value,
+                        claim.lower_bound));
   }
 
   void note(const Claimed& claim, const ChoiceBound::Result& found) {
@@ -320,6 +298,7 @@ class Audit {
     });
     const ChoiceBound bound(task_, problem_, rules_);
     std::mutex noting;
+    std::vector<std::size_t> open;
     std::atomic<bool> late{false};
     const auto one = [&](std::size_t i) {
       if (options_.stop.stop_requested() || (options_.seconds > 0 && seconds() > options_.seconds)) late = true;
@@ -328,20 +307,14 @@ class Audit {
       const ChoiceBound::Result found =
           bound.of(choices_.unrollings[claim.unrolling], choices_.keeps[claim.kept], claim.lower_bound, options_.nodes);
       const std::scoped_lock lock(noting);
-      note(claim, found);
-      if (found.attained < kInfinity)
-        wrong(fmt::format("part {}: a mapping has the value {:.12g}, below {:.12g}", claim.part + 1, found.attained,
-                          claim.lower_bound));
+      if (found.means == Means::kNotDecided && found.attained == kInfinity)
+        open.push_back(i);
+      else
+        note(claim, found);
+      compare(claim, found.attained);
     };
     tbb::task_arena(options_.threads).execute([&] { tbb::parallel_for(std::size_t{0}, claims_.size(), one); });
-    const auto open = [](const PartAudit& part) { return part.undecided > 0; };
-    if (options_.share == 1 && !late && std::ranges::any_of(report_.parts, open)) {
-      std::vector<PartAudit> before = report_.parts;
-      for (PartAudit& part : report_.parts) part = {.choices = part.choices};
-      note_slow();
-      if (enumerate(kThorough, options_.enumerate)) return;
-      report_.parts = std::move(before);
-    }
+    enumerate_open(open, late);
     for (std::size_t i = 0; i < report_.parts.size(); ++i)
       if (report_.parts[i].undecided > 0)
         report_.undecided.push_back(fmt::format("part {}: {} of {} choices, their lower bounds are not confirmed",
@@ -349,11 +322,24 @@ class Audit {
     if (late) report_.undecided.emplace_back("time was up before all choices were checked");
   }
 
+  /// Of the choices that the bounds leave open every mapping is priced, if there are not too many of them.
+  void enumerate_open(const std::vector<std::size_t>& open, bool late) {
+    EveryMapping::Limits limits{options_.enumerate, options_.enumerate * kStepsPerMapping};
+    EveryMapping every(task_, rules_);
+    for (const std::size_t i : open) {
+      const std::optional<double> value = late ? std::nullopt : priced(every, claims_[i], limits);
+      note(claims_[i], {value.value_or(0), value ? Means::kEnumeration : Means::kNotDecided});
+      if (value) compare(claims_[i], *value);
+    }
+  }
+
   const Certificate& certificate_;
   const pliant::Task& task_;
   const AuditOptions& options_;
   const Problem problem_;
-  const MapSpaceRules rules_;
+  const SpaceRules rules_;
+  const pliant::Problem priced_problem_;  ///< the cost model's
+  Nest nest_;
   Choices choices_;
   const Part* slow_ = nullptr;  ///< the part of what is not listed
   double slow_from_ = kInfinity, slow_value_ = 0;

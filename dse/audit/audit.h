@@ -21,7 +21,7 @@ struct AuditOptions {
   std::uint64_t seed = 1;  ///< of the sample
   double seconds = 0;      ///< choices not begun by then are left unchecked; 0 = no limit
   int threads = 1;
-  /// Map-spaces of at most so many mappings are enumerated where bounds leave something open; tiny ones in any case.
+  /// So many mappings are priced of choices that bounds leave open; all of tiny map-spaces in any case.
   std::uint64_t enumerate = 200'000;
   double nodes = 4e6;                        ///< lattices with more are left undecided
   std::size_t unrollings = kMostUnrollings;  ///< map-spaces with more are not covered
@@ -43,8 +43,8 @@ struct AuditReport {
   std::vector<PartAudit> parts;        ///< parallel to those of the certificate
   std::uint64_t unrollings = 0, keeps = 0;
   std::uint64_t choices = 0, checked = 0;  ///< all together
-  std::uint64_t mappings_enumerated = 0;   ///< 0: the map-space is too large
-  /// The least value found by enumeration; infinity when nothing is legal or nothing was enumerated.
+  std::uint64_t mappings_enumerated = 0;   ///< 0: the map-space is not tiny
+  /// The least value where everything was enumerated; infinity when nothing is legal or it was not.
   double optimum = 0;
   double seconds = 0;
 

@@ -17,7 +17,7 @@ namespace pliant::audit {
 BoundVerdict audit_bound(const Task& task, double least, const AuditOptions& options) {
   if (least <= 0) return {true, "", ""};
   const Problem problem(task.layer, task.accelerator);
-  const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+  const SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   const std::optional<Choices> choices = list_choices(task, rules, options.unrollings);
   if (!choices) return {false, "", fmt::format("more than {} unrollings", options.unrollings)};
   const ChoiceBound bound(task, problem, rules);

@@ -9,7 +9,6 @@
 
 #include "core/arithmetic.h"
 #include "dse/audit/lower_bound.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant::audit {
 
@@ -18,10 +17,10 @@ namespace {
 /// Factor vectors of one fanout, found by giving every dim loops over the rows and over the columns.
 class FanoutFactors {
  public:
-  FanoutFactors(const MapSpaceRules& rules, const FanoutRules& fanout, std::size_t most)
+  FanoutFactors(const SpaceRules& rules, const FanoutRules& fanout, std::size_t most)
       : rules_(rules), fanout_(fanout), most_(most), factors_(rules.layer.dims.size(), 1) {
     for (const Dim& dim : rules.layer.dims) {
-      divisors_.push_back(divisors(dim.size));
+      divisors_.push_back(divisors_of(dim.size));
       divisors_.back().push_back(dim.size + 1);  // the end
     }
   }
@@ -32,11 +31,9 @@ class FanoutFactors {
   }
 
  private:
-  /// Has the dim a slot on that side, and how long may it be?
+  /// How far may the dim run over the side?
   Count limit(std::size_t d, Side side) const {
-    for (const Slot& slot : rules_.slots[d])
-      if (slot.spatial && slot.level == fanout_.level && slot.side == side) return slot.limit;
-    return 1;
+    return fanout_.may_run(static_cast<int>(d), side) ? fanout_.array.units() : 1;
   }
 
   bool place(std::size_t d, Count rows, Count cols, DimSet row_dims, DimSet col_dims) {
@@ -54,7 +51,7 @@ class FanoutFactors {
     // Perfect factors divide the dim; next(n) is the least above n that may be one.
     const std::vector<Count>& all = divisors_[d];
     const auto next = [&](Count n) { return perfect ? *std::ranges::upper_bound(all, n) : n + 1; };
-    for (Count r = 1; r <= most_rows; r = next(r)) {
+    for (Count r = 1; r <= most_rows && fanout_.holds(rows * r, cols); r = next(r)) {
       for (Count c = 1; c <= most_cols && r <= ceil_div(size, c); c = next(c)) {
         if (perfect && size % (r * c) != 0) continue;
         if (!fanout_.holds(rows * r, cols * c)) break;
@@ -70,7 +67,7 @@ class FanoutFactors {
   /// Layouts that give the same factors are many, but not without end.
   static constexpr std::size_t kVisitsPerResult = 200;
 
-  const MapSpaceRules& rules_;
+  const SpaceRules& rules_;
   const FanoutRules& fanout_;
   const std::size_t most_;
   std::size_t visited_ = 0;
@@ -80,7 +77,7 @@ class FanoutFactors {
 };
 
 /// May the dims have these factors at all fanouts together?
-bool divides(const MapSpaceRules& rules, const Factors& factors) {
+bool divides(const SpaceRules& rules, const Factors& factors) {
   const std::size_t dims = rules.layer.dims.size();
   for (std::size_t d = 0; d < dims; ++d) {
     Count left = rules.layer.dims[d].size;
@@ -104,7 +101,7 @@ Count as_seen(Factorization factorization, Count left, Count later) {
 class Unrollings {
  public:
   /// No more than `most` ways to lay out one fanout, or there is no answer to anything.
-  Unrollings(const Task& task, const MapSpaceRules& rules, std::size_t most) : rules_(rules), most_(most) {
+  Unrollings(const Task& task, const SpaceRules& rules, std::size_t most) : rules_(rules), most_(most) {
     steps_of_all_ = task.accelerator.levels.back().compute().cycles_per_mac;
     for (const Dim& dim : rules.layer.dims) steps_of_all_ *= static_cast<double>(dim.size);
     for (const FanoutRules& fanout : rules.fanouts) {
@@ -198,7 +195,7 @@ class Unrollings {
     return all ? std::optional(count) : std::nullopt;
   }
 
-  const MapSpaceRules& rules_;
+  const SpaceRules& rules_;
   const std::size_t most_;
   double steps_of_all_ = 1;
   std::vector<std::vector<Factors>> of_fanout_;  ///< each ascending
@@ -208,7 +205,7 @@ class Unrollings {
 
 }  // namespace
 
-std::optional<Choices> list_choices(const Task& task, const MapSpaceRules& rules, std::size_t most, double below) {
+std::optional<Choices> list_choices(const Task& task, const SpaceRules& rules, std::size_t most, double below) {
   Choices all;
   const Unrollings unrollings(task, rules, most);
   if (!unrollings.known()) return std::nullopt;
@@ -242,7 +239,7 @@ bool is_slow(double least, double steps) { return steps >= least * (1 - kRoundin
 void state_sizes(const Task& task, std::vector<Part>& parts) {
   const auto stated = [](const Part& part) { return part.choices.has_value(); };
   if (std::ranges::all_of(parts, stated)) return;
-  const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+  const SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   const Unrollings unrollings(task, rules, kMostUnrollings);
   const std::optional<std::uint64_t> all = unrollings.known() ? unrollings.count() : std::nullopt;
   if (!all) return;
@@ -267,29 +264,18 @@ void state_sizes(const Task& task, std::vector<Part>& parts) {
   std::erase_if(parts, [](const Part& part) { return part.choices == 0; });
 }
 
-std::vector<SpatialLoop> layout_of(const MapSpaceRules& rules, const FanoutRules& fanout,
-                                   std::span<const Count> factors) {
+std::vector<SpatialLoop> layout_of(const FanoutRules& fanout, std::span<const Count> factors) {
   std::vector<SpatialLoop> loops;
   const auto place = [&](auto&& self, std::size_t d, Count rows, Count cols, DimSet row_dims, DimSet col_dims) -> bool {
-    if (!fanout.holds(rows, cols)) return false;
-    if (d == factors.size()) return fanout.assigns(row_dims, col_dims);
+    if (!fanout.holds(rows, cols) || !fanout.assigns(row_dims, col_dims)) return false;
+    if (d == factors.size()) return true;
     const std::size_t placed = loops.size();
-    for (const Count r : divisors(factors[d])) {
+    for (const Count r : divisors_of(factors[d])) {
       const Count c = factors[d] / r;
-      const auto has_slot = [&](Side side, Count bound) {
-        return std::ranges::any_of(rules.slots[d], [&](const Slot& slot) {
-          return slot.spatial && slot.level == fanout.level && slot.side == side && bound <= slot.limit;
-        });
-      };
-      bool slots = true;
-      for (const auto& [side, bound] : {std::pair{Side::kRows, r}, std::pair{Side::kCols, c}}) {
-        if (bound == 1) continue;
-        slots &= has_slot(side, bound);
-        loops.push_back({static_cast<int>(d), bound, side});
-      }
+      for (const auto& [side, bound] : {std::pair{Side::kRows, r}, std::pair{Side::kCols, c}})
+        if (bound > 1) loops.push_back({static_cast<int>(d), bound, side});
       const DimSet bit = DimSet{1} << d;
-      if (slots &&
-          self(self, d + 1, rows * r, cols * c, r > 1 ? row_dims | bit : row_dims, c > 1 ? col_dims | bit : col_dims))
+      if (self(self, d + 1, rows * r, cols * c, r > 1 ? row_dims | bit : row_dims, c > 1 ? col_dims | bit : col_dims))
         return true;
       loops.resize(placed);
     }
@@ -299,7 +285,7 @@ std::vector<SpatialLoop> layout_of(const MapSpaceRules& rules, const FanoutRules
   return loops;
 }
 
-Factors unrolling_of(const MapSpaceRules& rules, const Mapping& mapping) {
+Factors unrolling_of(const SpaceRules& rules, const Mapping& mapping) {
   const std::size_t dims = rules.layer.dims.size();
   Factors factors(rules.fanouts.size() * dims, 1);
   for (std::size_t f = 0; f < rules.fanouts.size(); ++f)
@@ -308,7 +294,7 @@ Factors unrolling_of(const MapSpaceRules& rules, const Mapping& mapping) {
   return factors;
 }
 
-Kept kept_of(const MapSpaceRules& rules, const Mapping& mapping) {
+Kept kept_of(const SpaceRules& rules, const Mapping& mapping) {
   Kept kept;
   for (const MemoryRules& memory : rules.memories)
     kept.push_back(mapping.levels[static_cast<std::size_t>(memory.level)].keeps);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dse/audit/certificate.h"
-#include "flex/mapspace/rules.h"
+#include "dse/audit/space_rules.h"
 
 namespace pliant::audit {
 
@@ -26,7 +26,7 @@ inline constexpr std::size_t kMostUnrollings = 2'000'000;
 /// With perfect factors exactly the unrollings that fit the fanouts and divide the dims; with remainders or padding all
 /// that fit, some of which no mapping may have. Those that are slow beside `below` steps are not listed, but counted.
 /// nullopt: more than `most` of them.
-std::optional<Choices> list_choices(const Task& task, const MapSpaceRules& rules, std::size_t most = kMostUnrollings,
+std::optional<Choices> list_choices(const Task& task, const SpaceRules& rules, std::size_t most = kMostUnrollings,
                                     double below = std::numeric_limits<double>::infinity());
 
 /// Has an unrolling of so many steps at least the `least`?
@@ -39,11 +39,10 @@ void state_sizes(const Task& task, std::vector<Part>& parts);
 
 /// Loops over rows and columns that give a fanout these factors (by dim) within its rules; perfect factors. Empty
 /// where nothing is spread, or nothing fits.
-std::vector<SpatialLoop> layout_of(const MapSpaceRules& rules, const FanoutRules& fanout,
-                                   std::span<const Count> factors);
+std::vector<SpatialLoop> layout_of(const FanoutRules& fanout, std::span<const Count> factors);
 
 /// The choice that a mapping belongs to.
-Factors unrolling_of(const MapSpaceRules& rules, const Mapping& mapping);
-Kept kept_of(const MapSpaceRules& rules, const Mapping& mapping);
+Factors unrolling_of(const SpaceRules& rules, const Mapping& mapping);
+Kept kept_of(const SpaceRules& rules, const Mapping& mapping);
 
 }  // namespace pliant::audit

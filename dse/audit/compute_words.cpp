@@ -7,8 +7,8 @@
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
 #include "dse/audit/index_values.h"
+#include "dse/audit/space_rules.h"
 #include "dse/audit/transfers.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant::audit {
 
@@ -120,7 +120,7 @@ std::vector<ChoiceTransfers::Rounds> ChoiceTransfers::rounds_under(std::uint32_t
     return static_cast<Count>(ways.size()) <= kMostTiles;
   };
   if (divides)
-    for (const Count m : divisors(size)) add(m);
+    for (const Count m : divisors_of(size)) add(m);
   else
     for (Count m = 1; add(m);) ++m;
   return ways;

@@ -39,7 +39,7 @@ double least_value(const pliant::Task& task, const Problem& problem, double ener
   return task_value(task, totals);
 }
 
-ChoiceBound::ChoiceBound(const pliant::Task& task, const Problem& problem, const MapSpaceRules& rules)
+ChoiceBound::ChoiceBound(const pliant::Task& task, const Problem& problem, const SpaceRules& rules)
     : task_(task), p_(problem), space_(rules), measures_(problem), rules_(rules, problem) {}
 
 /// A port works in whole cycles, and a run that is longer than its steps ends with a port.
@@ -236,7 +236,7 @@ double ChoiceBound::attained(NestedTiles& tiles, const Factors& unrolling, const
   const std::size_t dims = task_.layer.dims.size();
   for (std::size_t f = 0; f < space_.fanouts.size(); ++f)
     mapping.levels[static_cast<std::size_t>(space_.fanouts[f].level)].spatial =
-        layout_of(space_, space_.fanouts[f], std::span(unrolling).subspan(f * dims, dims));
+        layout_of(space_.fanouts[f], std::span(unrolling).subspan(f * dims, dims));
   for (std::size_t m = 0; m < kept.size(); ++m)
     mapping.levels[static_cast<std::size_t>(space_.memories[m].level)].keeps = kept[m];
   double best = kInfinity;

@@ -31,7 +31,7 @@ double least_value(const pliant::Task& task, const Problem& problem, double ener
 
 class ChoiceBound {
  public:
-  ChoiceBound(const pliant::Task& task, const Problem& problem, const MapSpaceRules& rules);
+  ChoiceBound(const pliant::Task& task, const Problem& problem, const SpaceRules& rules);
 
   struct Result {
     double lower_bound = 0;  ///< of every mapping of the choice
@@ -70,7 +70,7 @@ class ChoiceBound {
 
   const pliant::Task& task_;
   const Problem& p_;
-  const MapSpaceRules& space_;
+  const SpaceRules& space_;
   Measures measures_;
   TileRules rules_;
 };

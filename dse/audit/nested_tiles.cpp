@@ -6,20 +6,20 @@
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant::audit {
 
 namespace {
 
-std::vector<std::vector<DimSet>> order_sets(const OrderRules& rules, DimSet may_loop) {
-  if (rules.any_order()) return {{may_loop}};
+std::vector<std::vector<DimSet>> order_sets(const MemoryRules& rules) {
+  const DimSet may_loop = rules.may_loop;
+  if (rules.orders.empty()) return {{may_loop}};
   std::vector<std::vector<DimSet>> alternatives;
-  for (const OrderRules::Pattern& pattern : rules.patterns()) {
+  for (const AllowedOrder& pattern : rules.orders) {
     std::vector<DimSet>& sets = alternatives.emplace_back();
-    if (!pattern.outside_rest.empty()) {
+    if (!pattern.outside.empty()) {
       // Loops that do not move a stationary tensor are inside those that do. Of several tensors one is enough here.
-      const DimSet coupled = pattern.outside_rest.front();
+      const DimSet coupled = pattern.outside.front();
       sets = {may_loop & ~coupled, may_loop & coupled};
       continue;
     }
@@ -35,12 +35,12 @@ std::vector<std::vector<DimSet>> order_sets(const OrderRules& rules, DimSet may_
 
 }  // namespace
 
-TileRules::TileRules(const MapSpaceRules& rules, const Problem& problem) : space(rules) {
+TileRules::TileRules(const SpaceRules& rules, const Problem& problem) : space(rules) {
   const bool within = problem.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   for (std::size_t m = rules.memories.size(); m-- > 0;) {
     const MemoryRules& memory = rules.memories[m];
     memories.push_back(m);
-    orders.push_back(order_sets(memory.orders, memory.may_loop));
+    orders.push_back(order_sets(memory));
     DimSet& moves = movable.emplace_back(0);
     for (int d = 0; d < problem.dims && !within; ++d) {
       // The loop may have to pass memories without loops on its way out, and their tiles shrink with it.
@@ -55,7 +55,8 @@ TileRules::TileRules(const MapSpaceRules& rules, const Problem& problem) : space
 
 double NestedTiles::nodes(const ChoiceTransfers& transfers) {
   double nodes = 1;
-  for (int d = 0; d < transfers.problem().dims; ++d) nodes *= static_cast<double>(divisors(transfers.left(d)).size());
+  for (int d = 0; d < transfers.problem().dims; ++d)
+    nodes *= static_cast<double>(divisors_of(transfers.left(d)).size());
   return nodes;
 }
 
@@ -66,7 +67,10 @@ NestedTiles::NestedTiles(const TileRules& rules, const Measures& measures, const
   displaced_ = p_.conventions.halo == Conventions::Halo::kDisplacement ||
                p_.conventions.halo == Conventions::Halo::kTwoIterations;
   for (int d = 0; d < p_.dims; ++d) {
-    divisors_.push_back(divisors(transfers_.left(d)));
+    divisors_.push_back(divisors_of(transfers_.left(d)));
+    std::vector<Count>& primes = primes_.emplace_back();
+    for (const Count n : divisors_.back())
+      if (n > 1 && std::ranges::none_of(primes, [&](Count prime) { return n % prime == 0; })) primes.push_back(n);
     stride_.push_back(nodes_);
     nodes_ *= static_cast<std::uint32_t>(divisors_.back().size());
   }
@@ -124,11 +128,10 @@ void NestedTiles::find_fitting(std::size_t k) {
     fixed[d] = rules_.space.fixed_tile(memory, d, p_.layer.dims[d].size);
   }
   std::array<std::size_t, kMaxDims> at{};
-  const auto words = [&](int x) { return rules_.space.footprint.words(x, [&](int d) { return tiles[d]; }); };
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     bool holds = true;
     for (int d = 0; d < p_.dims; ++d) holds &= fixed[d] == 0 || tiles[d] == fixed[d];
-    fits[n] = holds && memory.holds(kept, words) ? 1 : 0;
+    fits[n] = holds && memory.holds(kept, rules_.space.elements, tiles) ? 1 : 0;
     for (int d = 0; d < p_.dims; ++d) {
       at[d] = at[d] + 1 == divisors_[d].size() ? 0 : at[d] + 1;
       tiles[d] = divisors_[d][at[d]] * inside[d];
@@ -264,7 +267,7 @@ void NestedTiles::close_along(Table& table, int dim) const {
   const std::vector<Count>& sizes = divisors_[dim];
   const std::uint32_t stride = stride_[dim], block = stride * static_cast<std::uint32_t>(sizes.size());
   const auto reach = static_cast<std::uint32_t>(table.cost.size());
-  for (const auto& [prime, exponent] : prime_factors(sizes.back()))
+  for (const Count prime : primes_[dim])
     for (std::uint32_t to = 1; to < sizes.size(); ++to) {
       if (sizes[to] % prime != 0) continue;
       const auto from = static_cast<std::uint32_t>(std::ranges::lower_bound(sizes, sizes[to] / prime) - sizes.begin());

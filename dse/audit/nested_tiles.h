@@ -15,17 +15,17 @@
 #include <map>
 #include <vector>
 
+#include "dse/audit/space_rules.h"
 #include "dse/audit/transfers.h"
-#include "flex/mapspace/rules.h"
 
 namespace pliant::audit {
 
 /// What does not change from choice to choice: which dims may loop at which memory, and in which orders.
 struct TileRules {
-  TileRules(const MapSpaceRules& rules, const Problem& problem);
+  TileRules(const SpaceRules& rules, const Problem& problem);
 
-  const MapSpaceRules& space;
-  /// Memories (indices of MapSpaceRules::memories and of Kept), from the inside out.
+  const SpaceRules& space;
+  /// Memories (indices of SpaceRules::memories and of Kept), from the inside out.
   std::vector<std::size_t> memories;
   /// By memory: alternatives, each a list of dim sets from the inside out; within a set any order is allowed. They
   /// allow every order that the rules do, and may allow more.
@@ -43,7 +43,7 @@ class NestedTiles {
 
   /// The least over all mappings of the sum over measures of weight * measure; infinity when no mapping fits.
   double least(const std::vector<double>& weights);
-  /// The loops of a path with that sum, by memory as in MapSpaceRules, outermost first. A path need not be a mapping,
+  /// The loops of a path with that sum, by memory as in SpaceRules, outermost first. A path need not be a mapping,
   /// so whoever wants one judges it and prices it.
   std::vector<std::vector<Loop>> least_loops(const std::vector<double>& weights);
 
@@ -95,6 +95,7 @@ class NestedTiles {
   bool within_ = false;                       // runs end at the parent
   bool displaced_ = false;                    // words along windows are not a function of the node
   std::vector<std::vector<Count>> divisors_;  // by dim, ascending
+  std::vector<std::vector<Count>> primes_;    // by dim, those among them
   std::vector<std::uint32_t> stride_;         // by dim
   std::uint32_t nodes_ = 1;
   std::vector<std::vector<double>> repeats_;             // by tensor and node: iterations of uncoupled dims outside

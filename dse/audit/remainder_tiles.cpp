@@ -8,7 +8,6 @@
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
-#include "flex/mapspace/factors.h"
 
 namespace pliant::audit {
 
@@ -37,7 +36,7 @@ void RemainderTiles::build_axis(int dim) {
   const auto next = [&](const State& s) {
     std::vector<State> found;
     if (loops_divide_) {
-      for (const Count b : divisors(s.left))
+      for (const Count b : divisors_of(s.left))
         if (b > 1) found.push_back({s.tile * b, s.left / b});
     } else {
       for (Count b = 2; b <= s.left; ++b) found.push_back({s.tile * b, ceil_div(s.left, b)});
@@ -269,16 +268,22 @@ RemainderTiles::Table RemainderTiles::run(std::size_t measure) {
 
 std::vector<RemainderTiles::End> RemainderTiles::ends() {
   const auto size = static_cast<std::size_t>(nodes_);
-  // Nodes whose tiles a memory has room for. Rules about single sizes are left out, which allows more.
+  // Nodes whose tiles a memory may hold: a dim's tile is the product of all bounds inside, and at most the dim.
   for (std::size_t k = 0; k < rules_.memories.size(); ++k) {
     const MemoryRules& memory = rules_.space.memories[rules_.memories[k]];
     auto& fits = fits_.emplace_back(size, char{1});
+    if (memory.holds_everything() && !memory.has_fixed_tile) continue;
+    std::array<Count, kMaxDims> fixed{};
+    for (int d = 0; d < p_.dims; ++d) fixed[d] = rules_.space.fixed_tile(memory, d, static_cast<Count>(p_.size[d]));
     for (std::uint32_t n = 0; n < size; ++n) {
-      const auto tile = [&](int d) {
-        return std::min(axes_[static_cast<std::size_t>(d)].states[at(n, d)].tile, static_cast<Count>(p_.size[d]));
-      };
-      const auto words = [&](int x) { return rules_.space.footprint.words(x, tile); };
-      fits[n] = memory.overflows(kept_[rules_.memories[k]], words) ? 0 : 1;
+      std::array<Count, kMaxDims> tile{};
+      bool stands = true;
+      for (int d = 0; d < p_.dims; ++d) {
+        const auto whole = static_cast<Count>(p_.size[d]);
+        tile[d] = std::min(axes_[static_cast<std::size_t>(d)].states[at(n, d)].tile, whole);
+        stands &= fixed[d] == 0 || tile[d] == fixed[d];
+      }
+      fits[n] = stands && memory.holds(kept_[rules_.memories[k]], rules_.space.elements, tile) ? 1 : 0;
     }
   }
   std::vector<Table> by_measure;

@@ -9,6 +9,7 @@
 
 #include "dse/audit/index_values.h"
 #include "dse/audit/lower_bound.h"
+#include "dse/audit/widths.h"
 
 namespace pliant::audit {
 
@@ -57,9 +58,10 @@ Count elements_of(const Layer& layer, int tensor, const std::vector<Count>& size
     std::size_t count = 0;
     for (const Term& term : rank.terms) {
       if ((seen >> term.dim & 1U) != 0) {  // ranks that share a dim are counted together
-        Layer cut = layer;
-        for (std::size_t d = 0; d < sizes.size(); ++d) cut.dims[d].size = sizes[d];
-        return cut.tensor_words(tensor);
+        std::array<Count, kMaxDims> tile{};
+        std::ranges::copy(sizes, tile.begin());
+        const TileElements elements(layer, Conventions::Footprint::kDistinct, sizes);
+        return static_cast<Count>(elements.of(tensor, tile).fewest);
       }
       seen |= DimSet{1} << term.dim;
       const Count size = sizes[static_cast<std::size_t>(term.dim)];

@@ -160,7 +160,7 @@ void ChoiceTransfers::charge_array(const Measures& measures, Transfer& t) const 
     const auto role = static_cast<std::size_t>(p_.layer.tensors[static_cast<std::size_t>(t.tensor)].role);
     const bool lives = p_.accelerator.levels[static_cast<std::size_t>(t.child)].memory().resident[role];
     const double room = p_.capacity[t.child] / p_.element_words[t.child][t.tensor];
-    const double most = lives ? p_.tensor_words[t.tensor] : std::min(p_.tensor_words[t.tensor], room);
+    const double most = lives ? p_.most_words[t.tensor] : std::min(p_.most_words[t.tensor], room);
     t.delivered[i + 1] += (array.shift + array.skew / std::max(1.0, most)) / copies_[t.child];
   }
 }

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "costmodel/problem.h"
 #include "dse/audit/certificate.h"
+#include "dse/audit/problem.h"
 
 namespace pliant::audit {
 

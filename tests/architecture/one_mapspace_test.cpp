@@ -54,7 +54,7 @@ TEST(OneMapSpace, SharedFormulasStandOnce) {
        {"core/legality_levels.cpp", "flex/mapspace/rules.cpp"}},
       {"rows of whole blocks",
        std::regex(R"([/*] *(\w+[.])?block_rows)"),
-       {"core/legality_levels.cpp", "flex/mapspace/rules.cpp"}},
+       {"core/legality_levels.cpp", "dse/audit/space_rules.cpp", "flex/mapspace/rules.cpp"}},
       {"kInfinity", std::regex(R"(double kInfinity\b)"), {"core/arithmetic.h"}},
       {"ceil_div", std::regex(R"(\bceil_div\([a-z:_0-9]+ \w+,)"), {"core/arithmetic.h"}},
       {"rounding of a ratio upwards by hand", std::regex(R"(\+ [^()]+ - 1\) / )"), {"core/legality_levels.cpp"}},

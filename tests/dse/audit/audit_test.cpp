@@ -110,7 +110,7 @@ TEST(Audit, FilesCarryTheTensorsThatLiveInAMemory) {
 }
 
 /// The least value of every choice, by enumeration.
-std::map<std::pair<Factors, Kept>, double> truth_of(const pliant::Task& task, const MapSpaceRules& rules) {
+std::map<std::pair<Factors, Kept>, double> truth_of(const pliant::Task& task, const SpaceRules& rules) {
   std::map<std::pair<Factors, Kept>, double> least;
   const pliant::testing::CheckedSpace space{task.layer, task.accelerator, task.flexibility, task.factorization};
   space.enumerate([&](const Mapping& mapping) {
@@ -139,8 +139,8 @@ TEST(Audit, NoBoundExceedsTheTruthOfItsChoice) {
     const tests::RandomCase random = tests::random_case(seed, drawn);
     SCOPED_TRACE(random.text);
     const Problem problem(random.task.layer, random.task.accelerator);
-    const MapSpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility,
-                              random.task.factorization);
+    const SpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility,
+                           random.task.factorization);
     const ChoiceBound bound(random.task, problem, rules);
     const auto truth = truth_of(random.task, rules);
     // How many words a tile in a systolic array has is not known to the bound.
@@ -199,7 +199,7 @@ void compare_units_that_share_windows(Factorization factorization, double share_
     task.factorization = factorization;
     SCOPED_TRACE(layer);
     const Problem problem(task.layer, task.accelerator);
-    const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+    const SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
     const ChoiceBound bound(task, problem, rules);
     for (const auto& [choice, value] : truth_of(task, rules)) {
       const ChoiceBound::Result found = bound.of(choice.first, choice.second, value, 1e6);
@@ -339,7 +339,7 @@ TEST(Audit, FindsPartsAndMembersThatWereTakenOut) {
       const Certificate certificate = certificate_of(random.task);
       std::uint64_t stated = 0;
       for (const Part& part : certificate.parts) stated += part.choices.value();
-      const MapSpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility, factorization);
+      const SpaceRules rules(random.task.layer, random.task.accelerator, random.task.flexibility, factorization);
       ASSERT_EQ(stated, list_choices(random.task, rules)->count());
       for (std::size_t i = 0; i < certificate.parts.size(); ++i) {
         Certificate altered = certificate;

@@ -24,7 +24,7 @@ TEST(Choices, ThoseThatAreNotListedAreCounted) {
           tests::random_case(seed, {.factorizations = {factorization}, .most_mappings = 20'000});
       SCOPED_TRACE(random.text);
       const Task& task = random.task;
-      const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+      const SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
       const Choices all = list_choices(task, rules).value();
       EXPECT_EQ(all.unlisted, 0U);
       std::set<double> steps;

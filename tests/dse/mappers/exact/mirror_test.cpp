@@ -62,7 +62,7 @@ TEST(Mirror, OfTwoImagesOneIsListed) {
     Task task = image(dims, kEven);
     task.factorization = Factorization::kRuby;
     const Problem problem(task.layer, task.accelerator);
-    const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+    const audit::SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
     SearchLimits limits{SearchOptions{}};
     const SpatialChoices choices(task, problem, limits);
     std::set<audit::Factors> listed;

@@ -79,7 +79,7 @@ constexpr std::size_t kPlenty = std::size_t{1} << 30;
 TEST(Unrollings, PerfectFactorsAreListedOnceEach) {
   for (const Task& task : tasks()) {
     const Problem problem(task.layer, task.accelerator);
-    const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+    const audit::SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
     const std::optional<audit::Choices> truth = audit::list_choices(task, rules, 1'000'000);
     ASSERT_TRUE(truth.has_value());
     const SpatialChoices choices = list(task, problem, kPlenty);
