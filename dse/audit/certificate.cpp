@@ -11,6 +11,7 @@
 #include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
 #include "dse/audit/certificate_json.h"
+#include "dse/audit/task_reader.h"
 
 namespace pliant::audit {
 
@@ -122,6 +123,7 @@ class Reader {
     task.accelerator =
         parse_accelerator_text(library, in.at("accelerator").get<std::string>(), file_ + ": task.accelerator");
     task.flexibility = task.accelerator.flexibility_of(task.layer);
+    compare_readings(in, task);
     const auto rule = parse_factorization(in.at("factorization").get<std::string>());
     const auto objective = parse_objective(in.at("objective").get<std::string>());
     if (!rule) throw wrong("task.factorization", "is unknown");
@@ -130,6 +132,21 @@ class Reader {
     task.objective = *objective;
     if (in.contains("most_cycles")) task.most_cycles = in.at("most_cycles").get<double>();
     return task;
+  }
+
+  /// What core/input has read is what the auditor reads, too.
+  void compare_readings(const json& in, const Task& task) const {
+    const auto compare = [&](const std::string& key, const auto& own, const auto& other) {
+      std::string what;
+      try {
+        what = difference(own(in.at(key).get<std::string>()), other);
+      } catch (const std::exception& error) {
+        throw wrong("task." + key, fmt::format("is not in the form of certificates: {}", error.what()));
+      }
+      if (!what.empty()) throw wrong("task." + key, fmt::format("is read in two ways: {}", what));
+    };
+    compare("layer", own_layer, task.layer);
+    compare("accelerator", own_accelerator, task.accelerator);
   }
 
   Kept read_kept(const Task& task, const json& lists) const {

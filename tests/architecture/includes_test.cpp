@@ -57,7 +57,8 @@ struct PackageRule {
 
 const std::vector<PackageRule>& package_rules() {
   static const std::vector<PackageRule> rules = {
-      {"yaml-cpp", std::regex("yaml-cpp/.*"), std::regex("core/input/yaml[^/]*")},
+      {"yaml-cpp", std::regex("yaml-cpp/.*"),
+       std::regex("core/input/yaml[^/]*|dse/audit/(yaml_block\\.h|own_\\w+\\.cpp)")},
       {"oneTBB", std::regex("(oneapi/)?tbb(/.*|\\.h)"),
        std::regex("dse/(audit|design|mappers|measured|sweep)/.*|dse/studies/study_task.cpp")},
       {"Arrow", std::regex("(arrow|parquet)/.*"), std::regex("dse/(results|report)/.*")},
