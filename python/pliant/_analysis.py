@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pliant import _core
+from pliant._errors import CommandFailed
 from pliant._html import rows_html
 from pliant._inputs import Accelerator, Layer, Source, Workload, load_accelerator, load_layer, load_workload
 from pliant._search import _on_main_thread
@@ -140,8 +141,6 @@ def command(*words: str) -> dict[str, Any]:
     Raises:
         CommandFailed: when it complains; with its exit code and what it said.
     """
-    from pliant._errors import CommandFailed
-
     code, said, complaints, is_json = _core.command(list(words), _on_main_thread())
     if code not in (0, 3) or (is_json and not said):
         raise CommandFailed(code, complaints or said)

@@ -14,7 +14,7 @@ from typing import Any, Union
 
 from pliant import _core
 from pliant._errors import InputError, SweepInterrupted
-from pliant._html import rows_html
+from pliant._html import cell_text, rows_html
 from pliant._inputs import Setting, Source, _setting, words_of
 from pliant._search import Seconds, seconds_of
 from pliant._tables import Table
@@ -270,8 +270,6 @@ class DatasetFrontier:
         rows = self._shown()
         if not rows:
             return repr(self)
-        from pliant._html import cell_text
-
         lines = [list(rows[0]), *([cell_text(cell) for cell in row.values()] for row in rows)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines)
