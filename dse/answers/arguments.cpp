@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/program_options.hpp>
 #include <charconv>
 #include <stdexcept>
 
@@ -13,6 +14,8 @@
 
 namespace pliant {
 namespace {
+
+namespace options = boost::program_options;
 
 constexpr std::uint64_t kMostThreads = 4096;
 
@@ -123,33 +126,57 @@ Arguments::Arguments(std::string_view command, GivenOptions given, std::vector<s
 }
 
 Arguments read_arguments(std::string_view command, const std::vector<std::string>& line, int most_words) {
-  const std::vector<OptionInfo> options = options_of(command);
+  const std::vector<OptionInfo> table = options_of(command);
+  options::options_description described;
+  for (const OptionInfo& option : table) {
+    const std::string name =
+        option.letter == '\0' ? std::string(option.name) : fmt::format("{},{}", option.name, option.letter);
+    if (option.kind == OptionKind::kFlag)
+      described.add_options()(name.c_str(), "");
+    else
+      described.add_options()(name.c_str(), options::value<std::string>(), "");
+  }
+  const auto no_value = [&](const std::string& name, const OptionInfo& option) {
+    return bad_option(fmt::format("pliant {}", command), name, "no value", std::string(placeholder(option.kind)));
+  };
+  // Boost takes `--sort -column` for two options, and `--layer --json` for one.
+  const auto next_word_is_the_value = [&](std::vector<std::string>& rest) {
+    std::vector<options::option> found;
+    const auto option =
+        rest[0].starts_with("--") ? std::ranges::find(table, rest[0].substr(2), &OptionInfo::name) : table.end();
+    if (option == table.end() || option->kind == OptionKind::kFlag) return found;
+    if (rest.size() < 2 || rest[1].starts_with("--")) throw no_value(rest[0], *option);
+    found.emplace_back(std::string(option->name), std::vector<std::string>{rest[1]});
+    rest.erase(rest.begin(), rest.begin() + 2);
+    return found;
+  };
+  // No guessing: an abbreviation that works today is an error when a longer option appears.
+  const int style = options::command_line_style::unix_style & ~options::command_line_style::allow_guessing;
   GivenOptions given;
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const std::string& text = line[i];
-    if (text == "--") {
-      words.insert(words.end(), line.begin() + static_cast<std::ptrdiff_t>(i) + 1, line.end());
-      break;
+  try {
+    const auto parsed = options::command_line_parser(line)
+                            .options(described)
+                            .style(style)
+                            .extra_style_parser(next_word_is_the_value)
+                            .run();
+    for (const options::option& said : parsed.options) {
+      std::vector<std::string>& values = said.string_key.empty() ? words : given[said.string_key];
+      values.insert(values.end(), said.value.begin(), said.value.end());
     }
-    if (text.size() < 2 || text[0] != '-') {
-      words.push_back(text);
-      continue;
-    }
-    const bool is_long = text[1] == '-';
-    const std::size_t end = is_long ? std::min(text.find('='), text.size()) : 2;
-    const std::string name = text.substr(0, end);
-    const auto option = std::ranges::find_if(
-        options, [&](const OptionInfo& o) { return is_long ? name.substr(2) == o.name : name[1] == o.letter; });
-    if (option == options.end()) throw unknown_option(command, is_long ? name : text);
-    std::vector<std::string>& values = given[std::string(option->name)];
-    if (end < text.size()) {
-      values.push_back(text.substr(is_long ? end + 1 : end));
-    } else if (option->kind != OptionKind::kFlag) {
-      if (i + 1 == line.size() || line[i + 1].starts_with("--"))
-        throw bad_option(fmt::format("pliant {}", command), name, "no value", std::string(placeholder(option->kind)));
-      values.push_back(line[++i]);
-    }
+  } catch (const options::unknown_option& error) {
+    throw unknown_option(command, error.get_option_name());
+  } catch (const options::error_with_option_name& error) {
+    const std::string name = error.get_option_name();
+    const auto option = std::ranges::find_if(table, [&](const OptionInfo& o) {
+      return name == fmt::format("--{}", o.name) || name == fmt::format("-{}", o.letter);
+    });
+    if (option == table.end()) throw unknown_option(command, name);
+    if (option->kind != OptionKind::kFlag) throw no_value(name, *option);
+    const auto said = std::ranges::find_if(line, [&](const std::string& text) { return text.starts_with(name + "="); });
+    throw bad_option(fmt::format("pliant {}", command), name,
+                     said == line.end() ? "a value" : fmt::format("`{}`", shorten(said->substr(name.size() + 1), 60)),
+                     "no value");
   }
   return {command, std::move(given), std::move(words), most_words};
 }

@@ -64,6 +64,7 @@ const std::vector<PackageRule>& package_rules() {
       {"Arrow", std::regex("(arrow|parquet)/.*"), std::regex("dse/(results|report)/.*")},
       {"OpenSSL", std::regex("openssl/.*"), std::regex("dse/results/.*")},
       {"protobuf", std::regex("google/protobuf/.*"), std::regex("dse/import/onnx/.*")},
+      {"Boost.Program_options", std::regex("boost/program_options.*"), std::regex("dse/answers/arguments.cpp")},
   };
   return rules;
 }
