@@ -8,6 +8,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "support/campaign_cases.h"
+#include "support/counted_clock.h"
 
 namespace pliant::exact {
 namespace {
@@ -32,23 +33,13 @@ Task on_large_chip(Factorization factorization) {
   return task;
 }
 
-/// Time moves with every look at it.
-class CountedClock final : public Clock {
- public:
-  double wall_seconds() const override { return static_cast<double>(++looks_); }
-  double cpu_seconds() const override { return 0; }
-
- private:
-  mutable std::uint64_t looks_ = 0;
-};
-
 TEST(FirstMapping, ASearchThatEndsAtAnyTimeHasOne) {
   for (const Factorization factorization :
        {Factorization::kPerfect, Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby})
     for (const double looks : {1.0, 30.0, 1000.0}) {
       SCOPED_TRACE(to_string(factorization));
       const Task task = on_large_chip(factorization);
-      const CountedClock clock;
+      const tests::CountedClock clock;
       SearchOptions options;
       options.clock = &clock;
       options.budget.seconds = looks;
