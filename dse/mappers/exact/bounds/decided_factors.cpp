@@ -107,24 +107,16 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
       begun *= std::min(most[d], p_.size[d]);
     }
   }
-  // From the inside out: units that share a word.
-  double sharing = 1, more = 1;
+  // From the inside out: units that share a word. What they are changes at fanouts only.
+  double sharing = 1, more = 1, equal = 1, served = 1, using_it = 1;
   std::array<double, kMaxDims> units{}, decided{};
   units.fill(1);
   decided.fill(1);
   copies.sharing[p_.levels] = copies.served[p_.levels] = copies.serving[p_.levels] = copies.open[p_.levels] = 1;
   for (int l = p_.levels - 1; l >= 0; --l) {
-    const double equal = sharing_windows(x, units);
-    double served = 1;
-    for (const int d : members(uncoupled)) {
-      served *= p_.size[d] / std::ceil(p_.size[d] / units[d]);
-    }
     copies.sharing[l] = sharing * equal;
     copies.served[l] = at_most<"L16.2">(served, sharing) * equal;
-    copies.serving[l] = served;
-    for (const int d : members(serving_[x] & p_.affine_dims[x])) {
-      copies.serving[l] *= std::min(using_word_[x][d], decided[d]);
-    }
+    copies.serving[l] = served * using_it;
     copies.open[l] = more;
     if (p_.is_memory[l]) continue;
     const DimSet shares = (output ? p_.reduction[l] : p_.multicast[l]) ? uncoupled : 0;
@@ -136,6 +128,10 @@ DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
     }
     for (const int d : members(p_.affine_dims[x] & open_[l])) units[d] *= left(l);
     if ((shares & open_[l]) != 0) more *= left(l);
+    equal = sharing_windows(x, units);
+    served = using_it = 1;
+    for (const int d : members(uncoupled)) served *= units[d] == 1 ? 1 : p_.size[d] / std::ceil(p_.size[d] / units[d]);
+    for (const int d : members(serving_[x] & p_.affine_dims[x])) using_it *= std::min(using_word_[x][d], decided[d]);
   }
   return copies;
 }

@@ -257,6 +257,7 @@ class ChainBuilder {
       if (alive[i] == 0) continue;
       renumber[i] = static_cast<int>(kept.states.size());
       kept.states.push_back(axis.states[i]);
+      kept.left.push_back(static_cast<double>(axis.states[i].left));
       kept.may_end.push_back(ends[i] != 0);
     }
     if (kept.states.empty()) return false;

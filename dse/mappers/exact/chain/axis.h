@@ -22,6 +22,7 @@ struct Axis {
     auto operator<=>(const State&) const = default;
   };
   std::vector<State> states;
+  std::vector<double> left;  ///< by state, the same as there
   /// Loops of prime bound: from one state to the next; sorted so that a single sweep closes chains.
   std::vector<std::pair<int, int>> edges;
   std::vector<int> from_inside;  ///< state of the memory just inside -> state here after the fanouts between, or -1

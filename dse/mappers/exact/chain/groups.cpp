@@ -161,6 +161,7 @@ class GroupedChain {
       const Count left = std::max(needed_[k], rounds_left(size_, units, level.last[j]));
       axis.states.push_back(
           {units * ranges[j].first, static_cast<Count>(at_least<"L12.1">(static_cast<double>(left), 1))});
+      axis.left.push_back(static_cast<double>(axis.states.back().left));
       axis.largest.push_back(units * level.last[j]);
       axis.may_end.push_back(level.ends[j] != 0);
       axis.first_leading.push_back(static_cast<int>(axis.leading.size()));

@@ -389,8 +389,7 @@ void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound
 }
 
 ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  ChargePlace place{resolved_, spatial_, axes_, costs_, k, tensor, slide};
-  if (grouped_) place.known = &known_windows_;
+  const ChargePlace place{resolved_, spatial_, axes_, costs_, k, tensor, slide, known_windows_};
   ChargeTables tables(place, pairs_, pending_pairs(k, tensor, pending), functional, repetitions(tensor, pending));
   work(effort::kTables + (grouped_ ? effort::kWindowOfGroup : effort::kWindow) * tables.cells());
   return tables;

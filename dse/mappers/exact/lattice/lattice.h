@@ -213,7 +213,7 @@ class Lattice {
   mutable std::uint64_t effort_ = 0;
   std::uint64_t allowed_ = std::numeric_limits<std::uint64_t>::max();
   Status initial_{};
-  mutable KnownWindows known_windows_;                             // of groups
+  mutable KnownWindows known_windows_;
   mutable std::array<std::vector<double>, kMaxTensors> repeated_;  // by pending - kStaying
 };
 

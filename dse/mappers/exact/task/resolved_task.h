@@ -43,7 +43,8 @@ struct MemoryOrders {
   std::vector<std::vector<DimSet>> sequences;
 };
 
-struct AxisCache;  // chain/axis.h
+struct AxisCache;    // chain/axis.h
+class KnownCharges;  // words/known_charges.h
 
 struct ResolvedTask {
   ResolvedTask(const Task& task, const Problem& problem);
@@ -75,12 +76,14 @@ struct ResolvedTask {
   /// Orders of loops that move nothing pending differ: displacements are remembered, a slide may go on further out, or
   /// units of a systolic array hold a word of their own, which any loop may move.
   bool every_order = false;
-  AxisCache& axis_cache() const;  ///< chains of dims that were built before (chain/axis.cpp)
+  AxisCache& axis_cache() const;        ///< chains of dims that were built before (chain/axis.cpp)
+  KnownCharges& known_charges() const;  ///< what was counted along them (words/known_charges.cpp)
   mutable tbb::enumerable_thread_specific<ShortWindowMemory> short_windows;
 
  private:
-  mutable std::once_flag axis_cache_made_;
+  mutable std::once_flag axis_cache_made_, known_charges_made_;
   mutable std::shared_ptr<AxisCache> axis_cache_;
+  mutable std::shared_ptr<KnownCharges> known_charges_;
 };
 
 }  // namespace pliant::exact

@@ -6,7 +6,6 @@
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
-#include "dse/mappers/exact/chain/iterations.h"
 #include "dse/mappers/exact/task/ledger.h"
 #include "dse/mappers/exact/words/windows.h"
 
@@ -16,18 +15,6 @@ namespace {
 
 constexpr double kAboveAll = 1e300;
 
-RankTable windows_of(const ChargePlace& place, const KeeperPair& pair, const Problem::AffineRank& rank) {
-  if (place.known == nullptr) return WindowWords(place, pair, rank).table();
-  const auto number = static_cast<int>(&rank - place.resolved.problem.affine[place.tensor].data());
-  auto [entry, fresh] =
-      place.known->try_emplace({place.memory, place.tensor, place.slide, pair.parent, pair.child, number});
-  if (!fresh) return entry->second;
-  RankTable table = WindowWords(place, pair, rank).table();
-  entry->second = table;
-  entry->second.counted = 0;
-  return table;
-}
-
 }  // namespace
 
 ChargeTables::ChargeTables(const ChargePlace& place, const std::vector<KeeperPair>& pairs,
@@ -36,8 +23,7 @@ ChargeTables::ChargeTables(const ChargePlace& place, const std::vector<KeeperPai
   dims_ = p.dims;
   uncoupled_ = ((only(p.dims)) - 1) & ~p.coupled[place.tensor];
   affine_ = p.affine_dims[place.tensor];
-  for (int d = 0; d < p.dims; ++d)
-    for (const Axis::State& state : place.states(d)) left_[d].push_back(static_cast<double>(state.left));
+  for (int d = 0; d < p.dims; ++d) left_[d] = {std::shared_ptr<void>(), &place.axis(d).left};  // the task has it
   for (const int index : pending) {
     const KeeperPair& pair = pairs[index];
     const Weights& weights = functional.weights[index];
@@ -49,6 +35,19 @@ ChargeTables::ChargeTables(const ChargePlace& place, const std::vector<KeeperPai
     else
       add_between_memories(place, pair, weights);
   }
+}
+
+std::shared_ptr<const RankTable> ChargeTables::windows(const ChargePlace& place, const KeeperPair& pair,
+                                                       const Problem::AffineRank& rank) {
+  std::array<std::int8_t, 6> key{};
+  std::ranges::transform(std::array{place.memory, place.tensor, place.slide, pair.parent, pair.child,
+                                    static_cast<int>(&rank - place.resolved.problem.affine[place.tensor].data())},
+                         key.begin(), [](int number) { return static_cast<std::int8_t>(number); });
+  for (const auto& [asked, table] : place.known)
+    if (asked == key) return table;
+  place.known.emplace_back(key, place.resolved.known_charges().windows(place, pair, rank));
+  counted_ += place.known.back().second->counted;
+  return place.known.back().second;
 }
 
 ChargeTables::Fanouts ChargeTables::fanouts_of(const ChargePlace& place, const KeeperPair& pair) {
@@ -82,9 +81,9 @@ void ChargeTables::forbid_unfinished(const ChargePlace& place, const KeeperPair&
     if (pair.child == p.levels) added_up &= spatial_between(place.spatial, dim, -1, p.levels) >= p.size[d];
     const double units = windows ? 1 : spatial_between(place.spatial, dim, -1, place.level());
     std::vector<double>& forbidden = forbidden_[d];
-    forbidden.resize(left_[d].size());
+    forbidden.resize(left_[d]->size());
     for (std::size_t s = 0; s < forbidden.size(); ++s)
-      if (sure<"L5.19">(!added_up || left_[d][s] > units)) forbidden[s] = kInfinity;
+      if (sure<"L5.19">(!added_up || (*left_[d])[s] > units)) forbidden[s] = kInfinity;
   }
 }
 
@@ -117,9 +116,7 @@ std::size_t ChargeTables::fewest_repeats(const ChargePlace& place, std::uint32_t
     bool spread = false;
     for (int l = 0; l < place.resolved.problem.levels; ++l)
       spread |= contains(shared_outside | counted_inside, l) && place.spatial.factor[l][d] > 1;
-    if (spread)
-      fewest[d] = fewest_iterations(place.resolved, place.spatial, *place.axes[d], d, place.memory, shared_outside,
-                                    counted_inside);
+    if (spread) fewest[d] = place.resolved.known_charges().iterations(place, d, shared_outside, counted_inside);
   }
   return add_repeats(std::move(fewest));
 }
@@ -135,9 +132,10 @@ std::size_t ChargeTables::covering_repeats(const ChargePlace& place, const Fanou
       if (contains(fanouts.counted_inside, l)) units *= static_cast<double>(place.spatial.factor[l][d]);
       if (contains(fanouts.shared_outside, l)) units /= static_cast<double>(place.spatial.factor[l][d]);
     }
-    for (std::size_t s = 0; s < covered[d].size(); ++s)
-      covered[d][s] =
-          at_least<"L5.4">(units * place.resolved.problem.size[d] / static_cast<double>(place.states(d)[s].tile), 0);
+    auto enough = std::make_shared<std::vector<double>>();
+    for (const Axis::State& state : place.states(d))
+      enough->push_back(at_least<"L5.4">(units * place.resolved.problem.size[d] / static_cast<double>(state.tile), 0));
+    covered[d] = std::move(enough);
   }
   return add_repeats(std::move(covered));
 }
@@ -218,13 +216,18 @@ void ChargeTables::add_between_memories(const ChargePlace& place, const KeeperPa
   part.first_parent *= parents;
   part.delivered *= children;
   part.first_child *= children;
-  for (const Problem::AffineRank& rank : p.affine[place.tensor]) part.ranks.push_back(windows_of(place, pair, rank));
+  for (const Problem::AffineRank& rank : p.affine[place.tensor]) part.ranks.push_back(windows(place, pair, rank));
   parts_.push_back(std::move(part));
 }
 
 std::size_t ChargeTables::add_repeats(Repeats repeats) {
-  if (repeats == left_) return 0;
-  const auto known = std::find(fewer_.begin(), fewer_.end(), repeats);
+  const auto same = [&](const Repeats& other) {
+    for (int d = 0; d < dims_; ++d)
+      if (repeats[d] != other[d] && *repeats[d] != *other[d]) return false;
+    return true;
+  };
+  if (same(left_)) return 0;
+  const auto known = std::find_if(fewer_.begin(), fewer_.end(), same);
   const auto number = static_cast<std::size_t>(known - fewer_.begin()) + 1;
   if (known == fewer_.end()) fewer_.push_back(std::move(repeats));
   return number;
@@ -241,16 +244,9 @@ double ChargeTables::repeated(std::size_t number, const std::array<int, kMaxDims
   const Repeats& all = repeats(number);
   double product = 1;
   for (const int d : members(uncoupled_)) {
-    product *= all[d][static_cast<std::size_t>(node[d])];
+    product *= (*all[d])[static_cast<std::size_t>(node[d])];
   }
   return product;
-}
-
-std::size_t ChargeTables::cells() const {
-  std::size_t count = 0;
-  for (const Part& part : parts_)
-    for (const RankTable& rank : part.ranks) count += rank.counted;
-  return count;
 }
 
 double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
@@ -262,17 +258,13 @@ double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
   for (const Begun& sums : begun_)
     total += cost_of_begun(sums.weight, sums.first, sums.most, sums.elements * repeated(sums.repeats, node));
   if (parts_.empty()) return total;
-  double affine = 1;
-  for (const int d : members(affine_)) {
-    affine *= left_[d][static_cast<std::size_t>(node[d])];
-  }
   for (const Part& part : parts_) {
-    double served = affine, delivered = affine;
-    for (const RankTable& rank : part.ranks) {
+    double served = 1, delivered = 1;
+    for (const auto& rank : part.ranks) {
       int cell = 0;
-      for (int d = 0; d < dims_; ++d) cell += node[d] * rank.stride[d];
-      served *= rank.served[static_cast<std::size_t>(cell)];
-      delivered *= rank.delivered[static_cast<std::size_t>(cell)];
+      for (int d = 0; d < dims_; ++d) cell += node[d] * rank->stride[d];
+      served *= rank->served[static_cast<std::size_t>(cell)];
+      delivered *= rank->delivered[static_cast<std::size_t>(cell)];
     }
     total +=
         part.served * served * (part.served_repeats == 0 ? left : repeated(part.served_repeats, node)) +
@@ -293,8 +285,8 @@ double ChargeTables::least(const std::array<std::vector<int>, kMaxDims>& states)
                      (forbidden_[d].empty() ||
                       forbidden_[d][static_cast<std::size_t>(state)] == forbidden_[d][static_cast<std::size_t>(other)]);
         for (std::size_t number = 0; number <= fewer_.size() && contains(uncoupled_, d); ++number)
-          alike &= repeats(number)[d][static_cast<std::size_t>(state)] ==
-                   repeats(number)[d][static_cast<std::size_t>(other)];
+          alike &= (*repeats(number)[d])[static_cast<std::size_t>(state)] ==
+                   (*repeats(number)[d])[static_cast<std::size_t>(other)];
         fresh &= !alike;
       }
       if (fresh) different[d].push_back(state);
@@ -320,7 +312,7 @@ std::vector<Factor> ChargeTables::factors(std::size_t number) const {
   const Repeats& all = repeats(number);
   std::vector<Factor> found;
   for (const int d : members(uncoupled_)) {
-    const std::vector<double>& values = all[d];
+    const std::vector<double>& values = *all[d];
     if (values.size() == 1 && values[0] == 1) continue;
     Factor factor;
     factor.stride[d] = 1;
@@ -343,29 +335,14 @@ void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_b
       values[node] += cost_of_begun(sums.weight, sums.first, sums.most, words[node]);
   }
   for (const Part& part : parts_) {
-    // Iterations left along an affine dim always come with its rank's table: fold them in.
-    std::vector<std::vector<double>> tables;
     const auto add = [&](double scale, bool served, std::vector<Factor> all) {
       if (scale == 0) return;
-      tables.clear();
-      DimSet folded = 0;
-      for (const RankTable& rank : part.ranks) {
-        tables.push_back(served ? rank.served : rank.delivered);
-        Factor factor;
-        factor.stride = rank.stride;
-        for (int d = 0; d < dims_; ++d) {
-          if (rank.stride[d] == 0 || contains(folded, d)) continue;
-          folded |= only(d);
-          for (std::size_t cell = 0; cell < tables.back().size(); ++cell)
-            tables.back()[cell] *= left_[d][cell / static_cast<std::size_t>(rank.stride[d]) % left_[d].size()];
-        }
-        all.push_back(factor);
-      }
-      for (std::size_t i = 0; i < tables.size(); ++i) all[all.size() - tables.size() + i].values = tables[i].data();
+      for (const auto& rank : part.ranks)
+        all.push_back({rank->stride, (served ? rank->served : rank->delivered).data()});
       add_product(dims, extent_by_dim, scale, all, values.data());
     };
-    bool same = part.served_repeats == part.delivered_repeats;
-    for (const RankTable& rank : part.ranks) same &= rank.served == rank.delivered;
+    const bool same = part.served_repeats == part.delivered_repeats &&
+                      std::ranges::all_of(part.ranks, [](const auto& rank) { return rank->alike; });
     if (same) {
       add(part.served + part.delivered, true, factors(part.served_repeats));
       add(part.first_parent + part.first_child, true, {});

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "dse/mappers/exact/words/kernels.h"
-#include "dse/mappers/exact/words/window_words.h"
+#include "dse/mappers/exact/words/known_charges.h"
 
 namespace pliant::exact {
 
@@ -20,7 +20,7 @@ class ChargeTables {
 
   double at(const std::array<int, kMaxDims>& node) const;
   /// Windows that were counted: what making these tables takes most of its time for.
-  std::size_t cells() const;
+  std::size_t cells() const { return counted_; }
   /// The least over some states of every dim.
   double least(const std::array<std::vector<int>, kMaxDims>& states) const;
   /// Fills values for all nodes of a box; dims fastest first.
@@ -29,7 +29,7 @@ class ChargeTables {
  private:
   /// Iterations that repeat a transfer, by dim and state. Number 0 is all that are left outside; with remainders the
   /// words of a pair may need their own.
-  using Repeats = std::array<std::vector<double>, kMaxDims>;
+  using Repeats = std::array<KnownCharges::Iterations, kMaxDims>;
   struct Plain {
     double weight;
     std::size_t repeats;
@@ -43,7 +43,7 @@ class ChargeTables {
     double served = 0, delivered = 0;  // times the repeats
     std::size_t served_repeats = 0, delivered_repeats = 0;
     double first_parent = 0, first_child = 0;  // not times them (quickflow's first time per sweep)
-    std::vector<RankTable> ranks;
+    std::vector<std::shared_ptr<const RankTable>> ranks;
   };
   /// Fanouts between the memories of a pair, by level, and those between the parent and the node where that is inside.
   struct Fanouts {
@@ -67,6 +67,8 @@ class ChargeTables {
   void add_between_memories(const ChargePlace& place, const KeeperPair& pair, const Weights& weights);
 
   const Repeats& repeats(std::size_t number) const { return number == 0 ? left_ : fewer_[number - 1]; }
+  std::shared_ptr<const RankTable> windows(const ChargePlace& place, const KeeperPair& pair,
+                                           const Problem::AffineRank& rank);
   std::size_t add_repeats(Repeats repeats);
   double repeated(std::size_t number, const std::array<int, kMaxDims>& node) const;
   void add_plain(double weight, std::size_t repeats);
@@ -81,7 +83,9 @@ class ChargeTables {
   std::vector<Plain> other_plain_;  // and those that repeat otherwise
   std::vector<Begun> begun_;
   std::vector<Part> parts_;
-  Repeats forbidden_;  // by dim and state: infinity where outputs would come unfinished to a memory that takes none
+  std::size_t counted_ = 0;
+  std::array<std::vector<double>, kMaxDims>
+      forbidden_;  // by dim and state: infinity where outputs would come unfinished to a memory that takes none
 };
 
 }  // namespace pliant::exact

@@ -59,11 +59,18 @@ RankTable WindowWords::table() const {
   table.served.reserve(static_cast<std::size_t>(size));
   table.delivered.reserve(static_cast<std::size_t>(size));
   const bool grouped = place_.axis(dims_.front()).grouped();
+  DimSet own = dim_set_;
+  for (const Problem::AffineRank* other = p_.affine[place_.tensor].data(); other != &rank_; ++other)
+    own &= ~dims_of(*other);
   for (int cell = 0; cell < size; ++cell) {
-    const Words words = grouped ? least_of_group(table, cell) : at(node_at(table, cell));
-    table.served.push_back(words.served);
-    table.delivered.push_back(words.delivered);
+    const Node node = node_at(table, cell);
+    const Words words = grouped ? least_of_group(table, cell) : at(node);
+    double runs = 1;
+    for (const int d : members(own)) runs *= node.left[d];
+    table.served.push_back(words.served * runs);
+    table.delivered.push_back(words.delivered * runs);
   }
+  table.alike = table.served == table.delivered;
   if (!grouped) table.counted = table.served.size();
   return table;
 }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
-#include <map>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "dse/mappers/exact/chain/axis.h"
@@ -15,15 +17,17 @@
 
 namespace pliant::exact {
 
-/// Words of one run along one rank, by the states of its dims.
+/// Words of all runs along one rank, by the states of its dims. (Iterations along a dim of several ranks are in the
+/// table of the first.)
 struct RankTable {
   std::array<int, kMaxDims> stride{};  ///< 0 = does not depend on the dim
   std::vector<double> served, delivered;
+  bool alike = false;       ///< both are the same
   std::size_t counted = 0;  ///< windows looked at
 };
 
-/// Tables that were made for other functionals of the same lattice: by memory, tensor, slide, parent, child and rank.
-using KnownWindows = std::map<std::array<int, 6>, RankTable>;
+/// Tables that one lattice has asked for, by memory, tensor, slide, parent, child and rank.
+using KnownWindows = std::vector<std::pair<std::array<std::int8_t, 6>, std::shared_ptr<const RankTable>>>;
 
 /// Where a tensor meets its first coupled loop: what a charge depends on besides the transfer.
 struct ChargePlace {
@@ -33,8 +37,8 @@ struct ChargePlace {
   const Costs& costs;
   int memory = 0;  ///< whose loop it is; from the inside out
   int tensor = 0;
-  int slide = -1;                 ///< the dim of that loop where windows overlap along it, else -1
-  KnownWindows* known = nullptr;  ///< where tables are worth keeping
+  int slide = -1;  ///< the dim of that loop where windows overlap along it, else -1
+  KnownWindows& known;
 
   int level() const { return resolved.memories[memory]; }
   const Axis& axis(int dim) const { return (*axes[dim])[memory]; }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What charges are made of, kept for the whole task. Words of windows and iterations that repeat a transfer are
+// functions of the chains of a few dims, which the task keeps as long as it lives (chain/axis.h) and many choices
+// share.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "dse/mappers/exact/words/window_words.h"
+
+namespace pliant::exact {
+
+class KnownCharges {
+ public:
+  std::shared_ptr<const RankTable> windows(const ChargePlace& place, const KeeperPair& pair,
+                                           const Problem::AffineRank& rank);
+  /// Of one dim: fewest_iterations() at the place.
+  using Iterations = std::shared_ptr<const std::vector<double>>;
+  Iterations iterations(const ChargePlace& place, int dim, std::uint32_t shared_outside, std::uint32_t counted_inside);
+
+ private:
+  /// What is asked, and the chains of the dims that it depends on.
+  struct Key {
+    std::array<std::uint64_t, 2> asked;
+    std::array<const Chain*, kMaxDims> chains{};
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  /// Makes room: false where so many numbers are not worth it.
+  bool keep(std::size_t numbers);
+
+  std::mutex mutex_;
+  std::unordered_map<Key, std::shared_ptr<const RankTable>, Hash> windows_;
+  std::unordered_map<Key, Iterations, Hash> iterations_;
+  std::size_t kept_ = 0;  // numbers
+};
+
+}  // namespace pliant::exact
