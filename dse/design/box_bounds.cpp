@@ -119,8 +119,7 @@ const ReachedBounds& BoxBounds::reached(SearchNode& node, std::size_t rule) cons
       all->at_least_product[i] = whole.at_least_product;
       continue;
     }
-    for (const auto& known : node.rules[rule].known[i]) mappings_.reach(*all, *node.ideal->accelerator, rule, i, known);
-    mappings_.reach(*all, *node.ideal->accelerator, rule, i);
+    mappings_.reach(*all, *node.ideal->accelerator, rule, i, node.rules[rule].known[i]);
   }
   return *all;
 }

@@ -27,7 +27,7 @@ OpenedDesign DesignRows::make(const std::shared_ptr<const DesignPoint>& design, 
   invalid.status = TaskStatus::kInvalidDesign;
   invalid.reason = design->problem;
   const auto nothing = std::make_shared<const TaskResult>(std::move(invalid));
-  const std::vector<PoolAnswer> of_layers = has_networks_ ? pool.answer(*design, alone_) : answers;
+  const std::vector<PoolAnswer> of_layers = has_networks_ ? pool.answer(design, alone_) : answers;
   bool complete = true, within_limits = true;
   for (std::size_t w = 0; w < sweep_.workloads.size(); ++w) {
     const Workload& workload = sweep_.workloads[w];

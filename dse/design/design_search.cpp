@@ -224,8 +224,6 @@ class DesignSearch {
   void round() {
     hear_others();
     std::vector<NodePtr> batch;
-    std::vector<PoolQuestion> questions;
-    std::vector<std::shared_ptr<const DesignPoint>> held;  // what the questions are about
     std::vector<Asked> asked;
     while (!queue_.empty() && batch.size() < kBatch) {
       NodePtr node = std::move(queue_.extract(queue_.begin()).mapped());
@@ -243,8 +241,7 @@ class DesignSearch {
         PointDesign& one = node->designs->front();
         points_.plan(one, found_);
         for (const PointDesign::Search& search : one.searches)
-          questions.push_back(
-              {one.design.get(), layers_.layers[search.layer].get(), layers_.networks[search.layer], search.bound});
+          pool_.ask({one.design, layers_.layers[search.layer].get(), layers_.networks[search.layer], search.bound});
       } else {
         if (node->ideal && boxes_.raise_to_floors(*node, found_)) {
           bound(*node);
@@ -257,15 +254,14 @@ class DesignSearch {
           continue;
         }
         for (const BoxBounds::Asked& what : next) {
-          held.push_back(boxes_.design(*node, what));
-          questions.push_back(
-              {held.back().get(), layers_.layers[what.layer].get(), layers_.networks[what.layer], what.bound});
+          pool_.ask(
+              {boxes_.design(*node, what), layers_.layers[what.layer].get(), layers_.networks[what.layer], what.bound});
           asked.push_back({batch.size(), what});
         }
       }
       batch.push_back(std::move(node));
     }
-    const std::vector<PoolAnswer> answers = pool_.answer(questions);
+    const std::vector<PoolAnswer> answers = pool_.answers();
     if (std::ranges::any_of(answers, [](const PoolAnswer& answer) { return !answer.result; })) {
       return interrupt(batch);
     }
@@ -293,6 +289,7 @@ class DesignSearch {
 
   void interrupt(std::vector<NodePtr>& batch) {
     outcome_.interrupted = true;
+    pool_.answers();
     for (NodePtr& node : batch) queue(std::move(node));  // they are open still
   }
 

@@ -75,7 +75,7 @@ std::vector<GuessedDesign> guess_designs(const Library& library, const Sweep& sw
       if (!space.allowed(id)) continue;
       const auto design = std::make_shared<const DesignPoint>(space.design(id));
       if (!design->accelerator) continue;
-      const std::vector<PoolAnswer> answers = pool.answer(*design, layers);
+      const std::vector<PoolAnswer> answers = pool.answer(design, layers);
       if (options.stop.stop_requested()) return {};
       const OpenedDesign opened = rows.make(
           design, answers, solve_all_serving(sweep, *design, options.stop),

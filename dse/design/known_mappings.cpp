@@ -66,9 +66,18 @@ void KnownMappings::remember(std::size_t rule, std::size_t layer, const std::sha
   if (latest.size() > kKeptMappings) latest.pop_back();
 }
 
-void KnownMappings::reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule,
-                          std::size_t layer) const {
-  for (const auto& result : latest_[rule][layer]) reach(reached, accelerator, rule, layer, result);
+void KnownMappings::reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer,
+                          std::span<const std::shared_ptr<const TaskResult>> first) const {
+  const auto& latest = latest_[rule][layer];
+  const auto same = [](const std::shared_ptr<const TaskResult>& one) {
+    return [&one](const std::shared_ptr<const TaskResult>& other) {
+      return one == other || (one && other && one->mapping == other->mapping);
+    };
+  };
+  for (std::size_t k = 0; k < first.size(); ++k)
+    if (std::ranges::none_of(first.first(k), same(first[k]))) reach(reached, accelerator, rule, layer, first[k]);
+  for (const auto& result : latest)
+    if (std::ranges::none_of(first, same(result))) reach(reached, accelerator, rule, layer, result);
 }
 
 void KnownMappings::reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer,

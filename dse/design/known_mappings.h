@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dse/design/bounded_space.h"
@@ -38,8 +39,9 @@ class KnownMappings {
   KnownMappings(const Sweep& sweep, const DistinctLayers& layers);
 
   void remember(std::size_t rule, std::size_t layer, const std::shared_ptr<const TaskResult>& result);
-  /// Tries the mappings remembered for a layer.
-  void reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer) const;
+  /// Tries these (which may be null), then the mappings remembered for a layer, each mapping once.
+  void reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer,
+             std::span<const std::shared_ptr<const TaskResult>> first) const;
   /// Tries one mapping; the result may be null or without a mapping.
   void reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer,
              const std::shared_ptr<const TaskResult>& result) const;

@@ -117,8 +117,7 @@ const ReachedBounds& PointDesigns::reached(PointDesign& one) const {
       one.reached->at_least_product[i] = whole.at_least_product;
       continue;
     }
-    mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i, one.above[i]);
-    mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i);
+    mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i, {&one.above[i], 1});
   }
   return *one.reached;
 }

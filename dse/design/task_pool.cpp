@@ -2,17 +2,19 @@
 #include "dse/design/task_pool.h"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include "core/input/write_mapping.h"
 #include "dse/results/content_hash.h"
-#include "dse/sweep/grace_timer.h"
 #include "dse/sweep/network_task.h"
 
 namespace pliant {
 
 namespace {
+
+/// After a stop, for searches that are nearly done.
+constexpr double kGraceSeconds = 1;
 
 /// What a bound needs of an answer. There are many of them, and they stay until the end.
 std::shared_ptr<const TaskResult> without_details(const TaskResult& result) {
@@ -31,17 +33,42 @@ std::shared_ptr<const TaskResult> without_details(const TaskResult& result) {
 
 }  // namespace
 
+struct TaskPool::Threads {
+  explicit Threads(int count) : arena(count) {}
+  /// Of a caller that gave up there may be searches on their way.
+  ~Threads() {
+    searches.cancel();
+    wait();
+  }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+  template <class Search>
+  void run(const Search& search) {
+    arena.execute([&] { searches.run(search); });
+  }
+  void wait() {
+    arena.execute([&] { searches.wait(); });
+  }
+
+  tbb::task_arena arena;
+  tbb::task_group searches;
+};
+
 TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_token stop)
     : sweep_(sweep),
       store_(store),
-      threads_(threads),
       stop_(std::move(stop)),
+      grace_(stop_, kGraceSeconds),
       namer_(sweep),
       uses_(sweep),
-      mapper_(make_mapper(sweep.mapper)) {}
+      mapper_(make_mapper(sweep.mapper)),
+      threads_(std::make_unique<Threads>(threads)) {}
+
+TaskPool::~TaskPool() = default;
 
 /// Who knows the best mapping needs no bound. Otherwise the answer depends on where the search begins and ends.
-TaskPool::Named TaskPool::name(const PoolQuestion& question) {
+TaskPool::Named TaskPool::name(PoolQuestion question) {
   if (question.network != nullptr) {
     Named whole{question, namer_.key(*question.design, *question.network), {}};
     if (!question.bound) return whole;
@@ -91,64 +118,55 @@ TaskResult TaskPool::solve(const PoolQuestion& asked, const std::stop_token& sto
   return line;
 }
 
-void TaskPool::search(std::vector<Named>& open) {
-  const GraceTimer grace(stop_, 1);
-  const std::stop_token mappers = grace.mappers();
+void TaskPool::search(Named& asked) {
+  if (stop_.stop_requested()) return;
+  const std::stop_token mappers = grace_.mappers();
   // Searches that run side by side do not see what the others learn: it would depend on which is faster.
-  std::vector<ProvenElsewhere> learnt(open.size());
-  tbb::task_arena(threads_).execute([&] {
-    tbb::parallel_for(std::size_t{0}, open.size(), [&](std::size_t i) {
-      if (stop_.stop_requested()) return;
-      Named& one = open[i];
-      const PoolQuestion& asked = one.question;
-      TaskResult result = solve(asked, mappers, learnt[i]);
-      // A search that was stopped has only an accident to show, unless it had its proof already.
-      if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
-      one.result = std::make_shared<const TaskResult>(std::move(result));
-      if (store_ != nullptr && one.result->status != TaskStatus::kFailed && !one.is_line())
-        store_->put(one.key, one.result);
-    });
-  });
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const Named& one = open[i];
-    if (!one.result) continue;
-    ++(one.is_line() && one.result->evaluations == 0 ? reused_ : solved_);
-    search_seconds_ += one.result->solve_seconds;
-    proven_.add(learnt[i]);
-  }
+  TaskResult result = solve(asked.question, mappers, asked.learnt);
+  // A search that was stopped has only an accident to show, unless it had its proof already.
+  if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
+  asked.result = std::make_shared<const TaskResult>(std::move(result));
+  if (store_ != nullptr && asked.result->status != TaskStatus::kFailed && !asked.is_line())
+    store_->put(asked.key, asked.result);
 }
 
-std::vector<PoolAnswer> TaskPool::answer(const std::vector<PoolQuestion>& questions) {
-  std::vector<PoolAnswer> answers;
-  std::vector<Named> named;
-  for (const PoolQuestion& question : questions) {
-    named.push_back(name(question));
-    answers.push_back({named.back().key, nullptr});
+/// Of questions that may have one answer the first is looked into, and the others wait for it.
+void TaskPool::take(Named& asked) {
+  if (stop_.stop_requested()) return;
+  if (at_work_.contains(asked.key) || (asked.by_use && at_work_.contains(*asked.by_use))) {
+    waiting_.push_back(&asked);
+    return;
   }
-  // Of questions that may have one answer the first is searched, and the others wait for it.
-  std::vector<Named> left = named;
-  while (!left.empty() && !stop_.stop_requested()) {
-    std::vector<Named> open, waiting;
-    std::unordered_set<TaskKey, TaskKeyHash> searched;
-    for (Named& asked : left) {
-      if ((asked.result = recall(asked)) != nullptr) {
-        ++reused_;
-        keep(asked);
-      } else if (searched.contains(asked.key) || (asked.by_use && searched.contains(*asked.by_use))) {
-        waiting.push_back(std::move(asked));
-      } else {
-        searched.insert(asked.key);
-        if (asked.by_use) searched.insert(*asked.by_use);
-        open.push_back(std::move(asked));
-      }
+  at_work_.insert(asked.key);
+  if (asked.by_use) at_work_.insert(*asked.by_use);
+  taken_.push_back(&asked);
+  asked.result = recall(asked);
+  if (asked.result) return;
+  asked.searched = true;
+  threads_->run([this, &asked] { search(asked); });
+}
+
+void TaskPool::ask(PoolQuestion question) { take(asked_.emplace_back(name(std::move(question)))); }
+
+std::vector<PoolAnswer> TaskPool::answers() {
+  while (!taken_.empty()) {
+    threads_->wait();
+    for (const Named* one : std::exchange(taken_, {})) {
+      if (!one->result) continue;
+      ++(!one->searched || (one->is_line() && one->result->evaluations == 0) ? reused_ : solved_);
+      if (one->searched) search_seconds_ += one->result->solve_seconds;
+      proven_.add(one->learnt);
+      keep(*one);
     }
-    search(open);
-    for (const Named& one : open)
-      if (one.result) keep(one);
-    left = std::move(waiting);
+    at_work_.clear();
+    for (Named* one : std::exchange(waiting_, {})) take(*one);
   }
-  for (PoolAnswer& answer : answers)
-    if (const auto known = known_.find(answer.key); known != known_.end()) answer.result = known->second;
+  std::vector<PoolAnswer> answers;
+  for (const Named& one : asked_) {
+    const auto known = known_.find(one.key);
+    answers.push_back({one.key, known == known_.end() ? nullptr : known->second});
+  }
+  asked_.clear();
   return answers;
 }
 
@@ -158,12 +176,11 @@ void TaskPool::keep(const Named& answered) {
   if (answered.by_use && result->status == TaskStatus::kSolved) known_by_use_.emplace(*answered.by_use, result);
 }
 
-std::vector<PoolAnswer> TaskPool::answer(const DesignPoint& design, const DistinctLayers& layers) {
-  if (!design.accelerator) return std::vector<PoolAnswer>(layers.layers.size());
-  std::vector<PoolQuestion> questions;
-  for (std::size_t i = 0; i < layers.layers.size(); ++i)
-    questions.push_back({&design, layers.layers[i].get(), layers.networks[i]});
-  return answer(questions);
+std::vector<PoolAnswer> TaskPool::answer(const std::shared_ptr<const DesignPoint>& design,
+                                         const DistinctLayers& layers) {
+  if (!design->accelerator) return std::vector<PoolAnswer>(layers.layers.size());
+  for (std::size_t i = 0; i < layers.layers.size(); ++i) ask({design, layers.layers[i].get(), layers.networks[i]});
+  return answers();
 }
 
 }  // namespace pliant

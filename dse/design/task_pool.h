@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -15,14 +16,15 @@
 #include "dse/design/proven_elsewhere.h"
 #include "dse/design/used_array.h"
 #include "dse/results/task_store.h"
+#include "dse/sweep/grace_timer.h"
 #include "dse/sweep/sweep_task.h"
 
 namespace pliant {
 
-/// The best mapping of a layer on a design, or the best of a workload that is asked as a whole, or a line below it; all
-/// outlive the pool's work on it.
+/// The best mapping of a layer on a design, or the best of a workload that is asked as a whole, or a line below it.
+/// Layers and workloads live as long as the pool.
 struct PoolQuestion {
-  const DesignPoint* design = nullptr;
+  std::shared_ptr<const DesignPoint> design;
   const Layer* layer = nullptr;
   const Workload* network = nullptr;   ///< null: the layer
   std::optional<BoundSearch> bound{};  ///< when a bound is enough
@@ -35,13 +37,19 @@ struct PoolAnswer {
 
 class TaskPool {
  public:
-  /// `store` may be null. Layers that are asked about live as long as the pool.
+  /// `store` may be null.
   TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_token stop);
+  ~TaskPool();
+  TaskPool(const TaskPool&) = delete;
+  TaskPool& operator=(const TaskPool&) = delete;
 
-  /// In the order of the questions. After a stop the answers may lack results.
-  std::vector<PoolAnswer> answer(const std::vector<PoolQuestion>& questions);
+  /// Other threads begin to search while the caller thinks of the next question. The answers do not depend on when they
+  /// do: nobody sees what was found before all is answered.
+  void ask(PoolQuestion question);
+  /// To what was asked since the last time, in that order. After a stop they may lack results.
+  std::vector<PoolAnswer> answers();
   /// Every layer on one design; answers lack results when the design has no accelerator.
-  std::vector<PoolAnswer> answer(const DesignPoint& design, const DistinctLayers& layers);
+  std::vector<PoolAnswer> answer(const std::shared_ptr<const DesignPoint>& design, const DistinctLayers& layers);
 
   std::int64_t solved() const { return solved_; }
   std::int64_t reused() const { return reused_; }
@@ -55,18 +63,21 @@ class TaskPool {
     std::optional<TaskKey> by_use{};
     bool only_bounds = false;  ///< the best mapping was not asked for
     std::shared_ptr<const TaskResult> result{};
+    bool searched = false;     ///< or else recalled
+    ProvenElsewhere learnt{};  ///< by the search
     bool is_line() const { return question.network != nullptr && question.bound; }
   };
-  Named name(const PoolQuestion& question);
+  Named name(PoolQuestion question);
   std::shared_ptr<const TaskResult> recall(const Named& asked);
   TaskResult solve(const PoolQuestion& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const;
-  void search(std::vector<Named>& open);
+  void take(Named& asked);
+  void search(Named& asked);
   void keep(const Named& answered);
 
   const Sweep& sweep_;
   TaskStore* store_;
-  int threads_;
   std::stop_token stop_;
+  GraceTimer grace_;
   TaskNamer namer_;
   QuestionsByUse uses_;
   std::unique_ptr<Mapper> mapper_;
@@ -75,6 +86,11 @@ class TaskPool {
   ProvenElsewhere proven_;  ///< by searches of layers for lines
   std::int64_t solved_ = 0, reused_ = 0;
   double search_seconds_ = 0;
+  std::deque<Named> asked_;                           ///< since the last answers
+  std::vector<Named*> taken_, waiting_;               ///< at work; those that may have the answer of one at work
+  std::unordered_set<TaskKey, TaskKeyHash> at_work_;  ///< all names of those taken
+  struct Threads;
+  std::unique_ptr<Threads> threads_;  ///< last: they use all of the above
 };
 
 }  // namespace pliant

@@ -103,7 +103,7 @@ class DesignVerification {
 
   OpenedDesign open(std::int64_t id) {
     const auto design = std::make_shared<const DesignPoint>(space_.design(id));
-    const std::vector<PoolAnswer> answers = pool_.answer(*design, layers_);
+    const std::vector<PoolAnswer> answers = pool_.answer(design, layers_);
     return rows_.make(
         design, answers, solve_all_serving(*sweep_, *design, proofs_.options.stop),
         [&](const std::string& name) { return space_.value(id, name); }, pool_);

@@ -161,11 +161,17 @@ TEST(DesignSearch, ThreadsChangeNothing) {
   const Library library(PLIANT_SOURCE_DIR "/configs");
   const tests::ScratchFolder folder("design_threads");
   const tests::RandomSpace space = tests::random_space(library, 3, folder.path(), 200);
-  DesignSearchOptions one, four;
-  one.threads = 1;
-  four.threads = 4;
-  expect_same_boxes(search_designs(library, space.sweep, one, nullptr),
-                    search_designs(library, space.sweep, four, nullptr));
+  DesignSearchOptions options;
+  options.threads = 1;
+  const DesignFrontier alone = search_designs(library, space.sweep, options, nullptr);
+  for (const int threads : {2, 4}) {
+    options.threads = threads;
+    const DesignFrontier together = search_designs(library, space.sweep, options, nullptr);
+    expect_same_boxes(together, alone);
+    EXPECT_EQ(together.frontier, alone.frontier);
+    EXPECT_EQ(together.progress.solved, alone.progress.solved);
+    EXPECT_EQ(together.progress.reused, alone.progress.reused);
+  }
 }
 
 // Lines below networks are put together from what is proven elsewhere: neither threads nor a cache may change which
