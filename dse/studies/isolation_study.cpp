@@ -11,6 +11,7 @@
 #include "dse/studies/flexibility_paper.h"
 #include "dse/studies/isolation_bandwidth.h"
 #include "dse/studies/isolation_costs.h"
+#include "dse/studies/isolation_orders.h"
 #include "dse/studies/study_table.h"
 #include "flex/flexion/flexion.h"
 
@@ -175,6 +176,7 @@ StudyResult run_isolation_study(const StudyContext& context) {
   tiles_orders_parallelism(context, result);
   shapes(context, result);
   chosen_shapes(context, result);
+  chosen_orders(context, result);
   buffers_over_bandwidth(context, result);
   if (context.quick) return result;
   array_sizes(context, result);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "core/arithmetic.h"
 #include "dse/studies/all_studies.h"
@@ -108,6 +110,39 @@ double share_on_pointwise_and_dense(const SweepData& data, const Workload& netwo
   return 100 * pointwise / all;
 }
 
+/// Of an even number of values the mean of the two in the middle.
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+/// DeepBench's names end in the domain that a workload is of: 16_Vision.
+void found_by_domain(const Gains& gains, StudyResult& result) {
+  constexpr const char* kVision = "Vision";
+  std::map<std::string, std::vector<double>> by_domain;
+  std::vector<double> others;
+  for (std::size_t i = 0; i < gains.edp.size(); ++i) {
+    const std::string layer = to_text(gains.table.columns[0].cells[i]), domain = layer.substr(layer.find('_') + 1);
+    by_domain[domain].push_back(gains.edp[i]);
+    if (domain != kVision) others.push_back(gains.edp[i]);
+  }
+  const auto saved = [](const std::vector<double>& all) {
+    return 100 * (1 - std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size()));
+  };
+  for (const auto& [domain, all] : by_domain) {
+    const auto found = [&](const char* what, double value) { result.found(domain + ": " + what, value); };
+    found("workloads", static_cast<double>(all.size()));
+    found("mean EDP saved (%)", saved(all));
+    found("EDP of Ruby-S over PFM, median", median(all));
+    found("most EDP saved (%)", 100 * (1 - std::ranges::min(all)));
+    found("workloads with less than 1 % saved",
+          static_cast<double>(std::ranges::count_if(all, [](double ratio) { return ratio > 0.99; })));
+  }
+  result.found("other domains: mean EDP saved (%)", saved(others));
+  result.found("EDP saved, other domains over Vision", saved(others) / saved(by_domain.at(kVision)));
+}
+
 Chart layer_chart(std::string name, std::string title, DataTable table) {
   Chart chart{std::move(name), std::move(title), {}, std::move(table)};
   chart.spec = {{"transform", {{{"fold", {"edp", "energy", "cycles"}}, {"as", {"measure", "ratio"}}}}},
@@ -170,6 +205,7 @@ StudyResult run_ruby_deepbench_study(const StudyContext& context) {
   if (!context.quick) {
     result.found("mean EDP saved over workloads (%)", edp.mean());
     result.found("most EDP saved on a workload (%)", edp.most());
+    found_by_domain(edp, result);
     const auto cycles = [&](const char* rule) {
       return data.layers.where({{"factorization", rule}, {"objective", "runtime"}});
     };

@@ -57,6 +57,8 @@ const std::vector<Point>& points() {
       {"which flexibility today's chips lack", "lacks.md", {"lacks.png", "What they lack is F"}},
       {"the README's headline uses a hand-written design", "../design-search.md", {"`inflexible_npu_bert`"}},
       {"peers on their inputs, by one command", "../../results/peers.md", {"bench/peers_table.py"}},
+      {"chosen orders of Fig. 9 priced", "isolation.md", {"## Chosen orders", "CXYKRS, which FullFlex-0100 chose"}},
+      {"DeepBench by domain", "ruby-deepbench.md", {"| Vision | 26 | 9.6 % |", "1.86 times as much"}},
       {"kept tables of one commit", "README.md", {"made_by.csv"}}};
   return all;
 }

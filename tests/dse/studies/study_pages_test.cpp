@@ -209,6 +209,33 @@ TEST(StudyPages, Isolation) {
   EXPECT_EQ(rows, 11);
 }
 
+TEST(StudyPages, ChosenOrders) {
+  const std::map<std::string, double> kept = kept_numbers("isolation");
+  const Cells bandwidths = {", 102.4 bytes/cycle", ", 204.8 bytes/cycle", ", 256 bytes/cycle", ""};
+  int rows = 0;
+  for (const Cells& row : table_on_page("isolation", "| layer | design | order |")) {
+    if (!row[0].starts_with("L")) continue;
+    ++rows;
+    for (std::size_t i = 0; i < bandwidths.size(); ++i)
+      expect_printed(row.at(4 + i), kept,
+                     fmt::format("{} {} runtime with the chosen {}{}", row[1], row[0], row[2], bandwidths[i]));
+  }
+  EXPECT_EQ(rows, 6);
+}
+
+TEST(StudyPages, DeepBenchByDomain) {
+  const std::map<std::string, double> kept = kept_numbers("ruby-deepbench");
+  const Cells columns = {"workloads", "mean EDP saved (%)", "most EDP saved (%)", "EDP of Ruby-S over PFM, median",
+                         "workloads with less than 1 % saved"};
+  int rows = 0;
+  for (const Cells& row : table_on_page("ruby-deepbench", "| domain | workloads |")) {
+    if (!kept.contains(row[0] + ": workloads")) continue;
+    ++rows;
+    for (std::size_t i = 0; i < columns.size(); ++i) expect_printed(row.at(1 + i), kept, row[0] + ": " + columns[i]);
+  }
+  EXPECT_EQ(rows, 6);
+}
+
 TEST(StudyPages, RubySearches) {
   const std::map<std::string, double> kept = kept_numbers("ruby-resnet50");
   int rows = 0;
