@@ -44,7 +44,7 @@ class Evaluator {
   json values(std::int64_t id) {
     if (!space_.allowed(id)) return nullptr;
     const auto design = std::make_shared<const DesignPoint>(space_.design(id));
-    const std::vector<PoolAnswer> answers = pool_.answer(*design, layers_);
+    const std::vector<PoolAnswer> answers = pool_.answer(design, layers_);
     const OpenedDesign opened = rows_.make(
         design, answers, solve_all_serving(*sweep_, *design, {}),
         [&](const std::string& name) { return space_.value(id, name); }, pool_);
