@@ -95,6 +95,13 @@ std::optional<Record> parse_record(std::string_view bytes) {
   return Record{*key, bytes.substr(kHead, size), kHead + size + 1};
 }
 
+/// What a record says of its own length; 0 when it says nothing that can be.
+std::size_t length_said(std::string_view bytes) {
+  std::uint32_t size = 0;
+  if (bytes.size() < kHead) return kHead;
+  return parse_hex(bytes.substr(0, 8), size) && size <= kMaxText ? kHead + size + 1 : 0;
+}
+
 std::string read_at(int fd, std::uint64_t offset, std::size_t length) {
   std::string bytes(length, '\0');
   std::size_t have = 0;
@@ -174,7 +181,7 @@ void TaskStore::scan(const fs::path& file) {
       }
       const bool last = bytes.size() < window;
       const std::size_t line = rest.find('\n');
-      if (line == std::string_view::npos && !last) break;  // read on
+      if (!last && (line == std::string_view::npos || length_said(rest) > rest.size())) break;  // read on
       if (!skipping) ++damaged_;
       skipping = true;
       used += line == std::string_view::npos ? rest.size() : line + 1;

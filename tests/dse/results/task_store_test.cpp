@@ -123,6 +123,23 @@ TEST(TaskStore, KeepsResultsForTheNextProcess) {
   EXPECT_FALSE(third.get(key_of(777)).has_value());
 }
 
+// A file is read in windows of a megabyte; records have line ends inside, so that one that a window cuts looks damaged.
+TEST(TaskStore, ReadsWhatAWindowCuts) {
+  const TemporaryFolder folder;
+  constexpr int kResults = 8000;
+  {
+    TaskStore store(folder.path() / "cache", true);
+    for (int i = 0; i < kResults; ++i) store.put(key_of(i), std::make_shared<const TaskResult>(solved_result(i)));
+    store.flush();
+  }
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path() / "cache")) bytes += entry.file_size();
+  ASSERT_GT(bytes, std::uintmax_t{2} << 20);
+  const TaskStore again(folder.path() / "cache", false);
+  EXPECT_EQ(again.damaged(), 0U);
+  EXPECT_EQ(again.size(), static_cast<std::size_t>(kResults));
+}
+
 TEST(TaskStore, LeavesFilesOfOtherVersionsAlone) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "0000-1.tasks") << "a record of another version";
