@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "core/input/source_text.h"
+#include "dse/results/stored_files.h"
 #include "dse/sweep/run_sweep.h"
 
 namespace pliant {
@@ -50,14 +51,32 @@ std::optional<std::string> expected_instead(OptionKind kind, const std::string& 
   }
 }
 
-/// "s3://bucket/folder": would else become a folder `s3:` of this machine.
-bool is_address(std::string_view text) {
-  const std::size_t colon = text.find("://");
-  return colon != std::string_view::npos && colon > 0 &&
-         std::ranges::all_of(text.substr(0, colon), [](char c) { return (c >= 'a' && c <= 'z') || c == '3'; });
-}
+/// What may be in object storage: datasets, caches and tables. An empty option is the command's word.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPlaces{{{"sweep", "output"},
+                                                                                 {"sweep", "cache"},
+                                                                                 {"sweep", ""},
+                                                                                 {"design", "output"},
+                                                                                 {"design", "cache"},
+                                                                                 {"pareto", ""},
+                                                                                 {"pareto", "output"},
+                                                                                 {"query", ""},
+                                                                                 {"query", "output"},
+                                                                                 {"report", ""},
+                                                                                 {"report", "output"},
+                                                                                 {"verify", ""}}};
 
-constexpr const char* kInsteadOfAddress = "a file or folder of this machine; a bucket that is mounted is one";
+/// Of an address that cannot stand here: what can. It would else become a folder `https:` of this machine.
+std::optional<std::string> instead_of_address(std::string_view command, std::string_view option,
+                                              std::string_view text) {
+  const std::size_t colon = text.find("://");
+  if (colon == std::string_view::npos || colon == 0 ||
+      !std::ranges::all_of(text.substr(0, colon), [](char c) { return (c >= 'a' && c <= 'z') || c == '3'; }))
+    return std::nullopt;
+  if (std::ranges::find(kPlaces, std::pair(command, option)) == kPlaces.end())
+    return "a file or folder of this machine; only datasets and caches may be in object storage";
+  if (is_address(text)) return std::nullopt;
+  return "a folder of this machine, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER";
+}
 
 }  // namespace
 
@@ -113,13 +132,15 @@ Arguments::Arguments(std::string_view command, GivenOptions given, std::vector<s
     if (!flag && values.empty()) throw bad("--" + name, "no value", "one");
     if (option->kind != OptionKind::kTexts && values.size() > 1) throw bad("--" + name, "given twice", "one value");
     for (const std::string& text : values) {
-      if (is_address(text)) throw bad("--" + name, fmt::format("`{}`", shorten(text, 60)), kInsteadOfAddress);
+      if (auto instead = instead_of_address(command, name, text))
+        throw bad("--" + name, fmt::format("`{}`", shorten(text, 60)), std::move(*instead));
       if (auto expected = expected_instead(option->kind, text))
         throw bad("--" + name, fmt::format("`{}`", shorten(text, 60)), std::move(*expected));
     }
   }
   for (const std::string& word : words_)
-    if (is_address(word)) throw bad("", fmt::format("`{}`", shorten(word, 60)), kInsteadOfAddress);
+    if (auto instead = instead_of_address(command, "", word))
+      throw bad("", fmt::format("`{}`", shorten(word, 60)), std::move(*instead));
   if (words_.size() > static_cast<std::size_t>(most_words))
     throw bad("", fmt::format("`{}` is one word too many", shorten(words_[static_cast<std::size_t>(most_words)], 60)),
               most_words == 0 ? "options only" : fmt::format("what {} --help says", command_));

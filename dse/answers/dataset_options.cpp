@@ -13,6 +13,7 @@
 #include "core/input/source_text.h"
 #include "dse/results/manifest.h"
 #include "dse/results/part_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -33,9 +34,7 @@ std::filesystem::path dataset_of(const Arguments& arguments) {
   constexpr const char* kExpected = "the folder that `pliant sweep` wrote";
   const auto dataset = arguments.word();
   if (!dataset) throw arguments.bad("", "no dataset", kExpected);
-  std::error_code error;
-  if (!std::filesystem::exists(*dataset, error))
-    throw arguments.bad("", fmt::format("{} does not exist", *dataset), kExpected);
+  if (!is_there(*dataset)) throw arguments.bad("", fmt::format("{} does not exist", *dataset), kExpected);
   return *dataset;
 }
 
@@ -44,16 +43,14 @@ bool tell_if_incomplete(const std::filesystem::path& dataset, TableKind table, c
   std::int64_t missing = 0, parts = 0;
   if (const auto manifest = read_manifest(dataset)) {
     parts = manifest->parts;
-    std::error_code error;
-    for (std::int64_t part = 0; part < parts; ++part)
-      missing += std::filesystem::exists(part_path(dataset, table, part), error) ? 0 : 1;
+    for (std::int64_t part = 0; part < parts; ++part) missing += is_there(part_path(dataset, table, part)) ? 0 : 1;
   }
   for (const std::string& what : damaged) err << what << "\n";
   if (missing > 0)
     err << fmt::format("{}: {} of {} parts are not there yet; the sweep is not finished\n", dataset.string(), missing,
                        parts);
   if (missing == 0 && damaged.empty()) return true;
-  if (std::error_code error; !std::filesystem::is_directory(dataset, error)) return false;
+  if (std::error_code error; std::filesystem::is_regular_file(dataset, error)) return false;
   err << "the answer is of the other parts only; the same `pliant sweep` command computes what is missing\n";
   return false;
 }
@@ -117,6 +114,8 @@ InputError unknown_column(std::string_view command, std::string option, const st
 std::filesystem::path find_sweep(const Library& library, const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code error;
+  if (is_address(name))
+    throw InputError(Diagnostic{name, 0, 0, "", "is in object storage", "a sweep file of this machine", ""});
   if (fs::is_regular_file(name, error)) return name;
   if (fs::is_directory(name, error)) throw InputError(Diagnostic{name, 0, 0, "", "is a folder", "a sweep file", ""});
   const fs::path folder = library.configs() / "sweeps";

@@ -16,6 +16,7 @@
 #include "dse/answers/text_table.h"
 #include "dse/design/run_design.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/stored_files.h"
 #include "dse/sweep/room_warnings.h"
 
 namespace pliant {
@@ -50,6 +51,9 @@ class DesignAnswer {
     run.audit = arguments_.has("audit");
     run.certificate =
         fs::path(arguments_.text("certificate").value_or(run.audit ? (run.dataset / "certificate").string() : ""));
+    if (is_address(run.certificate))
+      throw arguments_.bad("--audit", fmt::format("a certificate at {}", run.certificate.string()),
+                           "--certificate FOLDER, of this machine, beside it");
     run.search.threads = arguments_.threads();
     run.search.gap = arguments_.share("gap").value_or(0);
     run.search.shard = shard_of(arguments_);

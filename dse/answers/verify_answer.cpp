@@ -16,6 +16,7 @@
 #include "dse/answers/verify_network.h"
 #include "dse/mappers/claim.h"
 #include "dse/mappers/mapper.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 namespace {
@@ -158,9 +159,9 @@ class VerifyAnswer {
 }  // namespace
 
 int answer_verify(const Arguments& arguments, Face& face) {
-  const std::string file = arguments.word().value_or("");
+  const std::filesystem::path file = arguments.word().value_or("");
   std::error_code error;
-  return std::filesystem::is_directory(file, error)
+  return is_address(file) || std::filesystem::is_directory(file, error)
              ? answer_verify_dataset(file, arguments, proof_options(arguments), face)
              : VerifyAnswer(arguments, face).run();
 }

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -57,8 +57,9 @@ std::vector<SharedDesigns::Told> SharedDesigns::news() {
   write();
   for (int shard = 0; shard < shard_.count; ++shard) {
     if (shard == shard_.index) continue;
-    std::ifstream in(file_of(shard), std::ios::binary);
-    const nlohmann::json file = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json();
+    const std::filesystem::path told = file_of(shard);
+    const nlohmann::json file =
+        is_there(told) ? nlohmann::json::parse(file_bytes(told), nullptr, false) : nlohmann::json();
     if (!file.is_object() || file.value("question", "") != question_) continue;
     const nlohmann::json designs = file.value("designs", nlohmann::json::array());
     try {

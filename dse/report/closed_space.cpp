@@ -8,6 +8,7 @@
 
 #include "dse/report/compact_json.h"
 #include "dse/results/data_table.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -27,7 +28,7 @@ bool for_page(const std::string& name) {
 
 ordered_json closed_space(const std::filesystem::path& dataset) {
   const std::filesystem::path file = dataset / "boxes.parquet";
-  if (std::error_code error; !std::filesystem::is_regular_file(file, error)) return nullptr;
+  if (!is_there(file)) return nullptr;
   std::vector<std::string> damaged;
   const DataTable table = read_table(file, TableKind::kDesigns, damaged);
   const DataColumn* designs = table.find("designs");

@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <system_error>
 
 #include "dse/report/arrow_cells.h"
 #include "dse/report/compact_json.h"
@@ -15,6 +14,7 @@
 #include "dse/results/checked_file.h"
 #include "dse/results/pareto.h"
 #include "dse/results/part_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -241,10 +241,9 @@ LayerDetails read_layer_details(const fs::path& dataset, const ReportData& data,
     chosen.push_back(row);
   }
   Collector collector(data, chosen);
-  std::error_code error;
   for (const std::int64_t part : list_parts(dataset)) {
     const fs::path file = part_path(dataset, TableKind::kLayers, part);
-    if (!fs::exists(file, error)) continue;
+    if (!is_there(file)) continue;
     try {
       collector.add_part(*combined(
           CheckedFile(file).read({"design_id", "workload", "layer_index", "layer", "count", "macs", "dims", "status",

@@ -16,6 +16,7 @@
 #include "dse/results/checked_file.h"
 #include "dse/results/pareto.h"
 #include "dse/results/part_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -52,11 +53,10 @@ class Reader {
   explicit Reader(fs::path dataset) : dataset_(std::move(dataset)) {}
 
   ReportData read() {
-    std::error_code error;
-    if (!fs::exists(dataset_, error)) throw no_dataset(dataset_, "does not exist");
-    if (!fs::is_directory(dataset_, error)) throw no_dataset(dataset_, "is a file");
+    if (!is_there(dataset_)) throw no_dataset(dataset_, "does not exist");
+    if (std::error_code error; fs::is_regular_file(dataset_, error)) throw no_dataset(dataset_, "is a file");
     if (list_parts(dataset_).empty())
-      throw no_dataset(dataset_, fs::exists(manifest_path(dataset_), error)
+      throw no_dataset(dataset_, is_there(manifest_path(dataset_))
                                      ? "holds no part yet: the sweep has been started, but nothing is finished"
                                      : "holds no dataset");
     data_.manifest = read_manifest(dataset_);
@@ -196,8 +196,7 @@ class Reader {
   /// nullptr for parts that read_table left out as well.
   std::shared_ptr<arrow::Table> part_table(TableKind kind, std::int64_t part, const std::vector<std::string>& columns) {
     const fs::path file = part_path(dataset_, kind, part);
-    std::error_code error;
-    if (!fs::exists(file, error)) return nullptr;
+    if (!is_there(file)) return nullptr;
     try {
       return combined(CheckedFile(file).read(columns));
     } catch (const StorageError& problem) {
@@ -249,9 +248,8 @@ class Reader {
   void count_missing() {
     if (!data_.manifest) return;
     std::int64_t there = 0;
-    std::error_code error;
     for (const std::int64_t part : list_parts(dataset_))
-      there += fs::exists(part_path(dataset_, TableKind::kDesigns, part), error) ? 1 : 0;
+      there += is_there(part_path(dataset_, TableKind::kDesigns, part)) ? 1 : 0;
     data_.parts_missing = std::max<std::int64_t>(0, data_.manifest->parts - there);
   }
 

@@ -9,6 +9,7 @@
 #include "dse/results/atomic_file.h"
 #include "dse/results/checked_file.h"
 #include "dse/results/part_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -70,10 +71,9 @@ ordered_json read_residency_details(const fs::path& dataset, const ReportData& d
     if (data.number("tensors", row))
       wanted[{static_cast<std::int64_t>(*data.number("design_id", row)), data.text("workload", row)}] = row;
   if (wanted.empty()) return all;
-  std::error_code error;
   for (const std::int64_t part : list_parts(dataset)) {
     const fs::path file = part_path(dataset, TableKind::kDesigns, part);
-    if (!fs::exists(file, error)) continue;
+    if (!is_there(file)) continue;
     std::shared_ptr<arrow::Table> table;
     try {
       table = combined(

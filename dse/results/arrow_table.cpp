@@ -9,6 +9,7 @@
 #include "dse/results/arrow_status.h"
 #include "dse/results/checked_file.h"
 #include "dse/results/part_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -47,12 +48,12 @@ std::shared_ptr<arrow::Table> arrow_table(const DataTable& table) {
 }
 
 std::vector<fs::path> table_files(const fs::path& dataset, TableKind table) {
-  std::error_code error;
-  if (fs::is_regular_file(dataset, error)) return {dataset};
+  if (dataset.extension() == ".parquet" && is_address(dataset)) return {dataset};
+  if (std::error_code error; fs::is_regular_file(dataset, error)) return {dataset};
   std::vector<fs::path> files;
   for (const std::int64_t part : list_parts(dataset)) {
     const fs::path file = part_path(dataset, table, part);
-    if (fs::exists(file, error)) files.push_back(file);
+    if (is_there(file)) files.push_back(file);
   }
   return files;
 }

@@ -14,6 +14,9 @@
 #include <sstream>
 #include <system_error>
 
+#include "dse/results/object_storage.h"
+#include "dse/results/stored_files.h"
+
 namespace pliant {
 
 namespace fs = std::filesystem;
@@ -57,6 +60,7 @@ void put_in_place(const fs::path& temporary, const fs::path& target) {
 }
 
 std::string file_bytes(const fs::path& file) {
+  if (is_address(file)) return object_storage::read(file);
   std::ifstream in(file, std::ios::binary);
   std::ostringstream bytes;
   // A folder opens and has no bytes.
@@ -70,6 +74,7 @@ std::string file_bytes(const fs::path& file) {
 }
 
 void write_atomically(const fs::path& target, std::string_view text) {
+  if (is_address(target)) return object_storage::write(target, text);
   const fs::path temporary = temporary_name(target);
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) fail(temporary, "create it");
@@ -93,6 +98,7 @@ void write_atomically(const fs::path& target, std::string_view text) {
 }
 
 void make_folder(const fs::path& folder) {
+  if (is_address(folder)) return;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder))
@@ -101,6 +107,7 @@ void make_folder(const fs::path& folder) {
 }
 
 void remove_leftovers(const fs::path& folder) {
+  if (is_address(folder)) return;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     // .NAME.PID.N.tmp

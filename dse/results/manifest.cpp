@@ -9,15 +9,13 @@
 #include <array>
 #include <chrono>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <system_error>
 
 #include "core/enum_names.h"
 #include "dse/results/atomic_file.h"
 #include "dse/results/columns.h"
 #include "dse/results/content_hash.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -75,13 +73,9 @@ void write_manifest(const fs::path& dataset, const Manifest& m) {
 
 std::optional<Manifest> read_manifest(const fs::path& dataset) {
   const fs::path file = manifest_path(dataset);
-  std::error_code error;
-  if (!fs::exists(file, error)) return std::nullopt;
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
+  if (!is_there(file)) return std::nullopt;
   try {
-    ordered_json all = ordered_json::parse(text.str());
+    ordered_json all = ordered_json::parse(file_bytes(file));
     if (all.contains(kOwnSum)) {
       const std::string sum = all.at(kOwnSum).get<std::string>();
       all.erase(kOwnSum);

@@ -14,6 +14,8 @@
 #include <algorithm>
 
 #include "dse/results/arrow_status.h"
+#include "dse/results/object_storage.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -100,6 +102,7 @@ std::unique_ptr<parquet::arrow::FileReader> open_source(std::shared_ptr<arrow::i
 
 std::unique_ptr<parquet::arrow::FileReader> open_parquet(const fs::path& file) {
   return reading(file, [&](const std::string& doing) {
+    if (is_address(file)) return open_source(object_storage::open(file), doing);
     return open_source(require_value(arrow::io::ReadableFile::Open(file.string()), doing), doing);
   });
 }

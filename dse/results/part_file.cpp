@@ -12,12 +12,12 @@
 #include <charconv>
 #include <memory>
 #include <set>
-#include <system_error>
 
 #include "dse/results/arrow_rows.h"
 #include "dse/results/arrow_status.h"
 #include "dse/results/content_hash.h"
 #include "dse/results/parquet_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -46,8 +46,7 @@ std::optional<std::int64_t> part_number(const std::string& name) {
 
 /// Looks at one Parquet file; fills in what is wrong with it.
 PartState check_file(const fs::path& file, const std::string& sweep_sha256, std::string& what, std::int64_t& rows) {
-  std::error_code error;
-  if (!fs::exists(file, error)) return PartState::kMissing;
+  if (!is_there(file)) return PartState::kMissing;
   try {
     const auto reader = open_parquet(file);
     std::shared_ptr<arrow::Schema> schema;
@@ -100,7 +99,7 @@ std::optional<PartPlace> place_of(const fs::path& file) {
 
 void require_checksum(const PartPlace& place, std::string_view bytes) {
   const fs::path checksums = checksum_path(place.dataset, place.part);
-  if (std::error_code error; !fs::exists(checksums, error)) return;
+  if (!is_there(checksums)) return;
   if (file_bytes(checksums).find(checksum_line(place.table, place.part, bytes)) != std::string::npos) return;
   throw StorageError(fmt::format("{}: damaged: its SHA-256 is not the one in {}",
                                  part_path(place.dataset, place.table, place.part).string(), checksums.string()));
@@ -133,8 +132,7 @@ PartCheck check_part(const fs::path& dataset, std::int64_t part, const std::stri
     if (state != PartState::kMissing) break;
   }
   if (check.state != PartState::kDone) return check;
-  std::error_code error;
-  if (!fs::exists(checksum_path(dataset, part), error))
+  if (!is_there(checksum_path(dataset, part)))
     check.state = PartState::kMissing;
   else if (thorough)
     check.state = check_bytes(dataset, part, check.what);
@@ -143,22 +141,16 @@ PartCheck check_part(const fs::path& dataset, std::int64_t part, const std::stri
 
 std::vector<std::int64_t> list_parts(const fs::path& dataset) {
   std::set<std::int64_t> parts;
-  for (const TableKind table : kTables) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(dataset / std::string(to_string(table)), error)) {
-      if (const auto part = part_number(entry.path().filename().string())) parts.insert(*part);
-    }
-  }
+  for (const TableKind table : kTables)
+    for (const StoredFile& file : files_in(dataset / std::string(to_string(table))))
+      if (const auto part = part_number(file.path.filename().string())) parts.insert(*part);
   return {parts.begin(), parts.end()};
 }
 
 void remove_part(const fs::path& dataset, std::int64_t part) {
   for (const fs::path& file : {checksum_path(dataset, part), part_path(dataset, TableKind::kLayers, part),
-                               part_path(dataset, TableKind::kDesigns, part)}) {
-    std::error_code error;
-    fs::remove(file, error);
-    if (error) throw StorageError(fmt::format("{}: cannot remove it: {}", file.string(), error.message()));
-  }
+                               part_path(dataset, TableKind::kDesigns, part)})
+    remove_file(file);
 }
 
 }  // namespace pliant

@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <unordered_set>
 
 #include "dse/results/atomic_file.h"
+#include "dse/results/stored_files.h"
 #include "dse/results/thread_time.h"
 
 namespace pliant {
@@ -30,6 +32,9 @@ constexpr std::size_t kMaxText = std::size_t{16} << 20;
 /// waits: the next may be hours away, and a kill must not cost more than a moment's work of each thread.
 constexpr std::size_t kEnough = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kMoment{200};
+/// In object storage nothing can be appended: what waited becomes an object, which costs a request now and one at every
+/// start.
+constexpr std::chrono::milliseconds kMomentOfObjects{5000};
 /// So many results become records at once.
 constexpr std::size_t kTogether = 64;
 
@@ -102,6 +107,41 @@ std::size_t length_said(std::string_view bytes) {
   return parse_hex(bytes.substr(0, 8), size) && size <= kMaxText ? kHead + size + 1 : 0;
 }
 
+/// Open for reading and appending, without a name: it is gone with the process.
+int nameless_file() {
+  std::string name = (fs::temp_directory_path() / "pliant-XXXXXX").string();
+  const int fd = ::mkostemp(name.data(), O_APPEND | O_CLOEXEC);
+  if (fd < 0) throw StorageError(fmt::format("{}: cannot create it: {}", name, std::generic_category().message(errno)));
+  ::unlink(name.c_str());
+  return fd;
+}
+
+/// What was not written after a mistake, whose number is left in errno.
+std::string_view write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) break;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return bytes;
+}
+
+int open_to_read(const fs::path& file) {
+  if (!is_address(file)) return ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = nameless_file();
+  if (write_all(fd, file_bytes(file)).empty()) return fd;
+  ::close(fd);
+  return -1;
+}
+
+/// Process ids come again after a reboot and on other machines.
+fs::path new_file(const fs::path& folder) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto stamp = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  return folder / fmt::format("{:016x}-{:x}{}{}", stamp, ::getpid(), kFormat, kEnding);
+}
+
 std::string read_at(int fd, std::uint64_t offset, std::size_t length) {
   std::string bytes(length, '\0');
   std::size_t have = 0;
@@ -132,17 +172,13 @@ std::string TaskKey::text() const {
 }
 
 TaskStore::TaskStore(fs::path folder, bool writable) : folder_(std::move(folder)), writable_(writable) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    if (entry.path().extension() != kEnding) continue;
-    if (entry.path().stem().extension() == kFormat)
-      files.push_back(entry.path());
+  for (const StoredFile& file : files_in(folder_)) {
+    if (file.path.extension() != kEnding) continue;
+    if (file.path.stem().extension() == kFormat)
+      scan(file.path);
     else
       ++other_formats_;
   }
-  std::ranges::sort(files);
-  for (const fs::path& file : files) scan(file);
 }
 
 TaskStore::~TaskStore() {
@@ -156,7 +192,7 @@ TaskStore::~TaskStore() {
 }
 
 void TaskStore::scan(const fs::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_to_read(file);
   if (fd < 0) {
     ++damaged_;
     return;
@@ -227,12 +263,15 @@ std::optional<TaskResult> TaskStore::get(const TaskKey& key) const {
 }
 
 void TaskStore::open_own() {
+  if (is_address(folder_)) {
+    own_ = static_cast<int>(descriptors_.size());
+    descriptors_.push_back(nameless_file());
+    wrote_ = std::chrono::steady_clock::now();
+    return;
+  }
   make_folder(folder_);
-  // Process ids come again after a reboot and on other machines; the file must be new.
   for (unsigned attempt = 0;; ++attempt) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto stamp = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-    const fs::path file = folder_ / fmt::format("{:016x}-{:x}{}{}", stamp, ::getpid(), kFormat, kEnding);
+    const fs::path file = new_file(folder_);
     const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd >= 0) {
       own_ = static_cast<int>(descriptors_.size());
@@ -249,9 +288,10 @@ void TaskStore::put(const TaskKey& key, std::shared_ptr<const TaskResult> result
   const std::lock_guard lock(mutex_);
   if (!writable_) throw StorageError(fmt::format("{}: opened for reading", folder_.string()));
   if (own_ < 0) open_own();
-  const bool costly = std::chrono::duration<double>(result->solve_seconds) >= kMoment;
+  const auto moment = is_address(folder_) ? kMomentOfObjects : kMoment;
+  const bool costly = std::chrono::duration<double>(result->solve_seconds) >= moment;
   newest_.emplace_back(key, std::move(result));
-  const bool now = costly || std::chrono::steady_clock::now() - wrote_ >= kMoment;
+  const bool now = costly || std::chrono::steady_clock::now() - wrote_ >= moment;
   if (!now && newest_.size() < kTogether) return;
   const AddTime records(cpu_seconds_);
   pack_newest();
@@ -271,22 +311,16 @@ void TaskStore::pack_newest() {
 }
 
 void TaskStore::write_pending() {
-  std::size_t done = 0;
-  while (done < pending_.size()) {
-    const ssize_t written = ::write(descriptors_[own_], pending_.data() + done, pending_.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      const int error = errno;
-      // A record that is cut short is damaged unless its rest follows, and said to be so by its checksum.
-      own_size_ += done;
-      pending_.erase(0, done);
-      throw StorageError(
-          fmt::format("{}: cannot keep a result: {}", folder_.string(), std::generic_category().message(error)));
-    }
-    done += static_cast<std::size_t>(written);
-  }
+  if (pending_.empty()) return;
+  if (is_address(folder_)) write_atomically(new_file(folder_), pending_);
+  const std::size_t left = write_all(descriptors_[own_], pending_).size(), done = pending_.size() - left;
+  const int error = errno;
+  // A record that is cut short is damaged unless its rest follows, and said to be so by its checksum.
   own_size_ += done;
-  pending_.clear();
+  pending_.erase(0, done);
+  if (left > 0)
+    throw StorageError(
+        fmt::format("{}: cannot keep a result: {}", folder_.string(), std::generic_category().message(error)));
   wrote_ = std::chrono::steady_clock::now();
 }
 

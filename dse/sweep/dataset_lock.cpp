@@ -10,10 +10,12 @@
 #include <system_error>
 
 #include "dse/results/atomic_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
 DatasetLock::DatasetLock(const std::filesystem::path& dataset, const std::string& name, Mode mode) {
+  if (is_address(dataset)) return;  // no locks there either; see below
   const std::filesystem::path file = dataset / fmt::format(".{}.lock", name);
   fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0)
@@ -31,6 +33,8 @@ DatasetLock::DatasetLock(const std::filesystem::path& dataset, const std::string
   }
 }
 
-DatasetLock::~DatasetLock() { ::close(fd_); }
+DatasetLock::~DatasetLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
 
 }  // namespace pliant

@@ -10,6 +10,7 @@
 
 #include "dse/results/atomic_file.h"
 #include "dse/results/part_file.h"
+#include "dse/results/stored_files.h"
 #include "dse/results/task_store.h"
 #include "dse/sweep/dataset_lock.h"
 #include "dse/sweep/phase.h"
@@ -25,11 +26,8 @@ constexpr std::uintmax_t kCheckThoroughly = std::uintmax_t{64} << 20;
 
 std::uintmax_t bytes_of_tables(const fs::path& dataset) {
   std::uintmax_t bytes = 0;
-  for (const fs::path& folder : part_folders(dataset)) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error))
-      bytes += entry.is_regular_file(error) ? entry.file_size(error) : 0;
-  }
+  for (const fs::path& folder : part_folders(dataset))
+    for (const StoredFile& file : files_in(folder)) bytes += file.bytes;
   return bytes;
 }
 
@@ -95,10 +93,9 @@ void SweepDataset::find_best(BestDesigns& best) const {
   const BestDesigns empty = best;
   tbb::task_arena(threads_).execute([&] {
     tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
-      std::error_code error;
       BestDesigns own = empty;
       // Only what is complete: a part that is missing or damaged is computed again and added then.
-      const bool counts = fs::exists(checksum_path(options_.dataset, parts[i]), error) &&
+      const bool counts = is_there(checksum_path(options_.dataset, parts[i])) &&
                           !std::ranges::binary_search(missing_, parts[i]) &&
                           own.add_file(part_path(options_.dataset, TableKind::kDesigns, parts[i]));
       phase.advance(1);

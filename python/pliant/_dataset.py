@@ -92,7 +92,7 @@ class Dataset:
 
     def __init__(self, path: _Path, kept: object = None) -> None:
         self.path = Path(path)
-        if not self.path.exists():
+        if not _core.is_there(self.path):
             text = f"{self.path} does not exist"
             raise InputError([(str(self.path), 0, 0, "", "does not exist", "the folder of a sweep", "", text)])
         self._kept = kept  # a temporary folder lives as long as its dataset
@@ -211,7 +211,7 @@ def sweep(
     outcome, stopped = run_watched(loaded.name, run, "layers", progress)
     if stopped and not outcome["complete"]:
         outcome["interrupted"] = True
-    Path(dataset).mkdir(parents=True, exist_ok=True)  # a run that was stopped at once has written nothing
+    _core.make_folder(dataset)  # a run that was stopped at once has written nothing
     found = Dataset(dataset, kept)
     found._outcome = outcome
     if outcome["interrupted"]:

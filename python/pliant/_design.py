@@ -143,7 +143,7 @@ def design(
         dataset = Path(kept.name) / loaded.name
     run = _core.DesignRun(loaded, dataset, cache or "", threads, gap, shard, update)
     form, _ = run_watched(loaded.name, run, "designs", progress)
-    Path(dataset).mkdir(parents=True, exist_ok=True)  # a run that was stopped at once has written nothing
+    _core.make_folder(dataset)  # a run that was stopped at once has written nothing
     found = Dataset(dataset, kept)
     if form["interrupted"]:
         done = f"{form['decided']} of {form['designs']} designs decided, in {dataset}"

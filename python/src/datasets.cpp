@@ -11,6 +11,7 @@
 #include "dse/report/report_data.h"
 #include "dse/results/arrow_table.h"
 #include "dse/results/atomic_file.h"
+#include "dse/results/stored_files.h"
 #include "src/bindings.h"
 #include "src/tables.h"
 
@@ -63,6 +64,8 @@ void bind_datasets(nb::module_& module) {
              "where"_a, unlocked);
   module.def("report", &report, "dataset"_a, "most_layers"_a, unlocked);
   module.def("charts", &charts, "dataset"_a, unlocked);
+  module.def("is_there", &is_there, "path"_a, unlocked);
+  module.def("make_folder", &make_folder, "folder"_a, unlocked);
   module.def(
       "write_file", [](const fs::path& file, const std::string& text) { write_atomically(file, text); }, "file"_a,
       "text"_a, unlocked);

@@ -119,11 +119,18 @@ TEST(OptionTable, LinesAreReadAsPeopleWriteThem) {
   EXPECT_NE(mistake({"--accel", "eyeriss"}).find("--accel: unknown option"), std::string::npos);  // no guessing
 }
 
-TEST(OptionTable, ObjectStorageIsRefusedAndNotTakenForAFolder) {
-  const std::string instead = "; expected a file or folder of this machine; a bucket that is mounted is one\n";
-  EXPECT_EQ(run({"sweep", "demo", "-o", "s3://bucket/demo"}).err,
-            "pliant sweep: --output: `s3://bucket/demo`" + instead);
-  EXPECT_EQ(run({"pareto", "gs://bucket/demo"}).err, "pliant pareto: `gs://bucket/demo`" + instead);
+TEST(OptionTable, AddressesAreNotTakenForFolders) {
+  const std::string file =
+      "; expected a file or folder of this machine; only datasets and caches may be in object storage\n";
+  EXPECT_EQ(run({"sweep", "s3://bucket/demo.yaml"}).err,
+            "s3://bucket/demo.yaml: is in object storage; expected a sweep file of this machine\n");
+  EXPECT_EQ(run({"import", "gs://bucket/a.onnx"}).err, "pliant import: `gs://bucket/a.onnx`" + file);
+  EXPECT_EQ(run({"design", "demo", "--certificate", "s3://bucket/proof"}).err,
+            "pliant design: --certificate: `s3://bucket/proof`" + file);
+  const std::string dataset = "; expected a folder of this machine, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER\n";
+  EXPECT_EQ(run({"sweep", "demo", "-o", "https://host/demo"}).err,
+            "pliant sweep: --output: `https://host/demo`" + dataset);
+  EXPECT_EQ(run({"pareto", "hdfs://host/demo"}).err, "pliant pareto: `hdfs://host/demo`" + dataset);
   EXPECT_EQ(run({"show", "layer", "gemm:M=2,N=2,K=2"}).code, 0);
 }
 
