@@ -12,7 +12,6 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
-#include "dse/audit/remainder_tiles.h"
 
 namespace pliant::audit {
 
@@ -21,10 +20,13 @@ namespace {
 constexpr std::array<std::string_view, 5> kMeans = {"enumeration", "moved once", "tiles", "lines", "not decided"};
 
 /// Lines are added while they cut off the lowest corner; a handful is enough where they help at all.
-constexpr int kMostLines = 12;
+constexpr std::size_t kMostLines = 12;
 
-/// With remainders a node takes more time and memory.
-constexpr double kShareOfNodes = 0.1;
+/// With remainders a node takes more time and memory, and where loops in time round it has many neighbours.
+constexpr double kShareOfNodes = 0.1, kShareWhereLoopsRound = 0.002;
+
+/// There, tiles within such a factor of each other are one: few nodes close most choices.
+constexpr std::array<double, 3> kAlike = {4, 1.5, 1};
 
 }  // namespace
 
@@ -81,7 +83,7 @@ double ChoiceBound::by_lines(NestedTiles& tiles, double energy, double cycles, d
   std::vector<Line> lines{{0, energy}};
   const double least_cycles = whole_cycles(cycles, steps);
   Corner corner = lowest_corner(lines, least_cycles, steps);
-  for (int i = 0; i < kMostLines && corner.value < target; ++i) {
+  for (std::size_t i = 0; i < kMostLines && corner.value < target; ++i) {
     // The slope of the curve of equal products through the corner.
     const double slope = corner.energy / corner.cycles;
     std::vector<double> weights(measures_.size(), 0);
@@ -148,7 +150,7 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
     return result;
   }
   if (remainders) {
-    result.lower_bound = std::max(result.lower_bound, by_ends(transfers, kept, least, most_nodes));
+    result.lower_bound = std::max(result.lower_bound, by_ends(transfers, kept, least, target, most_nodes));
     result.means = closed() ? Means::kTiles : Means::kNotDecided;
     return result;
   }
@@ -210,9 +212,20 @@ void ChoiceBound::by_tiles(const ChoiceTransfers& transfers, const Factors& unro
 }
 
 double ChoiceBound::by_ends(const ChoiceTransfers& transfers, const Kept& kept, const std::vector<double>& least,
-                            double most_nodes) const {
-  RemainderTiles tiles(rules_, measures_, transfers, kept, task_.factorization);
-  if (tiles.nodes() > kShareOfNodes * most_nodes) return 0;
+                            double target, double most_nodes) const {
+  double best = 0;
+  const double share = task_.factorization == Factorization::kRubyS ? kShareOfNodes : kShareWhereLoopsRound;
+  for (const double alike : kAlike) {
+    RemainderTiles tiles(rules_, transfers, kept, task_.factorization, remainders_, alike);
+    if (tiles.nodes() > share * most_nodes) break;
+    best = std::max(best, by_ends(tiles, transfers, least, target, alike == kAlike.back()));
+    if (best >= target * (1 - kRounding)) break;
+  }
+  return best;
+}
+
+double ChoiceBound::by_ends(RemainderTiles& tiles, const ChoiceTransfers& transfers, const std::vector<double>& least,
+                            double target, bool to_the_end) const {
   std::vector<double> constant(measures_.size(), 0);  // what does not depend on tiles
   constant[0] = p_.macs * p_.mac_pj;
   for (int x = 0; x < p_.tensors; ++x)
@@ -220,14 +233,61 @@ double ChoiceBound::by_ends(const ChoiceTransfers& transfers, const Kept& kept, 
       for (std::size_t m = 0; m < constant.size(); ++m)
         constant[m] +=
             transfer.constant[m] + (transfer.child == p_.levels ? transfer.served[m] * transfer.least_served : 0);
-  double best = kInfinity;
-  for (const RemainderTiles::End& end : tiles.ends()) {
-    double cycles = end.steps;
-    for (std::size_t m = 1; m < constant.size(); ++m)
-      cycles = std::max(cycles, whole_cycles(std::max(least[m], constant[m] + end.least[m]), end.steps));
-    best = std::min(best, least_value(task_, p_, std::max(least[0], constant[0] + end.least[0]), cycles, end.steps));
+  const double enough = target * (1 - kRounding);
+  const std::vector<double>& steps = tiles.steps();
+  struct End {
+    std::vector<Line> lines;
+    double cycles = 0;
+    Corner corner;
+  };
+  std::vector<End> ends(steps.size());
+  const auto lowest = [&] {
+    return std::ranges::min_element(ends, {}, [](const End& end) { return end.corner.value; });
+  };
+  const auto open = [&] { return !ends.empty() && lowest()->corner.value < enough; };
+  const auto look_at = [&](std::size_t e) { ends[e].corner = lowest_corner(ends[e].lines, ends[e].cycles, steps[e]); };
+  // The least energy, then the least cycles of one port after the other, then both together.
+  std::vector<double> weights(measures_.size(), 0);
+  weights[0] = 1;
+  const std::vector<double> energies = tiles.least(weights);
+  for (std::size_t e = 0; e < ends.size(); ++e) {
+    ends[e].lines.push_back({0, std::max(least[0], constant[0] + energies[e])});
+    ends[e].cycles = steps[e];
+    for (std::size_t m = 1; m < least.size(); ++m)
+      ends[e].cycles = std::max(ends[e].cycles, whole_cycles(least[m], steps[e]));
+    if (energies[e] == kInfinity)
+      ends[e].corner = {kInfinity, kInfinity, kInfinity};
+    else
+      look_at(e);
   }
-  return best;
+  const bool by_cycles = to_the_end || task_.objective == Objective::kRuntime;
+  for (std::size_t m = 1; m < least.size() && by_cycles && open(); ++m) {
+    weights.assign(measures_.size(), 0);
+    weights[m] = 1;
+    const std::vector<double> loads = tiles.least(weights);
+    for (std::size_t e = 0; e < ends.size(); ++e) {
+      if (ends[e].corner.value >= enough) continue;
+      ends[e].cycles = std::max(ends[e].cycles, whole_cycles(constant[m] + loads[e], steps[e]));
+      look_at(e);
+    }
+  }
+  for (std::size_t m = 1, drawn = 0; m < least.size() && to_the_end && open(); ++m)
+    for (; drawn < kMostLines && open(); ++drawn) {
+      const Corner corner = lowest()->corner;
+      const double slope = corner.energy / corner.cycles;
+      weights.assign(measures_.size(), 0);
+      weights[0] = 1;
+      weights[m] = slope;
+      const std::vector<double> sums = tiles.least(weights);
+      const double before = corner.value;
+      for (std::size_t e = 0; e < ends.size(); ++e) {
+        if (ends[e].corner.value >= enough) continue;
+        ends[e].lines.push_back({slope, constant[0] + slope * constant[m] + sums[e]});
+        look_at(e);
+      }
+      if (lowest()->corner.value <= before * (1 + kRounding)) break;
+    }
+  return ends.empty() ? kInfinity : lowest()->corner.value;
 }
 
 double ChoiceBound::attained(NestedTiles& tiles, const Factors& unrolling, const Kept& kept, double energy,

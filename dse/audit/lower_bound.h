@@ -9,6 +9,7 @@
 
 #include "costmodel/whole_cycles.h"
 #include "dse/audit/nested_tiles.h"
+#include "dse/audit/remainder_tiles.h"
 
 namespace pliant::audit {
 
@@ -62,8 +63,10 @@ class ChoiceBound {
   void by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept,
                 const std::vector<double>& least, double target, Result& result) const;
   /// With remainders: what is known of a choice from the nodes at which its mappings end.
-  double by_ends(const ChoiceTransfers& transfers, const Kept& kept, const std::vector<double>& least,
+  double by_ends(const ChoiceTransfers& transfers, const Kept& kept, const std::vector<double>& least, double target,
                  double most_nodes) const;
+  double by_ends(RemainderTiles& tiles, const ChoiceTransfers& transfers, const std::vector<double>& least,
+                 double target, bool to_the_end) const;
 
   /// The value of the best legal mapping among those with the least weighted sums.
   double attained(NestedTiles& tiles, const Factors& unrolling, const Kept& kept, double energy, double cycles) const;
@@ -73,6 +76,7 @@ class ChoiceBound {
   const SpaceRules& space_;
   Measures measures_;
   TileRules rules_;
+  mutable RemainderTables remainders_;  ///< what choices have in common
 };
 
 }  // namespace pliant::audit

@@ -3,84 +3,45 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <set>
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
 
 namespace pliant::audit {
 
-RemainderTiles::RemainderTiles(const TileRules& rules, const Measures& measures, const ChoiceTransfers& transfers,
-                               const Kept& kept, Factorization factorization)
+RemainderTiles::RemainderTiles(const TileRules& rules, const ChoiceTransfers& transfers, const Kept& kept,
+                               Factorization factorization, RemainderTables& tables, double alike)
     : rules_(rules),
-      measures_(measures),
       transfers_(transfers),
       p_(transfers.problem()),
       kept_(kept),
-      loops_divide_(factorization == Factorization::kRubyS) {
+      loops_divide_(factorization == Factorization::kRubyS || factorization == Factorization::kPerfect),
+      tables_(tables) {
   within_ = p_.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   displaced_ = p_.conventions.halo == Conventions::Halo::kDisplacement ||
                p_.conventions.halo == Conventions::Halo::kTwoIterations;
   for (int d = 0; d < p_.dims; ++d) {
-    build_axis(d);
-    stride_.push_back(static_cast<std::uint32_t>(std::min(nodes_, 4e9)));
-    nodes_ *= static_cast<double>(axes_.back().states.size());
+    axes_[d] = tables_.axis(rules, transfers, d, loops_divide_, alike);
+    if (axes_[d] == nullptr) most_nodes_ = kInfinity;
+  }
+  for (std::size_t k = 0; k <= rules_.memories.size() && most_nodes_ < kInfinity; ++k) {
+    double nodes = 1;
+    auto& stride = stride_.emplace_back();
+    for (int d = 0; d < p_.dims; ++d) {
+      stride.push_back(static_cast<std::uint32_t>(std::min(nodes, 4e9)));
+      nodes *= static_cast<double>(axes_[d]->groups(k));
+    }
+    nodes_.push_back(static_cast<std::uint32_t>(std::min(nodes, 4e9)));
+    most_nodes_ = std::max(most_nodes_, nodes);
   }
 }
 
-/// What a dim can be after some loops, from the inside out: a loop takes a divisor of what is left, or any number where
-/// loops in time round; a fanout takes its factor and rounds. Rules about what fits where are left out, which allows
-/// more, and fanouts may have more units than there is left.
-void RemainderTiles::build_axis(int dim) {
-  const auto next = [&](const State& s) {
-    std::vector<State> found;
-    if (loops_divide_) {
-      for (const Count b : divisors_of(s.left))
-        if (b > 1) found.push_back({s.tile * b, s.left / b});
-    } else {
-      for (Count b = 2; b <= s.left; ++b) found.push_back({s.tile * b, ceil_div(s.left, b)});
-    }
-    return found;
-  };
-  const auto spread = [&](const State& s, Count factor) { return State{s.tile * factor, ceil_div(s.left, factor)}; };
-  std::set<State> now{{1, static_cast<Count>(p_.size[dim])}}, all;
-  for (int l = p_.levels - 1; l >= 0; --l) {
-    std::set<State> after;
-    if (p_.is_memory[l]) {
-      std::vector<State> open(now.begin(), now.end());
-      after = now;
-      while (!open.empty()) {
-        const State s = open.back();
-        open.pop_back();
-        for (const State& one : next(s))
-          if (after.insert(one).second) open.push_back(one);
-      }
-    } else {
-      for (const State& s : now) after.insert(spread(s, transfers_.factor(l, dim)));
-    }
-    all.insert(now.begin(), now.end());
-    all.insert(after.begin(), after.end());
-    now = std::move(after);
-  }
-  Axis axis;
-  axis.states.assign(all.begin(), all.end());
-  constexpr auto kNowhere = std::numeric_limits<std::uint32_t>::max();
-  const auto index = [&](const State& s) {
-    const auto found = std::ranges::lower_bound(axis.states, s);
-    return found != axis.states.end() && *found == s ? static_cast<std::uint32_t>(found - axis.states.begin())
-                                                     : kNowhere;
-  };
-  axis.through.resize(static_cast<std::size_t>(p_.levels));
-  for (const State& s : axis.states) {
-    auto& to = axis.loops.emplace_back();
-    for (const State& one : next(s))
-      if (const std::uint32_t i = index(one); i != kNowhere) to.push_back(i);
-    for (int l = 0; l < p_.levels; ++l)
-      if (!p_.is_memory[l])
-        axis.through[static_cast<std::size_t>(l)].push_back(index(spread(s, transfers_.factor(l, dim))));
-  }
-  axes_.push_back(std::move(axis));
+/// Calls visit(first, last, g) for all nodes [first, last) next to each other whose tile along a dim is of group g.
+template <typename Visit>
+void RemainderTiles::along(int d, std::size_t k, const Visit& visit) const {
+  const auto count = static_cast<std::uint32_t>(axes_[d]->groups(k));
+  for (std::uint32_t first = 0; first < nodes_[k];)
+    for (std::uint32_t g = 0; g < count; ++g, first += stride_[k][d]) visit(first, first + stride_[k][d], g);
 }
 
 int RemainderTiles::keeper_number(int x, std::size_t k) const {
@@ -89,10 +50,24 @@ int RemainderTiles::keeper_number(int x, std::size_t k) const {
   return number;
 }
 
+/// As in NestedTiles: the outermost transfer that may wait in the loops of a memory.
+int RemainderTiles::last_waiting(int x, std::size_t k) const {
+  const int inside = k == 0 ? 0 : keeper_number(x, k - 1);
+  return std::min(inside, static_cast<int>(transfers_.of(x).size()) - 1);
+}
+
+double RemainderTiles::weighed(const std::vector<double>& by_measure) const {
+  double sum = 0;
+  for (std::size_t m = 0; m < weights_.size(); ++m) sum += weights_[m] * by_measure[m];
+  return sum;
+}
+
+// ---- Words ----
+
 /// What counts: loops outside the run, copies of the parent (or of the child), and units that a fanout between them
 /// does not serve as one. What does not: loops inside the run and all other fanouts. One iteration that counts covers
 /// at most the product of the bounds that do not, so there are at least size / product of them.
-std::vector<std::vector<double>> RemainderTiles::fewest(const Transfer& t, std::size_t k, bool served) const {
+std::vector<std::vector<double>> RemainderTiles::fewest(const Transfer& t, std::size_t k, bool at_parent) const {
   std::vector<std::vector<double>> by_dim(static_cast<std::size_t>(p_.dims));
   const int here = level(k);
   for (int d = 0; d < p_.dims; ++d) {
@@ -101,59 +76,176 @@ std::vector<std::vector<double>> RemainderTiles::fewest(const Transfer& t, std::
     for (int l = 0; l < p_.levels; ++l) {
       if (p_.is_memory[l]) continue;
       const bool shares = (p_.sharing[t.tensor] >> l & 1U) != 0;
-      const bool counts = served ? l < t.parent || (l < t.child && !shares) : l < t.child;
+      const bool counts = at_parent ? l < t.parent || (l < t.child && !shares) : l < t.child;
       const auto factor = static_cast<double>(transfers_.factor(l, d));
       if (counts && l > here) counted_inside *= factor;
       if (!counts && l < here) uncounted_outside *= factor;
     }
-    for (const State& s : axes_[static_cast<std::size_t>(d)].states) {
-      const double covered = static_cast<double>(s.tile) * uncounted_outside / counted_inside;
-      by_dim[static_cast<std::size_t>(d)].push_back(std::max(1.0, std::ceil(p_.size[d] / covered - 1e-9)));
+    for (const RemainderAxis::Group& group : stage(d, k).groups) {
+      const double covered = static_cast<double>(group.most()) * uncounted_outside / counted_inside;
+      by_dim[d].push_back(std::max(1.0, std::ceil(p_.size[d] / covered - 1e-9)));
     }
   }
   return by_dim;
 }
 
-/// Each of these iterations brings every element of the tensor at least once. (Timeloop's memory of displacements may
-/// find windows of before: there the tensor comes once in all.)
-void RemainderTiles::charge(Table& table, int x, int since, std::size_t k) const {
-  const int inside = k == 0 ? 0 : keeper_number(x, k - 1);
-  const int last = std::min(inside, static_cast<int>(transfers_.of(x).size()) - 1);
-  const bool once = displaced_ && p_.affine_dims[x] != 0;
-  const double elements = p_.tensor_words[x];
-  for (int i = since; i <= last; ++i) {
-    const Transfer& t = transfers_.of(x)[static_cast<std::size_t>(i)];
-    const double served_cost = t.served[measure_], delivered_cost = t.delivered[measure_];
-    const double read_back_cost = t.read_back[measure_], fill_cost = t.fill[measure_];
-    if (served_cost == 0 && delivered_cost == 0 && read_back_cost == 0 && fill_cost == 0) continue;
-    const std::vector<std::vector<double>> served_times = fewest(t, k, true), delivered_times = fewest(t, k, false);
-    for (std::uint32_t n = 0; n < table.size(); ++n) {
-      if (table[n] == kInfinity) continue;
-      double served = elements, delivered = elements;
-      for (int d = 0; d < p_.dims && !once; ++d) {
-        const auto& of_served = served_times[static_cast<std::size_t>(d)];
-        if (of_served.empty()) continue;
-        const std::uint32_t state = at(n, d);
-        served *= of_served[state];
-        delivered *= delivered_times[static_cast<std::size_t>(d)][state];
+/// The iterations of each of a rank's dims whose words come together: a child's tile, and what neighbours share. A run
+/// has no loop over these dims, so fanouts inside the memory where it ends put tiles side by side. Further out loops
+/// may lie between; and where windows slide, between the tiles of a child.
+RemainderTables::BlockOfTerm RemainderTiles::blocks(const Problem::AffineRank& rank, const Transfer& t, std::size_t k,
+                                                    bool at_parent, int sliding) const {
+  RemainderTables::BlockOfTerm blocks;
+  const int here = level(k);
+  const std::uint32_t sharing = at_parent ? (p_.sharing_equal[t.tensor] | p_.uniting[t.tensor]) & ~below(t.parent) : 0;
+  const bool beside = p_.conventions.halo == Conventions::Halo::kOneLoop;  // slides are laid out otherwise
+  for (int i = 0; i < rank.terms; ++i) {
+    const int d = rank.dim[i];
+    RemainderTables::Block& block = blocks[i];
+    bool apart = false;  // something lies between the tiles of what is outside
+    for (int l = t.child - 1; l >= 0; --l) {
+      const Count factor = p_.is_memory[l] ? 1 : transfers_.factor(l, d);
+      if (factor == 1) continue;
+      const bool shares = (sharing >> l & 1U) != 0;
+      if (l > here) block.inside *= factor;
+      if (shares) {
+        block.shared *= factor;
+        block.together &= l > here && !apart;
+      } else {
+        apart |= l > here;
       }
-      table[n] += served_cost * served + delivered_cost * delivered +
-                  read_back_cost * std::max(0.0, served - t.most_first_parent) +
-                  fill_cost * std::max(0.0, delivered - t.most_first_child);
+    }
+    if (d == sliding) block.together &= !apart && !beside;
+  }
+  return blocks;
+}
+
+std::vector<std::uint32_t> RemainderTiles::rank_index(const Problem::AffineRank& rank, std::size_t k) const {
+  std::vector<std::uint32_t> index(nodes_[k], 0);
+  std::uint32_t stride = 1;
+  for (int i = 0; i < rank.terms; ++i) {
+    along(rank.dim[i], k, [&](std::uint32_t first, std::uint32_t last, std::uint32_t g) {
+      for (std::uint32_t n = first; n < last; ++n) index[n] += stride * g;
+    });
+    stride *= static_cast<std::uint32_t>(axes_[rank.dim[i]]->groups(k));
+  }
+  return index;
+}
+
+/// Every iteration that counts brings each element that its blocks of the other dims have. (Timeloop's memory of
+/// displacements may find windows of before: there the tensor comes once in all.)
+const RemainderTiles::Table& RemainderTiles::words(int x, std::size_t i, std::size_t k, bool at_parent, int without) {
+  auto [entry, fresh] = words_.try_emplace({x, static_cast<int>(i), static_cast<int>(k), at_parent ? 1 : 0, without});
+  Table& words = entry->second;
+  if (!fresh) return words;
+  if (displaced_ && p_.affine_dims[x] != 0) {
+    words.assign(nodes_[k], p_.tensor_words[x]);
+    return words;
+  }
+  const Transfer& t = transfers_.of(x)[i];
+  words.assign(nodes_[k], p_.simple_words[x]);
+  const std::vector<std::vector<double>> times = fewest(t, k, at_parent);
+  for (int d = 0; d < p_.dims; ++d) {
+    const std::vector<double>& by_group = times[d];
+    if (std::ranges::all_of(by_group, [](double n) { return n == 1; })) continue;
+    along(d, k, [&](std::uint32_t first, std::uint32_t last, std::uint32_t g) {
+      for (std::uint32_t n = first; n < last; ++n) words[n] *= by_group[g];
+    });
+  }
+  for (std::size_t r = 0; r < p_.windows[x].size(); ++r) {
+    if (static_cast<int>(r) == without) continue;
+    const Problem::AffineRank& rank = p_.windows[x][r];
+    const auto of_rank = tables_.words(p_, rank, axes_, k, blocks(rank, t, k, at_parent, -1));
+    const std::vector<std::uint32_t> index = rank_index(rank, k);
+    for (std::size_t n = 0; n < words.size(); ++n) words[n] *= (*of_rank)[index[n]];
+  }
+  return words;
+}
+
+void RemainderTiles::charge(Table& table, int x, int since, std::size_t k) {
+  const auto add = [&](std::size_t i, bool at_parent, double cost, double cost_of_more, double most_first) {
+    if (cost == 0 && cost_of_more == 0) return;
+    const Table& moved = words(x, i, k, at_parent);
+    for (std::size_t n = 0; n < table.size(); ++n)
+      table[n] += cost * moved[n] + cost_of_more * std::max(0.0, moved[n] - most_first);
+  };
+  for (int i = since; i <= last_waiting(x, k); ++i) {
+    const Transfer& t = transfers_.of(x)[i];
+    add(static_cast<std::size_t>(i), true, weighed(t.served), weighed(t.read_back), t.most_first_parent);
+    add(static_cast<std::size_t>(i), false, weighed(t.delivered), weighed(t.fill), t.most_first_child);
+  }
+}
+
+void RemainderTiles::add_slides(std::vector<Slide>& slides, int x, int since, std::size_t k, int dim) {
+  int number = 0;  // of the rank that has the dim
+  for (int r = 0; r < static_cast<int>(p_.windows[x].size()); ++r)
+    for (int i = 0; i < p_.windows[x][r].terms; ++i)
+      if (p_.windows[x][r].dim[i] == dim) number = r;
+  const Problem::AffineRank& rank = p_.windows[x][number];
+  for (int i = since; i <= last_waiting(x, k); ++i) {
+    const Transfer& t = transfers_.of(x)[i];
+    for (const bool at_parent : {true, false}) {
+      const double cost = weighed(at_parent ? t.served : t.delivered);
+      const double cost_of_more = weighed(at_parent ? t.read_back : t.fill);
+      if (cost == 0 && cost_of_more == 0) continue;
+      slides.push_back({&rank, &words(x, static_cast<std::size_t>(i), k, at_parent, number),
+                        tables_.words(p_, rank, axes_, k, blocks(rank, t, k, at_parent, dim)), cost, cost_of_more,
+                        at_parent ? t.most_first_parent : t.most_first_child});
     }
   }
 }
 
-/// The least over all smaller tiles along a dim; states ascend, so what a loop starts from is done before.
-void RemainderTiles::lower_along(Table& table, int dim) const {
-  const Axis& axis = axes_[static_cast<std::size_t>(dim)];
-  const std::uint32_t stride = stride_[static_cast<std::size_t>(dim)];
-  const auto count = static_cast<std::uint32_t>(axis.states.size());
+// ---- Steps of the programme ----
+
+/// The least over all smaller tiles along a dim; groups ascend, so what a loop starts from is done before.
+void RemainderTiles::lower_along(Table& table, int dim, std::size_t k) const {
+  const std::uint32_t stride = stride_[k][dim];
+  const auto count = static_cast<std::uint32_t>(axes_[dim]->groups(k));
   for (std::uint32_t from = 0; from < count; ++from)
-    for (const std::uint32_t to : axis.loops[from])
+    for (const std::uint32_t to : stage(dim, k).loops[from])
       for (std::uint32_t first = 0; first < table.size(); first += stride * count)
         for (std::uint32_t n = 0; n < stride; ++n)
           table[first + to * stride + n] = std::min(table[first + to * stride + n], table[first + from * stride + n]);
+}
+
+/// A sliding loop: its words are those of the longer window that it leads to. A slide that may go on costs no more than
+/// any longer one does.
+void RemainderTiles::slide_along(Table& table, int dim, const std::vector<Slide>& slides, std::size_t k) const {
+  const bool goes_on = p_.conventions.halo == Conventions::Halo::kRun && (rules_.movable[k] >> dim & 1U) == 0;
+  const std::uint32_t stride = stride_[k][dim];
+  const auto count = static_cast<std::uint32_t>(axes_[dim]->groups(k));
+  // By slide: the place of a node in the rank's table, how far the next group of the dim is from there, and the words.
+  struct Words {
+    std::vector<std::uint32_t> index;
+    std::uint32_t step;
+    std::vector<double> words;
+  };
+  std::vector<Words> all;
+  for (const Slide& slide : slides) {
+    Words one{rank_index(*slide.rank, k), 1, *slide.words};
+    for (int i = 0; slide.rank->dim[i] != dim; ++i)
+      one.step *= static_cast<std::uint32_t>(axes_[slide.rank->dim[i]]->groups(k));
+    for (std::size_t n = one.words.size(); goes_on && n-- > 0;)
+      if (n / one.step % count + 1 < count) one.words[n] = std::min(one.words[n], one.words[n + one.step]);
+    all.push_back(std::move(one));
+  }
+  Table moved(table.size(), kInfinity);
+  for (std::uint32_t from = 0; from < table.size(); ++from) {
+    if (table[from] == kInfinity) continue;
+    const std::uint32_t g = from / stride % count;
+    const auto lead = [&](std::uint32_t to) {
+      double cost = table[from];
+      for (std::size_t s = 0; s < all.size(); ++s) {
+        const double words = (*slides[s].rest)[from] * all[s].words[all[s].index[from] + (to - g) * all[s].step];
+        cost += slides[s].cost * words + slides[s].cost_of_more * std::max(0.0, words - slides[s].most_first);
+      }
+      double& least = moved[from + (to - g) * stride];
+      least = std::min(least, cost);
+    };
+    lead(g);
+    for (const std::uint32_t to : stage(dim, k).loops[g])
+      if (to != g) lead(to);
+  }
+  table = std::move(moved);
 }
 
 void RemainderTiles::merge(Tables& tables, const Waiting& waiting, Table&& table) const {
@@ -162,19 +254,25 @@ void RemainderTiles::merge(Tables& tables, const Waiting& waiting, Table&& table
   for (std::size_t n = 0; n < table.size(); ++n) entry->second[n] = std::min(entry->second[n], table[n]);
 }
 
-void RemainderTiles::pass_moving_loop(const Waiting& waiting, Table table, Tables& tables, int dim,
-                                      std::size_t k) const {
+void RemainderTiles::pass_moving_loop(const Waiting& waiting, Table table, Tables& tables, int dim, std::size_t k) {
   Waiting after = waiting;
+  std::vector<Slide> slides;
   for (int x = 0; x < p_.tensors; ++x) {
     if (waiting[x] == 0 || !p_.is_coupled(x, dim)) continue;
     after[x] = 0;
-    charge(table, x, waiting[x], k);
+    if ((p_.sliding[x] >> dim & 1U) != 0 && !displaced_)
+      add_slides(slides, x, waiting[x], k, dim);
+    else
+      charge(table, x, waiting[x], k);
   }
-  lower_along(table, dim);
+  if (slides.empty())
+    lower_along(table, dim, k);
+  else
+    slide_along(table, dim, slides, k);
   merge(tables, after, std::move(table));
 }
 
-void RemainderTiles::evolve(Tables& tables, DimSet dims, std::size_t k) const {
+void RemainderTiles::evolve(Tables& tables, DimSet dims, std::size_t k) {
   const auto count = [](const Waiting& waiting) {
     return static_cast<int>(std::ranges::count_if(waiting, [](std::int8_t since) { return since > 0; }));
   };
@@ -187,68 +285,122 @@ void RemainderTiles::evolve(Tables& tables, DimSet dims, std::size_t k) const {
       for (int x = 0; x < p_.tensors; ++x)
         if (state[x] > 0) moving |= p_.coupled[x];
       Table& table = tables.at(state);
-      for_each_bit(dims & ~moving, [&](int d) { lower_along(table, d); });
+      for_each_bit(dims & ~moving, [&](int d) { lower_along(table, d, k); });
       for_each_bit(dims & moving, [&](int d) { pass_moving_loop(state, table, tables, d, k); });
     }
   }
 }
 
-RemainderTiles::Table RemainderTiles::through_fanout(const Table& table, int level) const {
-  bool spreads = false;
-  for (int d = 0; d < p_.dims; ++d) spreads |= transfers_.factor(level, d) > 1;
-  if (!spreads) return table;
-  Table after(table.size(), kInfinity);
-  for (std::uint32_t n = 0; n < table.size(); ++n) {
-    if (table[n] == kInfinity) continue;
-    std::uint32_t to = 0;
-    for (int d = 0; d < p_.dims; ++d)
-      to += stride_[static_cast<std::size_t>(d)] *
-            axes_[static_cast<std::size_t>(d)].through[static_cast<std::size_t>(level)][at(n, d)];
-    after[to] = std::min(after[to], table[n]);
+/// To the next stage, one dim after the other.
+RemainderTiles::Table RemainderTiles::onward(const Table& table, std::size_t k) const {
+  Table from = table;
+  std::uint32_t inner = 1;          // nodes of the dims that are there already
+  std::uint32_t outer = nodes_[k];  // of this one and those that are not
+  for (int d = 0; d < p_.dims; ++d) {
+    const auto& onward = stage(d, k).onward;
+    const auto count = static_cast<std::uint32_t>(axes_[d]->groups(k));
+    const auto after = static_cast<std::uint32_t>(axes_[d]->groups(k + 1));
+    outer /= count;
+    Table to(static_cast<std::size_t>(inner) * after * outer, kInfinity);
+    for (std::uint32_t o = 0; o < outer; ++o)
+      for (std::uint32_t g = 0; g < count; ++g)
+        for (const std::uint32_t h : onward[g])
+          for (std::uint32_t n = 0; n < inner; ++n) {
+            double& least = to[(o * after + h) * inner + n];
+            least = std::min(least, from[(o * count + g) * inner + n]);
+          }
+    from = std::move(to);
+    inner *= after;
   }
-  return after;
+  return from;
 }
 
-RemainderTiles::Tables RemainderTiles::leave_memory(Tables tables, std::size_t k) const {
+RemainderTiles::Tables RemainderTiles::leave_memory(Tables tables, std::size_t k) {
   Tables left;
-  const int outside = k + 1 < rules_.memories.size() ? level(k + 1) : -1;
+  const bool last = k + 1 == rules_.memories.size();
   for (auto& [state, table] : tables) {
     for (std::size_t n = 0; n < table.size(); ++n)
       if (!fits_[k][n]) table[n] = kInfinity;
     Waiting after = state;
     for (int x = 0; x < p_.tensors; ++x) {
-      if (!keeps(x, k)) continue;
-      const int number = keeper_number(x, k);
-      // Where displacements are remembered, loops outside the parent need not repeat a transfer.
-      if (within_ && after[x] > 0 && !(displaced_ && p_.affine_dims[x] != 0)) {
+      // What still waits when all loops are placed moves once. Where displacements are remembered, loops outside the
+      // parent need not repeat a transfer.
+      if (after[x] > 0 && (last || (within_ && keeps(x, k) && !(displaced_ && p_.affine_dims[x] != 0)))) {
         charge(table, x, after[x], k);
         after[x] = 0;
       }
+      if (last || !keeps(x, k)) continue;
+      const int number = keeper_number(x, k);
       if (after[x] == 0 && number < static_cast<int>(transfers_.of(x).size()))
         after[x] = static_cast<std::int8_t>(number);
     }
-    for (int l = level(k) - 1; l > outside; --l) table = through_fanout(table, l);
-    merge(left, after, std::move(table));
+    merge(left, after, onward(table, k));
   }
   return left;
 }
 
-RemainderTiles::Table RemainderTiles::run(std::size_t measure) {
-  measure_ = measure;
-  const auto size = static_cast<std::size_t>(nodes_);
-  Table start(size, kInfinity);
-  std::uint32_t first = 0;
+/// Nodes whose tiles a memory may hold: a dim's tile is the product of all bounds inside, and at most the dim. Of a
+/// group the smallest tile is asked, and where it does not fit, larger ones along the first dim do not.
+void RemainderTiles::find_fitting(std::size_t k) {
+  const std::size_t m = rules_.memories[k];
+  auto& fits = fits_.emplace_back(nodes_[k], char{1});
+  if (rules_.space.memories[m].holds_everything() && !rules_.space.memories[m].has_fixed_tile) return;
+  MemoryRules memory = rules_.space.memories[m];
+  std::array<Count, kMaxDims> fixed{}, whole{}, tile{};
+  std::array<std::size_t, kMaxDims> at{};
   for (int d = 0; d < p_.dims; ++d) {
-    const auto& states = axes_[static_cast<std::size_t>(d)].states;
-    const State begin{1, static_cast<Count>(p_.size[d])};
-    first += stride_[static_cast<std::size_t>(d)] *
-             static_cast<std::uint32_t>(std::ranges::lower_bound(states, begin) - states.begin());
+    whole[d] = static_cast<Count>(p_.size[d]);
+    fixed[d] = rules_.space.fixed_tile(memory, d, whole[d]);
+    for (const RemainderAxis::Group& group : stage(d, k).groups)
+      if (group.tiles.size() > 1) memory.burst_bits = 0;  // some tile may be a multiple of it
   }
-  start[first] = 0;
-  for (int l = p_.levels - 1; l > level(0); --l) start = through_fanout(start, l);
+  if (memory.holds_everything() && !memory.has_fixed_tile) return;
+  bool full = false;
+  for (std::uint32_t n = 0; n < nodes_[k]; ++n) {
+    bool stands = true;
+    for (int d = 0; d < p_.dims; ++d) {
+      const RemainderAxis::Group& group = stage(d, k).groups[at[d]];
+      tile[d] = std::min(group.least(), whole[d]);
+      stands &= fixed[d] == 0 ||
+                std::ranges::any_of(group.tiles, [&](Count one) { return std::min(one, whole[d]) == fixed[d]; });
+    }
+    full &= at[0] > 0;
+    fits[n] = !full && stands && memory.holds(kept_[m], rules_.space.elements, tile) ? 1 : 0;
+    full |= stands && fits[n] == 0 && memory.burst_bits == 0;
+    for (int d = 0; d < p_.dims; ++d) {
+      at[d] = at[d] + 1 == axes_[d]->groups(k) ? 0 : at[d] + 1;
+      if (at[d] > 0) break;
+    }
+  }
+}
+
+/// Where only fanouts round, mappings that end at a node have their loops in time in common: all take the same steps.
+const std::vector<double>& RemainderTiles::steps() {
+  const std::size_t end = rules_.memories.size();
+  if (!steps_.empty() || std::ranges::find(nodes_, 0U) != nodes_.end()) return steps_;
+  steps_.assign(nodes_[end], p_.cycles_per_mac);
+  for (int d = 0; d < p_.dims; ++d) {
+    Count units = 1;
+    for (int l = 0; l < p_.levels; ++l) units *= transfers_.factor(l, d);
+    const Count least = ceil_div(static_cast<Count>(p_.size[d]), units);
+    along(d, end, [&](std::uint32_t first, std::uint32_t last, std::uint32_t g) {
+      const Count loops = stage(d, end).groups[g].least() / units;
+      for (std::uint32_t n = first; n < last; ++n)
+        steps_[n] *= static_cast<double>(loops_divide_ ? std::max(least, loops) : least);
+    });
+  }
+  return steps_;
+}
+
+std::vector<double> RemainderTiles::least(const std::vector<double>& weights) {
+  weights_ = weights;
+  if (steps().empty()) return {};
+  Table start(nodes_[0], kInfinity);
+  start[0] = 0;  // of all dims the smallest tile
   Tables tables;
   tables.emplace(Waiting{}, std::move(start));
   for (std::size_t k = 0; k < rules_.memories.size(); ++k) {
+    if (fits_.size() == k) find_fitting(k);
     Tables ended;
     for (const std::vector<DimSet>& sets : rules_.orders[k]) {
       Tables here = tables;
@@ -257,56 +409,7 @@ RemainderTiles::Table RemainderTiles::run(std::size_t measure) {
     }
     tables = leave_memory(std::move(ended), k);
   }
-  Table best(size, kInfinity);
-  for (auto& [state, table] : tables) {
-    for (int x = 0; x < p_.tensors; ++x)
-      if (state[x] > 0) charge(table, x, state[x], rules_.memories.size() - 1);
-    for (std::size_t n = 0; n < size; ++n) best[n] = std::min(best[n], table[n]);
-  }
-  return best;
-}
-
-std::vector<RemainderTiles::End> RemainderTiles::ends() {
-  const auto size = static_cast<std::size_t>(nodes_);
-  // Nodes whose tiles a memory may hold: a dim's tile is the product of all bounds inside, and at most the dim.
-  for (std::size_t k = 0; k < rules_.memories.size(); ++k) {
-    const MemoryRules& memory = rules_.space.memories[rules_.memories[k]];
-    auto& fits = fits_.emplace_back(size, char{1});
-    if (memory.holds_everything() && !memory.has_fixed_tile) continue;
-    std::array<Count, kMaxDims> fixed{};
-    for (int d = 0; d < p_.dims; ++d) fixed[d] = rules_.space.fixed_tile(memory, d, static_cast<Count>(p_.size[d]));
-    for (std::uint32_t n = 0; n < size; ++n) {
-      std::array<Count, kMaxDims> tile{};
-      bool stands = true;
-      for (int d = 0; d < p_.dims; ++d) {
-        const auto whole = static_cast<Count>(p_.size[d]);
-        tile[d] = std::min(axes_[static_cast<std::size_t>(d)].states[at(n, d)].tile, whole);
-        stands &= fixed[d] == 0 || tile[d] == fixed[d];
-      }
-      fits[n] = stands && memory.holds(kept_[rules_.memories[k]], rules_.space.elements, tile) ? 1 : 0;
-    }
-  }
-  std::vector<Table> by_measure;
-  for (std::size_t m = 0; m < measures_.size(); ++m) by_measure.push_back(run(m));
-  std::vector<End> ends;
-  for (std::uint32_t n = 0; n < size; ++n) {
-    if (by_measure[0][n] == kInfinity) continue;
-    End end;
-    end.steps = p_.cycles_per_mac;
-    bool complete = true;
-    for (int d = 0; d < p_.dims; ++d) {
-      const State& s = axes_[static_cast<std::size_t>(d)].states[at(n, d)];
-      complete &= s.left == 1;
-      Count units = 1;
-      for (int l = 0; l < p_.levels; ++l) units *= transfers_.factor(l, d);
-      end.steps *=
-          static_cast<double>(loops_divide_ ? s.tile / units : ceil_div(static_cast<Count>(p_.size[d]), units));
-    }
-    if (!complete) continue;
-    for (const Table& table : by_measure) end.least.push_back(table[n]);
-    ends.push_back(std::move(end));
-  }
-  return ends;
+  return tables.empty() ? Table(nodes_.back(), kInfinity) : std::move(tables.begin()->second);
 }
 
 }  // namespace pliant::audit

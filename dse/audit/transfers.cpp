@@ -170,8 +170,9 @@ double ChoiceTransfers::finished_saves(int level) const {
   return copies_outside(level, p_.summing) == 1 ? p_.finished_saves[level] : 0;
 }
 
-/// Perfect factors: what one copy of the level works on has at most one element for each of its iterations, and at most
-/// those of the whole tensor. A share of a bounding box may have holes, so that only the whole box limits it.
+/// What one copy of the level works on has at most one element for each of its iterations, all copies together no more
+/// than there are iterations, and each at most those of the whole tensor. A share of a bounding box may have holes, so
+/// that only the whole box limits it.
 double ChoiceTransfers::most_first_arrivals(int level) const {
   const int x = p_.output;
   const bool box = p_.conventions.footprint == Conventions::Footprint::kBoundingBox;
@@ -219,7 +220,8 @@ void ChoiceTransfers::charge_output(const Measures& measures, Transfer& t, const
     charge(t.served, t.parent, false, p_.read_pj[t.parent], sum, first_parent * sum);
   const double child_sum = t.child < p_.levels ? p_.element_words[t.child][t.tensor] : 0;
   const double bit_pj = network_pj(t) * p_.word_bits[t.parent];
-  if (remainders_ && !windows) {
+  const bool boxes = p_.conventions.footprint == Conventions::Footprint::kBoundingBox;
+  if (remainders_ && !(windows && (boxes || per_sweep))) {
     t.most_first_parent = first_parent;
     t.most_first_child = first_child;
     charge(t.read_back, t.parent, false, p_.read_pj[t.parent], sum, 0);

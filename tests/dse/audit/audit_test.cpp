@@ -177,6 +177,34 @@ TEST(Audit, NoBoundExceedsTheTruthOfItsChoice) {
   EXPECT_GT(remainder_equal, remainder_choices * 5 / 10) << remainder_equal << " of " << remainder_choices;
 }
 
+// Remainders at two fanouts, windows with holes beside one another, bursts and networks: what blocks of iterations
+// bring is counted there, and tiles of about the same size are charged as the best of them.
+TEST(Audit, NoBoundWithRemaindersExceedsTheTruthOfItsChoice) {
+  std::uint64_t choices = 0, equal = 0;
+  for (std::uint64_t seed = 1; seed <= cases(450); ++seed) {
+    const tests::RandomCase random = tests::random_case(
+        seed, {.factorizations = {Factorization::kRubyS, Factorization::kRubyT, Factorization::kRuby},
+               .most_mappings = 5'000,
+               .spread = seed % 3 == 1,
+               .holes = seed % 3 == 2,
+               .bursts = seed % 5 == 0,
+               .networks = seed % 7 == 0});
+    SCOPED_TRACE(random.text);
+    const pliant::Task& task = random.task;
+    const Problem problem(task.layer, task.accelerator);
+    const SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
+    const ChoiceBound bound(task, problem, rules);
+    for (const auto& [choice, value] : truth_of(task, rules)) {
+      const ChoiceBound::Result found = bound.of(choice.first, choice.second, value, 1e7);
+      ASSERT_LE(found.lower_bound, value * (1 + 1e-9)) << "by " << to_string(found.means);
+      if (task.factorization != Factorization::kRubyS) continue;
+      ++choices;
+      equal += found.lower_bound >= value * (1 - 1e-9) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(equal, choices * 5 / 10) << equal << " of " << choices;
+}
+
 // The units' memory keeps outputs only: which units ask for the same input depends on the loops of that memory, and the
 // least over all of these is certain.
 void compare_units_that_share_windows(Factorization factorization, double share_of_equal_ones) {
