@@ -6,7 +6,7 @@ Written from docs/certificates.md, with the standard library alone. It decides c
 factors under the conventions `physical`. What it cannot decide it says, and never accepts.
 Exit code: 0 all are accepted, 1 one is refused, 2 one cannot be read, 4 one is undecided.
 """
-import heapq, itertools, json, math, re, sys, time
+import heapq, itertools, json, math, pathlib, re, sys, time
 
 ROUNDING, INF = 1e-9, math.inf  # sums are formed in another order than Pliant's
 UNDERSTOOD = set("""pliant layer name description conventions bits clock levels area flexibility hints conv gemm
@@ -15,13 +15,13 @@ UNDERSTOOD = set("""pliant layer name description conventions bits clock levels 
     read_bandwidth write_bandwidth leak_pj_per_cycle area_um2 fanout rows cols multicast reduction partial_multicast
     compute mac_pj cycles_per_mac orders loops parallel shape any_of max_dims_per_side vector links""".split())
 
-class Refused(Exception): """The certificate is wrong."""
-class Undecided(Exception): """This program does not know."""
+class Refused(Exception): code, said = 1, "refused"  # the certificate is wrong
+class Undecided(Exception): code, said = 4, "undecided"  # this program does not know
 
 def value_of(text):
-    def quoted(match):  # a value of YAML on one line: words are quoted, the rest is JSON
-        word = match.group().strip()
-        return word if re.fullmatch(r'".*|true|false|-?\d+(\.\d+)?(e[-+]?\d+)?', word) else json.dumps(word)
+    """A value of YAML on one line: where words are quoted the rest is JSON."""
+    plain = lambda word: re.fullmatch(r'".*|true|false|-?\d+(\.\d+)?(e[-+]?\d+)?', word)
+    quoted = lambda match: word if plain(word := match.group().strip()) else json.dumps(word)
     return json.loads(re.sub(r'"(?:[^"\\]|\\.)*"|[^\[\]{},:\s"][^\[\]{},:"]*', quoted, text))
 
 def parse(text):
@@ -431,15 +431,12 @@ def main(arguments):
     seconds, arguments = (float(arguments[1]), arguments[2:]) if timed else (600.0, arguments)
     for name in arguments or sys.exit(__doc__):
         try:
-            with open(name, encoding="utf-8") as file:
-                certificate = json.load(file)
+            certificate = json.loads(pathlib.Path(name).read_text("utf-8"))
             if (certificate["pliant"], certificate["schema"]) != ("certificate", 1):
                 raise ValueError("not a certificate of schema 1")
             code, said = 0, check(certificate, time.monotonic() + seconds)
-        except Refused as why:
-            code, said = 1, f"refused: {why}"
-        except Undecided as why:
-            code, said = 4, f"undecided: {why}"
+        except (Refused, Undecided) as why:
+            code, said = why.code, f"{why.said}: {why}"
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as why:
             code, said = 2, f"cannot be read: {why!r}"
         print(f"{name}: {said}", flush=True)
