@@ -36,8 +36,8 @@ constexpr std::array kChosenOfAll = {ChosenOrder{"FullFlex-1111", "L16", "YCKSXR
 constexpr std::array<const char*, 3> kLayers = {"L16", "L21", "L29"};
 
 /// The bandwidths of study_isolation, both directions together.
-constexpr std::array<const char*, 12> kBandwidths = {"6.4",   "12.8", "25.6",  "51.2", "102.4", "128",
-                                                     "204.8", "256",  "409.6", "512",  "819.2", kNoLimit};
+constexpr std::array<const char*, 12> kBandwidthsOfOrders = {"6.4",   "12.8", "25.6",  "51.2", "102.4", "128",
+                                                             "204.8", "256",  "409.6", "512",  "819.2", kNoLimit};
 
 /// Where all orders of a layer are priced: bound by bandwidth, and at the bandwidth of the study.
 constexpr std::array<std::string_view, 2> kAllOrdersAt = {"102.4", kPaperBandwidth};
@@ -111,7 +111,7 @@ void all_orders(const FixedOrders& fixed, const char* name, const std::string& b
 
 void chosen_orders(const StudyContext& context, StudyResult& result) {
   DataTable table = table_of({"bandwidth", "design", "layer", "order", "printed", "runtime"});
-  for (const char* bandwidth : kBandwidths) {
+  for (const char* bandwidth : kBandwidthsOfOrders) {
     if (context.quick && std::string_view(bandwidth) != kPaperBandwidth) continue;
     const FixedOrders fixed(context, bandwidth);
     const auto add = [&](const ChosenOrder& one, const char* flexibility) {
