@@ -4,9 +4,10 @@
 
     bench/keep_studies.py WORK [--pliant build/ci/bin/pliant]
 
-Each study runs by itself below WORK (one thread); what an earlier call with the same commit finished there is not run
-again. results/studies/made_by.csv then says for each table the commit, the program's sources, the processor seconds and
-the SHA-256 of the table; a test compares. Sources and configurations must be committed, and the program built of them.
+Each study runs by itself below WORK (one thread, with its samples); what an earlier call with the same commit finished
+there is not run again. results/studies/made_by.csv then says for each table the commit, the program's sources, the
+processor seconds of its study, its rows and its SHA-256; a test refuses a table that was changed or made again alone.
+Sources and configurations must be committed, and the program built of them.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEPT, PICTURES = ROOT / "results" / "studies", ROOT / "docs" / "img" / "studies"
-COLUMNS = ["study", "commit", "sources", "cpu_seconds", "sha256"]
+COLUMNS = ["table", "commit", "sources", "cpu_seconds", "rows", "sha256"]
 # Tables that are kept beside a study's own.
 BESIDE = {"goma": "goma_certificates"}
 
@@ -41,7 +42,7 @@ def read(path):
     if not path.exists():
         return {}
     with open(path, encoding="utf-8") as file:
-        return {row["study"]: row for row in csv.DictReader(file)}
+        return {row["table"]: row for row in csv.DictReader(file)}
 
 
 def write(path, rows):
@@ -53,16 +54,30 @@ def write(path, rows):
 
 def run(pliant, study, work):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([pliant, "study", study, "--threads", "1", "--png", "-o", work], check=True, cwd=ROOT,
+    subprocess.run([pliant, "study", study, "--threads", "1", "--sampled", "--png", "-o", work], check=True, cwd=ROOT,
                    stdout=subprocess.DEVNULL)  # fmt: skip
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def keep(study, work):
-    shutil.copy(work / f"{study}.csv", KEPT)
+def tables_of(study, work):
+    """Names and files of the tables that are kept of a study."""
+    tables = {study: work / f"{study}.csv"}
     if study in BESIDE:
-        shutil.copy(work / study / "figures" / f"{BESIDE[study]}.csv", KEPT)
+        tables[BESIDE[study]] = work / study / "figures" / f"{BESIDE[study]}.csv"
+    return tables
+
+
+def made(name, file, commit, sources, seconds):
+    """A line of made_by.csv."""
+    content = file.read_bytes()
+    cells = (name, commit, sources, seconds, content.count(b"\n") - 1, hashlib.sha256(content).hexdigest())
+    return dict(zip(COLUMNS, cells))
+
+
+def keep(study, work):
+    for name, file in tables_of(study, work).items():
+        shutil.copy(file, KEPT / f"{name}.csv")
     for picture in (work / study / "figures").glob("*.png"):
         if (PICTURES / picture.name).exists():
             shutil.copy(picture, PICTURES)
@@ -81,16 +96,16 @@ def main():
     done = {name: row for name, row in read(work / "made_by.csv").items() if row["commit"] == commit}
     for study in studies:
         if study not in done:
-            seconds = run(arguments.pliant, study, work)
-            table = hashlib.sha256((work / f"{study}.csv").read_bytes()).hexdigest()
-            done[study] = dict(zip(COLUMNS, (study, commit, sources, f"{seconds:.1f}", table)))
+            seconds = f"{run(arguments.pliant, study, work):.1f}"
+            for name, file in tables_of(study, work).items():
+                done[name] = made(name, file, commit, sources, seconds if name == study else "")
             write(work / "made_by.csv", done.values())
         print(f"{study}: {done[study]['cpu_seconds']} CPU s", flush=True)
     for study in studies:
         keep(study, work)
-    write(KEPT / "made_by.csv", [done[study] for study in studies])
+    write(KEPT / "made_by.csv", [done[name] for study in studies for name in tables_of(study, work)])
     (ROOT / "docs" / "studies" / "summary.md").write_text(told(arguments.pliant, "study", "summary"), encoding="utf-8")
-    print(f"all: {sum(float(row['cpu_seconds']) for row in done.values()) / 60:.1f} CPU min")
+    print(f"all: {sum(float(row['cpu_seconds'] or 0) for row in done.values()) / 60:.1f} CPU min")
 
 
 if __name__ == "__main__":

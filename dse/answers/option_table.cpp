@@ -159,6 +159,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // study
     {"output", kText, "", "study", "folder (results/studies, with --quick results/studies_quick)", "", 'o'},
     {"quick", kFlag, "", "study", "a part of each study, in seconds; the numbers are those of the whole study"},
+    {"sampled", kFlag, "", "study",
+     "also what searches find that draw at random, as the papers ran them (minutes more); the rest is proven"},
     {"png", kFlag, "", "study", "draw the figures as pictures too (needs vl-convert)"},
     // pareto and query
     {"minimize", kText, "", "pareto", "columns, comma-separated (area_um2,edp_pj_cycles)"},

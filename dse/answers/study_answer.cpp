@@ -41,6 +41,9 @@ class StudyAnswer {
     }
     StudyOptions study_options;
     study_options.quick = arguments_.has("quick");
+    study_options.sampled = arguments_.has("sampled");
+    if (study_options.quick && study_options.sampled)
+      throw arguments_.bad("sampled", "a quick run draws no samples", "one of --quick and --sampled");
     study_options.output = arguments_.has("output") ? fs::path(*arguments_.text("output"))
                            : study_options.quick    ? fs::path("results/studies_quick")
                                                     : fs::path("results/studies");
@@ -78,6 +81,13 @@ class StudyAnswer {
   }
 
   int list() {
+    if (arguments_.has("json")) {
+      nlohmann::ordered_json all = nlohmann::ordered_json::array();
+      for (const Study& study : all_studies())
+        all.push_back({{"study", study.name}, {"paper", study.paper}, {"reproduces", study.reproduces}});
+      out_ << nlohmann::ordered_json{{"schema", kJsonSchema}, {"studies", all}}.dump(2) << "\n";
+      return 0;
+    }
     for (const Study& study : all_studies())
       out_ << fmt::format("{:<16} {}: {}\n", study.name, study.paper, study.reproduces);
     return 0;

@@ -44,15 +44,17 @@ EraDesign design_of(const StudyContext& context, const Era& era, const std::vect
 
 }  // namespace
 
-std::vector<EraUnder> eras_under_bandwidths(const StudyContext& context, const std::vector<Workload>& models) {
-  std::vector<EraUnder> all;
-  for (const Era& era : kEras)
-    for (const char* bandwidth : kModelBandwidths) all.push_back({era, bandwidth, {}});
-  if (context.quick) all = {{kEras[0], kPaperBandwidth, {}}};
-  for_each_task(context, "inflexible designs", all.size(), [&](std::size_t i, const StudyContext& alone) {
-    all[i].chosen = design_of(alone, all[i].era, models, all[i].bandwidth);
+const std::vector<EraUnder>& eras_under_bandwidths(const StudyContext& context, const std::vector<Workload>& models) {
+  return context.memory->once<std::vector<EraUnder>>("designs of eras", [&] {
+    std::vector<EraUnder> all;
+    for (const Era& era : kEras)
+      for (const char* bandwidth : kModelBandwidths) all.push_back({era, bandwidth, {}});
+    if (context.quick) all = {{kEras[0], kPaperBandwidth, {}}};
+    for_each_task(context, "inflexible designs", all.size(), [&](std::size_t i, const StudyContext& alone) {
+      all[i].chosen = design_of(alone, all[i].era, models, all[i].bandwidth);
+    });
+    return all;
   });
-  return all;
 }
 
 ModelTable::ModelTable(const StudyContext& context, const EraUnder& one, const std::vector<std::string>& more)

@@ -43,8 +43,9 @@ struct EraUnder {
   std::string bandwidth;
   EraDesign chosen;
 };
-/// Both eras under every bandwidth; quick: the first under one.
-std::vector<EraUnder> eras_under_bandwidths(const StudyContext& context, const std::vector<Workload>& models);
+/// Both eras under every bandwidth, made once for all studies of a run; quick: the first under one. `models` are always
+/// those of study_llm_future.
+const std::vector<EraUnder>& eras_under_bandwidths(const StudyContext& context, const std::vector<Workload>& models);
 
 /// One era under one bandwidth.
 class ModelTable {

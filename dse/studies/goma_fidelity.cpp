@@ -215,7 +215,7 @@ void goma_fidelity(const StudyContext& context, StudyResult& result) {
     add_row(table, gemms[i / of_gemm].gemm.name, static_cast<std::int64_t>(i % of_gemm), fidelity.energies[i][0],
             fidelity.energies[i][1]);
   result.tables.emplace_back("fidelity", std::move(table));
-  if (!context.quick) random_tilings(context, accelerator, gemms, result);
+  if (context.wants_samples()) random_tilings(context, accelerator, gemms, result);
 }
 
 }  // namespace pliant

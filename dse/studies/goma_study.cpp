@@ -30,13 +30,6 @@ struct CaseDistances {
   std::map<std::string, std::vector<double>> by_name;  ///< GEMMs called attn_score, lm_head, ...
 };
 
-/// Of an even number of values the mean of the two in the middle.
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
 /// One template: its cases with a proof for every GEMM, then the other mappers on the same work.
 class Template {
  public:
@@ -137,8 +130,9 @@ void cases(const StudyContext& context, StudyResult& result) {
               one.exact().designs.number(row, "sum_layer_edp_pj_cycles"), 1.0);
     }
     for (const char* mapper : {"goma", kNoBypass, "local", "random", "genetic"}) {
-      const bool quick_too = std::string_view(mapper) == "local" || std::string_view(mapper) == "goma";
-      if (context.quick && !quick_too) continue;
+      const std::string_view name_of_mapper = mapper;
+      if (context.quick && name_of_mapper == kNoBypass) continue;
+      if (!context.wants_samples() && (name_of_mapper == "random" || name_of_mapper == "genetic")) continue;
       const CaseDistances more = one.distances(mapper, table, gemm_table);
       CaseDistances& all = over[mapper];
       all.cases.insert(all.cases.end(), more.cases.begin(), more.cases.end());

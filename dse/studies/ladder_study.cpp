@@ -55,7 +55,7 @@ Chart ladder_chart(DataTable rungs) {
                        {"type", "quantitative"},
                        {"scale", {{"type", "log"}}},
                        {"title", "cycles over what 1024 PEs need at least (dashed)"}}},
-                     {"shape", {{"field", "rung"}, {"type", "nominal"}, {"sort", order}, {"legend", nullptr}}},
+                     {"shape", {{"field", "rung"}, {"type", "nominal"}, {"sort", order}, {"title", nullptr}}},
                      {"color", {{"field", "rung"}, {"type", "nominal"}, {"sort", order}, {"title", nullptr}}}}}}}}};
   return chart;
 }

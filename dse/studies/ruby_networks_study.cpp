@@ -110,13 +110,6 @@ double share_on_pointwise_and_dense(const SweepData& data, const Workload& netwo
   return 100 * pointwise / all;
 }
 
-/// Of an even number of values the mean of the two in the middle.
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
 /// DeepBench's names end in the domain that a workload is of: 16_Vision.
 void found_by_domain(const Gains& gains, StudyResult& result) {
   constexpr const char* kVision = "Vision";
@@ -179,11 +172,11 @@ StudyResult run_ruby_resnet50_study(const StudyContext& context) {
   result.found("Eyeriss-like: all optima proven", eyeriss.certified ? 1 : 0);
   result.charts.push_back(layer_chart("fig10_resnet50_eyeriss", "ResNet-50, Eyeriss-like 14x12", eyeriss.table));
   if (context.quick) return result;
-  found_at_random(context, result, "study_ruby_resnet50", "Eyeriss-like");
+  if (context.sampled) found_at_random(context, result, "study_ruby_resnet50", "Eyeriss-like");
   for (const auto& [pes, what] : {std::pair{"15", "Simba-like 15 PEs"}, std::pair{"9", "Simba-like 9 PEs of 3x3"}}) {
     const std::string sweep = fmt::format("study_ruby_simba_{}", pes);
     const Gains simba = gains_of(run_study_sweep(context, sweep), "edp");
-    found_at_random(context, result, sweep, what);
+    if (context.sampled) found_at_random(context, result, sweep, what);
     result.found(fmt::format("{}: EDP saved (%)", what), 100 * (1 - simba.network_edp));
     result.found(fmt::format("{}: most EDP saved on a layer (%)", what), simba.most());
     result.found(fmt::format("{}: layers where Ruby-S is worse", what), static_cast<double>(simba.worse()));

@@ -13,7 +13,8 @@ StudyRun run_study(const Library& library, const Study& study, const StudyOption
   const std::vector<Remark> remarks = load_remarks(library);
   const std::string name(study.name);
   const StudyContext context{library,         options.output / name, options.output / "cache", options.quick,
-                             options.threads, options.stop,          options.on_progress};
+                             options.threads, options.stop,          options.on_progress,      options.sampled,
+                             options.memory};
   make_folder(context.folder);
   const StudyResult result = study.run(context);
   StudyRun run;

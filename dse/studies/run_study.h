@@ -18,10 +18,12 @@ struct StudyRun {
 struct StudyOptions {
   std::filesystem::path output;  ///< folder of all studies
   bool quick = false;
-  bool png = false;  ///< pictures beside the specifications of the charts
+  bool sampled = false;  ///< with what random searches find
+  bool png = false;      ///< pictures beside the specifications of the charts
   int threads = 0;
   std::stop_token stop;
   std::function<void(const std::string&)> on_progress;
+  std::shared_ptr<StudyMemory> memory = std::make_shared<StudyMemory>();  ///< the same for all studies of a run
 };
 
 /// Writes OUTPUT/NAME.csv (the comparison) and below OUTPUT/NAME the datasets of its sweeps, comparison.parquet, its

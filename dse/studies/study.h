@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -17,6 +19,20 @@
 
 namespace pliant {
 
+/// What one study of a run has made and another needs too. For one thread at a time.
+class StudyMemory {
+ public:
+  template <class T>
+  const T& once(const std::string& name, const std::function<T()>& make) {
+    std::shared_ptr<void>& kept = made_[name];
+    if (!kept) kept = std::make_shared<T>(make());
+    return *static_cast<const T*>(kept.get());
+  }
+
+ private:
+  std::map<std::string, std::shared_ptr<void>> made_;  ///< a name stands for one type
+};
+
 /// What a study is given. It writes below `folder` only.
 struct StudyContext {
   const Library& library;
@@ -26,6 +42,11 @@ struct StudyContext {
   int threads = 0;               ///< 0 = all
   std::stop_token stop;
   std::function<void(const std::string&)> on_progress;  ///< a line for people, at most a few times a second
+  bool sampled = false;  ///< also what searches find that draw at random; all else is proven and the same in any run
+  std::shared_ptr<StudyMemory> memory = std::make_shared<StudyMemory>();  ///< of all studies of one run
+
+  /// Is this part asked for: a whole study, with its samples?
+  bool wants_samples() const { return sampled && !quick; }
 };
 
 /// One number of ours, under the name that the published one has.

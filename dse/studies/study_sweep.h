@@ -62,5 +62,7 @@ void keep_values(Sweep& sweep, std::string_view key, const std::vector<std::stri
 void search_at_random(Sweep& sweep, int seed);
 
 double geometric_mean(const std::vector<double>& values);
+/// Of an even number of values the mean of the two in the middle.
+double median(std::vector<double> values);
 
 }  // namespace pliant
