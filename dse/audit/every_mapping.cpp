@@ -2,6 +2,7 @@
 #include "dse/audit/every_mapping.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "core/arithmetic.h"
@@ -88,6 +89,14 @@ bool EveryMapping::may_end(int level, std::size_t dim, Count left) const {
   return rules_.rounds(true) ? left <= spread : left == spread;
 }
 
+/// Whether a tile of a dim is what its memory holds, and no more than a memory further out does: tiles only grow.
+bool EveryMapping::may_hold(int level, std::size_t dim, Count tile) const {
+  return std::ranges::all_of(rules_.memories, [&](const MemoryRules& memory) {
+    const Count fixed = memory.level > level ? 0 : rules_.fixed_tile(memory, static_cast<int>(dim), size_[dim]);
+    return fixed == 0 || (memory.level == level ? tile == fixed : tile <= fixed);
+  });
+}
+
 /// Goes through the levels from a level outwards: `tile` lies inside it, `left` is left of each dim.
 bool EveryMapping::outwards(int level, PerDim tile, PerDim left) {
   if (limits_->steps == 0) return false;
@@ -138,9 +147,10 @@ bool EveryMapping::choose_loops(int level, std::size_t memory, std::size_t dim, 
   const MemoryRules& rules = rules_.memories[memory];
   if (dim == task_.layer.dims.size()) return order_loops(level, memory, bounds, tile, left);
   const auto take = [&](Count bound) {
+    const bool fits = may_hold(level, dim, std::min(size_[dim], tile[dim] * bound)) &&
+                      may_end(level, dim, ceil_div(left[dim], bound));
     bounds[dim] = bound;
-    const bool go_on =
-        !may_end(level, dim, ceil_div(left[dim], bound)) || choose_loops(level, memory, dim + 1, bounds, tile, left);
+    const bool go_on = !fits || choose_loops(level, memory, dim + 1, bounds, tile, left);
     bounds[dim] = 1;
     return go_on;
   };
@@ -150,30 +160,41 @@ bool EveryMapping::choose_loops(int level, std::size_t memory, std::size_t dim, 
       if (!take(bound)) return false;
     return true;
   }
-  return std::ranges::all_of(divisors_of(left[dim]), take);
+  auto [divisors, fresh] = divisors_.try_emplace(left[dim]);
+  if (fresh) divisors->second = divisors_of(left[dim]);
+  return std::ranges::all_of(divisors->second, take);
 }
 
 bool EveryMapping::order_loops(int level, std::size_t memory, const PerDim& bounds, const PerDim& tile,
                                const PerDim& left) {
+  if (limits_->steps == 0) return false;
+  --limits_->steps;
   const MemoryRules& rules = rules_.memories[memory];
   PerDim grown = tile, then = left;
-  std::vector<int> loops;
+  DimSet loops = 0;
   for (std::size_t d = 0; d < task_.layer.dims.size(); ++d) {
     grown[d] = std::min(size_[d], tile[d] * bounds[d]);
     then[d] = ceil_div(left[d], bounds[d]);
-    if (bounds[d] > 1) loops.push_back(static_cast<int>(d));
-    const Count fixed = rules_.fixed_tile(rules, static_cast<int>(d), size_[d]);
-    if (fixed > 0 && grown[d] != fixed) return true;
+    if (bounds[d] > 1) loops |= DimSet{1} << d;
   }
   if (!rules.holds((*kept_)[memory], rules_.elements, grown)) return true;
-  do {
-    if (!rules.allows(loops)) continue;
-    std::vector<Loop> placed;
-    for (const int d : loops) placed.push_back({d, bounds[static_cast<std::size_t>(d)]});
-    mapping_.levels[static_cast<std::size_t>(level)].temporal = std::move(placed);
-    if (!outwards(level - 1, grown, then)) return false;
-  } while (std::ranges::next_permutation(loops).found);
-  return true;
+  // From the outside in, loop by loop: what begins an allowed order is itself allowed.
+  std::vector<int> order;
+  const auto place = [&](const auto& self, DimSet rest) -> bool {
+    if (rest == 0) {
+      std::vector<Loop> placed;
+      for (const int d : order) placed.push_back({d, bounds[static_cast<std::size_t>(d)]});
+      mapping_.levels[static_cast<std::size_t>(level)].temporal = std::move(placed);
+      return outwards(level - 1, grown, then);
+    }
+    for (DimSet others = rest; others != 0; others &= others - 1) {
+      order.push_back(std::countr_zero(others));
+      if (rules.allows(order) && !self(self, rest & ~(others & -others))) return false;
+      order.pop_back();
+    }
+    return true;
+  };
+  return place(place, loops);
 }
 
 }  // namespace pliant::audit

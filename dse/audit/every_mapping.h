@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "dse/audit/certificate.h"
@@ -40,6 +41,7 @@ class EveryMapping {
                     const PerDim& left);
   bool order_loops(int level, std::size_t memory, const PerDim& bounds, const PerDim& tile, const PerDim& left);
   bool may_end(int level, std::size_t dim, Count left) const;
+  bool may_hold(int level, std::size_t dim, Count tile) const;
 
   const Task& task_;
   const SpaceRules& rules_;
@@ -51,6 +53,7 @@ class EveryMapping {
   PerDim size_{};
   std::vector<std::vector<Layout>> layouts_;  ///< by fanout
   Mapping mapping_;
+  std::map<Count, std::vector<Count>> divisors_;
 };
 
 }  // namespace pliant::audit
