@@ -161,25 +161,26 @@ Chart classes_of_npu_chart(DataTable gains) {
          "{'1000': 'T', '0100': 'O', '0010': 'P', '0001': 'S', '1010': 'T + P', '1111': 'all'}"
          "[datum.label]"}}}};
   chart.spec = {
-    {"facet", {{"field", "served"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}}, {"columns", 2},
-    {"spec",
-     {{"width", 260},
-      {"height", 130},
-      {"layer",
-       {{{"mark", {{"type", "rule"}, {"strokeWidth", 3}}},
-         {"encoding",
-          {{"y", y},
-           {"x", {{"field", "least"}, {"type", "quantitative"}, {"scale", {{"zero", false}}}}},
-           {"x2", {{"field", "most"}}}}}},
-        {{"mark", {{"type", "point"}, {"filled", true}, {"size", 70}, {"opacity", 1}}},
-         {"encoding",
-          {{"y", y},
-           {"x",
-            {{"field", "over_0000"},
-             {"type", "quantitative"},
-             {"scale", {{"zero", false}}},
-             {"title",
-              {"tokens per joule, inflexible = 1", "(lines: energies off, DRAM by 30 %, chip by 2x)"}}}}}}}}}}}};
+      {"facet", {{"field", "served"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
+      {"columns", 2},
+      {"spec",
+       {{"width", 260},
+        {"height", 130},
+        {"layer",
+         {{{"mark", {{"type", "rule"}, {"strokeWidth", 3}}},
+           {"encoding",
+            {{"y", y},
+             {"x", {{"field", "least"}, {"type", "quantitative"}, {"scale", {{"zero", false}}}}},
+             {"x2", {{"field", "most"}}}}}},
+          {{"mark", {{"type", "point"}, {"filled", true}, {"size", 70}, {"opacity", 1}}},
+           {"encoding",
+            {{"y", y},
+             {"x",
+              {{"field", "over_0000"},
+               {"type", "quantitative"},
+               {"scale", {{"zero", false}}},
+               {"title",
+                {"tokens per joule, inflexible = 1", "(lines: energies off, DRAM by 30 %, chip by 2x)"}}}}}}}}}}}};
   return chart;
 }
 
