@@ -16,7 +16,12 @@ from pliant._tables import Table
 
 
 class Flexion:
-    """H-F and W-F of one or more designs, axis by axis. As an Arrow table, one row for each design and measure."""
+    """H-F and W-F of one or more designs, axis by axis. As an Arrow table, one row for each design and measure.
+
+    >>> found = pliant.flexion("flexref", layer="gemm:M=8,N=8,K=8", flexibility="1111", tile_tuples=False)
+    >>> {row["axis"] for row in found.table.rows()} >= {"O", "P", "S"}  # loop orders, parallel dims, shapes
+    True
+    """
 
     def __init__(self, form: dict[str, Any]) -> None:
         self._form = form
@@ -74,6 +79,10 @@ def flexion(
         flexibility: without one, an accelerator with a baseline is compared with itself: InFlex, PartFlex and FullFlex
             on each axis.
         tile_tuples: count the tile axis over tuples too, which takes most of the time.
+
+    >>> rigid = pliant.flexion("flexref", layer="gemm:M=8,N=8,K=8", flexibility="0000", tile_tuples=False)
+    >>> all(row["h_f"] < 1 for row in rigid.table.rows())
+    True
     """
     chosen = load_accelerator(accelerator, flexibility=flexibility)
     network = None if workload is None else load_workload(workload)
@@ -85,7 +94,12 @@ def flexion(
 
 
 class MapSpaceSize(int):
-    """A number of mappings. An ``int`` of any size, with what it is made of in ``to_dict()``."""
+    """A number of mappings. An ``int`` of any size, with what it is made of in ``to_dict()``.
+
+    >>> size = pliant.count("gemm:M=64,N=64,K=64", "eyeriss")
+    >>> size > 10**6 and int(size.to_dict()["count"]) == size
+    True
+    """
 
     _form: dict[str, Any]
 
@@ -120,8 +134,8 @@ def count(
             ``legal``: every limit applied; ``enumerate``: the same by listing, for small spaces; ``quickflow``:
             QuickFlow's formula; ``orders``: loop orders of one memory that differ in reuse (needs no accelerator).
 
-    >>> count("gemm:M=64,N=64,K=64", mode="orders")
-    15
+    >>> pliant.count("gemm:M=64,N=64,K=64", mode="orders")  # of six: the innermost loop decides
+    3
     """
     asked = load_layer(layer, workload)
     chosen = None
@@ -135,7 +149,7 @@ def command(*words: str) -> dict[str, Any]:
     ``audit``, ``query``, ``study``, ``validate`` and ``verify``. Of one that prints no JSON, such as ``export``, the
     answer is ``text``.
 
-    >>> command("show", "layer", "gemm:M=2,N=2,K=2")["macs"]
+    >>> pliant.command("show", "layer", "gemm:M=2,N=2,K=2")["macs"]
     8
 
     Raises:

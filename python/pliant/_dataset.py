@@ -24,7 +24,12 @@ _Path = Union[str, "os.PathLike[str]"]
 
 
 class Sweep:
-    """Designs to explore, as a sweep file describes them. Made by :func:`load_sweep`; :func:`sweep` runs it."""
+    """Designs to explore, as a sweep file describes them. Made by :func:`load_sweep`; :func:`sweep` runs it.
+
+    >>> pliant.load_sweep({"name": "arrays", "accelerator": "flexref", "workloads": ["alexnet"],
+    ...                    "vary": {"rows": [8, 16], "cols": [8, 16, 32]}})
+    <pliant.Sweep arrays: 6 designs on alexnet>
+    """
 
     def __init__(self, core: _core.Sweep) -> None:
         self._core = core
@@ -79,7 +84,11 @@ def load_sweep(
     fusion: str | None = None,
 ) -> Sweep:
     """A sweep by its shipped name, from a file, or from a dict in the form of such a file (docs/sweeps.md). The other
-    arguments stand instead of what the file says; a deadline is one of its ``constraints``."""
+    arguments stand instead of what the file says; a deadline is one of its ``constraints``.
+
+    >>> pliant.load_sweep("pe_arrays").designs > 1
+    True
+    """
     if isinstance(source, Sweep):
         return source
     pairs = [(key, _setting(value)) for key, value in (settings or {}).items()]
@@ -88,7 +97,14 @@ def load_sweep(
 
 
 class Dataset:
-    """What a sweep has found. As an Arrow table it is ``designs``: one row for each design and workload."""
+    """What a sweep has found. As an Arrow table it is ``designs``: one row for each design and workload. Its folder may
+    be in object storage (``s3://bucket/folder``).
+
+    >>> dataset = pliant.sweep({"name": "one", "accelerator": "flexref", "workloads": ["alexnet"], "network": False},
+    ...                        progress=False)
+    >>> len(dataset.designs), len(dataset.layers) == len(pliant.load_workload("alexnet"))
+    (1, True)
+    """
 
     def __init__(self, path: _Path, kept: object = None) -> None:
         self.path = Path(path)
@@ -155,7 +171,14 @@ class Dataset:
 
 
 def open_dataset(path: _Path) -> Dataset:
-    """A dataset that ``pliant.sweep`` or ``pliant sweep`` wrote: its folder, or one Parquet file."""
+    """A dataset that ``pliant.sweep`` or ``pliant sweep`` wrote: its folder, also in object storage, or one Parquet
+    file.
+
+    >>> made = pliant.sweep({"name": "one", "accelerator": "flexref", "workloads": ["alexnet"], "network": False},
+    ...                     progress=False)
+    >>> pliant.open_dataset(made.path).complete
+    True
+    """
     return Dataset(path)
 
 
@@ -184,7 +207,8 @@ def sweep(
 
     Args:
         source: a :class:`Sweep`, a shipped name, a file or a dict.
-        dataset: folder for the tables; without one, a temporary folder that lives as long as the answer.
+        dataset: folder for the tables, also ``s3://bucket/folder``; without one, a temporary folder that lives as long
+            as the answer.
         network: False maps every layer by itself, also of workloads that know their graph.
         inferences: weights of networks may stay on chip across so many; figures are of one of them.
         fusion: ``"tiles"`` lets layers of networks pass tiles to each other (docs/fusion.md); default ``"whole"``.
@@ -197,6 +221,11 @@ def sweep(
     Raises:
         ChangedInputs: the dataset was made from other inputs.
         StorageError: the disk refuses; what is finished is kept.
+
+    >>> dataset = pliant.sweep({"name": "two", "accelerator": "flexref", "workloads": ["alexnet"], "network": False,
+    ...                         "vary": {"cols": [16, 32]}}, progress=False)
+    >>> sorted(dataset.designs["set_cols"])
+    [16, 32]
     """
     loaded = load_sweep(
         source, settings=settings, mapper=mapper, budget=budget, gap=gap, seed=seed, network=network,
@@ -222,7 +251,13 @@ def sweep(
 
 class DatasetFrontier:
     """The designs that no other of their group beats in every column. As an Arrow table, one row each, groups after one
-    another, with the columns ``knee`` and ``hypervolume``."""
+    another, with the columns ``knee`` and ``hypervolume``.
+
+    >>> dataset = pliant.sweep({"name": "one", "accelerator": "flexref", "workloads": ["alexnet"], "network": False},
+    ...                        progress=False)
+    >>> dataset.frontier()
+    <pliant.DatasetFrontier 1 designs in area_um2, edp_pj_cycles>
+    """
 
     def __init__(self, table: Table, form: dict[str, Any], dataset: Dataset) -> None:
         self.table = table
@@ -301,6 +336,12 @@ def frontier(
         reference: reference point of the hypervolume, a number per column; else the worst of each column in the group.
         where: conditions that a row must meet, such as ``latency_s <= 0.033``; as ``--where`` takes them.
         table: ``designs`` or ``layers``.
+
+    >>> dataset = pliant.sweep({"name": "two", "accelerator": "flexref", "workloads": ["alexnet"], "network": False,
+    ...                         "vary": {"cols": [16, 32]}}, progress=False)
+    >>> smallest = pliant.frontier(dataset, ["area_um2"]).table  # of one goal: the design that is best
+    >>> smallest["set_cols"]
+    [16]
     """
     opened = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
     point = [repr(float(number)) for number in reference]
@@ -309,7 +350,13 @@ def frontier(
 
 
 class Report:
-    """One HTML page of what a sweep found. It opens without a network; a notebook shows it in place."""
+    """One HTML page of what a sweep found. It opens without a network; a notebook shows it in place.
+
+    >>> dataset = pliant.sweep({"name": "one", "accelerator": "flexref", "workloads": ["alexnet"], "network": False},
+    ...                        progress=False)
+    >>> "https://" in pliant.report(dataset).page.split("<script")[0]
+    False
+    """
 
     def __init__(self, page: str) -> None:
         self.page = page
@@ -330,7 +377,13 @@ class Report:
 
 def report(dataset: Dataset | _Path, path: _Path | None = None, *, layers: int = 40000) -> Report:
     """The report of a dataset, also written to ``path`` when one is given. It holds the mappings of at most ``layers``
-    layers, designs on a frontier first."""
+    layers, designs on a frontier first.
+
+    >>> dataset = pliant.sweep({"name": "one", "accelerator": "flexref", "workloads": ["alexnet"], "network": False},
+    ...                        progress=False)
+    >>> pliant.report(dataset).page.lstrip()[:15]
+    '<!DOCTYPE html>'
+    """
     opened = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
     made = Report(_core.report(opened.path, layers))
     if path is not None:

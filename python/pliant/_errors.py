@@ -10,7 +10,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing that is wrong with an input, and where."""
+    """One thing that is wrong with an input, and where.
+
+    >>> try:
+    ...     pliant.load_accelerator({"name": "mine", "levles": []})
+    ... except pliant.InputError as error:
+    ...     {one.key: one.suggestion for one in error.diagnostics}["levles"]
+    'levels'
+    """
 
     file: str
     line: int  #: from 1; 0 without a position
@@ -26,7 +33,14 @@ class Diagnostic:
 
 
 class InputError(ValueError):
-    """Bad input, located and explained. The attributes are those of the first diagnostic; there may be several."""
+    """Bad input, located and explained. The attributes are those of the first diagnostic; there may be several.
+
+    >>> try:
+    ...     pliant.load_accelerator("eyeris")
+    ... except pliant.InputError as error:
+    ...     error.suggestions
+    ['eyeriss']
+    """
 
     def __init__(self, diagnostics: list[tuple[Any, ...]]) -> None:
         self.diagnostics: list[Diagnostic] = []
@@ -75,7 +89,16 @@ class InputError(ValueError):
 
 
 class IllegalMapping(ValueError):
-    """A mapping that breaks limits of the accelerator or of its flexibility."""
+    """A mapping that breaks limits of the accelerator or of its flexibility.
+
+    >>> mapping = pliant.map("gemm:M=8,N=8,K=8", "eyeriss").mapping.to_dict()
+    >>> del mapping["layer"]
+    >>> try:
+    ...     pliant.evaluate("gemm:M=16,N=8,K=8", "eyeriss", mapping)  # its loops cover half of M
+    ... except pliant.IllegalMapping as error:
+    ...     {one["dim"] for one in error.violations}
+    {'M'}
+    """
 
     def __init__(self, violations: str) -> None:
         #: each with ``rule``, ``level``, ``tensor``, ``dim``, ``needed``, ``available``, ``message``
@@ -95,7 +118,14 @@ class ChangedInputs(RuntimeError):
 
 
 class CommandFailed(RuntimeError):
-    """A command that ended with a complaint."""
+    """A command that ended with a complaint.
+
+    >>> try:
+    ...     pliant.command("show", "accelerator", "eyeris")
+    ... except pliant.CommandFailed as error:
+    ...     error.code
+    2
+    """
 
     def __init__(self, code: int, complaints: str) -> None:
         super().__init__(complaints.strip() or f"exit code {code}")

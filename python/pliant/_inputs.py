@@ -69,7 +69,11 @@ class _Input:
 
 
 class Accelerator(_Input):
-    """A chain of memories, fanouts and compute units, with its flexibility. Made by :func:`load_accelerator`."""
+    """A chain of memories, fanouts and compute units, with its flexibility. Made by :func:`load_accelerator`.
+
+    >>> pliant.load_accelerator("flexref").set(rows=8, cols=4).mac_units
+    32
+    """
 
     def __init__(self, core: _core.Accelerator, words: tuple[Any, ...]) -> None:
         self._core = core
@@ -87,7 +91,8 @@ class Accelerator(_Input):
     def set(self, settings: Mapping[str, Setting] | None = None, /, **more: Setting) -> Accelerator:
         """Another accelerator with these settings: parameters or keys of levels.
 
-        >>> load_accelerator("eyeriss").set({"GLB.capacity": "64KiB"}, rows=8)  # doctest: +SKIP
+        >>> pliant.load_accelerator("flexref").set({"Buffer.capacity": "64KiB"}, rows=8)
+        <pliant.Accelerator flexref>
         """
         pairs = [(key, _setting(value)) for key, value in {**(settings or {}), **more}.items()]
         source, in_memory, before, flexibility, conventions = self._words
@@ -97,7 +102,13 @@ class Accelerator(_Input):
 
     def with_rules(self, flexibility: str | None = None, conventions: str | None = None) -> Accelerator:
         """Another accelerator with a flexibility (a class such as ``PartFlex-1011``, a shipped name, a file) or the
-        conventions of another model (``physical``, ``timeloop``, ``quickflow``) instead of its own."""
+        conventions of another model (``physical``, ``timeloop``, ``quickflow``) instead of its own.
+
+        >>> rigid = pliant.load_accelerator("flexref").with_rules(flexibility="0000")
+        >>> layer = "gemm:M=60,N=60,K=60"
+        >>> pliant.map(layer, rigid).value >= pliant.map(layer, "flexref", flexibility="1111").value
+        True
+        """
         source, in_memory, settings, own_flexibility, own_conventions = self._words
         return Accelerator(
             self._core.set([], flexibility, conventions),
@@ -133,6 +144,9 @@ def load_accelerator(
         flexibility: a class (``"1011"``, ``"PartFlex-1011"``), a shipped name or a file, instead of its own rules.
         conventions: ``"physical"``, ``"timeloop"`` or ``"quickflow"`` instead of its own.
         settings: parameters or keys of levels, as :meth:`Accelerator.set` takes them.
+
+    >>> pliant.load_accelerator("eyeriss").name
+    'eyeriss'
     """
     if isinstance(source, Accelerator):
         changed = source.set(settings) if settings else source
@@ -142,7 +156,11 @@ def load_accelerator(
 
 
 class Layer(_Input):
-    """One tensor operation: dims with sizes, and tensors. Made by :func:`load_layer` or taken from a workload."""
+    """One tensor operation: dims with sizes, and tensors. Made by :func:`load_layer` or taken from a workload.
+
+    >>> pliant.load_layer("gemm:M=2,N=3,K=4").dims
+    {'M': 2, 'N': 3, 'K': 4}
+    """
 
     def __init__(self, core: _core.Layer, words: tuple[Any, ...]) -> None:
         self._core = core
@@ -167,7 +185,12 @@ def _layer_from_words(source: str, in_memory: bool, workload: tuple[str, bool] |
 
 
 class Workload(_Input):
-    """A network: layers in order, each with how often it is repeated. Iterating gives the layers."""
+    """A network: layers in order, each with how often it is repeated. Iterating gives the layers.
+
+    >>> network = pliant.load_workload("alexnet")
+    >>> len(network) == len(network.layer_names) == len([layer.macs for layer in network])
+    True
+    """
 
     def __init__(self, core: _core.Workload, words: tuple[str, bool]) -> None:
         self._core = core
@@ -211,7 +234,7 @@ def load_workload_words(source: str, in_memory: bool) -> Workload:
 def load_workload(source: Source | Workload) -> Workload:
     """A network by its shipped name, from a file (YAML, CSV, ONNX, a model's ``config.json:prefill=4096``), or a dict.
 
-    >>> load_workload("resnet50")["conv1"].macs
+    >>> pliant.load_workload("resnet50")["conv1"].macs
     118013952
     """
     return source if isinstance(source, Workload) else load_workload_words(*words_of(source))
@@ -220,7 +243,7 @@ def load_workload(source: Source | Workload) -> Workload:
 def load_layer(source: Source | Layer, workload: Source | Workload | None = None) -> Layer:
     """A layer written in place, from a file, from a dict, or by its name in a workload.
 
-    >>> load_layer("gemm:M=512,N=512,K=512").macs
+    >>> pliant.load_layer("gemm:M=512,N=512,K=512").macs
     134217728
     """
     if isinstance(source, Layer):
@@ -232,10 +255,18 @@ def load_layer(source: Source | Layer, workload: Source | Workload | None = None
 
 
 def accelerators() -> list[str]:
-    """The names of the shipped accelerators."""
+    """The names of the shipped accelerators.
+
+    >>> "eyeriss" in pliant.accelerators()
+    True
+    """
     return _core.shipped_accelerators()
 
 
 def workloads() -> list[str]:
-    """The names of the shipped workloads."""
+    """The names of the shipped workloads.
+
+    >>> "resnet50" in pliant.workloads()
+    True
+    """
     return _core.shipped_workloads()

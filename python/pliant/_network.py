@@ -16,7 +16,12 @@ from pliant._tables import Table
 
 
 class NetworkResult:
-    """The best mappings of a whole network. As an Arrow table, one row for each layer or step."""
+    """The best mappings of a whole network. As an Arrow table, one row for each layer or step.
+
+    >>> found = pliant.map_network("alexnet", "eyeriss")
+    >>> found.lower_bound <= found.value
+    True
+    """
 
     def __init__(self, workload: str, form: dict[str, Any], text: str) -> None:
         self.workload = workload
@@ -167,7 +172,7 @@ def map_network(
         inferences: weights may stay on chip across so many inferences or decode steps; figures are of one of them.
         budget: seconds for the whole network.
 
-    >>> map_network("alexnet", "eyeriss").certified
+    >>> pliant.map_network("alexnet", "eyeriss").certified
     True
     """
     network = load_workload(workload)

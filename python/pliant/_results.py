@@ -18,7 +18,11 @@ _Priced = Union[_core.FoundMapping, _core.EvaluatedMapping]
 
 
 class Mapping:
-    """The loops and the tensors kept at every level. ``str()`` is the loop nest."""
+    """The loops and the tensors kept at every level. ``str()`` is the loop nest.
+
+    >>> pliant.map("gemm:M=8,N=8,K=8", "eyeriss").mapping.to_dict()["levels"][0]["level"]
+    'DRAM'
+    """
 
     def __init__(self, core: _Priced, form: dict[str, Any]) -> None:
         self._core = core
@@ -56,6 +60,10 @@ class Cost:
     """A priced mapping: totals, and where they come from. ``str()`` is what ``pliant eval`` prints.
 
     As an Arrow table (``polars.DataFrame(cost)``, ``pyarrow.table(cost)``) it is the energy by level and tensor.
+
+    >>> cost = pliant.map("gemm:M=64,N=64,K=64", "eyeriss")
+    >>> abs(sum(cost.breakdown["energy_pj"]) / cost.energy_pj - 1) < 1e-9
+    True
     """
 
     def __init__(self, core: _Priced) -> None:
@@ -194,6 +202,10 @@ class LayerResult(Cost):
     """The best mapping of a layer, what it costs, and what is proven. ``str()`` is what ``pliant map`` prints.
 
     When nothing was found, ``feasible`` is False, costs are infinite, ``mapping`` is None, and ``str()`` says why.
+
+    >>> found = pliant.map("gemm:M=64,N=64,K=64", "eyeriss")
+    >>> found.gap, found.value == found.lower_bound == found.edp_pj_cycles
+    (0.0, True)
     """
 
     def __init__(self, core: _core.FoundMapping) -> None:
@@ -286,7 +298,12 @@ class LayerResult(Cost):
 
 
 class WorkloadResult:
-    """Every layer of a workload mapped. Iterating gives the layers' results; as an Arrow table, one row each."""
+    """Every layer of a workload mapped. Iterating gives the layers' results; as an Arrow table, one row each.
+
+    >>> found = pliant.map_workload("alexnet", "eyeriss", progress=False)
+    >>> len(found) == len(found.table) and found.certified
+    True
+    """
 
     def __init__(self, workload: Workload, layers: list[LayerResult], model_room: dict[str, Any] | None = None) -> None:
         self.workload = workload.name
@@ -378,7 +395,13 @@ class WorkloadResult:
 
 
 class LayerFrontier:
-    """The mappings of one layer that none beats in all objectives, fastest first."""
+    """The mappings of one layer that none beats in all objectives, fastest first.
+
+    >>> found = pliant.map_frontier("gemm:M=64,N=64,K=64", "eyeriss")
+    >>> cycles = [one.runtime_cycles for one in found]
+    >>> cycles == sorted(cycles)
+    True
+    """
 
     def __init__(self, points: list[LayerResult], objectives: list[str], certified: bool) -> None:
         self.points = points

@@ -97,7 +97,7 @@ def map(
         mapper_options: options of the mapper by name.
         predict: what a good kernel takes beside the bound, by the accelerator's ``prediction`` block.
 
-    >>> map("gemm:M=64,N=64,K=64", "eyeriss").certified
+    >>> pliant.map("gemm:M=64,N=64,K=64", "eyeriss").certified
     True
     """
     if not isinstance(layer, Layer):
@@ -126,7 +126,12 @@ def map_workload(
     predict: bool = False,
     progress: bool = True,
 ) -> WorkloadResult:
-    """The best mapping of every layer of a workload. Arguments as for :func:`map`; ``budget`` is for one layer."""
+    """The best mapping of every layer of a workload. Arguments as for :func:`map`; ``budget`` is for one layer.
+
+    >>> found = pliant.map_workload("alexnet", "eyeriss", progress=False)
+    >>> found.energy_pj == sum(count * layer.energy_pj for count, layer in zip(found.counts, found))
+    True
+    """
     network = load_workload(workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
     request = _request(objective, factorization, mapper, budget, evaluations, gap, seed, threads, mapper_options)
@@ -155,7 +160,12 @@ def map_frontier(
     mapper_options: Dict[str, Any] | None = None,
 ) -> LayerFrontier:
     """The mappings of a layer that none beats in all objectives. Other arguments as for :func:`map`; the budget is for
-    the whole frontier."""
+    the whole frontier.
+
+    >>> found = pliant.map_frontier("gemm:M=64,N=64,K=64", "eyeriss", ["runtime", "energy"])
+    >>> found[0].runtime_cycles == pliant.map("gemm:M=64,N=64,K=64", "eyeriss", objective="runtime").runtime_cycles
+    True
+    """
     asked = load_layer(layer, workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
     request = _request("energy", factorization, mapper, budget, 0, 0, seed, threads, mapper_options)
@@ -177,6 +187,10 @@ def evaluate(
 
     Raises:
         IllegalMapping: with every violated limit.
+
+    >>> best = pliant.map("gemm:M=64,N=64,K=64", "eyeriss")
+    >>> pliant.evaluate("gemm:M=64,N=64,K=64", "eyeriss", best.mapping).energy_pj == best.energy_pj
+    True
     """
     asked = load_layer(layer, workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)

@@ -47,7 +47,7 @@ def serve(
         chips: Find and prove the best division of so many chips, among ``batches`` (a list, or ``"all"``), with at most
             ``ttft`` and ``tpot`` seconds.
 
-    >>> serve("llama3_2_1b", "npu", output=16)["memory"]["weights_bytes"]
+    >>> pliant.serve("llama3_2_1b", "npu", output=16)["memory"]["weights_bytes"]
     1235814400.0
     """
     words = ["serve", model, "--accelerator", accelerator]

@@ -17,6 +17,10 @@ class Table:
 
     ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``duckdb.sql("from table")``,
     ``pandas.DataFrame.from_arrow(table)``.
+
+    >>> table = pliant.Table.from_rows([{"name": "a", "size": 1}, {"name": "b"}], texts=["name"], whole=["size"])
+    >>> table["size"], table.select("name").rows()
+    ([1, None], [{'name': 'a'}, {'name': 'b'}])
     """
 
     def __init__(self, core: _core.ArrowTable) -> None:

@@ -22,7 +22,11 @@ _TENSORS = ["#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#bab0ac"]
 
 
 class Chart:
-    """A Vega-Lite specification with its data in it."""
+    """A Vega-Lite specification with its data in it.
+
+    >>> pliant.charts.Chart({"title": "one point", "data": {"values": [{"x": 1}]}, "mark": "point"})
+    <pliant.charts.Chart one point>
+    """
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self.spec = {"$schema": _SCHEMA, **spec}
@@ -53,7 +57,11 @@ class Chart:
 
 
 def breakdown(cost: Cost) -> Chart:
-    """Where the energy of a mapping goes: a bar for each level, a colour for each tensor."""
+    """Where the energy of a mapping goes: a bar for each level, a colour for each tensor.
+
+    >>> pliant.charts.breakdown(pliant.map("gemm:M=8,N=8,K=8", "eyeriss")).spec["mark"]["type"]
+    'bar'
+    """
     rows = [
         {"level": row["level"], "tensor": row["tensor"], "energy_pj": row["energy_pj"]} for row in cost.breakdown.rows()
     ]
@@ -92,7 +100,12 @@ def _loops(form: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def mapping(shown: Mapping) -> Chart:
-    """A loop nest: one bar for each loop, outermost at the top, as long as its bound is large."""
+    """A loop nest: one bar for each loop, outermost at the top, as long as its bound is large.
+
+    >>> shown = pliant.charts.mapping(pliant.map("gemm:M=2,N=1,K=1", "eyeriss").mapping)
+    >>> [loop["dim"] for loop in shown.spec["data"]["values"] if loop["bound"] > 1]
+    ['M']
+    """
     rows = []
     for depth, loop in enumerate(_loops(shown.to_dict())):
         words = "for" if loop["kind"] == "temporal" else f"parallel over {loop['kind']}"
@@ -133,7 +146,12 @@ def _axis(name: str) -> dict[str, Any]:
 
 
 def layer_frontier(found: LayerFrontier) -> Chart:
-    """Runtime against energy of the mappings that none beats in both."""
+    """Runtime against energy of the mappings that none beats in both.
+
+    >>> found = pliant.map_frontier("gemm:M=64,N=64,K=64", "eyeriss")
+    >>> len(pliant.charts.layer_frontier(found).spec["data"]["values"]) == len(found)
+    True
+    """
     rows = found.table.rows()
     return Chart(
         {
@@ -148,7 +166,13 @@ def layer_frontier(found: LayerFrontier) -> Chart:
 
 
 def frontier(found: DatasetFrontier) -> Chart:
-    """The first two columns of a frontier, among all designs of its dataset; one picture for each group."""
+    """The first two columns of a frontier, among all designs of its dataset; one picture for each group.
+
+    >>> dataset = pliant.sweep({"name": "two", "accelerator": "flexref", "workloads": ["alexnet"], "network": False,
+    ...                         "vary": {"cols": [16, 32]}}, progress=False)
+    >>> len(pliant.charts.frontier(dataset.frontier()).spec["data"]["values"])  # all designs
+    2
+    """
     names = [*found.minimize, *found.maximize]
     if len(names) < 2:
         raise ValueError("a picture needs two columns")

@@ -26,5 +26,5 @@ def test_notebook(file: Path, tmp_path: Path) -> None:
     assert pictures(notebook) >= 2
 
 
-def test_there_are_four() -> None:
-    assert len(list((ROOT / "examples/notebooks").glob("*.ipynb"))) == 4
+def test_there_are_six() -> None:
+    assert len(list((ROOT / "examples/notebooks").glob("*.ipynb"))) == 6
