@@ -6,10 +6,10 @@
 
 CHECKOUT is a clone of github.com/EMJzero/FactorFlow (needs prettytable). Each template goma_*.yaml of
 configs/accelerators is described to it as it is: three memories, a line of PEs over which all three dims may be spread,
-no limit of bandwidth. FactorFlow does not choose what passes a memory by; as in the paper's evaluation that is fixed:
-everything stays everywhere, and register files of fewer than three words hold the weights. Searches run one after
-another, with the settings that come with the tool but for the number of processes (one). What is found stands in WORK,
-one line for each GEMM; an interrupted call goes on from there. The table has each mapping (loops of a memory, the
+no limit of bandwidth. FactorFlow does not choose what passes a memory by; here that is fixed (the paper does not print
+its rules): everything stays everywhere, and register files of fewer than three words hold the weights. Searches run one
+after another, with the settings that come with the tool but for the number of processes (one). What is found stands in
+WORK, one line for each GEMM; an interrupted call goes on from there. The table has each mapping (loops of a memory, the
 outermost first, and what the PEs share), its EDP by `pliant eval`, the proven optimum, and the proven optimum of
 mappings that keep what FactorFlow's must keep.
 """
