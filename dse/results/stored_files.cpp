@@ -25,11 +25,13 @@ bool is_there(const fs::path& path) {
 }
 
 std::vector<StoredFile> files_in(const fs::path& folder) {
-  if (is_address(folder)) return object_storage::list(folder);
   std::vector<StoredFile> files;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_regular_file(error)) files.push_back({entry.path(), entry.file_size(error)});
+  if (is_address(folder))
+    files = object_storage::list(folder);
+  else
+    for (const auto& entry : fs::directory_iterator(folder, error))
+      if (entry.is_regular_file(error)) files.push_back({entry.path(), entry.file_size(error)});
   std::ranges::sort(files, {}, &StoredFile::path);
   return files;
 }
