@@ -375,21 +375,13 @@ std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& proble
       key.push_back(spatial.unrolling[l]->rows[d]);
       key.push_back(spatial.unrolling[l]->cols[d]);
     }
-    const std::optional<Chain>* chain = nullptr;
-    {
-      const std::lock_guard lock(cache.mutex);
-      if (const auto entry = cache.chains.find(key); entry != cache.chains.end()) chain = entry->second.get();
-    }
-    if (chain == nullptr) {
+    const std::optional<Chain>& chain = cache.chain(key, [&] {
       const std::span<const Count> all = perfect ? std::span<const Count>(*tiles) : std::span<const Count>();
-      auto fresh =
-          std::make_unique<const std::optional<Chain>>(ChainBuilder(rules, problem, spatial, largest, d, all).build());
-      const std::lock_guard lock(cache.mutex);
-      chain = cache.chains.try_emplace(key, std::move(fresh)).first->second.get();
-    }
-    if (!*chain) return std::nullopt;
-    if ((*chain)->empty()) return Axes{};
-    axes.push_back(&**chain);
+      return ChainBuilder(rules, problem, spatial, largest, d, all).build();
+    });
+    if (!chain) return std::nullopt;
+    if (chain->empty()) return Axes{};
+    axes.push_back(&*chain);
   }
   return axes;
 }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dse/mappers/exact/task/spatial.h"
@@ -47,6 +48,16 @@ using Chain = std::vector<Axis>;
 
 /// Chains by dim, its spatial factors and the kept tensors: choices that differ elsewhere share them.
 struct AxisCache {
+  template <typename Make>
+  const std::optional<Chain>& chain(const std::vector<Count>& key, const Make& make) {
+    {
+      const std::lock_guard lock(mutex);
+      if (const auto entry = chains.find(key); entry != chains.end()) return *entry->second;
+    }
+    auto fresh = std::make_unique<const std::optional<Chain>>(make());
+    const std::lock_guard lock(mutex);
+    return *chains.try_emplace(key, std::move(fresh)).first->second;
+  }
   std::mutex mutex;
   std::map<std::vector<Count>, std::unique_ptr<const std::optional<Chain>>> chains;
   std::array<std::vector<Count>, kMaxDims> divisors;  ///< of the dims' sizes; empty = not asked for yet

@@ -214,9 +214,7 @@ bool may_group_tiles(const ResolvedTask& resolved) {
   if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && !p.affine[p.output].empty()) return false;
   for (int x = 0; x < p.tensors; ++x) {
     for (const Problem::AffineRank& rank : p.affine[x]) {
-      DimSet together = rank.dims;
-      for (const Problem::AffineRank& joint : p.windows[x])
-        if ((joint.dims & rank.dims) != 0) together |= joint.dims;
+      const DimSet together = dims_of_windows(p, x, rank);
       for (const Problem::AffineRank& other : p.affine[x])
         if (&other != &rank && (other.dims & together) != 0) return false;
     }
@@ -257,19 +255,9 @@ GroupedAxes build_grouped_axes(const ResolvedTask& resolved, const Spatial& spat
       key.push_back(spatial.unrolling[l]->rows[d]);
       key.push_back(spatial.unrolling[l]->cols[d]);
     }
-    AxisCache& cache = resolved.axis_cache();
-    const std::optional<Chain>* chain = nullptr;
-    {
-      const std::lock_guard lock(cache.mutex);
-      if (const auto entry = cache.chains.find(key); entry != cache.chains.end()) chain = entry->second.get();
-    }
-    if (chain == nullptr) {
-      auto fresh = std::make_unique<const std::optional<Chain>>(builders[d].build(ranges[d]));
-      const std::lock_guard lock(cache.mutex);
-      chain = cache.chains.try_emplace(key, std::move(fresh)).first->second.get();
-    }
-    if ((*chain)->empty()) return {Axes{}, used};
-    axes.push_back(&**chain);
+    const std::optional<Chain>& chain = resolved.axis_cache().chain(key, [&] { return builders[d].build(ranges[d]); });
+    if (chain->empty()) return {Axes{}, used};
+    axes.push_back(&*chain);
   }
   return {std::move(axes), used};
 }

@@ -53,4 +53,11 @@ bool deals_boxes(const Problem& problem) {
          !problem.affine[problem.output].empty();
 }
 
+DimSet dims_of_windows(const Problem& problem, int tensor, const Problem::AffineRank& rank) {
+  DimSet dims = rank.dims;
+  for (const Problem::AffineRank& joint : problem.windows[tensor])
+    if ((joint.dims & rank.dims) != 0) dims |= joint.dims;
+  return dims;
+}
+
 }  // namespace pliant::exact

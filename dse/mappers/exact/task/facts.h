@@ -24,4 +24,7 @@ bool rounds_demands(const Problem& problem);
 /// Are outputs dealt to units as shares of a bounding box? Then first arrivals depend on the tiles in between.
 bool deals_boxes(const Problem& problem);
 
+/// Dims of a rank, and of others whose windows are its own too.
+DimSet dims_of_windows(const Problem& problem, int tensor, const Problem::AffineRank& rank);
+
 }  // namespace pliant::exact

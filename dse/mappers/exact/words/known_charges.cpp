@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/mappers/exact/words/known_charges.h"
 
+#include <utility>
+
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/chain/iterations.h"
+#include "dse/mappers/exact/task/facts.h"
 
 namespace pliant::exact {
 
@@ -10,6 +13,9 @@ namespace {
 
 /// Numbers that are kept at most, of one table and of all: then all are forgotten.
 constexpr std::size_t kMostOfOne = 16'384, kMostOfAll = 4'194'304;
+
+std::size_t numbers(const RankTable& table) { return 2 * table.served.size(); }
+std::size_t numbers(const std::vector<double>& iterations) { return iterations.size(); }
 
 }  // namespace
 
@@ -25,15 +31,23 @@ std::size_t KnownCharges::Hash::operator()(const Key& key) const {
   return static_cast<std::size_t>(mixed ^ mixed >> 32);
 }
 
-bool KnownCharges::keep(std::size_t numbers) {
-  if (numbers > kMostOfOne) return false;
-  if (kept_ + numbers > kMostOfAll) {
+template <typename Table, typename Make>
+std::shared_ptr<const Table> KnownCharges::found_or_made(Known<Table>& known, const Key& key, const Make& make) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto entry = known.find(key); entry != known.end()) return entry->second;
+  }
+  auto made = std::make_shared<const Table>(make());
+  const std::size_t size = numbers(*made);
+  const std::lock_guard lock(mutex_);
+  if (size > kMostOfOne) return made;
+  if (kept_ + size > kMostOfAll) {
     windows_.clear();
     iterations_.clear();
     kept_ = 0;
   }
-  kept_ += numbers;
-  return true;
+  kept_ += size;
+  return known.try_emplace(key, std::move(made)).first->second;
 }
 
 std::shared_ptr<const RankTable> KnownCharges::windows(const ChargePlace& place, const KeeperPair& pair,
@@ -43,18 +57,8 @@ std::shared_ptr<const RankTable> KnownCharges::windows(const ChargePlace& place,
   Key key{};
   for (const int asked : {place.memory, place.tensor, place.slide + 1, pair.parent, pair.child, number})
     key.asked[0] = key.asked[0] << 8 | static_cast<std::uint64_t>(asked);
-  DimSet dims = rank.dims;  // and those of which units make one window with its own
-  for (const Problem::AffineRank& joint : p.windows[place.tensor])
-    if ((joint.dims & rank.dims) != 0) dims |= joint.dims;
-  for (const int d : members(dims)) key.chains[d] = place.axes[d];
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto entry = windows_.find(key); entry != windows_.end()) return entry->second;
-  }
-  auto table = std::make_shared<const RankTable>(WindowWords(place, pair, rank).table());
-  const std::lock_guard lock(mutex_);
-  if (keep(2 * table->served.size())) windows_.try_emplace(key, table);
-  return table;
+  for (const int d : members(dims_of_windows(p, place.tensor, rank))) key.chains[d] = place.axes[d];
+  return found_or_made(windows_, key, [&] { return WindowWords(place, pair, rank).table(); });
 }
 
 KnownCharges::Iterations KnownCharges::iterations(const ChargePlace& place, int dim, std::uint32_t shared_outside,
@@ -62,15 +66,9 @@ KnownCharges::Iterations KnownCharges::iterations(const ChargePlace& place, int 
   const Chain& chain = *place.axes[dim];
   const Key key{{static_cast<std::uint64_t>(place.memory), std::uint64_t{shared_outside} << 32 | counted_inside},
                 {&chain}};
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto entry = iterations_.find(key); entry != iterations_.end()) return entry->second;
-  }
-  auto fewest = std::make_shared<const std::vector<double>>(
-      fewest_iterations(place.resolved, place.spatial, chain, dim, place.memory, shared_outside, counted_inside));
-  const std::lock_guard lock(mutex_);
-  if (keep(fewest->size())) iterations_.try_emplace(key, fewest);
-  return fewest;
+  return found_or_made(iterations_, key, [&] {
+    return fewest_iterations(place.resolved, place.spatial, chain, dim, place.memory, shared_outside, counted_inside);
+  });
 }
 
 }  // namespace pliant::exact

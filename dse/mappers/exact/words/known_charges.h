@@ -34,12 +34,14 @@ class KnownCharges {
     std::size_t operator()(const Key& key) const;
   };
 
-  /// Makes room: false where so many numbers are not worth it.
-  bool keep(std::size_t numbers);
+  template <typename Table>
+  using Known = std::unordered_map<Key, std::shared_ptr<const Table>, Hash>;
+  template <typename Table, typename Make>
+  std::shared_ptr<const Table> found_or_made(Known<Table>& known, const Key& key, const Make& make);
 
   std::mutex mutex_;
-  std::unordered_map<Key, std::shared_ptr<const RankTable>, Hash> windows_;
-  std::unordered_map<Key, Iterations, Hash> iterations_;
+  Known<RankTable> windows_;
+  Known<std::vector<double>> iterations_;
   std::size_t kept_ = 0;  // numbers
 };
 

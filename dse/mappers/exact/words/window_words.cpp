@@ -173,9 +173,7 @@ WindowWords::Sizes WindowWords::united(const Node& node, int outside, int inside
 }
 
 void WindowWords::find_ranks_together() {
-  together_.dims = rank_.dims;
-  for (const Problem::AffineRank& joint : p_.windows[place_.tensor])
-    if ((joint.dims & rank_.dims) != 0) together_.dims |= joint.dims;
+  together_.dims = dims_of_windows(p_, place_.tensor, rank_);
   for (const Problem::AffineRank& other : p_.affine[place_.tensor])
     if ((other.dims & together_.dims) != 0 && together_.ranks++ == 0) together_.first = &other == &rank_;
 }
