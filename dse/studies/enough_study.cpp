@@ -49,25 +49,36 @@ Chart enough_chart(DataTable table) {
   nlohmann::ordered_json bandwidths, phases;
   for (const char* bandwidth : kModelBandwidths) bandwidths.push_back(bandwidth_label(bandwidth));
   for (const ModelPhase& phase : kPhases) phases.push_back(phase.name);
-  const nlohmann::ordered_json x = {
-      {"field", "bandwidth"}, {"type", "nominal"}, {"sort", bandwidths}, {"title", "DRAM, bytes per cycle"}};
+  const nlohmann::ordered_json x = {{"field", "bandwidth"},
+                                    {"type", "nominal"},
+                                    {"sort", bandwidths},
+                                    {"axis", {{"labelAngle", 0}}},
+                                    {"title", "DRAM, bytes per cycle"}};
   const nlohmann::ordered_json y = {{"field", "phase"}, {"type", "nominal"}, {"sort", phases}, {"title", nullptr}};
-  chart.spec = {{"facet", {{"row", {{"field", "era"}, {"title", "best inflexible design for the networks of"}}}}},
-                {"spec",
-                 {{"width", 560},
-                  {"height", 130},
-                  {"layer",
-                   {{{"mark", "rect"},
-                     {"encoding",
-                      {{"x", x},
-                       {"y", y},
-                       {"color",
-                        {{"field", "area_percent"},
-                         {"type", "quantitative"},
-                         {"scale", {{"scheme", "blues"}, {"domain", {0, 0.4}}}},
-                         {"title", "area, %"}}}}}},
-                    {{"mark", {{"type", "text"}, {"fontSize", 13}, {"color", "black"}}},
-                     {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "axes"}, {"type", "nominal"}}}}}}}}}}};
+  chart.spec = {
+      {"facet", {{"row", {{"field", "era"}, {"title", "best inflexible design for the networks of"}}}}},
+      {"spec",
+       {{"width", 600},
+        {"height", 170},
+        {"transform",
+         {{{"calculate",
+            "datum.axes == 'nothing' ? 'as fast as with all' : format(datum.gain, '.2f') + ' times as fast, +' + "
+            "format(datum.area_percent, '.2') + ' %'"},
+           {"as", "gains"}}}},
+        {"layer",
+         {{{"mark", "rect"},
+           {"encoding",
+            {{"x", x},
+             {"y", y},
+             {"color",
+              {{"field", "area_percent"},
+               {"type", "quantitative"},
+               {"scale", {{"scheme", "blues"}, {"domain", {0, 0.4}}}},
+               {"title", "area, %"}}}}}},
+          {{"mark", {{"type", "text"}, {"fontSize", 13}, {"dy", -7}, {"color", "black"}}},
+           {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "axes"}, {"type", "nominal"}}}}}},
+          {{"mark", {{"type", "text"}, {"fontSize", 10}, {"dy", 9}, {"color", "#444"}}},
+           {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "gains"}, {"type", "nominal"}}}}}}}}}}};
   return chart;
 }
 
@@ -75,8 +86,7 @@ Chart enough_chart(DataTable table) {
 
 StudyResult run_enough_study(const StudyContext& context) {
   StudyResult result;
-  const std::vector<Workload> models =
-      load_sweep(context.library, context.library.configs() / "sweeps/study_llm_future.yaml").workloads;
+  const std::vector<Workload> models = load_study_sweep(context, "study_llm_future").workloads;
   DataTable least =
       table_of({"era", "bandwidth", "phase", "flexibility", "axes", "area_percent", "gain", "gain_of_all"});
   bool certified = true;

@@ -103,8 +103,7 @@ StudyResult run_llm_future_study(const StudyContext& context) {
   DataTable designs = table_of({"era", "bandwidth", "design", "cycles_per_mac"});
   DataTable ties = table_of({"era", "bandwidth", "phase", "axes", "least", "lower quartile", "median", "upper quartile",
                              "most", "area_percent"});
-  std::vector<Workload> models =
-      load_sweep(context.library, context.library.configs() / "sweeps/study_llm_future.yaml").workloads;
+  std::vector<Workload> models = load_study_sweep(context, "study_llm_future").workloads;
   double largest_deviation = 0;
   bool certified = true;
   for (const EraUnder& one : eras_under_bandwidths(context, models)) {

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <numeric>
 
+#include "costmodel/area.h"
 #include "dse/studies/all_studies.h"
-#include "dse/studies/padded_layer.h"
+#include "dse/studies/array_optima.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
 
@@ -28,55 +29,50 @@ struct ArrayPoint {
   double area_um2 = 0, perfect = 0, ruby = 0, padded = 0, always_padded = 0;
   bool certified = true;
 
+  std::string array() const { return rows + "x" + cols; }
   double saved() const { return 1 - ruby / perfect; }
   double saved_beside_padding() const { return 1 - ruby / padded; }
   double saved_beside_always_padding() const { return 1 - ruby / always_padded; }
 };
 
-/// Energy and time of a whole network: EDP is their product.
-struct NetworkCost {
+/// EDP of a whole network is its energy times its time.
+double network_edp(const Workload& network, const std::vector<std::vector<ArrayOptima::OnArray>>& optima,
+                   std::size_t array, ArrayOptima::Cost ArrayOptima::OnArray::*strategy, bool& certified) {
   double energy = 0, time = 0;
-  void add(const SearchResult& layer, double count) {
-    energy += count * layer.totals.energy_pj;
-    time += count * layer.totals.cycles;
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const ArrayOptima::Cost& cost = optima[l][array].*strategy;
+    const auto count = static_cast<double>(network.layers[l].count);
+    energy += count * cost.energy_pj;
+    time += count * cost.cycles;
+    certified = certified && cost.certified;
   }
-  double edp() const { return energy * time; }
-};
-
-void price_padding(const StudyContext& context, const Workload& network, ArrayPoint& point) {
-  const Accelerator array =
-      load_accelerator(context.library, "ruby_eyeriss", {{"rows", point.rows}, {"cols", point.cols}});
-  std::vector<PaddedOptima> optima(network.layers.size());
-  for_each_task(context, fmt::format("{}: padding on {}x{}", network.name, point.rows, point.cols), optima.size(),
-                [&](std::size_t i, const StudyContext& alone) {
-                  optima[i] = padded_optima(alone, array, network.layers[i].layer, std::stoll(point.rows),
-                                            std::stoll(point.cols));
-                });
-  NetworkCost best, always;
-  for (std::size_t i = 0; i < optima.size(); ++i) {
-    const auto count = static_cast<double>(network.layers[i].count);
-    best.add(optima[i].best, count);
-    always.add(optima[i].always, count);
-    point.certified = point.certified && optima[i].best.certified && optima[i].always.certified;
-  }
-  point.padded = best.edp();
-  point.always_padded = always.edp();
+  return energy * time;
 }
 
-std::vector<ArrayPoint> points_of(const StudyContext& context, const Rows& designs, const Workload& network) {
+std::vector<ArrayPoint> points_of(const StudyContext& context, const Sweep& sweep, const Workload& network) {
   std::vector<ArrayPoint> points;
-  for (const std::size_t pfm : designs.where({{"workload", network.name}, {"factorization", "pfm"}})) {
-    ArrayPoint point;
-    point.rows = designs.text(pfm, "set_rows");
-    point.cols = designs.text(pfm, "set_cols");
-    const std::size_t ruby = designs.row(
-        {{"workload", network.name}, {"factorization", "ruby-s"}, {"set_rows", point.rows}, {"set_cols", point.cols}});
-    point.area_um2 = designs.number(pfm, "area_um2");
-    point.perfect = designs.number(pfm, "edp_pj_cycles");
-    point.ruby = designs.number(ruby, "edp_pj_cycles");
-    point.certified = designs.number(pfm, "certified") == 1 && designs.number(ruby, "certified") == 1;
-    price_padding(context, network, point);
-    points.push_back(std::move(point));
+  std::vector<Accelerator> arrays;
+  for (const auto& rows : sweep.axes[0].values)
+    for (const auto& cols : sweep.axes[1].values) {
+      arrays.push_back(
+          load_accelerator(context.library, sweep.accelerators[0], {{"rows", rows[0]}, {"cols", cols[0]}}));
+      points.push_back({.rows = rows[0], .cols = cols[0], .area_um2 = area_um2(arrays.back()).total()});
+    }
+  std::vector<std::vector<ArrayOptima::OnArray>> optima(network.layers.size());
+  for_each_task(context, network.name + " on arrays", optima.size(), [&](std::size_t l, const StudyContext& alone) {
+    ArrayOptima layer(alone, network.layers[l].layer);
+    optima[l].resize(arrays.size());
+    for (std::size_t a = arrays.size(); a-- > 0;)  // ascending in the sweep: from the largest
+      optima[l][a] = layer.on(arrays[a], std::stoll(points[a].rows), std::stoll(points[a].cols));
+  });
+  for (std::size_t a = 0; a < points.size(); ++a) {
+    const auto edp = [&](ArrayOptima::Cost ArrayOptima::OnArray::*strategy) {
+      return network_edp(network, optima, a, strategy, points[a].certified);
+    };
+    points[a].perfect = edp(&ArrayOptima::OnArray::perfect);
+    points[a].ruby = edp(&ArrayOptima::OnArray::ruby_s);
+    points[a].padded = edp(&ArrayOptima::OnArray::padded);
+    points[a].always_padded = edp(&ArrayOptima::OnArray::always_padded);
   }
   return points;
 }
@@ -125,7 +121,7 @@ void found_on_arrays(const std::vector<ArrayPoint>& points, const std::string& n
 
 /// ResNet-50 searched as the paper searched, on a grid of 20 of the arrays: the gain, and how often Ruby-S seems to
 /// lose; the optima of the same arrays beside it.
-void found_at_random(const StudyContext& context, StudyResult& result, const Rows& optima) {
+void found_at_random(const StudyContext& context, StudyResult& result, const std::vector<ArrayPoint>& optima) {
   const Rows designs = run_study_sweep(
                            context, "study_ruby_arrays",
                            [&](Sweep& sweep) {
@@ -141,15 +137,9 @@ void found_at_random(const StudyContext& context, StudyResult& result, const Row
                                  ruby = designs.where({{"factorization", "ruby-s"}});
   for (std::size_t i = 0; i < pfm.size(); ++i) {
     const double part = 1 - designs.number(ruby[i], "edp_pj_cycles") / designs.number(pfm[i], "edp_pj_cycles");
-    const auto optimum = [&](const char* rule) {
-      return optima.number({{"workload", "resnet50"},
-                            {"factorization", rule},
-                            {"set_rows", designs.text(pfm[i], "set_rows")},
-                            {"set_cols", designs.text(pfm[i], "set_cols")}},
-                           "edp_pj_cycles");
-    };
+    const std::string array = designs.text(pfm[i], "set_rows") + "x" + designs.text(pfm[i], "set_cols");
     saved += 100 * part / static_cast<double>(pfm.size());
-    proven += 100 * (1 - optimum("ruby-s") / optimum("pfm")) / static_cast<double>(pfm.size());
+    proven += 100 * std::ranges::find(optima, array, &ArrayPoint::array)->saved() / static_cast<double>(pfm.size());
     worse += part < 0 ? 1 : 0;
   }
   result.found("resnet50: mean EDP saved over 20 arrays, random search (%)", saved);
@@ -179,35 +169,33 @@ Chart area_edp_chart(DataTable table) {
 
 StudyResult run_ruby_arrays_study(const StudyContext& context) {
   StudyResult result;
-  std::vector<Workload> networks;
-  const SweepData data = run_study_sweep(context, "study_ruby_arrays", [&](Sweep& sweep) {
-    auto& deepbench = sweep.workloads[1].layers;
-    std::size_t i = 0;
-    std::erase_if(deepbench, [&](const Workload::Entry&) { return i++ % 4 != 0; });
-    if (context.quick) {
-      keep_every(sweep, 8);
-      thin_out(sweep, 0, 15);
-      thin_out(sweep, 1, 4);
-    }
-    networks = sweep.workloads;
-  });
+  Sweep sweep = load_study_sweep(context, "study_ruby_arrays");
+  std::size_t i = 0;
+  std::erase_if(sweep.workloads[1].layers, [&](const Workload::Entry&) { return i++ % 4 != 0; });
+  if (context.quick) {
+    keep_every(sweep, 8);
+    thin_out(sweep, 0, 15);
+    thin_out(sweep, 1, 4);
+  }
   bool certified = true;
+  std::map<std::string, std::vector<ArrayPoint>> by_network;
   DataTable table = table_of({"workload", "array", "factorization", "area_um2", "edp_pj_cycles"});
-  for (const Workload& network : networks) {
-    const std::vector<ArrayPoint> points = points_of(context, data.designs, network);
+  for (const Workload& network : sweep.workloads) {
+    const std::vector<ArrayPoint>& points = by_network[network.name] = points_of(context, sweep, network);
     for (const ArrayPoint& point : points) {
       certified = certified && point.certified;
       for (const auto& [strategy, edp] : {std::pair{"pfm", point.perfect},
                                           {"ruby-s", point.ruby},
                                           {"padding", point.always_padded},
                                           {"best of eight paddings", point.padded}})
-        add_row(table, network.name, point.rows + "x" + point.cols, std::string(strategy), point.area_um2, edp);
+        add_row(table, network.name, point.array(), std::string(strategy), point.area_um2, edp);
     }
     if (!context.quick) found_on_arrays(points, network.name, result);
   }
   result.found("all optima proven", certified ? 1 : 0);
-  if (context.wants_samples()) found_at_random(context, result, data.designs);
-  result.charts.push_back(area_edp_chart(std::move(table)));
+  if (context.wants_samples()) found_at_random(context, result, by_network.at("resnet50"));
+  result.charts.push_back(area_edp_chart(table));
+  result.tables.emplace_back("arrays", std::move(table));
   return result;
 }
 

@@ -53,9 +53,13 @@ std::vector<std::string> Rows::values(std::string_view name) const {
   return different;
 }
 
+Sweep load_study_sweep(const StudyContext& context, const std::string& name) {
+  return load_sweep(context.library, context.library.configs() / "sweeps" / (name + ".yaml"));
+}
+
 SweepData run_study_sweep(const StudyContext& context, const std::string& name,
                           const std::function<void(Sweep&)>& change, const std::string& folder) {
-  Sweep sweep = load_sweep(context.library, context.library.configs() / "sweeps" / (name + ".yaml"));
+  Sweep sweep = load_study_sweep(context, name);
   if (change) change(sweep);
   SweepRunOptions options;
   options.dataset = context.folder / (folder.empty() ? name : folder);

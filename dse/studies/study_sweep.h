@@ -41,6 +41,9 @@ struct SweepData {
   Rows layers, designs;
 };
 
+/// configs/sweeps/NAME.yaml.
+Sweep load_study_sweep(const StudyContext& context, const std::string& name);
+
 /// Runs configs/sweeps/NAME.yaml in FOLDER (default: NAME) below the study's folder and reads its two tables. `change`
 /// may leave work out, or choose another mapper. StudyInterrupted after Ctrl-C; StudyError when a layer failed.
 SweepData run_study_sweep(const StudyContext& context, const std::string& name,
