@@ -115,6 +115,9 @@ nlohmann::ordered_json texts_of(const DataTable& table, std::string_view column)
 Chart chips_chart(DataTable gains) {
   Chart chart{"fusion_chips", "What tensors that stay on chip buy: all outside = 1", {}, std::move(gains)};
   chart.spec = bars({"whole tensors", "tiles"}, "on chip", "workload", nullptr, "chip", texts_of(chart.table, "chip"));
+  chart.spec["encoding"]["facet"]["columns"] = 2;
+  chart.spec["encoding"]["y"]["axis"] = {
+      {"labelExpr", "replace(replace(datum.label, 'llm_llama3_2_1b_', 'Llama 3.2 1B, '), /_/g, ' ')"}};
   return chart;
 }
 

@@ -100,7 +100,7 @@ void found_distances(const StudyContext& context, const std::string& mapper, con
 }
 
 Chart edp_chart(DataTable table) {
-  Chart chart{"fig06_edp", "EDP of other mappers, proven optimum = 1", {}, std::move(table)};
+  Chart chart{"goma_edp", "EDP of other mappers, proven optimum = 1", {}, std::move(table)};
   chart.spec = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 60}}},
                 {"encoding",
                  {{"x", {{"field", "workload"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}}},
