@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
+#include "costmodel/report.h"
 #include "dse/studies/study_table.h"
 #include "dse/studies/study_task.h"
 
@@ -13,15 +15,44 @@ namespace pliant {
 namespace {
 
 /// flexref with accesses to its buffer that cost so many times as much.
-Accelerator with_access_energy(const StudyContext& context, const std::string& flexibility, double factor) {
-  Accelerator accelerator =
-      choose_flexibility(context.library, flexibility, load_accelerator(context.library, "flexref"));
+Accelerator with_access_energy(Accelerator accelerator, double factor) {
   Memory& buffer = accelerator.levels[static_cast<std::size_t>(accelerator.find_level("Buffer"))].memory();
   buffer.read_pj *= factor;
   buffer.write_pj *= factor;
   buffer.update_pj *= factor;
   return accelerator;
 }
+
+/// The least energy of a layer over factors on accesses. Every mapping's is linear in the factor, so the least is
+/// concave: between two factors it is nowhere below their chord. A mapping that is on the chord is the best there.
+class LeastEnergy {
+ public:
+  struct Best {
+    double pj = 0, cycles = 0;
+    Mapping mapping;
+  };
+  /// `search` is asked when what is known does not decide.
+  const Best& at(double factor, const Layer& layer, const Accelerator& with_factor,
+                 const std::function<Best()>& search) {
+    if (const auto known = known_.find(factor); known != known_.end()) return known->second;
+    const auto above = known_.upper_bound(factor);
+    if (above != known_.end() && above != known_.begin()) {
+      const auto below = std::prev(above);
+      const double part = (factor - below->first) / (above->first - below->first);
+      const double chord = below->second.pj + part * (above->second.pj - below->second.pj);
+      for (const Best& near : {below->second, above->second}) {
+        const Totals totals = price(layer, with_factor, near.mapping).totals;
+        if (totals.energy_pj <= chord * (1 + kRounding))
+          return known_[factor] = {totals.energy_pj, totals.cycles, near.mapping};
+      }
+    }
+    return known_[factor] = search();
+  }
+
+ private:
+  static constexpr double kRounding = 1e-13;
+  std::map<double, Best> known_;
+};
 
 /// Energies of MnasNet, mapped for energy, every layer proven.
 class NetworkEnergy {
@@ -47,33 +78,38 @@ class NetworkEnergy {
   struct Sums {
     double pj = 0, cycles = 0;
   };
-  const Sums& of(const std::string& flexibility, double factor) {
-    const auto [known, is_new] = known_.try_emplace({flexibility, factor});
-    if (!is_new) return known->second;
-    const Accelerator accelerator = with_access_energy(context_, flexibility, factor);
+  Sums of(const std::string& flexibility, double factor) {
+    const Accelerator accelerator = with_access_energy(
+        choose_flexibility(context_.library, flexibility, load_accelerator(context_.library, "flexref")), factor);
+    std::vector<LeastEnergy>& least = least_[flexibility];
+    least.resize(layers_.size());
     std::vector<Sums> all(layers_.size());
     for_each_task(
         context_, fmt::format("energy of {} with accesses x{:.3g}", flexibility, factor), all.size(),
         [&](std::size_t i, const StudyContext& alone) {
           const Workload::Entry& entry = layers_[i];
-          const SearchResult found =
-              solve(alone, accelerator,
-                    {.layer = entry.layer, .factorization = Factorization::kRubyS, .objective = Objective::kEnergy});
-          if (!found.certified) throw StudyError("a least energy is not proven");
+          const LeastEnergy::Best& best = least[i].at(factor, entry.layer, accelerator, [&] {
+            const SearchResult found =
+                solve(alone, accelerator,
+                      {.layer = entry.layer, .factorization = Factorization::kRubyS, .objective = Objective::kEnergy});
+            if (!found.certified) throw StudyError("a least energy is not proven");
+            return LeastEnergy::Best{found.totals.energy_pj, found.totals.cycles, *found.mapping};
+          });
           const auto count = static_cast<double>(entry.count);
-          all[i] = {found.totals.energy_pj * count, found.totals.cycles * count};
+          all[i] = {best.pj * count, best.cycles * count};
         });
+    Sums sums;
     for (const Sums& one : all) {
-      known->second.pj += one.pj;
-      known->second.cycles += one.cycles;
+      sums.pj += one.pj;
+      sums.cycles += one.cycles;
     }
-    return known->second;
+    return sums;
   }
 
   const StudyContext& context_;
   std::vector<Workload::Entry> layers_;  ///< equal ones once
   double macs_ = 0;
-  std::map<std::pair<std::string, double>, Sums> known_;
+  std::map<std::string, std::vector<LeastEnergy>> least_;  ///< by flexibility and layer
 };
 
 /// The factor on accesses at which a flexible design needs as much as the inflexible one with plain accesses, to 1 % of
@@ -96,6 +132,7 @@ void flexibility_price(const StudyContext& context, const PartCosts& parts, Stud
   DataTable table = table_of({"flexibility", "access_energy", "energy_over_inflex"});
   const double inflexible = energy.pj("InFlex-0000", 1);
   for (const char* flexibility : {"PartFlex-1000", "FullFlex-1000", "PartFlex-1111", "FullFlex-1111"}) {
+    for (const double end : {1.0, 8.0}) energy.pj(flexibility, end);  // both ends decide much of what lies between
     for (const double factor : {1.0, 1.5, 2.0, 4.0, 8.0}) {
       const double over = energy.pj(flexibility, factor) / inflexible;
       add_row(table, std::string(flexibility), factor, over);
