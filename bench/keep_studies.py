@@ -4,10 +4,11 @@
 
     bench/keep_studies.py WORK [--pliant build/ci/bin/pliant]
 
-Each study runs by itself below WORK (one thread, with its samples); what an earlier call with the same commit finished
-there is not run again. results/studies/made_by.csv then says for each table the commit, the program's sources, the
-processor seconds of its study, its rows and its SHA-256; a test refuses a table that was changed or made again alone.
-Sources and configurations must be committed, and the program built of them.
+Each study runs by itself below WORK, on all cores, and those that draw at random once more with their samples; what an
+earlier call with the same commit finished there is not run again. results/studies/made_by.csv then says for each table
+the commit, the program's sources, the processor seconds of its study (without samples, pictures included, and of the
+run with samples, which finds some of its answers in the cache), its rows and its SHA-256; a test refuses a table that
+was changed or made again alone. Sources and configurations must be committed, and the program built of them.
 """
 
 import argparse
@@ -20,9 +21,11 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEPT, PICTURES = ROOT / "results" / "studies", ROOT / "docs" / "img" / "studies"
-COLUMNS = ["table", "commit", "sources", "cpu_seconds", "rows", "sha256"]
+COLUMNS = ["table", "commit", "sources", "cpu_seconds", "sampled_cpu_seconds", "rows", "sha256"]
 # Tables that are kept beside a study's own.
 BESIDE = {"goma": "goma_certificates"}
+# Studies with searches that draw at random.
+SAMPLED = {"ruby-mapspaces", "ruby-arrays", "ruby-resnet50", "goma", "quickflow", "future-proofing"}
 
 
 def told(*words):
@@ -52,9 +55,9 @@ def write(path, rows):
         writer.writerows(rows)
 
 
-def run(pliant, study, work):
+def run(pliant, study, work, *more):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([pliant, "study", study, "--threads", "1", "--sampled", "--png", "-o", work], check=True, cwd=ROOT,
+    subprocess.run([pliant, "study", study, "--png", "-o", work, *more], check=True, cwd=ROOT,
                    stdout=subprocess.DEVNULL)  # fmt: skip
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -71,7 +74,7 @@ def tables_of(study, work):
 def made(name, file, commit, sources, seconds):
     """A line of made_by.csv."""
     content = file.read_bytes()
-    cells = (name, commit, sources, seconds, content.count(b"\n") - 1, hashlib.sha256(content).hexdigest())
+    cells = (name, commit, sources, *seconds, content.count(b"\n") - 1, hashlib.sha256(content).hexdigest())
     return dict(zip(COLUMNS, cells))
 
 
@@ -96,9 +99,11 @@ def main():
     done = {name: row for name, row in read(work / "made_by.csv").items() if row["commit"] == commit}
     for study in studies:
         if study not in done:
-            seconds = f"{run(arguments.pliant, study, work):.1f}"
+            seconds = [f"{run(arguments.pliant, study, work):.1f}", ""]
+            if study in SAMPLED:
+                seconds[1] = f"{run(arguments.pliant, study, work, '--sampled'):.1f}"
             for name, file in tables_of(study, work).items():
-                done[name] = made(name, file, commit, sources, seconds if name == study else "")
+                done[name] = made(name, file, commit, sources, seconds if name == study else ["", ""])
             write(work / "made_by.csv", done.values())
         print(f"{study}: {done[study]['cpu_seconds']} CPU s", flush=True)
     for study in studies:
