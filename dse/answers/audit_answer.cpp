@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/input/diagnostics.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/audit_design.h"
 #include "dse/answers/json_schema.h"
 #include "dse/answers/map_audit.h"
@@ -161,10 +162,10 @@ std::string read_text(const std::filesystem::path& file) {
   return text.str();
 }
 
-class AuditAnswer {
+class AuditAnswer : Answering {
  public:
   AuditAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), options_(audit_options(arguments)) {}
+      : Answering(arguments, face), options_(audit_options(arguments)) {}
 
   int run() {
     if (!arguments_.word()) throw arguments_.bad("", "no file named", kExpectedCertificate);
@@ -280,10 +281,6 @@ class AuditAnswer {
     return wrong ? 1 : confirmed == files.size() ? 0 : kAuditUndecided;
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  const Library& library_ = face_.library;
   audit::AuditOptions options_;
 };
 

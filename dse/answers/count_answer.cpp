@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "dse/answers/answering.h"
 #include "dse/answers/count_json.h"
 #include "dse/answers/json_schema.h"
 #include "dse/answers/task_options.h"
@@ -19,9 +20,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-class CountAnswer {
+class CountAnswer : Answering {
  public:
-  CountAnswer(const Arguments& arguments, Face& face) : arguments_(arguments), face_(face), out_(face.out) {}
+  CountAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     static constexpr std::array kModes{"legal", "enumerate", "quickflow", "orders", "table"};
@@ -30,9 +31,9 @@ class CountAnswer {
       throw arguments_.bad("", "several modes at once",
                            "at most one of --legal, --enumerate, --quickflow, --orders, --table");
     if (arguments_.has("table")) return ruby_table();
-    space_.layer = read_layer(face_.library, arguments_);
+    space_.layer = read_layer(library_, arguments_);
     if (arguments_.has("orders")) return orders();
-    space_.accelerator = read_accelerator(face_.library, arguments_);
+    space_.accelerator = read_accelerator(library_, arguments_);
     space_.rule = read_factorization(*arguments_.text("factorization"), arguments_.command());
     if (arguments_.has("quickflow")) return tell(quickflow_json(space_), "QuickFlow's map-space size");
     if (arguments_.has("legal")) return tell(legal_json(space_), "legal mappings");
@@ -121,9 +122,6 @@ class CountAnswer {
     return as_json() ? finish(json) : 0;
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
   CountedMapSpace space_;
 };
 

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <set>
 
+#include "dse/answers/answering.h"
 #include "dse/answers/audit_design.h"
 #include "dse/answers/cells_in_units.h"
 #include "dse/answers/dataset_options.h"
@@ -27,10 +28,9 @@ namespace fs = std::filesystem;
 constexpr const char* kLastWordsOfDesign = "\nstopped; what was searched is kept, the same command continues\n";
 constexpr double kDesignPatienceSeconds = 3;
 
-class DesignAnswer {
+class DesignAnswer : Answering {
  public:
-  DesignAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), err_(face.err) {}
+  DesignAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     const auto file = arguments_.word();
@@ -170,12 +170,6 @@ class DesignAnswer {
       out_ << "interrupted: nothing is proven yet\n";
     out_ << "the same command continues\n";
   }
-
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  std::ostream& err_;
-  const Library& library_ = face_.library;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/input/load.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/json_schema.h"
 #include "dse/answers/render_cost.h"
 #include "dse/answers/task_options.h"
@@ -15,15 +16,14 @@
 namespace pliant {
 namespace {
 
-class EvalAnswer {
+class EvalAnswer : Answering {
  public:
-  EvalAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), err_(face.err) {}
+  EvalAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     if (!arguments_.has("mapping")) throw arguments_.missing("mapping", "a mapping file");
-    const Layer layer = read_layer(face_.library, arguments_);
-    const Accelerator accelerator = read_accelerator(face_.library, arguments_);
+    const Layer layer = read_layer(library_, arguments_);
+    const Accelerator accelerator = read_accelerator(library_, arguments_);
     MappingFile file = load_mapping(*arguments_.text("mapping"), layer, accelerator);
     if (const auto name = arguments_.text("factorization"))
       file.factorization = read_factorization(*name, arguments_.command());
@@ -55,11 +55,6 @@ class EvalAnswer {
     }
     return 3;
   }
-
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  std::ostream& err_;
 };
 
 }  // namespace

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/input/load.h"
 #include "core/input/source_text.h"
+#include "dse/answers/json_schema.h"
 #include "dse/answers/task_options.h"
 #include "dse/import/export/export.h"
 #include "dse/import/open.h"
@@ -41,10 +43,15 @@ int answer_export(const Arguments& arguments, Face& face) {
   const MappingFile file = load_mapping(*mapping, layer, accelerator);
   const std::filesystem::path folder = *output;
   make_folder(folder);
+  std::vector<std::string> files;
   for (const WrittenFile& written : format.write({layer, accelerator, file.mapping})) {
-    write_atomically(folder / written.name, written.text);
-    face.out << fmt::format("wrote {}\n", (folder / written.name).string());
+    files.push_back((folder / written.name).string());
+    write_atomically(files.back(), written.text);
   }
+  if (arguments.has("json"))
+    face.out << nlohmann::ordered_json{{"schema", kJsonSchema}, {"files", files}}.dump(2) << "\n";
+  else
+    for (const std::string& written : files) face.out << fmt::format("wrote {}\n", written);
   return 0;
 }
 

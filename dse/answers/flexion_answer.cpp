@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "core/input/load.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/flexion_comparison.h"
 #include "dse/answers/task_options.h"
 #include "dse/answers/text_table.h"
@@ -34,9 +35,9 @@ std::string share_with_interval(double value, const std::optional<Interval>& int
 
 using Design = FlexionComparison::Design;
 
-class FlexionAnswer {
+class FlexionAnswer : Answering {
  public:
-  FlexionAnswer(const Arguments& arguments, Face& face) : arguments_(arguments), face_(face), out_(face.out) {}
+  FlexionAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     read();
@@ -50,7 +51,7 @@ class FlexionAnswer {
   }
 
  private:
-  const Library& library() const { return face_.library; }
+  const Library& library() const { return library_; }
 
   void read() {
     const auto name = arguments_.text("accelerator");
@@ -182,9 +183,6 @@ class FlexionAnswer {
     }
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
   FlexionComparison comparison_;
 };
 

@@ -8,10 +8,10 @@
 
 #include "core/flexibility_class.h"
 #include "core/input/source_text.h"
-#include "costmodel/report.h"
 #include "dse/answers/render_cost.h"
 #include "dse/answers/steps_table.h"
 #include "dse/answers/text_table.h"
+#include "dse/answers/told_steps.h"
 #include "dse/answers/variant_settings.h"
 #include "dse/mappers/fusion/fusion.h"
 #include "dse/mappers/fusion/loop_names.h"
@@ -24,7 +24,6 @@ namespace {
 using fusion::GroupChoice;
 using fusion::Optimum;
 using nlohmann::ordered_json;
-using residency::Home;
 using residency::kOutside;
 
 class FusionTelling {
@@ -32,8 +31,7 @@ class FusionTelling {
   FusionTelling(const Workload& workload, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
                 const fusion::Search& search, const Optimum& best, const residency::Optimum& whole,
                 const residency::Optimum& outside, const NetworkTotals& totals)
-      : workload_(workload),
-        tasks_(tasks),
+      : tasks_(tasks),
         accelerator_(tasks.front().task.accelerator),
         goal_(goal),
         search_(search),
@@ -41,6 +39,7 @@ class FusionTelling {
         whole_(whole),
         outside_(outside),
         totals_(totals),
+        steps_(workload, accelerator_, search.live()),
         group_of_(best.steps.size(), {-1, -1}) {
     for (std::size_t g = 0; g < best.groups.size(); ++g)
       for (std::size_t l = 0; l < best.groups[g].steps.size(); ++l)
@@ -61,15 +60,8 @@ class FusionTelling {
     if (outside_.found()) json["without_residency"] = sums_json(outside_);
     if (whole_.found()) json["whole_tensors"] = sums_json(whole_);
     json["tensors"] = ordered_json::array();
-    for (std::size_t t = 0; t < live().tensors.size(); ++t) {
-      const residency::LiveTensor& tensor = live().tensors[t];
-      json["tensors"].push_back({{"node", node_name(tensor.node)},
-                                 {"words", tensor.elements},
-                                 {"lives_in", home_name(best_.homes[t])},
-                                 {"tiles", is_tiles(t)},
-                                 {"from_step", tensor.made_by},
-                                 {"to_step", tensor.last_read}});
-    }
+    for (std::size_t t = 0; t < live().tensors.size(); ++t)
+      json["tensors"].push_back(steps_.tensor(t, best_.homes[t], ordered_json::object({{"tiles", is_tiles(t)}})));
     json["groups"] = ordered_json::array();
     for (const GroupChoice& group : best_.groups) json["groups"].push_back(group_json(group));
     json["steps"] = ordered_json::array();
@@ -79,11 +71,6 @@ class FusionTelling {
 
  private:
   const residency::LiveTensors& live() const { return search_.live(); }
-  const std::string& node_name(int n) const { return workload_.graph->nodes[static_cast<std::size_t>(n)].name; }
-  const std::string& name_of_step(int s) const { return node_name(live().steps[static_cast<std::size_t>(s)].node); }
-  std::string home_name(Home home) const {
-    return home == kOutside ? "outside" : accelerator_.levels[static_cast<std::size_t>(home)].name;
-  }
   const GroupChoice* group_at(int step) const {
     const int group = group_of_[static_cast<std::size_t>(step)].first;
     return group < 0 ? nullptr : &best_.groups[static_cast<std::size_t>(group)];
@@ -91,7 +78,7 @@ class FusionTelling {
   bool is_tiles(std::size_t tensor) const { return best_.tiles[tensor]; }
   std::string place_of(int tensor) const {
     const auto t = static_cast<std::size_t>(tensor);
-    return (is_tiles(t) ? "tiles in " : "") + home_name(best_.homes[t]);
+    return (is_tiles(t) ? "tiles in " : "") + steps_.home_name(best_.homes[t]);
   }
 
   NetworkVerdict verdict() const {
@@ -115,26 +102,19 @@ class FusionTelling {
   std::string makes_in(std::size_t s) const {
     return live().steps[s].makes < 0 ? "in place" : place_of(live().steps[s].makes);
   }
-  std::map<std::string, Count> taken(std::size_t s) const {
-    std::map<std::string, Count> all;
-    for (std::size_t l = 0; l < best_.steps[s].taken.size(); ++l)
-      if (best_.steps[s].taken[l] > 0) all[accelerator_.levels[l].name] = best_.steps[s].taken[l];
-    return all;
-  }
 
   std::string all_steps() const {
     std::vector<StepLine> lines;
     for (std::size_t s = 0; s < best_.steps.size(); ++s) {
-      std::vector<std::string> rooms, places = reads_from(s);
-      for (const auto& [memory, words] : taken(s))
-        rooms.push_back(fmt::format("{} {}", memory, readable_count(static_cast<double>(words))));
-      if (places.empty() || live().steps[s].elements_from_outside > 0) places.emplace_back("outside");
+      std::vector<std::string> places = reads_from(s);
+      if (places.empty() || live().steps[s].elements_from_outside > 0) places.push_back(steps_.home_name(kOutside));
       const GroupChoice* group = group_at(static_cast<int>(s));
-      lines.push_back({{name_of_step(static_cast<int>(s)), join(places), makes_in(s), rooms.empty() ? "-" : join(rooms),
-                        group == nullptr ? "-" : loops_text(*group, nest_of(*group, group_of_[s].second))},
-                       live().steps[s].count,
-                       best_.steps[s].energy_pj,
-                       best_.steps[s].cycles});
+      lines.push_back(
+          {{steps_.step_name(static_cast<int>(s)), join(places), makes_in(s), steps_.taken_text(best_.steps[s]),
+            group == nullptr ? "-" : loops_text(*group, nest_of(*group, group_of_[s].second))},
+           live().steps[s].count,
+           best_.steps[s].energy_pj,
+           best_.steps[s].cycles});
     }
     return steps_table({"node", "reads from<", "makes in<", "words taken<", "under<"}, lines);
   }
@@ -144,7 +124,7 @@ class FusionTelling {
   }
   std::vector<std::string> names_of(const GroupChoice& group) const {
     std::vector<std::string> names;
-    for (const int step : group.steps) names.push_back(name_of_step(step));
+    for (const int step : group.steps) names.push_back(steps_.step_name(step));
     return names;
   }
   std::string loops_text(const GroupChoice& group, const fusion::Stack& loops) const {
@@ -159,7 +139,7 @@ class FusionTelling {
     return all;
   }
   std::string held_name(const GroupChoice& group, const fusion::Held& held) const {
-    return name_of_step(group.steps[static_cast<std::size_t>(held.layer)]) + "." +
+    return steps_.step_name(group.steps[static_cast<std::size_t>(held.layer)]) + "." +
            group.setting.chain->layer(held.layer).tensors[static_cast<std::size_t>(held.tensor)].name;
   }
   static fusion::Stack outer(const fusion::Stack& nest, std::size_t depth) {
@@ -180,7 +160,7 @@ class FusionTelling {
         held.push_back(held_name(group, one) + (loops.empty() ? "" : " under " + loops_text(group, loops)));
       }
       for (std::size_t i = 0; i < group.plan.stacks.size(); ++i) {
-        std::vector<std::string> cells{name_of_step(group.steps[i]), home_name(group.setting.home),
+        std::vector<std::string> cells{steps_.step_name(group.steps[i]), steps_.home_name(group.setting.home),
                                        loops_text(group, group.plan.stacks[i]),
                                        i > 0 || held.empty() ? "-" : join(held)};
         if (++times[cells] == 1) lines.push_back(std::move(cells));
@@ -200,62 +180,34 @@ class FusionTelling {
                        other.energy_pj / best_.energy_pj, other.cycles / best_.cycles,
                        edp / (best_.energy_pj * best_.cycles));
   }
-  static ordered_json sums_json(const residency::Optimum& other) {
-    return {{"value", other.value},           {"lower_bound", other.lower_bound},
-            {"certified", other.certified},   {"energy_pj", other.energy_pj},
-            {"runtime_cycles", other.cycles}, {"edp_pj_cycles", other.energy_pj * other.cycles}};
-  }
 
   ordered_json group_json(const GroupChoice& group) const {
-    ordered_json json{{"steps", group.steps}, {"lives_in", home_name(group.setting.home)}};
+    ordered_json json{{"steps", group.steps}, {"lives_in", steps_.home_name(group.setting.home)}};
     json["tiles"] = ordered_json::array();
     for (std::size_t i = 0; i < group.plan.stacks.size(); ++i) {
       ordered_json under = loops_json(group, group.plan.stacks[i]);
       for (std::size_t k = 0; k < under.size(); ++k)
         if (const int dim = group.setting.chain->place(group.plan.stacks[i][k].axis, static_cast<int>(i)).dim; dim >= 0)
           under[k]["cuts"] = group.setting.chain->layer(static_cast<int>(i)).dims[static_cast<std::size_t>(dim)].name;
-      json["tiles"].push_back({{"node", name_of_step(group.steps[i])}, {"under", std::move(under)}});
+      json["tiles"].push_back({{"node", steps_.step_name(group.steps[i])}, {"under", std::move(under)}});
     }
     json["held"] = ordered_json::array();
     for (const fusion::Held& held : group.plan.held)
       json["held"].push_back(
-          {{"node", name_of_step(group.steps[static_cast<std::size_t>(held.layer)])},
+          {{"node", steps_.step_name(group.steps[static_cast<std::size_t>(held.layer)])},
            {"tensor", group.setting.chain->layer(held.layer).tensors[static_cast<std::size_t>(held.tensor)].name},
            {"under", loops_json(group, outer(nest_of(group, held.layer), held.depth))}});
     return json;
   }
 
-  static ordered_json mapping_of(const Task& task, const Mapping& mapping) {
-    const CostReport report = price(task.layer, task.accelerator, mapping);
-    return mapping_json({task.layer, task.accelerator, mapping, task.factorization, report});
-  }
-
   ordered_json step_json(std::size_t s) const {
-    const residency::Step& step = live().steps[s];
     const residency::StepChoice& choice = best_.steps[s];
-    ordered_json json{{"node", node_name(step.node)}, {"count", step.count}};
-    if (step.row >= 0)
-      json["layer"] = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;
-    else
-      json["op"] = to_string(workload_.graph->nodes[static_cast<std::size_t>(step.node)].work);
-    json["reads_from"] = reads_from(s);
-    json["makes_in"] = makes_in(s);
-    json["reserved_words"] = taken(s);
-    if (choice.variant >= 0) {
-      Task task = search_.task(choice.variant);
-      task.layer.name = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;  // rows of one shape share it
-      json["set"] = variant_settings(accelerator_, task.accelerator);
-      json["parts"] = ordered_json::array();
-      for (const residency::StepPart& part : choice.parts)
-        json["parts"].push_back({{"count", part.count},
-                                 {"energy_pj", part.totals.energy_pj},
-                                 {"runtime_cycles", part.totals.cycles},
-                                 {"mapping", mapping_of(task, part.mapping)}});
-    } else if (const GroupChoice* group = group_at(static_cast<int>(s))) {
+    ordered_json json = steps_.step(s, choice, reads_from(s), makes_in(s));
+    if (choice.variant >= 0)
+      steps_.add_parts(s, choice, search_.task(choice.variant), json);
+    else if (const GroupChoice* group = group_at(static_cast<int>(s)))
       add_runs(*group, group_of_[s].second, json);
-    }
-    json["energy_pj"] = choice.energy_pj;
-    json["runtime_cycles"] = choice.cycles;
+    ToldSteps::add_costs(choice, json);
     return json;
   }
 
@@ -280,7 +232,6 @@ class FusionTelling {
     json["moves"] = {{"energy_pj", moving.energy_pj}, {"runtime_cycles", moving.cycles}};
   }
 
-  const Workload& workload_;
   const std::vector<ReadTask>& tasks_;
   const Accelerator& accelerator_;
   const NetworkGoal& goal_;
@@ -288,6 +239,7 @@ class FusionTelling {
   const Optimum& best_;
   const residency::Optimum &whole_, &outside_;
   const NetworkTotals& totals_;
+  const ToldSteps steps_;
   std::vector<std::pair<int, int>> group_of_;  ///< by step: its group and its place there; -1 = none
 };
 

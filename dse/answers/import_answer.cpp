@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "core/input/cursor.h"
@@ -15,6 +16,7 @@
 #include "core/input/source_text.h"
 #include "core/workload_graph.h"
 #include "dse/answers/dataset_options.h"
+#include "dse/answers/json_schema.h"
 #include "dse/import/formats.h"
 #include "dse/import/write_import.h"
 #include "dse/results/atomic_file.h"
@@ -40,21 +42,88 @@ std::map<std::string, std::string> read_variables(const Arguments& arguments) {
   return variables;
 }
 
-/// "53 layers and 11 operators without MACs (10 add, 1 pool)".
-std::string graph_text(const WorkloadGraph& graph) {
-  std::array<Count, kOperatorNames.size()> operators{};
-  Count layers = 0, others = 0;
+/// Layers with MACs, and operators without by what they do.
+struct GraphSizes {
+  Count layers = 0;
+  std::map<std::string, Count> operators;
+};
+
+GraphSizes sizes_of(const WorkloadGraph& graph) {
+  GraphSizes sizes;
   for (const GraphStep& step : run_of(graph)) {
     const WorkloadGraph::Node& node = graph.nodes[static_cast<std::size_t>(step.node)];
-    layers += node.is_layer() ? node.count : 0;
-    others += node.is_layer() ? 0 : 1;
-    if (!node.is_layer()) ++operators[static_cast<std::size_t>(node.work)];
+    if (node.is_layer())
+      sizes.layers += node.count;
+    else
+      ++sizes.operators[std::string(kOperatorNames[static_cast<std::size_t>(node.work)])];
   }
-  std::vector<std::string> kinds;
-  for (std::size_t k = 0; k < operators.size(); ++k)
-    if (operators[k] > 0) kinds.push_back(fmt::format("{} {}", operators[k], kOperatorNames[k]));
-  return fmt::format("{} layers and {} operators without MACs{}", layers, others,
-                     kinds.empty() ? "" : " (" + join(kinds) + ")");
+  return sizes;
+}
+
+struct ReadWorkload {
+  std::string name;
+  std::size_t shapes = 0;
+  Count layers = 0, macs = 0;
+  std::optional<GraphSizes> graph;
+
+  /// "53 layers and 11 operators without MACs (10 add, 1 pool)".
+  std::string graph_text() const {
+    Count others = 0;
+    std::vector<std::string> kinds;
+    for (const auto& [kind, count] : graph->operators) {
+      others += count;
+      kinds.push_back(fmt::format("{} {}", count, kind));
+    }
+    return fmt::format("{} layers and {} operators without MACs{}", graph->layers, others,
+                       kinds.empty() ? "" : " (" + join(kinds) + ")");
+  }
+  nlohmann::ordered_json json() const {
+    nlohmann::ordered_json json{{"name", name}, {"shapes", shapes}, {"layers", layers}, {"macs", macs}};
+    if (graph) json["graph"] = {{"layers", graph->layers}, {"operators", graph->operators}};
+    return json;
+  }
+};
+
+ReadWorkload read_workload(const Workload& workload) {
+  ReadWorkload read{workload.name, workload.layers.size(), 0, 0, std::nullopt};
+  for (const auto& [layer, count] : workload.layers) {
+    read.layers += count;
+    read.macs += layer.macs() * count;
+  }
+  if (workload.graph) read.graph = sizes_of(*workload.graph);
+  return read;
+}
+
+/// Choices of little weight only where they are asked for.
+void tell(const Imported& imported, const std::vector<std::string>& files, bool wrote, bool verbose,
+          std::ostream& out) {
+  for (const Workload& workload : imported.workloads) {
+    const ReadWorkload read = read_workload(workload);
+    out << fmt::format("workload {}: {} shapes, {} layers, {} MACs\n", read.name, read.shapes, read.layers, read.macs);
+    if (read.graph) out << fmt::format("graph {}: {}\n", read.name, read.graph_text());
+  }
+  std::size_t small = 0;
+  for (const ImportNote& note : imported.choices) {
+    small += note.is_small ? 1 : 0;
+    if (!note.is_small || verbose) out << fmt::format("choice: {}\n", note.text());
+  }
+  if (small > 0 && !verbose)
+    out << fmt::format("{} choices of little weight are not shown (--verbose lists them; the files written do)\n",
+                       small);
+  for (const ImportNote& note : imported.left_out) out << fmt::format("left out: {}\n", note.text());
+  for (const std::string& file : files) out << (wrote ? "wrote " : "read ") << file << "\n";
+}
+
+nlohmann::ordered_json import_json(const Imported& imported, const std::vector<std::string>& files, bool wrote) {
+  nlohmann::ordered_json json{{"schema", kJsonSchema}};
+  for (const char* key : {"workloads", "accelerators", "choices", "left_out"})
+    json[key] = nlohmann::ordered_json::array();
+  for (const Workload& workload : imported.workloads) json["workloads"].push_back(read_workload(workload).json());
+  for (const ImportedText& accelerator : imported.accelerators) json["accelerators"].push_back(accelerator.name);
+  for (const ImportNote& note : imported.choices) json["choices"].push_back(note.text());
+  for (const ImportNote& note : imported.left_out) json["left_out"].push_back(note.text());
+  json["wrote"] = wrote ? files : std::vector<std::string>{};
+  return json;
 }
 
 }  // namespace
@@ -86,33 +155,16 @@ int answer_import(const Arguments& arguments, Face& face) {
     parse_accelerator_text(face.library, accelerator.yaml, accelerator.name);
   }
   const std::vector<WrittenFile> files = write_import(imported);
-  if (output) {
-    const std::filesystem::path folder = *output;
-    make_folder(folder);
-    for (const WrittenFile& file : files) write_atomically(folder / file.name, file.text);
-  }
-  for (const Workload& workload : imported.workloads) {
-    Count layers = 0, macs = 0;
-    for (const auto& [layer, count] : workload.layers) {
-      layers += count;
-      macs += layer.macs() * count;
-    }
-    out << fmt::format("workload {}: {} shapes, {} layers, {} MACs\n", workload.name, workload.layers.size(), layers,
-                       macs);
-    if (workload.graph) out << fmt::format("graph {}: {}\n", workload.name, graph_text(*workload.graph));
-  }
-  std::size_t small = 0;
-  for (const ImportNote& note : imported.choices) {
-    small += note.is_small ? 1 : 0;
-    if (!note.is_small || arguments.has("verbose")) out << fmt::format("choice: {}\n", note.text());
-  }
-  if (small > 0 && !arguments.has("verbose"))
-    out << fmt::format("{} choices of little weight are not shown (--verbose lists them; the files written do)\n",
-                       small);
-  for (const ImportNote& note : imported.left_out) out << fmt::format("left out: {}\n", note.text());
+  if (output) make_folder(*output);
+  std::vector<std::string> names;
   for (const WrittenFile& file : files) {
-    out << (output ? fmt::format("wrote {}/{}\n", *output, file.name) : fmt::format("read {}\n", file.name));
+    names.push_back(output ? fmt::format("{}/{}", *output, file.name) : file.name);
+    if (output) write_atomically(names.back(), file.text);
   }
+  if (arguments.has("json"))
+    out << import_json(imported, names, output.has_value()).dump(2) << "\n";
+  else
+    tell(imported, names, output.has_value(), arguments.has("verbose"), out);
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "core/arithmetic.h"
 #include "core/input/diagnostics.h"
 #include "core/input/load.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/json_schema.h"
 #include "dse/answers/map_audit.h"
 #include "dse/answers/map_network.h"
@@ -26,25 +27,23 @@
 namespace pliant {
 namespace {
 
-class MapAnswer {
+class MapAnswer : Answering {
  public:
-  MapAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), err_(face.err) {}
+  MapAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     // 1. Everything that can be wrong is found before the first search.
     TaskWords words = task_words(arguments_);
-    const NetworkChoice choice = choose_network(face_.library, arguments_, words);
+    const NetworkChoice choice = choose_network(library_, arguments_, words);
     const std::vector<Objective> objectives = several_objectives(words);
     mapper_name_ = *arguments_.text("mapper");
     const std::unique_ptr<Mapper> mapper = make_mapper(mapper_name_);
     if (!mapper) throw arguments_.unknown("--mapper", "mapper", mapper_name_, mapper_names());
     SearchOptions search = search_options();
-    const std::vector<ReadTask> tasks = read_tasks(face_.library, words);
+    const std::vector<ReadTask> tasks = read_tasks(library_, words);
     if (choice.workload) room_ = model_too_large(*choice.workload, tasks.front().task.accelerator);
     if (room_) err_ << fmt::format("warning: {}\n", model_room_text(*room_));
-    if (arguments_.has("predict"))
-      prediction_ = read_prediction_of(face_.library, words, tasks.front().task.accelerator);
+    if (arguments_.has("predict")) prediction_ = read_prediction_of(library_, words, tasks.front().task.accelerator);
     if (choice.network) return map_network(arguments_, words, *choice.workload, *mapper, tasks, search, face_);
     const bool one = words.layer.has_value();
     // What closed which part is for the file; the auditor needs the claim alone.
@@ -235,10 +234,6 @@ class MapAnswer {
       if (!searched.result.mapping && searched.why) err_ << infeasible_text(*searched.task, *searched.why);
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  std::ostream& err_;
   std::optional<PredictionFigures> prediction_;  ///< asked for
   std::vector<PredictedOptimum> predicted_;      ///< by layer
   std::string mapper_name_;

@@ -219,7 +219,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"verbose", kFlag, "", "import", "list every choice, also those of little weight"},
     // How it answers.
     {"yaml", kFlag, "", "show", "print it as an input file with everything resolved"},
-    {"json", kFlag, "", "show map serve eval flexion count validate sweep design study pareto query audit verify",
+    {"json", kFlag, "",
+     "show map serve eval flexion count validate sweep design import export study pareto query report audit verify",
      "print JSON (schema 3)"},
     {"ascii", kFlag, "", "show map eval", "draw with ASCII characters only"},
 });
@@ -244,11 +245,6 @@ std::vector<OptionInfo> options_of(std::string_view command) {
   std::ranges::copy_if(kOptions, std::back_inserter(found), [&](const OptionInfo& o) { return takes(o, command); });
   found.push_back(kHelp);
   return found;
-}
-
-bool takes_option(std::string_view command, std::string_view option) {
-  return option == kHelp.name ||
-         std::ranges::any_of(kOptions, [&](const OptionInfo& o) { return o.name == option && takes(o, command); });
 }
 
 std::string_view json_key_of(std::string_view command, std::string_view option) {

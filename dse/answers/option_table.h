@@ -36,8 +36,6 @@ std::span<const OptionInfo> option_table();
 /// The rows of one command, in the order of the table.
 std::vector<OptionInfo> options_of(std::string_view command);
 
-bool takes_option(std::string_view command, std::string_view option);
-
 /// The JSON key of a command's option; empty when it has none.
 std::string_view json_key_of(std::string_view command, std::string_view option);
 

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "core/input/diagnostics.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/cells_in_units.h"
 #include "dse/answers/dataset_frontiers.h"
 #include "dse/answers/dataset_options.h"
@@ -21,10 +22,9 @@
 namespace pliant {
 namespace {
 
-class ParetoAnswer {
+class ParetoAnswer : Answering {
  public:
-  ParetoAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), err_(face.err) {}
+  ParetoAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     FrontierQuestion question;
@@ -77,8 +77,8 @@ class ParetoAnswer {
     }
     if (table_of(arguments_) != TableKind::kDesigns)
       throw arguments_.bad("--uncertain", "of a table of layers", "--table designs");
-    sensitivity_ = std::make_unique<ParetoSensitivity>(face_.library, arguments_, dataset_of(arguments_), found_.table,
-                                                       found_.goals);
+    sensitivity_ =
+        std::make_unique<ParetoSensitivity>(library_, arguments_, dataset_of(arguments_), found_.table, found_.goals);
     for (const DatasetFrontiers::Group& group : found_.groups)
       around_.push_back(sensitivity_->designs(group.rows, group.frontier));
   }
@@ -213,10 +213,6 @@ class ParetoAnswer {
     out_ << all.dump(2) << "\n";
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  std::ostream& err_;
   DatasetFrontiers found_;
   std::optional<CellsInUnits> units_;
   bool complete_ = true;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 
+#include "dse/answers/answering.h"
 #include "dse/answers/cells_in_units.h"
 #include "dse/answers/dataset_options.h"
 #include "dse/answers/json_schema.h"
@@ -21,10 +22,9 @@ namespace {
 
 constexpr std::size_t kShown = 40;
 
-class QueryAnswer {
+class QueryAnswer : Answering {
  public:
-  QueryAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), err_(face.err) {}
+  QueryAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     dataset_ = dataset_of(arguments_);
@@ -270,10 +270,6 @@ class QueryAnswer {
     if (answer.rows() < total_) out_ << fmt::format("{} of {} rows (--limit 0 shows all)\n", answer.rows(), total_);
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  std::ostream& err_;
   std::filesystem::path dataset_;
   TableKind kind_ = TableKind::kDesigns;
   bool complete_ = true;

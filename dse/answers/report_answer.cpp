@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/input/diagnostics.h"
 #include "dse/answers/dataset_options.h"
+#include "dse/answers/json_schema.h"
 #include "dse/report/chart.h"
 #include "dse/report/layer_details.h"
 #include "dse/report/page.h"
@@ -29,6 +31,8 @@ int make_report(const Arguments& arguments, std::ostream& out, std::ostream& err
   const ReportData data = read_report_data(dataset);
   const bool complete = tell_if_incomplete(dataset, TableKind::kDesigns, data.damaged, err);
   const std::vector<std::size_t> order = rows_by_interest(data);
+  nlohmann::ordered_json told{{"schema", kJsonSchema}, {"designs", data.designs.rows()}, {"complete", complete}};
+  const bool json = arguments.has("json");
 
   if (arguments.has("output") || !arguments.has("png")) {
     const fs::path page = arguments.text("output").value_or("report.html");
@@ -38,17 +42,24 @@ int make_report(const Arguments& arguments, std::ostream& out, std::ostream& err
     const LayerDetails details = read_layer_details(dataset, data, order, *arguments.whole("layers"));
     const std::string text = report_page(data, details);
     write_atomically(page, text);
-    out << fmt::format("{}: {} designs x workloads, {} layers with mappings, {:.1f} MB\n", page.string(),
-                       data.designs.rows(), details.layer_rows, static_cast<double>(text.size()) / 1e6);
-    if (details.designs < data.designs.rows())
+    told["page"] = {{"file", page.string()},
+                    {"bytes", text.size()},
+                    {"layers", details.layer_rows},
+                    {"designs_without_layers", data.designs.rows() - details.designs}};
+    if (!json)
+      out << fmt::format("{}: {} designs x workloads, {} layers with mappings, {:.1f} MB\n", page.string(),
+                         data.designs.rows(), details.layer_rows, static_cast<double>(text.size()) / 1e6);
+    if (!json && details.designs < data.designs.rows())
       out << fmt::format("layers of {} rows were left out; --layers N includes more\n",
                          data.designs.rows() - details.designs);
   }
   if (const auto png = arguments.text("png")) {
     const fs::path folder = *png;
     const auto files = write_report_charts(dataset, data, folder, scale);
-    out << fmt::format("{}: {} files\n", folder.string(), files);
+    told["pictures"] = {{"folder", folder.string()}, {"files", files}};
+    if (!json) out << fmt::format("{}: {} files\n", folder.string(), files);
   }
+  if (json) out << told.dump(2) << "\n";
   return exit_code(arguments, complete);
 }
 

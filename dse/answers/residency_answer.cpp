@@ -7,11 +7,10 @@
 #include <set>
 
 #include "core/input/source_text.h"
-#include "costmodel/report.h"
 #include "dse/answers/render_cost.h"
 #include "dse/answers/steps_table.h"
 #include "dse/answers/text_table.h"
-#include "dse/answers/variant_settings.h"
+#include "dse/answers/told_steps.h"
 #include "dse/mappers/network_proof.h"
 #include "dse/mappers/residency/residency.h"
 #include "dse/mappers/shared_budget.h"
@@ -20,7 +19,6 @@ namespace pliant {
 namespace {
 
 using nlohmann::ordered_json;
-using residency::Home;
 using residency::kOutside;
 using residency::Optimum;
 
@@ -29,15 +27,15 @@ class ResidencyTelling {
   ResidencyTelling(const Workload& workload, const std::vector<ReadTask>& tasks, const NetworkGoal& goal,
                    const residency::Search& search, const Optimum& best, const Optimum& outside,
                    const NetworkTotals& totals, const ResidencyRequest& request)
-      : workload_(workload),
-        tasks_(tasks),
+      : tasks_(tasks),
         accelerator_(tasks.front().task.accelerator),
         goal_(goal),
         search_(search),
         best_(best),
         outside_(outside),
         totals_(totals),
-        request_(request) {}
+        request_(request),
+        steps_(workload, accelerator_, search.live()) {}
 
   std::string text(std::string_view mapper) const {
     std::string text = all_steps() + "\n";
@@ -55,30 +53,18 @@ class ResidencyTelling {
 
   ordered_json json(std::string_view mapper) const {
     ordered_json json = verdict().json(mapper);
-    if (request_.stay && outside_.found())
-      json["without_residency"] = {
-          {"value", outside_.value},           {"lower_bound", outside_.lower_bound},
-          {"certified", outside_.certified},   {"energy_pj", outside_.energy_pj},
-          {"runtime_cycles", outside_.cycles}, {"edp_pj_cycles", outside_.energy_pj * outside_.cycles}};
+    if (request_.stay && outside_.found()) json["without_residency"] = sums_json(outside_);
     json["tensors"] = ordered_json::array();
-    for (std::size_t t = 0; t < live().tensors.size(); ++t) {
-      const residency::LiveTensor& tensor = live().tensors[t];
-      json["tensors"].push_back({{"node", node_name(tensor.node)},
-                                 {"words", tensor.elements},
-                                 {"lives_in", home_name(best_.homes[t])},
-                                 {"from_step", tensor.made_by},
-                                 {"to_step", tensor.last_read}});
-    }
+    for (std::size_t t = 0; t < live().tensors.size(); ++t) json["tensors"].push_back(steps_.tensor(t, best_.homes[t]));
     if (request_.inferences > 1) {
       json["inferences"] = request_.inferences;
       json["weights"] = ordered_json::array();
       for (std::size_t w = 0; w < best_.weights.size(); ++w)
         if (best_.weights[w] != kOutside)
-          json["weights"].push_back(
-              {{"node", node_name(live().steps[static_cast<std::size_t>(live().weights[w].step)].node)},
-               {"step", live().weights[w].step},
-               {"lives_in", home_name(best_.weights[w])},
-               {"words", words_of_weights(w)}});
+          json["weights"].push_back({{"node", steps_.step_name(live().weights[w].step)},
+                                     {"step", live().weights[w].step},
+                                     {"lives_in", steps_.home_name(best_.weights[w])},
+                                     {"words", words_of_weights(w)}});
     }
     json["steps"] = ordered_json::array();
     for (std::size_t s = 0; s < best_.steps.size(); ++s) json["steps"].push_back(step_json(s));
@@ -87,12 +73,7 @@ class ResidencyTelling {
 
  private:
   const residency::LiveTensors& live() const { return search_.live(); }
-  const WorkloadGraph::Node& node(int n) const { return workload_.graph->nodes[static_cast<std::size_t>(n)]; }
-  const std::string& node_name(int n) const { return node(n).name; }
-  std::string home_name(Home home) const {
-    return home == kOutside ? "outside" : accelerator_.levels[static_cast<std::size_t>(home)].name;
-  }
-  Home home_of(int tensor) const { return best_.homes[static_cast<std::size_t>(tensor)]; }
+  std::string home_of(int tensor) const { return steps_.home_name(best_.homes[static_cast<std::size_t>(tensor)]); }
 
   NetworkVerdict verdict() const {
     // docs/networks.md says what is not decided.
@@ -108,32 +89,22 @@ class ResidencyTelling {
             best_.standing_within_deadline && !best_.certified ? undecided : std::string_view{}};
   }
 
-  std::string reads_from(std::size_t s) const {
+  std::vector<std::string> reads_from(std::size_t s) const {
     std::vector<std::string> places;
-    for (const residency::Read& read : live().steps[s].reads) places.push_back(home_name(home_of(read.tensor)));
-    if (places.empty() || live().steps[s].elements_from_outside > 0) places.emplace_back(home_name(kOutside));
-    return join(places);
+    for (const residency::Read& read : live().steps[s].reads) places.push_back(home_of(read.tensor));
+    return places;
   }
   std::string makes_in(std::size_t s) const {
-    return live().steps[s].makes < 0 ? "in place" : home_name(home_of(live().steps[s].makes));
-  }
-  /// Words that tensors take in each memory while the step runs, its own operands included.
-  std::map<std::string, Count> reserved(std::size_t s) const {
-    std::map<std::string, Count> all;
-    const std::vector<Count>& words = best_.steps[s].taken;
-    for (std::size_t l = 0; l < words.size(); ++l)
-      if (words[l] > 0) all[accelerator_.levels[l].name] = words[l];
-    return all;
+    return live().steps[s].makes < 0 ? "in place" : home_of(live().steps[s].makes);
   }
 
   std::string all_steps() const {
     std::vector<StepLine> lines;
     for (std::size_t s = 0; s < best_.steps.size(); ++s) {
-      std::vector<std::string> rooms;
-      for (const auto& [memory, words] : reserved(s))
-        rooms.push_back(fmt::format("{} {}", memory, readable_count(static_cast<double>(words))));
+      std::vector<std::string> places = reads_from(s);
       const residency::Step& step = live().steps[s];
-      lines.push_back({{node_name(step.node), reads_from(s), makes_in(s), rooms.empty() ? "-" : join(rooms)},
+      if (places.empty() || step.elements_from_outside > 0) places.push_back(steps_.home_name(kOutside));
+      lines.push_back({{steps_.node_name(step.node), join(places), makes_in(s), steps_.taken_text(best_.steps[s])},
                        step.count,
                        best_.steps[s].energy_pj,
                        best_.steps[s].cycles});
@@ -174,8 +145,8 @@ class ResidencyTelling {
       const residency::LiveTensor& tensor = live().tensors[t];
       if (best_.homes[t] == kOutside) continue;
       const int last = live().steps[static_cast<std::size_t>(tensor.last_read)].node;
-      const std::vector<std::string> cells{node_name(tensor.node), home_name(best_.homes[t]),
-                                           readable_count(static_cast<double>(tensor.elements)), node_name(last),
+      const std::vector<std::string> cells{steps_.node_name(tensor.node), steps_.home_name(best_.homes[t]),
+                                           readable_count(static_cast<double>(tensor.elements)), steps_.node_name(last),
                                            fmt::format("{}", tensor.last_read - tensor.made_by)};
       const auto [known, is_new] = at.emplace(cells, lines.size());
       if (is_new) lines.push_back({cells});
@@ -202,8 +173,8 @@ class ResidencyTelling {
     for (std::size_t w = 0; w < best_.weights.size(); ++w) {
       if (best_.weights[w] == kOutside) continue;
       ++stay;
-      table.add({node_name(live().steps[static_cast<std::size_t>(live().weights[w].step)].node),
-                 home_name(best_.weights[w]), readable_count(static_cast<double>(words_of_weights(w)))});
+      table.add({steps_.step_name(live().weights[w].step), steps_.home_name(best_.weights[w]),
+                 readable_count(static_cast<double>(words_of_weights(w)))});
     }
     if (stay == 0) return fmt::format("no weights stay across {} inferences\n", request_.inferences);
     return fmt::format("weights that stay across {} inferences, loaded once before the first\n", request_.inferences) +
@@ -221,40 +192,14 @@ class ResidencyTelling {
                               edp / (best_.energy_pj * best_.cycles));
   }
 
-  static ordered_json mapping_of(const Task& task, const Mapping& mapping) {
-    const CostReport report = price(task.layer, task.accelerator, mapping);
-    return mapping_json({task.layer, task.accelerator, mapping, task.factorization, report});
-  }
-
   ordered_json step_json(std::size_t s) const {
-    const residency::Step& step = live().steps[s];
     const residency::StepChoice& choice = best_.steps[s];
-    ordered_json json{{"node", node_name(step.node)}, {"count", step.count}};
-    if (step.row >= 0)
-      json["layer"] = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;
-    else
-      json["op"] = to_string(node(step.node).work);
-    json["reads_from"] = ordered_json::array();
-    for (const residency::Read& read : step.reads) json["reads_from"].push_back(home_name(home_of(read.tensor)));
-    json["makes_in"] = makes_in(s);
-    json["reserved_words"] = reserved(s);
-    if (choice.variant >= 0) {
-      Task task = search_.task(choice.variant);
-      task.layer.name = workload_.layers[static_cast<std::size_t>(step.row)].layer.name;  // rows of one shape share it
-      json["set"] = variant_settings(accelerator_, task.accelerator);
-      json["parts"] = ordered_json::array();
-      for (const residency::StepPart& part : choice.parts)
-        json["parts"].push_back({{"count", part.count},
-                                 {"energy_pj", part.totals.energy_pj},
-                                 {"runtime_cycles", part.totals.cycles},
-                                 {"mapping", mapping_of(task, part.mapping)}});
-    }
-    json["energy_pj"] = choice.energy_pj;
-    json["runtime_cycles"] = choice.cycles;
+    ordered_json json = steps_.step(s, choice, reads_from(s), makes_in(s));
+    if (choice.variant >= 0) steps_.add_parts(s, choice, search_.task(choice.variant), json);
+    ToldSteps::add_costs(choice, json);
     return json;
   }
 
-  const Workload& workload_;
   const std::vector<ReadTask>& tasks_;
   const Accelerator& accelerator_;
   const NetworkGoal& goal_;
@@ -263,6 +208,7 @@ class ResidencyTelling {
   const Optimum& outside_;
   const NetworkTotals& totals_;
   const ResidencyRequest& request_;
+  const ToldSteps steps_;
 };
 
 }  // namespace

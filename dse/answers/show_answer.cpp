@@ -7,6 +7,8 @@
 #include <ostream>
 
 #include "core/input/load.h"
+#include "dse/answers/answering.h"
+#include "dse/answers/json_schema.h"
 #include "dse/answers/show_json.h"
 #include "dse/answers/show_text.h"
 #include "dse/import/open.h"
@@ -14,24 +16,30 @@
 namespace pliant {
 namespace {
 
-class ShowAnswer {
+class ShowAnswer : Answering {
  public:
-  ShowAnswer(const Arguments& arguments, Face& face) : arguments_(arguments), face_(face), out_(face.out) {}
+  ShowAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     const std::vector<std::string> kinds{"accelerator", "workload", "layer"};
     const std::vector<std::string>& words = arguments_.words();
     if (words.empty()) throw arguments_.bad("", "nothing to show", "accelerator, workload or layer, then a name");
     const std::optional<std::string> name = words.size() == 2 ? std::optional(words[1]) : std::nullopt;
-    if (words[0] == "accelerator") return name ? accelerator(*name) : list(library_.accelerator_names());
-    if (words[0] == "workload") return name ? workload(*name) : list(library_.workload_names());
+    if (words[0] == "accelerator")
+      return name ? accelerator(*name) : list("accelerators", library_.accelerator_names());
+    if (words[0] == "workload") return name ? workload(*name) : list("workloads", library_.workload_names());
     if (words[0] == "layer") return layer(name);
     throw arguments_.bad("", fmt::format("cannot show `{}`", words[0]), "accelerator, workload or layer",
                          nearest(words[0], kinds));
   }
 
  private:
-  int list(const std::vector<std::string>& names) {
+  int list(const char* of, const std::vector<std::string>& names) {
+    if (arguments_.has("yaml")) throw arguments_.bad("--yaml", "without a name", fmt::format("one of the {}", of));
+    if (arguments_.has("json")) {
+      out_ << nlohmann::ordered_json{{"schema", kJsonSchema}, {of, names}}.dump(2) << "\n";
+      return 0;
+    }
     for (const std::string& name : names) out_ << name << "\n";
     return 0;
   }
@@ -52,8 +60,9 @@ class ShowAnswer {
     std::optional<Workload> workload;
     if (arguments_.has("workload")) workload = open_workload(library_, *arguments_.text("workload"));
     if (!name && workload) {
-      for (const Workload::Entry& entry : workload->layers) out_ << entry.layer.name << "\n";
-      return 0;
+      std::vector<std::string> names;
+      for (const Workload::Entry& entry : workload->layers) names.push_back(entry.layer.name);
+      return list("layers", names);
     }
     if (!name) throw arguments_.bad("", "no layer named", "a layer in place, a file, or a name with --workload");
     const Layer shown = resolve_layer(*name, workload ? &*workload : nullptr);
@@ -73,11 +82,6 @@ class ShowAnswer {
     }
     return 0;
   }
-
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  const Library& library_ = face_.library;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "core/input/load.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/json_schema.h"
 #include "dse/answers/progress_text.h"
 #include "dse/answers/text_table.h"
@@ -20,10 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class StudyAnswer {
+class StudyAnswer : Answering {
  public:
-  StudyAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), err_(face.err) {}
+  StudyAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     if (!arguments_.word()) throw arguments_.bad("", "no study", "list, summary, all or " + known_names());
@@ -68,9 +68,7 @@ class StudyAnswer {
       else
         print(*study, done, study_options.output);
     }
-    if (arguments_.has("json"))
-      out_ << nlohmann::ordered_json{{"schema", kJsonSchema}, {"studies", all}}.dump(2) << "\n";
-    return 0;
+    return arguments_.has("json") ? tell("studies", all) : 0;
   }
 
  private:
@@ -80,24 +78,42 @@ class StudyAnswer {
     return names;
   }
 
+  int tell(const char* what, const nlohmann::ordered_json& all) {
+    out_ << nlohmann::ordered_json{{"schema", kJsonSchema}, {what, all}}.dump(2) << "\n";
+    return 0;
+  }
+
   int list() {
     if (arguments_.has("json")) {
       nlohmann::ordered_json all = nlohmann::ordered_json::array();
       for (const Study& study : all_studies())
         all.push_back({{"study", study.name}, {"paper", study.paper}, {"reproduces", study.reproduces}});
-      out_ << nlohmann::ordered_json{{"schema", kJsonSchema}, {"studies", all}}.dump(2) << "\n";
-      return 0;
+      return tell("studies", all);
     }
     for (const Study& study : all_studies())
       out_ << fmt::format("{:<16} {}: {}\n", study.name, study.paper, study.reproduces);
     return 0;
   }
 
-  /// Markdown, from the tables that the studies left in the folder.
+  /// Of the tables that the studies left in the folder; Markdown for people.
   int summary() {
-    out_ << summary_page(
-        read_summary(arguments_.has("output") ? fs::path(*arguments_.text("output")) : "results/studies"));
-    return 0;
+    const std::vector<SummaryRow> rows =
+        read_summary(arguments_.has("output") ? fs::path(*arguments_.text("output")) : "results/studies");
+    if (!arguments_.has("json")) {
+      out_ << summary_page(rows);
+      return 0;
+    }
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const SummaryRow& row : rows)
+      all.push_back({{"paper", row.paper},
+                     {"study", row.study},
+                     {"figure", row.figure},
+                     {"quantity", row.quantity},
+                     {"published", row.published},
+                     {"ours", row.ours},
+                     {"verdict", row.verdict},
+                     {"because", row.because}});
+    return tell("rows", all);
   }
 
   static nlohmann::ordered_json as_json(const Study& study, const StudyRun& done) {
@@ -133,12 +149,6 @@ class StudyAnswer {
                         readable_seconds(done.seconds), (output / (std::string(study.name) + ".csv")).string(),
                         (output / study.name).string());
   }
-
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  std::ostream& err_;
-  const Library& library_ = face_.library;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "core/input/load.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/dataset_options.h"
 #include "dse/answers/progress_text.h"
 #include "dse/answers/shard_option.h"
@@ -26,10 +27,9 @@ constexpr const char* kLastWords = "\nstopped; what is finished is kept, the sam
 /// After the first Ctrl-C, for tasks in flight.
 constexpr double kPatienceSeconds = 3;
 
-class SweepAnswer {
+class SweepAnswer : Answering {
  public:
-  SweepAnswer(const Arguments& arguments, Face& face)
-      : arguments_(arguments), face_(face), out_(face.out), err_(face.err) {}
+  SweepAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     if (arguments_.has("status")) return status();
@@ -193,11 +193,6 @@ class SweepAnswer {
       out_ << fmt::format("next: pliant pareto {} --minimize area_um2,edp_pj_cycles\n", run_.dataset.string());
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
-  std::ostream& err_;
-  const Library& library_ = face_.library;
   SweepRunOptions run_;
   std::optional<double> audit_share_;
 };

@@ -10,6 +10,7 @@
 
 #include "core/input/diagnostics.h"
 #include "core/input/load.h"
+#include "dse/answers/answering.h"
 #include "dse/answers/json_schema.h"
 #include "dse/answers/task_options.h"
 #include "dse/answers/verify_dataset_answer.h"
@@ -31,9 +32,9 @@ ProofOptions proof_options(const Arguments& arguments) {
   return proof;
 }
 
-class VerifyAnswer {
+class VerifyAnswer : Answering {
  public:
-  VerifyAnswer(const Arguments& arguments, Face& face) : arguments_(arguments), face_(face), out_(face.out) {}
+  VerifyAnswer(const Arguments& arguments, Face& face) : Answering(arguments, face) {}
 
   int run() {
     if (!arguments_.word()) throw arguments_.bad("", "no file named", "what `pliant map --json` wrote");
@@ -49,13 +50,13 @@ class VerifyAnswer {
     if (!saved.is_object() || saved.value("schema", 0) < 1 || saved.value("schema", 0) > kJsonSchema)
       throw bad_option(file_, "schema", fmt::format("is not {}", kJsonSchema), "what `pliant map --json` wrote");
     const TaskWords words = TaskWords::from_json(saved.value("task", json()), file_, file_);
-    std::vector<ReadTask> tasks = read_tasks(face_.library, words);
+    std::vector<ReadTask> tasks = read_tasks(library_, words);
     if (saved.contains("network")) {
       const Interrupt interrupt(face_);
       ProofOptions options = proof_options(arguments_);
       options.stop = interrupt.token();
       const std::vector<VerifiedClaim> verdicts =
-          verify_network(face_.library, file_, words, tasks, saved["network"], options);
+          verify_network(library_, file_, words, tasks, saved["network"], options);
       return tell(verdicts, verdicts.size() + (interrupt.asked() ? 1 : 0));
     }
     std::vector<json> claims;
@@ -150,9 +151,6 @@ class VerifyAnswer {
     return bad == 0 && complete ? 0 : 1;
   }
 
-  const Arguments& arguments_;
-  Face& face_;
-  std::ostream& out_;
   std::string file_;
 };
 

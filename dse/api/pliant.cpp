@@ -59,7 +59,7 @@ Answer ask(const Library& library, const Question& question, const AskOptions& o
     std::vector<std::string>& texts = given[name];
     texts.insert(texts.end(), value.texts.begin(), value.texts.end());
   }
-  if (options.json && takes_option(command->name, "json")) given["json"] = {};
+  if (options.json) given["json"] = {};
   const Arguments arguments(command->name, std::move(given), question.words, command->most_words);
   std::ostringstream out, err;
   ProgramFace face(out, err, library, options);

@@ -82,10 +82,10 @@ struct Question {
 struct Answer {
   int code = 0;         ///< the program's exit code: 0 done, 1 something is wrong with the data, 3 no mapping, 4 an
                         ///< audit could not decide, 130 stopped
-  std::string text;     ///< what the program prints, with --json where the command has it
+  std::string text;     ///< what the program prints, with --json unless AskOptions want the text for people
   std::string remarks;  ///< warnings, and why there is no mapping
 
-  /// Of a command that has JSON; nlohmann::json::parse_error for one that has not.
+  /// nlohmann::json::parse_error of the text for people, or when there is no answer.
   nlohmann::ordered_json json() const { return nlohmann::ordered_json::parse(text); }
 };
 

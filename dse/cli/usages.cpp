@@ -33,10 +33,10 @@ examples:
        pliant map --accelerator NAME|FILE --workload NAME|FILE [options]
 
 Finds the best mapping and says what is proven about it: the loop nest, where energy and time go, what limits the
-runtime. Without --layer the whole workload: where it knows its graph as a network, in which each layer has the mapping
-that serves the sums and tensors stay on chip where that is best; else (or with --layers) every layer by itself, one
-line each as it is done, and the totals. When nothing fits: the limits that conflict and the nearest miss, exit code 3.
-Ctrl-C gives what is there, exit code 130.
+runtime. Without --layer it maps the whole workload. A workload that knows its graph is mapped as a network: each layer
+has the mapping that serves the sums, and tensors stay on chip where that is best. Other workloads, and all with
+--layers, are mapped layer by layer, one line each as it is done, and the totals. When nothing fits it names the limits
+that conflict and the nearest miss, with exit code 3. Ctrl-C gives what was found so far, with exit code 130.
 
 examples:
   pliant map --accelerator eyeriss --workload resnet50 --layer conv2_1b
@@ -80,7 +80,7 @@ examples:
     {"flexion", R"(usage: pliant flexion --accelerator NAME|FILE --workload NAME|FILE [--layer LAYER] [options]
 
 How flexible an accelerator is, axis by axis: hardware flexion H-F = |A| / |C| and workload flexion W-F = |A and W| / |W|,
-where C is what its resources allow, A what it can do, and W what the layer has. Of a workload: the mean over its layers.
+where C is what its resources allow, A what it can do, and W what the layer has. A workload has the mean of its layers.
 Without --flexibility, an accelerator with a baseline is compared with itself: InFlex, PartFlex and FullFlex on each axis.
 
 examples:
@@ -251,9 +251,10 @@ Checks a proof that `pliant map --certificate` wrote, or all that `pliant sweep 
 code that shares nothing with the mapper: the mapping is legal and has the value claimed; the parts cover the map-space,
 which is counted again; no mapping of a part is below the part's lower bound. Small map-spaces are enumerated; larger
 ones are checked choice by choice, by transfers that happen at least once and by a plain dynamic programme over nested
-tiles. Of a network all of that for every layer's proofs; then where its tensors may live, what room they take and the
-shortest path over all of it are found again. Of a design search (`pliant design --certificate`) the boxes must hold
-every design once, their bounds are proven again, and the frontier must follow. What could not be checked is said.
+tiles. For a network all of that is done for every layer's proofs; then the auditor finds again where its tensors may
+live, what room they take, and the shortest path over all of it. For a design search (`pliant design --certificate`) the
+boxes must hold every design once, their bounds are proven again, and the frontier must follow. The audit names what it
+could not check.
 
 Exit code 0: everything asked for was checked and holds. 1: something is wrong. 4: nothing is wrong, but something could
 not be decided.
@@ -274,8 +275,8 @@ examples:
 
 Checks a result that `pliant map --json` wrote, trusting nothing in it: the mapping is judged by the legality checker
 and priced again by the cost model; its claim is proven again by the auditor (see `pliant audit`), which enumerates a
-small map-space and bounds the choices of a larger one. Of a network (`map --network --json`) every mapping is judged
-and priced again, the sums are summed again, and the lower bound is proven by another search. Exit code 1 when anything
+small map-space and bounds the choices of a larger one. For a network (`map --network --json`) every mapping is judged
+and priced again, the sums are formed again, and the lower bound is proven by another search. Exit code 1 when anything
 differs.
 
 Given the folder of a sweep's dataset, it checks every row: that it is there, that its mapping is legal and costs what

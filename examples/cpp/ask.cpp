@@ -20,6 +20,9 @@ std::map<std::string, pliant::Question> questions(const std::string& folder) {
                     {"certificate", folder + "/proof.json"}}}},
       {"network", {"map", {}, {{"accelerator", "eyeriss"}, {"workload", "alexnet"}, {"objective", "runtime"}}}},
       {"eval", {"eval", {}, {{"accelerator", "eyeriss"}, {"layer", gemm}, {"mapping", folder + "/best.yaml"}}}},
+      {"export",
+       {"export", {"c"}, {{"accelerator", "eyeriss"}, {"layer", gemm}, {"mapping", folder + "/best.yaml"},
+                          {"output", folder + "/loops"}}}},
       {"audit", {"audit", {folder + "/proof.json"}, {}}},
       {"verify", {"verify", {folder + "/map.json"}, {}}},
       {"serve", {"serve", {"llama3_2_1b"}, {{"accelerator", "npu"}, {"prompt", 64}, {"output", 4}}}},
@@ -30,6 +33,9 @@ std::map<std::string, pliant::Question> questions(const std::string& folder) {
        {"design", {EXAMPLE_FOLDER "/space.yaml"}, {{"output", folder + "/design"}, {"gap", 0.01}, {"threads", 1}}}},
       {"pareto", {"pareto", {folder + "/sweep"}, {{"minimize", "area_um2,edp_pj_cycles"}}}},
       {"query", {"query", {folder + "/sweep"}, {{"where", {"class == 1111", "edp_pj_cycles > 0"}}, {"limit", 3}}}},
+      {"report", {"report", {folder + "/sweep"}, {{"output", folder + "/report.html"}}}},
+      {"import", {"import", {"scalesim", EXAMPLE_FOLDER "/topology.csv"}, {{"output", folder + "/imported"}}}},
+      {"study", {"study", {"list"}, {}}},
       {"validate", {"validate", {folder + "/vectors.jsonl"}, {{"excused", true}}}},
   };
 }

@@ -146,8 +146,7 @@ def count(
 
 def command(*words: str) -> dict[str, Any]:
     """A command of the command line with ``--json``, in this process: for what has no function of its own here, such as
-    ``audit``, ``query``, ``study``, ``validate`` and ``verify``. Of one that prints no JSON, such as ``export``, the
-    answer is ``text``.
+    ``audit``, ``export``, ``import``, ``query``, ``study``, ``validate`` and ``verify``.
 
     >>> pliant.command("show", "layer", "gemm:M=2,N=2,K=2")["macs"]
     8
@@ -155,8 +154,8 @@ def command(*words: str) -> dict[str, Any]:
     Raises:
         CommandFailed: when it complains; with its exit code and what it said.
     """
-    code, said, complaints, is_json = _core.command(list(words), _on_main_thread())
-    if code not in (0, 3) or (is_json and not said):
+    code, said, complaints = _core.command(list(words), _on_main_thread())
+    if code not in (0, 3) or not said:
         raise CommandFailed(code, complaints or said)
-    answer: dict[str, Any] = json.loads(said) if is_json else {"text": said}
+    answer: dict[str, Any] = json.loads(said)
     return answer

@@ -21,18 +21,17 @@ class PythonFace : public Face {
   InterruptibleCall call_;
 };
 
-/// With --json where the command has it: exit code, what it said, what it complained about, and whether that is JSON.
+/// With --json: exit code, what it said and what it complained about.
 nb::tuple command(std::vector<std::string> words, bool interruptible) {
   std::ostringstream out, err;
-  const bool json = !words.empty() && takes_option(words.front(), "json");
-  if (json) words.emplace_back("--json");
+  words.emplace_back("--json");
   int code = 0;
   {
     const nb::gil_scoped_release unlocked;
     PythonFace face(out, err, interruptible);
     code = answer(words, face);
   }
-  return nb::make_tuple(code, out.str(), err.str(), json);
+  return nb::make_tuple(code, out.str(), err.str());
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ QUESTIONS = {
     "map": ["map", *GEMM, "--save", "{folder}/best.yaml", "--certificate", "{folder}/proof.json"],
     "network": ["map", "--accelerator", "eyeriss", "--workload", "alexnet", "--objective", "runtime"],
     "eval": ["eval", *GEMM, "--mapping", "{folder}/best.yaml"],
+    "export": ["export", "c", *GEMM, "--mapping", "{folder}/best.yaml", "-o", "{folder}/loops"],
     "audit": ["audit", "{folder}/proof.json"],
     "verify": ["verify", "{folder}/map.json"],
     "serve": ["serve", "llama3_2_1b", "--accelerator", "npu", "--prompt", "64", "--output", "4"],
@@ -44,6 +45,9 @@ QUESTIONS = {
     "design": ["design", "{example}/space.yaml", "-o", "{folder}/design", "--gap", "1%", "--threads", "1"],
     "pareto": ["pareto", "{folder}/sweep", "--minimize", "area_um2,edp_pj_cycles"],
     "query": ["query", "{folder}/sweep", "--where", "class == 1111", "--where", "edp_pj_cycles > 0", "--limit", "3"],
+    "report": ["report", "{folder}/sweep", "-o", "{folder}/report.html"],
+    "import": ["import", "scalesim", "{example}/topology.csv", "-o", "{folder}/imported"],
+    "study": ["study", "list"],
     "validate": ["validate", "{folder}/vectors.jsonl", "--excused"],
 }
 
