@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "dse/report/measures.h"
 #include "dse/report/render.h"
 #include "dse/report/resources.h"
 #include "dse/results/atomic_file.h"
@@ -54,28 +55,32 @@ std::string readable(const ordered_json& json) {
 }  // namespace
 
 ordered_json full_spec(const Chart& chart) {
+  ordered_json points = ordered_json::array();
+  for (std::size_t row = 0; row < chart.table.rows(); ++row) {
+    ordered_json one = ordered_json::object();
+    for (const DataColumn& column : chart.table.columns) one[column.name] = to_json(column.cells[row]);
+    points.push_back(std::move(one));
+  }
+  return full_spec(chart.title, chart.spec, std::move(points));
+}
+
+ordered_json full_spec(const std::string& title, const ordered_json& spec, ordered_json points) {
   ordered_json full;
   full["$schema"] = "https://vega.github.io/schema/vega-lite/v6.json";
-  full["title"] = chart.title;
+  full["title"] = title;
   full["config"] = ordered_json::parse(resource("charts/theme.json"));
-  for (const auto& [key, value] : chart.spec.items()) {
+  for (const auto& [key, value] : spec.items()) {
     // A specification may name a subtitle, or settings of its own.
     if (full.contains(key) && full[key].is_object() && value.is_object()) {
       full[key].update(value, true);
     } else if (key == "title" && value.is_object()) {
       full[key] = value;
-      full[key]["text"] = chart.title;
+      full[key]["text"] = title;
     } else {
       full[key] = value;
     }
   }
-  ordered_json values = ordered_json::array();
-  for (std::size_t row = 0; row < chart.table.rows(); ++row) {
-    ordered_json one = ordered_json::object();
-    for (const DataColumn& column : chart.table.columns) one[column.name] = to_json(column.cells[row]);
-    values.push_back(std::move(one));
-  }
-  full["data"]["values"] = std::move(values);
+  full["data"]["values"] = std::move(points);
   return full;
 }
 
@@ -91,7 +96,9 @@ std::string file_name(std::string_view text) {
 
 ordered_json shipped_spec(std::string_view name, const ordered_json& values) {
   ordered_json spec = ordered_json::parse(resource("charts/" + std::string(name) + ".vl.json"));
-  fill_in(spec, values);
+  ordered_json all = measures()["light"];
+  all.update(values);
+  fill_in(spec, all);
   return spec;
 }
 

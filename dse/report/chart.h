@@ -22,12 +22,15 @@ struct Chart {
 
 /// The whole specification: the chart's with Pliant's theme, the title and the points in it. Opens in any Vega editor.
 nlohmann::ordered_json full_spec(const Chart& chart);
+/// The same of points that are an array of objects.
+nlohmann::ordered_json full_spec(const std::string& title, const nlohmann::ordered_json& spec,
+                                 nlohmann::ordered_json points);
 
 /// Any text as the name of a file: what is not a letter, digit, '-', '_' or '.' becomes '_', and long ones are cut.
 std::string file_name(std::string_view text);
 
 /// A shipped specification (dse/report/page/charts/NAME.vl.json) with `{{key}}` in its texts replaced. A text that is
-/// nothing but `{{key}}` becomes the value itself, whatever its type.
+/// nothing but `{{key}}` becomes the value itself, whatever its type. `ink`, `paper` and `accent` have defaults.
 nlohmann::ordered_json shipped_spec(std::string_view name, const nlohmann::ordered_json& values);
 
 struct ChartOptions {

@@ -18,7 +18,6 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr double kDesignWidth = 520;
-constexpr const char* kDesignInk = "#1b1f24";
 
 struct TensorTraffic {
   std::string tensor;
@@ -82,44 +81,15 @@ class Sums {
  public:
   void add(const std::string& level, const std::string& tensor, double value) {
     if (value <= 0) return;
-    const auto [found, is_new] = places_.try_emplace({level, tensor}, values_.size());
-    if (is_new) {
-      names_.emplace_back(level, tensor);
-      values_.push_back(0);
-    }
-    values_[found->second] += value;
+    const auto [found, is_new] = places_.try_emplace({level, tensor}, parts_.size());
+    if (is_new) parts_.push_back({level, tensor, 0});
+    parts_[found->second].value += value;
   }
-
-  Chart chart(std::string name, std::string title, const std::string& x_title, double scale) const {
-    std::vector<std::string> tensors;
-    for (const auto& [level, tensor] : names_)
-      if (std::ranges::find(tensors, tensor) == tensors.end()) tensors.push_back(tensor);
-    ordered_json colours = ordered_json::array();
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      colours.push_back(tensors[i] == "compute"   ? ordered_json("#8c8c8c")
-                        : tensors[i] == "leakage" ? ordered_json("#D55E00")
-                                                  : measures()["colours"][i % 5]);
-    DataTable table{{{"level", {}}, {"tensor", {}}, {"value", {}}, {"order", {}}}};
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      table.columns[0].cells.emplace_back(names_[i].first);
-      table.columns[1].cells.emplace_back(names_[i].second);
-      table.columns[2].cells.emplace_back(values_[i] * scale);
-      table.columns[3].cells.emplace_back(std::ranges::find(tensors, names_[i].second) - tensors.begin());
-    }
-    return {std::move(name), std::move(title),
-            shipped_spec("stacked", {{"width", kDesignWidth},
-                                     {"paper", "#ffffff"},
-                                     {"x_title", x_title},
-                                     {"x_format", ".3~s"},
-                                     {"tensors", tensors},
-                                     {"colours", colours}}),
-            std::move(table)};
-  }
+  const std::vector<LevelPart>& parts() const { return parts_; }
 
  private:
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
-  std::vector<std::pair<std::string, std::string>> names_;
-  std::vector<double> values_;
+  std::vector<LevelPart> parts_;
 };
 
 ordered_json bounds_of(const std::vector<SolvedLayer>& layers) {
@@ -129,8 +99,7 @@ ordered_json bounds_of(const std::vector<SolvedLayer>& layers) {
   std::ranges::sort(bounds, {}, [](const std::string& b) { return std::pair{b != "compute", b}; });
   ordered_json colours = ordered_json::array();
   for (std::size_t i = 0; i < bounds.size(); ++i) colours.push_back(measures()["colours"][i % 8]);
-  return {
-      {"bounds", bounds}, {"colours", colours}, {"ink", kDesignInk}, {"accent", kDesignInk}, {"width", kDesignWidth}};
+  return {{"bounds", bounds}, {"colours", colours}, {"width", kDesignWidth}};
 }
 
 Chart utilization(const std::vector<SolvedLayer>& layers, const std::string& title) {
@@ -193,6 +162,30 @@ Chart roofline(const std::vector<SolvedLayer>& layers, double units, const std::
 
 }  // namespace
 
+Chart stacked_chart(std::string name, std::string title, const std::string& x_title, double scale,
+                    const std::vector<LevelPart>& parts) {
+  std::vector<std::string> tensors;
+  for (const LevelPart& part : parts)
+    if (std::ranges::find(tensors, part.tensor) == tensors.end()) tensors.push_back(part.tensor);
+  ordered_json colours = ordered_json::array();
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    colours.push_back(measures()["tensor_colours"].value(tensors[i], measures()["colours"][i % 5]));
+  DataTable table{{{"level", {}}, {"tensor", {}}, {"value", {}}, {"order", {}}}};
+  for (const LevelPart& part : parts) {
+    table.columns[0].cells.emplace_back(part.level);
+    table.columns[1].cells.emplace_back(part.tensor);
+    table.columns[2].cells.emplace_back(part.value * scale);
+    table.columns[3].cells.emplace_back(std::ranges::find(tensors, part.tensor) - tensors.begin());
+  }
+  return {std::move(name), std::move(title),
+          shipped_spec("stacked", {{"width", kDesignWidth},
+                                   {"x_title", x_title},
+                                   {"x_format", ".3~s"},
+                                   {"tensors", tensors},
+                                   {"colours", colours}}),
+          std::move(table)};
+}
+
 std::vector<Chart> design_charts(const std::filesystem::path& dataset, const ReportData& data, std::size_t row) {
   const LayerDetails details = read_layer_details(dataset, data, {row}, 1);
   const std::vector<SolvedLayer> layers = solved_layers(details.json, row);
@@ -213,9 +206,9 @@ std::vector<Chart> design_charts(const std::filesystem::path& dataset, const Rep
   }
   const std::string title = fmt::format("design {} ({}, {}) on {}", data.text("design_id", row),
                                         data.text("label", row), data.text("array", row), data.text("workload", row));
-  return {energy.chart("energy", "Energy, " + title, "energy (J)", 1e-12),
-          traffic.chart("traffic", "Traffic, " + title, "words read and written", 1), utilization(layers, title),
-          roofline(layers, data.number("compute_units", row).value_or(1), title)};
+  return {stacked_chart("energy", "Energy, " + title, "energy (J)", 1e-12, energy.parts()),
+          stacked_chart("traffic", "Traffic, " + title, "words read and written", 1, traffic.parts()),
+          utilization(layers, title), roofline(layers, data.number("compute_units", row).value_or(1), title)};
 }
 
 }  // namespace pliant

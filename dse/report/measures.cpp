@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -16,7 +17,9 @@ const nlohmann::ordered_json& measures() {
   return json;
 }
 
-const Metric& metric(std::string_view name) {
+namespace {
+
+const Metric* find_metric(std::string_view name) {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> list;
     for (const auto& one : measures()["metrics"])
@@ -24,8 +27,16 @@ const Metric& metric(std::string_view name) {
                       one["scale"].get<double>(), one["format"].get<std::string>()});
     return list;
   }();
-  for (const Metric& one : all)
-    if (one.name == name) return one;
+  const auto found = std::ranges::find(all, name, &Metric::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool has_metric(std::string_view name) { return find_metric(name) != nullptr; }
+
+const Metric& metric(std::string_view name) {
+  if (const Metric* found = find_metric(name)) return *found;
   throw std::logic_error("measures.json lacks " + std::string(name));
 }
 

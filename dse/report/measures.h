@@ -18,6 +18,7 @@ struct Metric {
   std::string axis() const { return unit.empty() ? title : title + " (" + unit + ")"; }
   std::string word() const { return name.substr(0, name.find('_')); }  ///< "edp", for file names
 };
+bool has_metric(std::string_view name);
 /// std::logic_error when there is none of that name.
 const Metric& metric(std::string_view name);
 

@@ -23,8 +23,6 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr double kWidth = 620, kHeight = 380;
-constexpr const char* kInk = "#1b1f24";
-constexpr const char* kPaper = "#ffffff";
 
 /// The four bits in a label; empty when there are none.
 std::string class_bits(const std::string& label) {
@@ -173,8 +171,6 @@ class Charts {
     ordered_json values = axes_colours(data_);
     values.update({{"width", kWidth},
                    {"height", kHeight},
-                   {"ink", kInk},
-                   {"accent", kInk},
                    {"x_title", x.axis()},
                    {"y_title", y.axis()},
                    {"x_format", x.format},
@@ -226,7 +222,6 @@ class Charts {
     const DataTable isolated = isolation(means);
     add("classes_" + word, fmt::format("Relative {} of every class, inflexible = 1", word),
         shipped_spec("classes", {{"width", 110 * std::max<std::size_t>(2, workloads_.size())},
-                                 {"paper", kPaper},
                                  {"x_angle", angle},
                                  {"y_title", "class T O P S"},
                                  {"value_title", "relative " + word},
@@ -235,7 +230,6 @@ class Charts {
     const double area_end = bar_end(overhead.columns[1]), gain_end = bar_end(overhead.columns[2]);
     add("overhead_" + word, fmt::format("Area that flexibility adds, {} that it gains", word),
         shipped_spec("overhead", {{"half", 260},
-                                  {"ink", kInk},
                                   {"gain_title", word + " divided by (×)"},
                                   {"area_start", 0},
                                   {"area_end", area_end},
@@ -243,8 +237,6 @@ class Charts {
         std::move(overhead));
     add("isolation_" + word, fmt::format("Relative {}, one flexible axis at a time", word),
         shipped_spec("isolation", {{"width", std::max<std::size_t>(320, 150 * workloads_.size())},
-                                   {"ink", kInk},
-                                   {"paper", kPaper},
                                    {"x_angle", angle},
                                    {"y_title", word + ", inflexible = 1"}}),
         isolated);
@@ -342,7 +334,6 @@ class Charts {
     add(named("array", workload), fmt::format("{}: best {} of every array", workload, m.title),
         shipped_spec("array", {{"width", std::min<std::size_t>(620, 130 * wide.size())},
                                {"height", std::min<std::size_t>(420, 62 * tall.size())},
-                               {"paper", kPaper},
                                {"value_title", m.axis()},
                                {"scale", scale},
                                {"format", m.format}}),

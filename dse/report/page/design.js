@@ -109,9 +109,8 @@ function byLevel(layers, valueOf, withCompute) {
 }
 
 function tensorColours(tensors) {
-  return tensors.map((t, i) =>
-    t === "compute" ? "#8c8c8c" : t === "leakage" ? "#D55E00" : report.measures.colours[i % 5],
-  );
+  const { tensor_colours: named, colours } = report.measures;
+  return tensors.map((t, i) => (Object.hasOwn(named, t) ? named[t] : colours[i % 5]));
 }
 
 async function drawStacked(id, layers, valueOf, title, unit, scale, withCompute) {

@@ -8,9 +8,7 @@ function isDark() {
   return theme.wish === null ? dark.matches : theme.wish === "dark";
 }
 function palette() {
-  return isDark()
-    ? { ink: "#e6e9ed", quiet: "#aab2bc", paper: "#14181d", grid: "#2c333b", accent: "#ff9e4a" }
-    : { ink: "#1b1f24", quiet: "#57606a", paper: "#ffffff", grid: "#e6e8eb", accent: "#b3261e" };
+  return report.measures[isDark() ? "dark" : "light"];
 }
 function applyTheme() {
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";

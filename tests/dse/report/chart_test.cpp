@@ -39,6 +39,19 @@ TEST(Chart, WritesSpecificationAndPoints) {
   EXPECT_EQ(text_of(folder.path() / "deep/bars.csv"), "name,value\n\"a,\"\"b\"\"\",1.5\n<script>,2\n\xff,\n");
 }
 
+TEST(Chart, ShippedSpecificationsTakeValuesAndPoints) {
+  const ordered_json spec = shipped_spec("loops", {{"width", 42}, {"levels", {"DRAM", "GLB"}}});
+  EXPECT_EQ(spec["width"], 42);
+  EXPECT_EQ(spec["layer"][0]["encoding"]["color"]["sort"], (ordered_json{"DRAM", "GLB"}));
+  const std::string ink = spec["layer"][1]["mark"]["color"];
+  EXPECT_EQ(ink.front(), '#');  // a default
+  EXPECT_EQ(shipped_spec("loops", {{"ink", "red"}})["layer"][1]["mark"]["color"], "red");
+  const ordered_json whole = full_spec("Loops", spec, {{{"depth", 1}}});
+  EXPECT_EQ(whole["title"], "Loops");
+  EXPECT_EQ(whole["data"]["values"][0]["depth"], 1);
+  EXPECT_TRUE(whole["config"].contains("range"));
+}
+
 TEST(Chart, DrawsPictures) {
   const TemporaryFolder folder;
   ChartOptions options;
