@@ -102,8 +102,10 @@ class DecidedFactors::Combinations {
         here[factors].push_back(i);
       }
       if (!alike_.empty() && all_.size() * here.size() > kMostTogether) break;
-      if (alike_.empty()) all_.push_back(ones());
-      multiply(here);
+      if (alike_.empty())
+        for (const auto& one : here) all_.push_back(one.first);
+      else
+        multiply(here);
       alike_.push_back(std::move(here));
     }
   }
@@ -123,6 +125,12 @@ class DecidedFactors::Combinations {
     for (int x = 0; x < p_.tensors; ++x) same &= ((p_.sharing[x] >> a ^ p_.sharing[x] >> b) & 1U) == 0;
     return same;
   }
+  /// With perfect factors the units of all fanouts together divide a dim; those of one do.
+  bool fits(const Factors& factors) const {
+    bool fits = true;
+    for (int d = 0; d < p_.dims && perfect_; ++d) fits &= std::fmod(p_.size[d], factors[d]) == 0;
+    return fits;
+  }
   void multiply(const ByFactors& more) {
     const auto hash = [this](const Factors& factors) {
       std::uint64_t mixed = 0;
@@ -135,12 +143,8 @@ class DecidedFactors::Combinations {
       if (limits_.expired()) break;
       for (const auto& [other, unrollings] : more) {
         Factors product = one;
-        bool fits = true;
-        for (int d = 0; d < p_.dims; ++d) {
-          product[d] *= other[d];
-          fits &= !perfect_ || std::fmod(p_.size[d], product[d]) == 0;
-        }
-        if (fits) products.insert(product);
+        for (int d = 0; d < p_.dims; ++d) product[d] *= other[d];
+        if (fits(product)) products.insert(product);
       }
     }
     all_.clear();
