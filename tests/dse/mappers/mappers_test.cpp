@@ -122,6 +122,21 @@ TEST(Mappers, ExactIsTheSameOnAnyNumberOfThreads) {
   }
 }
 
+// There is one list of unrollings, however many threads share its lattices: they do not leave less memory for it.
+TEST(Mappers, ExactListsAsManyUnrollingsOnManyThreadsAsOnOne) {
+  Task task = shipped_task("h100", "gemm:M=500,N=384,K=768");
+  task.factorization = Factorization::kRubyS;
+  SearchOptions options;
+  options.budget.memory_bytes = std::size_t{16} << 20;
+  const SearchResult first = run_mapper(*make_mapper("exact"), task, options);
+  ASSERT_TRUE(first.certified);
+  options.threads = 64;
+  const SearchResult again = run_mapper(*make_mapper("exact"), task, options);
+  EXPECT_TRUE(again.certified);
+  EXPECT_EQ(again.value, first.value);
+  EXPECT_EQ(again.evaluations, first.evaluations);
+}
+
 TEST(Mappers, AnotherSeedDrawsOtherMappings) {
   const Task task = shipped_task("eyeriss", "conv:M=64,C=64,P=56,Q=56,R=3,S=3");
   for (const char* name : {"random", "genetic"}) {

@@ -30,6 +30,8 @@ class DecidedFactors final : public PartialFloor {
   double least(double steps) const override;
   std::uint64_t newly_looked() override { return std::exchange(looked_, 0); }
   double least_energy() const;
+  /// As `least`, whatever the last fanouts are: also of unrollings that are in no list.
+  double least_of_any(double steps) const { return least(keepers(), steps); }
 
  private:
   using ByLevel = std::array<double, kMaxLevels + 1>;

@@ -329,7 +329,7 @@ void Unroller::keep(std::size_t first, double steps, const Place& place) {
     expired_ = true;
     unlisted_ = 0;
   }
-  if (!limits_.too_large(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)))) return;
+  if (!limits_.too_long(kShareOfMemory * static_cast<double>(found_.size() * sizeof(Unrolling)))) return;
   if (floors_ != nullptr && !by_floors_)
     begin_again_ = true;
   else

@@ -271,7 +271,7 @@ class SpatialChoices::Tree {
     const std::size_t count = choices_.steps_.size();
     if ((floors_ != nullptr && count / 2 >= most_) ||
         (count % kBranchesBetween == 0 &&
-         limits_.too_large(static_cast<double>(count) * (16 + 4 * static_cast<double>(at_.size())))))
+         limits_.too_long(static_cast<double>(count) * (16 + 4 * static_cast<double>(at_.size())))))
       make_room();
   }
 

@@ -290,8 +290,7 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     const bool closed = state_.close(least);
     record_bounded(closed ? least : kInfinity);
     if (closed) continue;
-    if (limits_.too_large(
-            static_cast<double>(found.size() * sizeof(Candidate) + unrolled_.size() * sizeof(Unrolled)))) {
+    if (limits_.too_long(static_cast<double>(found.size() * sizeof(Candidate) + unrolled_.size() * sizeof(Unrolled)))) {
       state_.leave_unseen(least);
       continue;
     }
@@ -394,7 +393,7 @@ void Prover::choose_durations(std::vector<Candidate>& found) {
   std::size_t done = 0;
   for (; done < unrolled_.size(); ++done) {
     const auto& [least, spatial] = unrolled_[done];
-    if (limits_.too_large(static_cast<double>(found.size() * (sizeof(Candidate) + sizeof(Durations))))) {
+    if (limits_.too_long(static_cast<double>(found.size() * (sizeof(Candidate) + sizeof(Durations))))) {
       state_.leave_unseen(least.value);  // and the others, whose bounds are no better
       done = unrolled_.size();
       break;

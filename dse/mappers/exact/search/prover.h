@@ -32,12 +32,15 @@ class Prover {
   double floor(double steps) const;
   /// The same, sharper, which no certificate states.
   double sharper_floor(double steps) const {
-    return std::max(floor(steps), decided_.least(std::max(steps, resolved_.problem.busy_cycles)));
+    return std::max(floor(steps), decided_.least_of_any(std::max(steps, resolved_.problem.busy_cycles)));
   }
   /// What is no better than what has been found: those with more steps, and those that cost so much.
   SpatialChoices::LeftOut left_out();
-  /// No choice costs less.
-  double lowest() const { return sharper_floor(resolved_.problem.busy_cycles); }
+  /// No choice costs less that could be listed.
+  double lowest() const {
+    const double steps = resolved_.problem.busy_cycles;
+    return std::max(floor(steps), decided_.least(steps));
+  }
   bool has_effort() const { return !limits_.expired() && !turns_.ends_within(kLastTurn); }
 
   /// A first mapping, before all choices are listed.

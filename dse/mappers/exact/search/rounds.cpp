@@ -15,7 +15,7 @@ namespace {
 
 /// Choices are closed in rounds of at most this many; each round starts from the incumbent of the round before. So
 /// what is found does not depend on how many threads share a round.
-constexpr std::size_t kLargestRound = 16;
+constexpr auto kLargestRound = static_cast<std::size_t>(kMostLattices);
 
 /// Threads of the caller are asked for help only by a search that has taken so long already: sharing has its price, and
 /// in a sweep the next layer keeps them as busy.

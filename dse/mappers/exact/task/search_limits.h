@@ -12,13 +12,17 @@
 
 namespace pliant::exact {
 
+/// So many lattices are there at once, at most.
+inline constexpr int kMostLattices = 16;
+
 class SearchLimits {
  public:
   explicit SearchLimits(const SearchOptions& options)
       : clock_(*options.clock),
         stop_(options.stop),
         gap_(options.gap),
-        memory_(options.budget.memory_bytes / static_cast<std::size_t>(std::max(1, options.threads))) {
+        memory_(static_cast<double>(options.budget.memory_bytes)),
+        memory_of_one_(memory_ / std::clamp(options.threads, 1, kMostLattices)) {
     if (options.budget.seconds > 0) deadline_ = started_ + options.budget.seconds;
   }
 
@@ -32,8 +36,10 @@ class SearchLimits {
   bool stopped() const { return stopped_; }
   /// What need not be looked at when this value has been found: everything from here on is good enough.
   double enough(double value) const { return gap_ > 0 ? value * (1 - gap_) : value; }
-  /// Would this much memory in one thread be too much?
-  bool too_large(double bytes) const { return bytes > static_cast<double>(memory_); }
+  /// Would so much memory be too much for a list, of which there is one for all threads?
+  bool too_long(double bytes) const { return bytes > memory_; }
+  /// And for one of several lattices?
+  bool too_large(double bytes) const { return bytes > memory_of_one_; }
   double seconds() const { return clock_.wall_seconds() - started_; }
 
   std::atomic<std::uint64_t> priced{0};
@@ -45,8 +51,8 @@ class SearchLimits {
   double started_ = clock_.wall_seconds();
   std::stop_token stop_;
   double gap_;
-  double deadline_ = kInfinity;  ///< by the clock
-  std::size_t memory_;
+  double deadline_ = kInfinity;    ///< by the clock
+  double memory_, memory_of_one_;  // bytes
   std::atomic<bool> expired_{false}, stopped_{false};
 };
 
