@@ -47,7 +47,7 @@ Chart certificate_chart(DataTable table) {
   const nlohmann::ordered_json x = {{"field", "difference_percent"},
                                     {"type", "quantitative"},
                                     {"scale", {{"type", "symlog"}, {"constant", 0.001}, {"domain", {-3, 0.003}}}},
-                                    {"axis", {{"values", {-1, -0.1, -0.01, -0.001, 0}}}},
+                                    {"axis", {{"values", {-1, -0.1, -0.01, -0.001, 0}}, {"format", "~g"}}},
                                     {"title", "energy of our optimum beside the published one (%)"}};
   const nlohmann::ordered_json y = {{"field", "template"}, {"type", "nominal"}, {"sort", nullptr}, {"title", nullptr}};
   chart.spec = {
