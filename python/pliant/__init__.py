@@ -17,7 +17,8 @@ from pliant import _core
 _core.use_configs(_os.environ.get("PLIANT_CONFIGS") or _Path(__file__).parent / "configs")
 
 from pliant import charts  # noqa: E402
-from pliant._analysis import Flexion, MapSpaceSize, command, count, flexion  # noqa: E402
+from pliant._analysis import Flexion, MapSpaceSize, count, flexion  # noqa: E402
+from pliant._answer import Answer, ask  # noqa: E402
 from pliant._dataset import (  # noqa: E402
     Dataset,
     DatasetFrontier,
@@ -63,6 +64,7 @@ objectives: list[str] = _core.objectives
 
 __all__ = [
     "Accelerator",
+    "Answer",
     "ChangedInputs",
     "CommandFailed",
     "Cost",
@@ -87,8 +89,8 @@ __all__ = [
     "Workload",
     "WorkloadResult",
     "accelerators",
+    "ask",
     "charts",
-    "command",
     "count",
     "design",
     "evaluate",

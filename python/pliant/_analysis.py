@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from pliant import _core
-from pliant._errors import CommandFailed
-from pliant._html import rows_html
+from pliant._answer import Answer
 from pliant._inputs import Accelerator, Layer, Source, Workload, load_accelerator, load_layer, load_workload
-from pliant._search import _on_main_thread
 from pliant._tables import Table
 
 
-class Flexion:
+class Flexion(Answer):
     """H-F and W-F of one or more designs, axis by axis. As an Arrow table, one row for each design and measure.
 
     >>> found = pliant.flexion("flexref", layer="gemm:M=8,N=8,K=8", flexibility="1111", tile_tuples=False)
@@ -48,9 +46,6 @@ class Flexion:
                 rows.append({"flexibility": design["flexibility"], "class": design["class"], **axis})
         return Table.from_rows(rows, texts=["flexibility", "class", "axis", "measure"], numbers=["h_f", "w_f"])
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
     def __str__(self) -> str:
         lines = [f"{'flexibility':<24} axis {'measure':<12} {'H-F':>10} {'W-F':>10}"]
         for row in self.table.rows():
@@ -60,9 +55,6 @@ class Flexion:
 
     def __repr__(self) -> str:
         return f"<pliant.Flexion of {self.accelerator}, {len(self.designs)} designs>"
-
-    def _repr_html_(self) -> str:
-        return rows_html(self.table.rows(), caption=repr(self)[1:-1])
 
 
 def flexion(
@@ -142,20 +134,3 @@ def count(
     if accelerator is not None:
         chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)._core
     return MapSpaceSize._of(json.loads(_core.count(asked._core, chosen, factorization, mode)))
-
-
-def command(*words: str) -> dict[str, Any]:
-    """A command of the command line with ``--json``, in this process: for what has no function of its own here, such as
-    ``audit``, ``export``, ``import``, ``query``, ``study``, ``validate`` and ``verify``.
-
-    >>> pliant.command("show", "layer", "gemm:M=2,N=2,K=2")["macs"]
-    8
-
-    Raises:
-        CommandFailed: when it complains; with its exit code and what it said.
-    """
-    code, said, complaints = _core.command(list(words), _on_main_thread())
-    if code not in (0, 3) or not said:
-        raise CommandFailed(code, complaints or said)
-    answer: dict[str, Any] = json.loads(said)
-    return answer

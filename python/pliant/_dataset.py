@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Union
 
 from pliant import _core
+from pliant._answer import Answer
 from pliant._errors import InputError, SweepInterrupted
-from pliant._html import cell_text, rows_html
+from pliant._html import cell_text
 from pliant._inputs import Setting, Source, _setting, words_of
 from pliant._search import Seconds, seconds_of
 from pliant._tables import Table
@@ -249,7 +250,7 @@ def sweep(
     return found
 
 
-class DatasetFrontier:
+class DatasetFrontier(Answer):
     """The designs that no other of their group beats in every column. As an Arrow table, one row each, groups after one
     another, with the columns ``knee`` and ``hypervolume``.
 
@@ -260,9 +261,14 @@ class DatasetFrontier:
     """
 
     def __init__(self, table: Table, form: dict[str, Any], dataset: Dataset) -> None:
-        self.table = table
+        self._rows = table
         self.dataset = dataset
         self._form = form
+
+    @property
+    def table(self) -> Table:
+        """One row for each design on a frontier."""
+        return self._rows
 
     @property
     def groups(self) -> list[dict[str, Any]]:
@@ -289,9 +295,6 @@ class DatasetFrontier:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
     def __repr__(self) -> str:
         return f"<pliant.DatasetFrontier {len(self)} designs in {', '.join(self.minimize + self.maximize)}>"
 
@@ -308,9 +311,6 @@ class DatasetFrontier:
         lines = [list(rows[0]), *([cell_text(cell) for cell in row.values()] for row in rows)]
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines)
-
-    def _repr_html_(self) -> str:
-        return rows_html(self._shown(), caption=repr(self)[1:-1])
 
     def chart(self) -> Any:
         """The frontier among all designs, as a picture: see :mod:`pliant.charts`."""

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from pliant import _core
+from pliant._answer import Answer
 from pliant._dataset import Dataset, Sweep, _Path
 from pliant._errors import InputError, SweepInterrupted
-from pliant._html import rows_html
 from pliant._inputs import Setting, Source, _setting, words_of
 from pliant._tables import Table
 from pliant._watched import run_watched
 
 
-class DesignFrontier:
+class DesignFrontier(Answer):
     """The designs of a space that no other beats, and the proof. As an Arrow table, one row for each of them.
 
     >>> found = pliant.design({"name": "arrays", "accelerator": "flexref", "workloads": ["alexnet"], "network": False,
@@ -89,9 +89,6 @@ class DesignFrontier:
             raise InputError([(str(file), 0, 0, "", "cannot be read", "what `pliant.design` wrote", "", text)])
         return Table(table)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
     def __len__(self) -> int:
         return len(self._form["frontier"])
 
@@ -102,8 +99,8 @@ class DesignFrontier:
         proof = f"proven within {100 * self.gap:.3g} %" if self.gap > 0 else "proven"
         return f"<pliant.DesignFrontier {len(self)} of {self.designs} designs, {proof}, {self.opened} mapped>"
 
-    def _repr_html_(self) -> str:
-        return rows_html(self.rows, caption=repr(self)[1:-1])
+    def _shown(self) -> list[dict[str, Any]]:
+        return self.rows
 
 
 def design(

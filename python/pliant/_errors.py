@@ -121,7 +121,7 @@ class CommandFailed(RuntimeError):
     """A command that ended with a complaint.
 
     >>> try:
-    ...     pliant.command("show", "accelerator", "eyeris")
+    ...     pliant.ask("show", "accelerator", "eyeris")
     ... except pliant.CommandFailed as error:
     ...     error.code
     2

@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from pliant import _core
-from pliant._html import rows_html
+from pliant._answer import Answer, on_main_thread
 from pliant._inputs import Accelerator, Source, Workload, load_accelerator, load_workload
-from pliant._search import Seconds, _on_main_thread, _request, warn_of_room
+from pliant._search import Seconds, _request, warn_of_room
 from pliant._tables import Table
 
 
-class NetworkResult:
+class NetworkResult(Answer):
     """The best mappings of a whole network. As an Arrow table, one row for each layer or step.
 
     >>> found = pliant.map_network("alexnet", "eyeriss")
@@ -123,9 +123,6 @@ class NetworkResult:
         rows = [{**step, "layer": step.get("layer") or step.get("op") or step.get("node")} for step in self.steps]
         return Table.from_rows(rows, texts=["layer"], whole=["count"], numbers=["energy_pj", "runtime_cycles"])
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
     def __len__(self) -> int:
         return len(self.steps)
 
@@ -137,9 +134,6 @@ class NetworkResult:
             return f"<pliant.NetworkResult {self.workload}: nothing fits>"
         proof = "certified" if self.certified else f"gap {100 * self.gap:.3g} %"
         return f"<pliant.NetworkResult {self.workload}: {self._network['objective']} {self.value:.7g}, {proof}>"
-
-    def _repr_html_(self) -> str:
-        return rows_html(self.table.rows(), caption=repr(self)[1:-1])
 
 
 def map_network(
@@ -180,7 +174,7 @@ def map_network(
     request = _request(objective, factorization, mapper, budget, 0, gap, seed, threads, mapper_options)
     warn_of_room(network._core, chosen._core)
     found, form, text = _core.map_network(
-        network._core, chosen._core, request, deadline, residency, inferences, fusion, _on_main_thread()
+        network._core, chosen._core, request, deadline, residency, inferences, fusion, on_main_thread()
     )
     told: dict[str, Any] = json.loads(form)
     if not found:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Union
 
 from pliant import _core
-from pliant._html import cost_html, rows_html
+from pliant._answer import Answer
+from pliant._html import cost_html
 from pliant._inputs import Workload, preformatted
 from pliant._tables import Table
 
@@ -55,7 +56,7 @@ class Mapping:
         return charts.mapping(self)
 
 
-class Cost:
+class Cost(Answer):
     """A priced mapping: totals, and where they come from. ``str()`` is what ``pliant eval`` prints.
 
     As an Arrow table (``polars.DataFrame(cost)``, ``pyarrow.table(cost)``) it is the energy by level and tensor.
@@ -173,8 +174,10 @@ class Cost:
         numbers = ["reads", "fills", "updates", "drains", "words_read", "words_written", "tile_words", "energy_pj"]
         return Table.from_rows(rows, texts=texts, numbers=numbers)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.breakdown.__arrow_c_stream__(requested_schema)
+    @property
+    def table(self) -> Table:
+        """The same as ``breakdown``."""
+        return self.breakdown
 
     def __str__(self) -> str:
         return str(self._core.text())
@@ -292,7 +295,7 @@ class LayerResult(Cost):
         return f"<pliant.LayerResult {self.layer} on {self.accelerator}: {self.objective} {self.value:.7g}, {proof}>"
 
 
-class WorkloadResult:
+class WorkloadResult(Answer):
     """Every layer of a workload mapped. Iterating gives the layers' results; as an Arrow table, one row each.
     >>> pliant.map_workload("alexnet", "eyeriss", progress=False).certified
     True
@@ -357,9 +360,6 @@ class WorkloadResult:
             rows.append({**picked, "count": count})
         return Table.from_rows(rows, texts=texts, whole=["count"], numbers=numbers, flags=["certified", "feasible"])
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
     def __len__(self) -> int:
         return len(self.layers)
 
@@ -383,11 +383,8 @@ class WorkloadResult:
             f"{self.runtime_cycles:.0f} cycles{', certified' if self.certified else ''}>"
         )
 
-    def _repr_html_(self) -> str:
-        return rows_html(self.table.rows(), caption=repr(self)[1:-1])
 
-
-class LayerFrontier:
+class LayerFrontier(Answer):
     """The mappings of one layer that none beats in all objectives, fastest first.
     >>> [one.runtime_cycles for one in pliant.map_frontier("gemm:M=64,N=64,K=64", "eyeriss")][0] > 0
     True
@@ -421,9 +418,6 @@ class LayerFrontier:
         rows = [{**{name: getattr(one, name) for name in numbers}, "bound_by": one.bound_by} for one in self.points]
         return Table.from_rows(rows, texts=["bound_by"], numbers=numbers)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
     def __len__(self) -> int:
         return len(self.points)
 
@@ -439,9 +433,6 @@ class LayerFrontier:
     def __repr__(self) -> str:
         proof = "proven complete" if self.certified else "not proven complete"
         return f"<pliant.LayerFrontier {len(self)} mappings in {', '.join(self.objectives)}, {proof}>"
-
-    def _repr_html_(self) -> str:
-        return rows_html(self.table.rows(), caption=repr(self)[1:-1])
 
     def chart(self) -> Any:
         """Runtime against energy, as a picture: see :mod:`pliant.charts`."""

@@ -5,25 +5,19 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import warnings
 from collections.abc import Mapping as Dict
 from collections.abc import Sequence
 from typing import Any, Union
 
 from pliant import _core
+from pliant._answer import on_main_thread
 from pliant._inputs import Accelerator, Layer, Source, Workload, load_accelerator, load_layer, load_workload, words_of
 from pliant._progress import Bar
 from pliant._results import Cost, LayerFrontier, LayerResult, Mapping, WorkloadResult
 
 #: Seconds, or a text such as ``"250ms"``.
 Seconds = Union[float, str]
-
-_main_thread = threading.main_thread().ident
-
-
-def _on_main_thread() -> bool:
-    return threading.get_ident() == _main_thread
 
 
 def seconds_of(budget: Seconds | None) -> float:
@@ -105,7 +99,7 @@ def map(
     if flexibility is not None or conventions is not None or not isinstance(accelerator, Accelerator):
         accelerator = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
     request = _request(objective, factorization, mapper, budget, evaluations, gap, seed, threads, mapper_options)
-    return LayerResult(_core.map_layer(layer._core, accelerator._core, request, predict, _on_main_thread()))
+    return LayerResult(_core.map_layer(layer._core, accelerator._core, request, predict, on_main_thread()))
 
 
 def map_workload(
@@ -139,7 +133,7 @@ def map_workload(
     found = []
     with Bar(network.name, len(network), "layers", progress) as bar:
         for layer in network:
-            found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, predict, _on_main_thread())))
+            found.append(LayerResult(_core.map_layer(layer._core, chosen._core, request, predict, on_main_thread())))
             bar.show(len(found))
     return WorkloadResult(network, found, room)
 
@@ -169,7 +163,7 @@ def map_frontier(
     asked = load_layer(layer, workload)
     chosen = load_accelerator(accelerator, flexibility=flexibility, conventions=conventions)
     request = _request("energy", factorization, mapper, budget, 0, 0, seed, threads, mapper_options)
-    points, certified = _core.map_frontier(asked._core, chosen._core, request, list(objectives), _on_main_thread())
+    points, certified = _core.map_frontier(asked._core, chosen._core, request, list(objectives), on_main_thread())
     return LayerFrontier([LayerResult(point) for point in points], list(objectives), certified)
 
 

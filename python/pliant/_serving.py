@@ -6,7 +6,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pliant._analysis import command
+from pliant._answer import ask
+
+
+def _listed(values: list[int] | str | None) -> str | None:
+    return ",".join(map(str, values)) or None if isinstance(values, list) else values
+
+
+def _seconds(value: float | None) -> str | None:
+    return None if value is None else f"{value}s"
 
 
 def serve(
@@ -50,33 +58,12 @@ def serve(
     >>> pliant.serve("llama3_2_1b", "npu", output=16)["memory"]["weights_bytes"]
     1235814400.0
     """
-    words = ["serve", model, "--accelerator", accelerator]
-
-    def say(option: str, value: Any) -> None:
-        if value is not None:
-            words.extend([f"--{option}", str(value)])
-
-    say("prompt", prompt)
-    say("output", output)
-    say("batch", batch)
-    say("chunk", chunk)
-    say("contexts", ",".join(map(str, contexts)) if contexts else None)
-    say("weight-bits", weight_bits)
-    say("kv-bits", kv_bits)
-    say("skew", skew)
-    say("memory", memory)
-    say("objective", objective)
-    say("factorization", factorization)
-    say("flexibility", flexibility)
-    for key, value in (settings or {}).items():
-        say("set", f"{key}={value}")
-    say("gap", gap)
-    for option, number in (("tp", tp), ("pp", pp), ("ep", ep)):
-        say(option, number if number != 1 else None)
-    say("chips", chips)
-    say("batches", ",".join(map(str, batches)) if isinstance(batches, list) else batches)
-    say("ttft", f"{ttft}s" if ttft is not None else None)
-    say("tpot", f"{tpot}s" if tpot is not None else None)
-    say("links", json.dumps(links) if links else None)
-    say("vector", json.dumps(vector) if vector else None)
-    return command(*words)
+    return ask(
+        "serve", model, accelerator=accelerator, prompt=prompt, output=output, batch=batch, chunk=chunk,
+        contexts=_listed(contexts), weight_bits=weight_bits, kv_bits=kv_bits, skew=skew, memory=memory,
+        objective=objective, factorization=factorization, flexibility=flexibility,
+        set=[f"{key}={value}" for key, value in (settings or {}).items()], gap=gap,
+        tp=tp if tp != 1 else None, pp=pp if pp != 1 else None, ep=ep if ep != 1 else None, chips=chips,
+        batches=_listed(batches), ttft=_seconds(ttft), tpot=_seconds(tpot),
+        links=json.dumps(links) if links else None, vector=json.dumps(vector) if vector else None,
+    )  # fmt: skip

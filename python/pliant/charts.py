@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures as Vega-Lite specifications: a frontier, a breakdown, a mapping.
+"""Pictures as Vega-Lite specifications: a frontier, a breakdown, a mapping. The specifications are those of the report.
 
 A :class:`Chart` renders by itself in JupyterLab, VS Code and other notebooks that know Vega-Lite. Where altair is
 installed, ``chart.altair()`` is one of its charts, to change or to save.
@@ -12,13 +12,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pliant import _core
+
 if TYPE_CHECKING:
     from pliant._dataset import DatasetFrontier
     from pliant._results import Cost, LayerFrontier, Mapping
 
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _MIME = "application/vnd.vegalite.v5+json"
-_TENSORS = ["#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#bab0ac"]
+_SIZE = {"width": 420, "height": 300}
 
 
 class Chart:
@@ -56,36 +58,21 @@ class Chart:
         return f"<pliant.charts.Chart {title if isinstance(title, str) else title.get('text', '')}>"
 
 
+def _chart(name: str, title: str, rows: list[dict[str, Any]], **values: Any) -> Chart:
+    """A specification of the report (dse/report/page/charts) with these values and points in it."""
+    spec: dict[str, Any] = json.loads(_core.chart(name, title, json.dumps(values), json.dumps(rows)))
+    spec["config"]["mark"] = {"tooltip": {"content": "data"}}
+    return Chart(spec)
+
+
 def breakdown(cost: Cost) -> Chart:
     """Where the energy of a mapping goes: a bar for each level, a colour for each tensor.
 
     >>> pliant.charts.breakdown(pliant.map("gemm:M=8,N=8,K=8", "eyeriss")).spec["mark"]["type"]
     'bar'
     """
-    rows = [
-        {"level": row["level"], "tensor": row["tensor"], "energy_pj": row["energy_pj"]} for row in cost.breakdown.rows()
-    ]
-    levels = list(dict.fromkeys(row["level"] for row in rows))
-    tensors = list(dict.fromkeys(row["tensor"] for row in rows))
-    return Chart(
-        {
-            "title": f"{cost.layer} on {cost.accelerator}: {cost.energy_pj:.4g} pJ",
-            "data": {"values": rows},
-            "width": 420,
-            "height": {"step": 30},
-            "mark": {"type": "bar", "tooltip": True},
-            "encoding": {
-                "y": {"field": "level", "type": "nominal", "sort": levels, "title": None},
-                "x": {"field": "energy_pj", "type": "quantitative", "title": "energy (pJ)", "axis": {"format": ".3~s"}},
-                "color": {
-                    "field": "tensor",
-                    "type": "nominal",
-                    "title": None,
-                    "scale": {"domain": tensors, "range": _TENSORS[: len(tensors)]},
-                },
-            },
-        }
-    )
+    parts = [(row["level"], row["tensor"], row["energy_pj"]) for row in cost.breakdown.rows()]
+    return Chart(json.loads(_core.energy_chart(f"{cost.layer} on {cost.accelerator}: {cost.energy_pj:.4g} pJ", parts)))
 
 
 def _loops(form: dict[str, Any]) -> list[dict[str, Any]]:
@@ -111,38 +98,18 @@ def mapping(shown: Mapping) -> Chart:
         words = "for" if loop["kind"] == "temporal" else f"parallel over {loop['kind']}"
         rows.append({**loop, "depth": depth, "text": f"{words} {loop['dim']} in {loop['bound']}"})
     levels = list(dict.fromkeys(row["level"] for row in rows))
-    return Chart(
-        {
-            "title": repr(shown)[len("<pliant.") : -1],
-            "data": {"values": rows},
-            "width": 420,
-            "height": {"step": 22},
-            "encoding": {"y": {"field": "depth", "type": "ordinal", "axis": None}},
-            "layer": [
-                {
-                    "mark": {"type": "bar", "tooltip": True, "opacity": 0.6},
-                    "encoding": {
-                        "x": {
-                            "field": "bound",
-                            "type": "quantitative",
-                            "scale": {"type": "symlog"},
-                            "title": "iterations",
-                        },
-                        "color": {"field": "level", "type": "nominal", "sort": levels, "title": "level"},
-                    },
-                },
-                {
-                    "mark": {"type": "text", "align": "left", "dx": 4},
-                    "encoding": {"x": {"datum": 0}, "text": {"field": "text"}},
-                },
-            ],
-        }
-    )
+    return _chart("loops", repr(shown)[len("<pliant.") : -1], rows, width=_SIZE["width"], levels=levels)
 
 
-def _axis(name: str) -> dict[str, Any]:
-    scale = {"type": "log", "nice": False, "padding": 12}
-    return {"field": name, "type": "quantitative", "scale": scale, "axis": {"format": ".3~s"}}
+def _points(title: str, names: tuple[str, str], rows: list[dict[str, Any]]) -> Chart:
+    """Two columns against each other; `frontier` and `knee` of a row say how it is drawn, `label` names a knee."""
+    values: dict[str, Any] = dict(_SIZE)
+    for axis, name in zip("xy", names):
+        shown = _core.metric(name)  # title, scale of the values and format, as the report has them
+        scale = {"type": "log", "nice": False, "padding": 14}
+        values.update({f"{axis}_title": shown[0], f"{axis}_format": shown[2], f"{axis}_scale": scale})
+        rows = [{**row, axis: row[name] * shown[1]} for row in rows if row[name] is not None]
+    return _chart("knee", title, rows, **values)
 
 
 def layer_frontier(found: LayerFrontier) -> Chart:
@@ -152,21 +119,13 @@ def layer_frontier(found: LayerFrontier) -> Chart:
     >>> len(pliant.charts.layer_frontier(found).spec["data"]["values"]) == len(found)
     True
     """
-    rows = found.table.rows()
-    return Chart(
-        {
-            "title": f"{found.points[0].layer} on {found.points[0].accelerator}" if found.points else "no mapping",
-            "data": {"values": rows},
-            "width": 420,
-            "height": 300,
-            "mark": {"type": "line", "point": True, "interpolate": "step-after", "tooltip": {"content": "data"}},
-            "encoding": {"x": _axis("runtime_cycles"), "y": _axis("energy_pj")},
-        }
-    )
+    title = f"{found.points[0].layer} on {found.points[0].accelerator}" if found.points else "no mapping"
+    rows = [{**row, "frontier": True, "knee": False} for row in found.table.rows()]
+    return _points(title, ("runtime_cycles", "energy_pj"), rows)
 
 
 def frontier(found: DatasetFrontier) -> Chart:
-    """The first two columns of a frontier, among all designs of its dataset; one picture for each group.
+    """The first two columns of a frontier, among all designs of its dataset; one picture for each workload.
 
     >>> dataset = pliant.sweep({"name": "two", "accelerator": "flexref", "workloads": ["alexnet"], "network": False,
     ...                         "vary": {"cols": [16, 32]}}, progress=False)
@@ -179,39 +138,17 @@ def frontier(found: DatasetFrontier) -> Chart:
     x, y = names[:2]
     everything = found.dataset.designs
     labels = [name for name in ("workload", "flexibility", "design_id") if name in everything.columns]
-    best = {tuple(row[name] for name in [*labels, x, y]) for row in found.table.rows()}
+    wanted = list(dict.fromkeys([*labels, x, y]))
+    best = {tuple(row[name] for name in wanted): row["knee"] for row in found.table.rows()}
     rows = []
-    for row in everything.select(*dict.fromkeys([*labels, x, y])).rows():
-        if row[x] is not None and row[y] is not None:
-            rows.append({**row, "frontier": tuple(row[name] for name in [*labels, x, y]) in best})
-    point = {"x": _axis(x), "y": _axis(y)}
-    spec: dict[str, Any] = {
-        "width": 420,
-        "height": 300,
-        "layer": [
-            {
-                "transform": [{"filter": "!datum.frontier"}],
-                "mark": {"type": "point", "filled": True, "opacity": 0.3, "tooltip": {"content": "data"}},
-                "encoding": point,
-            },
-            {
-                "transform": [{"filter": "datum.frontier"}],
-                "mark": {
-                    "type": "line",
-                    "color": "#1b1f24",
-                    "interpolate": "step-after",
-                    "point": {"size": 80, "filled": True, "color": "#f58518"},
-                    "tooltip": {"content": "data"},
-                },
-                "encoding": point,
-            },
-        ],
-    }
-    title = f"{y} against {x}"
-    if "workload" not in labels:
-        return Chart({"title": title, "data": {"values": rows}, **spec})
+    for row in everything.select(*wanted).rows():
+        place = tuple(row.values())
+        label = str(row.get("flexibility", row.get("design_id", "")))
+        rows.append({**row, "frontier": place in best, "knee": best.get(place, False), "label": label})
+    chart = _points(f"{y} against {x}", (x, y), rows)
+    if len({row.get("workload") for row in rows}) < 2:
+        return chart
+    inner = {name: chart.spec.pop(name) for name in ("width", "height", "encoding", "layer")}
     facet = {"field": "workload", "type": "nominal", "title": None}
     resolve = {"scale": {"x": "independent", "y": "independent"}}
-    return Chart(
-        {"title": title, "data": {"values": rows}, "facet": facet, "columns": 2, "spec": spec, "resolve": resolve}
-    )
+    return Chart({**chart.spec, "facet": facet, "columns": 2, "spec": inner, "resolve": resolve})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of the command line inside this process, for what has no function of its own.
+// The questions of the command line inside this process.
 #include <sstream>
 
 #include "dse/answers/answers.h"
@@ -22,7 +22,7 @@ class PythonFace : public Face {
 };
 
 /// With --json: exit code, what it said and what it complained about.
-nb::tuple command(std::vector<std::string> words, bool interruptible) {
+nb::tuple ask(std::vector<std::string> words, bool interruptible) {
   std::ostringstream out, err;
   words.emplace_back("--json");
   int code = 0;
@@ -38,7 +38,7 @@ nb::tuple command(std::vector<std::string> words, bool interruptible) {
 
 void bind_commands(nb::module_& module) {
   using namespace nb::literals;
-  module.def("command", &command, "words"_a, "interruptible"_a);
+  module.def("ask", &ask, "words"_a, "interruptible"_a);
 }
 
 }  // namespace pliant::python

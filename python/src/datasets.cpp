@@ -5,7 +5,9 @@
 
 #include "dse/answers/dataset_frontiers.h"
 #include "dse/answers/dataset_options.h"
+#include "dse/report/design_charts.h"
 #include "dse/report/layer_details.h"
+#include "dse/report/measures.h"
 #include "dse/report/page.h"
 #include "dse/report/report_charts.h"
 #include "dse/report/report_data.h"
@@ -46,13 +48,38 @@ std::string report(const fs::path& dataset, std::size_t most_layers) {
   return report_page(data, read_layer_details(dataset, data, rows_by_interest(data), most_layers));
 }
 
+std::string text_of(const nlohmann::ordered_json& spec) {
+  return spec.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 /// Name and Vega-Lite specification of every chart of the report.
 std::vector<std::pair<std::string, std::string>> charts(const fs::path& dataset) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const Chart& chart : report_charts(dataset, read_report_data(dataset)))
-    all.emplace_back(chart.name,
-                     full_spec(chart).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    all.emplace_back(chart.name, text_of(full_spec(chart)));
   return all;
+}
+
+/// A shipped specification with these values and points in it.
+std::string chart(const std::string& name, const std::string& title, const std::string& values,
+                  const std::string& points) {
+  using nlohmann::ordered_json;
+  return text_of(full_spec(title, shipped_spec(name, ordered_json::parse(values)), ordered_json::parse(points)));
+}
+
+/// Parts are level, tensor and pJ.
+std::string energy_chart(const std::string& title,
+                         const std::vector<std::tuple<std::string, std::string, double>>& parts) {
+  std::vector<LevelPart> all;
+  for (const auto& [level, tensor, pj] : parts) all.push_back({level, tensor, pj});
+  return text_of(full_spec(stacked_chart("energy", title, "energy (J)", 1e-12, all)));
+}
+
+/// A column on an axis of the report: its title, the scale of its values and their format.
+std::tuple<std::string, double, std::string> metric_of(const std::string& name) {
+  if (!has_metric(name)) return {name, 1, ".3~s"};
+  const Metric& known = metric(name);
+  return {known.axis(), known.scale, known.format};
 }
 
 }  // namespace
@@ -64,6 +91,9 @@ void bind_datasets(nb::module_& module) {
              "where"_a, unlocked);
   module.def("report", &report, "dataset"_a, "most_layers"_a, unlocked);
   module.def("charts", &charts, "dataset"_a, unlocked);
+  module.def("chart", &chart, "name"_a, "title"_a, "values"_a, "points"_a, unlocked);
+  module.def("energy_chart", &energy_chart, "title"_a, "parts"_a, unlocked);
+  module.def("metric", &metric_of, "name"_a, unlocked);
   module.def("is_there", &is_there, "path"_a, unlocked);
   module.def("make_folder", &make_folder, "folder"_a, unlocked);
   module.def(

@@ -136,12 +136,12 @@ def check_map(row: dict[str, Any], tmp_path: Path) -> None:
         proof = Path(row["folder"]) / "proof.json"
         written = proof.read_bytes()
         proof.unlink()
-        same(pliant.command(*words), theirs.stdout)
+        same(pliant.ask(*words), theirs.stdout)
         assert proof.read_bytes() == written
     if question == "verify":
         answer = tmp_path / "answer.json"
         answer.write_text(json.dumps(ours.to_dict()))
-        same(pliant.command("verify", str(answer)), program(["verify", str(answer), "--json"]).stdout)
+        same(pliant.ask("verify", str(answer)), program(["verify", str(answer), "--json"]).stdout)
 
 
 def check_export(row: dict[str, Any], tmp_path: Path) -> None:
@@ -150,16 +150,16 @@ def check_export(row: dict[str, Any], tmp_path: Path) -> None:
     if not found.feasible:
         return
     found.mapping.save(mapping)
-    theirs = program(row["words"])
+    theirs = program([*row["words"], "--json"])
     out = Path(row["folder"]) / "out"
     files = {file.name: file.read_bytes() for file in out.glob("*")} if out.exists() else {}
     shutil.rmtree(out, ignore_errors=True)
     if theirs.returncode != 0:
         with pytest.raises(pliant.CommandFailed) as raised:
-            pliant.command(*row["words"])
+            pliant.ask(*row["words"])
         assert str(raised.value) == theirs.stderr.strip()
         return
-    pliant.command(*row["words"])
+    same(pliant.ask(*row["words"]), theirs.stdout)
     assert files and {file.name: file.read_bytes() for file in out.glob("*")} == files
 
 
@@ -189,7 +189,7 @@ def check_dataset(row: dict[str, Any], tmp_path: Path) -> None:
     if "--certificates" in words:
         words[words.index("-o") + 1] = str(tmp_path / "ours")
         try:
-            pliant.command(*words)
+            pliant.ask(*words)
         except pliant.CommandFailed as error:
             assert error.code == theirs.returncode == 1
         proofs = {file.name: file.read_bytes() for file in (given / "certificates").glob("*")}
@@ -254,7 +254,7 @@ def test_the_package_refuses_as_the_program(row: dict[str, Any], tmp_path: Path)
         assert f"{refused.value.message}; expected {refused.value.diagnostics[0].expected}" == sentence
         return
     with pytest.raises(pliant.CommandFailed) as failed:
-        pliant.command(*words)
+        pliant.ask(*words)
     assert str(failed.value) == theirs.stderr.strip()
 
 

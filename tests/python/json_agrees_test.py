@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +14,11 @@ import pytest
 
 import pliant
 
+ROOT = Path(__file__).resolve().parents[2]
 GEMM = "gemm:M=32,N=32,K=32"
 CONV = "conv:M=16,C=16,P=14,Q=14,R=3,S=3"
 #: How long it took is never the same twice.
-TIMES = {"solve_seconds", "solve_cpu_seconds", "seconds", "logging_cpu_seconds"}
+TIMES = {"solve_seconds", "solve_cpu_seconds", "seconds", "search_seconds", "logging_cpu_seconds", "dataset"}
 
 
 def timeless(value: Any) -> Any:
@@ -108,10 +112,61 @@ def test_counts_by_other_means(cli: Callable[..., Any]) -> None:
     assert pliant.count(CONV, mode="orders").to_dict() == cli("count", "--orders", "--layer", CONV)
 
 
-def test_other_commands_are_reachable(cli: Callable[..., Any], dataset: Any) -> None:
-    words = ["query", str(dataset.path), "--where", "class == 1*11", "--sort", "edp_pj_cycles"]
-    assert pliant.command(*words) == cli(*words)
-    assert pliant.command("count", "--table", "ruby") == cli("count", "--table", "ruby")
-    with pytest.raises(pliant.CommandFailed) as raised:
-        pliant.command("query", str(dataset.path), "--sort", "energy")
-    assert raised.value.code == 2 and "energy_pj" in str(raised.value)
+def test_every_command_answers_as_the_program(cli: Callable[..., Any], dataset: Any, tmp_path: Path) -> None:
+    best, proof, topology = (str(tmp_path / name) for name in ("best.yaml", "proof.json", "topology.csv"))
+    Path(topology).write_text("Layer name, M, N, K,\nfirst, 64, 32, 16,\n")
+    vectors = str(ROOT / "tests/data/oracle_imperfect.jsonl")
+    small = {"accelerator": "eyeriss", "layer": "gemm:M=8,N=8,K=8"}
+    questions: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+        (("show", "accelerator"), {}),
+        (("show", "workload"), {}),
+        (("show", "workload", "alexnet"), {}),
+        (("show", "layer"), {"workload": "alexnet"}),
+        (("map",), {**small, "save": best, "certificate": proof}),
+        (("eval",), {**small, "mapping": best}),
+        (("export", "c"), {**small, "mapping": best, "output": str(tmp_path / "c")}),
+        (("audit", proof), {}),
+        (("serve", "llama3_2_1b"), {"accelerator": "npu", "prompt": 64, "output": 4}),
+        (("flexion",), {**small, "no_tuples": True}),
+        (("count",), {"table": "ruby"}),
+        (("count",), {**small, "legal": True, "enumerate": False}),
+        (("validate", vectors), {"excused": True}),
+        (("import", "scalesim", topology), {"output": str(tmp_path / "imported")}),
+        (("sweep",), {"status": True, "output": str(dataset.path)}),
+        (("design", str(ROOT / "examples/cpp/space.yaml")), {"output": str(tmp_path / "design"), "threads": 1}),
+        (("pareto", str(dataset.path)), {"minimize": "area_um2,edp_pj_cycles"}),
+        (("query", str(dataset.path)), {"where": ["class == 1*11", "area_um2 > 0"], "sort": "-edp_pj_cycles"}),
+        (("report", str(dataset.path)), {"output": str(tmp_path / "report.html"), "layers": 10}),
+        (("study", "list"), {}),
+    ]
+    for words, options in questions:
+        line = list(words)
+        for name, value in options.items():
+            for one in value if isinstance(value, list) else [value] if value is not False else []:
+                line += [f"--{name.replace('_', '-')}", *([] if one is True else [str(one)])]
+        theirs = timeless(cli(*(word.replace("/design", "/again") for word in line)))
+        assert timeless(pliant.ask(*words, **options)) == theirs, line
+        if words[0] != "design":  # it would continue what it has found
+            assert timeless(pliant.ask(*line)) == theirs, line
+    saved = tmp_path / "saved.json"
+    saved.write_text(json.dumps(pliant.ask("map", **small)))
+    assert timeless(pliant.ask("verify", str(saved))) == timeless(cli("verify", str(saved)))
+    asked = {words[0] for words, _ in questions} | {"verify"}
+    assert asked == {line.split()[0] for line in commands() if line} - {"completion", "man"}
+
+
+def commands() -> list[str]:
+    """What ``pliant --help`` lists."""
+    program = os.environ.get("PLIANT_BINARY", str(ROOT / "build/release/bin/pliant"))
+    told = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    return told.split("commands:\n")[1].split("\n\n")[0].splitlines()
+
+
+def test_a_question_may_be_refused(dataset: Any) -> None:
+    for ask in (lambda: pliant.ask("query", str(dataset.path), sort="energy"),
+                lambda: pliant.ask("query", str(dataset.path), "--sort", "energy")):  # fmt: skip
+        with pytest.raises(pliant.CommandFailed) as raised:
+            ask()
+        assert raised.value.code == 2 and "energy_pj" in str(raised.value)
+    with pytest.raises(pliant.CommandFailed, match="did you mean --layer"):
+        pliant.ask("map", accelerator="eyeriss", layre=GEMM)
