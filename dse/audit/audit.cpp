@@ -249,10 +249,38 @@ class Audit {
     return task_value(task, price(task.layer, task.accelerator, mapping).totals);
   }
 
+  /// Ways to write a number as a product of so many: each of its primes goes to one of them.
+  static double ways_to_divide(Count number, Count among) {
+    double ways = 1;
+    for (Count prime = 2; number > 1; ++prime) {
+      if (prime > number / prime) prime = number;
+      for (Count times = 1; number % prime == 0; ++times, number /= prime)
+        ways += ways * static_cast<double>(among - 1) / static_cast<double>(times);
+    }
+    return ways;
+  }
+
+  /// No, where even ways to divide what is left of every dim among the memories are many, in any order of loops.
+  bool may_be_tiny(std::uint64_t most) const {
+    double ways = 0;
+    const std::size_t dims = task_.layer.dims.size();
+    for (const Factors& unrolling : choices_.unrollings) {
+      double here = static_cast<double>(choices_.keeps.size());
+      for (std::size_t d = 0; d < dims; ++d) {
+        Count left = task_.layer.dims[d].size;
+        for (std::size_t f = d; f < unrolling.size(); f += dims) left = ceil_div(left, unrolling[f]);
+        const auto loops = [&](const MemoryRules& memory) { return (memory.may_loop >> d & 1U) != 0; };
+        here *= ways_to_divide(left, std::ranges::count_if(rules_.memories, loops));
+      }
+      ways += here;
+    }
+    return ways <= static_cast<double>(most * kStepsPerMapping);
+  }
+
   /// 4. Tiny map-spaces: every mapping is priced.
   bool enumerate() {
     const std::uint64_t most = std::min(options_.enumerate, kTiny);
-    if (claims_.size() > most) return false;
+    if (claims_.size() > most || !may_be_tiny(most)) return false;
     EveryMapping::Limits limits{most, most * kStepsPerMapping};
     EveryMapping every(task_, rules_);
     std::vector<double> values;

@@ -12,6 +12,7 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
+#include "dse/audit/nested_tiles.h"
 
 namespace pliant::audit {
 
@@ -27,6 +28,19 @@ constexpr double kShareOfNodes = 0.1, kShareWhereLoopsRound = 0.002;
 
 /// There, tiles within such a factor of each other are one: few nodes close most choices.
 constexpr std::array<double, 3> kAlike = {4, 1.5, 1};
+
+/// The least number for which something is true that is true of all larger ones, or a little more; infinity: none.
+template <typename True>
+double least_that(const True& is) {
+  double no = 0, yes = 1;
+  while (!is(yes)) {
+    no = yes;
+    yes *= 1024;
+    if (yes > 1e300) return kInfinity;
+  }
+  for (int i = 0; i < 60; ++i) (is((no + yes) / 2) ? yes : no) = (no + yes) / 2;
+  return yes;
+}
 
 }  // namespace
 
@@ -154,7 +168,7 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
     result.means = closed() ? Means::kTiles : Means::kNotDecided;
     return result;
   }
-  if (NestedTiles::nodes(transfers) > most_nodes) {
+  if (TileLattice::nodes(transfers) > most_nodes) {
     result.means = Means::kNotDecided;
     return result;
   }
@@ -164,40 +178,46 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
 
 /// What is known of a choice by the programme over nested tiles, with one way to count what is read back.
 struct ChoiceBound::Way {
-  Way(const ChoiceBound& bound, const ChoiceTransfers& transfers, const Kept& kept, std::vector<double> known)
-      : tiles(bound.rules_, bound.measures_, transfers, kept), least(std::move(known)) {}
+  Way(const ChoiceBound& bound, const ChoiceTransfers& transfers, const Kept& kept, std::vector<double> known,
+      double steps)
+      : tiles(bound.rules_, transfers, kept), least(std::move(known)), cycles(steps) {
+    for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, bound.whole_cycles(least[m], steps));
+  }
   NestedTiles tiles;
   std::vector<double> least;  ///< by measure
-  double cycles = 0;
+  double cycles;
 };
 
 void ChoiceBound::by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept,
                            const std::vector<double>& least, double target, Result& result) const {
   const double enough = target * (1 - kRounding), compute = p_.macs * p_.mac_pj, steps = least_steps(task_, unrolling);
   const auto closed = [&] { return result.lower_bound >= enough; };
-  const auto tiles = [&](Way& way) {
-    way.cycles = steps;
-    for (std::size_t m = 1; m < least.size(); ++m) way.cycles = std::max(way.cycles, whole_cycles(least[m], steps));
-    for (std::size_t m = 0; m < least.size() && !closed(); ++m) {
-      std::vector<double> weights(measures_.size(), 0);
-      weights[m] = 1;
-      way.least[m] = std::max(way.least[m], way.tiles.least(weights) + (m == 0 ? compute : 0));
-      if (m > 0) way.cycles = std::max(way.cycles, whole_cycles(way.least[m], steps));
-      result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, way.least[0], way.cycles, steps));
-    }
+  const auto raise = [&](Way& way, std::size_t m) {
+    std::vector<double> weights(measures_.size(), 0);
+    weights[m] = 1;
+    const double known = m == 0 ? compute : 0;
+    const double needed = least_that([&](double sum) {
+      return least_value(task_, p_, m == 0 ? sum : way.least[0], m == 0 ? way.cycles : std::max(way.cycles, sum),
+                         steps) >= enough;
+    });
+    way.least[m] = std::max(way.least[m], way.tiles.least(weights, needed - known) + known);
+    if (m > 0) way.cycles = std::max(way.cycles, whole_cycles(way.least[m], steps));
+    result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, way.least[0], way.cycles, steps));
   };
   result.means = Means::kTiles;
-  Way plain(*this, transfers, kept, least);
-  tiles(plain);
+  Way plain(*this, transfers, kept, least, steps);
+  raise(plain, 0);
   if (closed()) return;
   std::optional<ChoiceTransfers> differences;
   std::optional<Way> other;
   if (p_.affine_dims[p_.output] != 0) {
     differences.emplace(p_, measures_, unrolling, kept, task_.factorization, true);
-    other.emplace(*this, *differences, kept, least);
-    tiles(*other);
-    if (closed()) return;
+    other.emplace(*this, *differences, kept, least, steps);
+    raise(*other, 0);
   }
+  for (Way* const way : {&plain, other ? &*other : nullptr})
+    for (std::size_t m = 1; way != nullptr && m < least.size() && !closed(); ++m) raise(*way, m);
+  if (closed()) return;
   // 3. Energy and the cycles of one port together.
   result.means = Means::kLines;
   for (Way* const way : {&plain, other ? &*other : nullptr})

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "costmodel/whole_cycles.h"
-#include "dse/audit/nested_tiles.h"
 #include "dse/audit/remainder_tiles.h"
 
 namespace pliant::audit {
+
+class NestedTiles;
 
 /// Sums are formed in another order than the mapper's; below this they are the same number.
 inline constexpr double kRounding = 1e-9;

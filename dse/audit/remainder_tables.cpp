@@ -31,8 +31,19 @@ void for_each_loop(Count size, Count tile, bool loops_divide, const Visit& visit
   }
 }
 
-/// A fanout has at most two loops over a dim, neither of which runs over more than is left for it.
-bool may_spread(Count left, Count factor) { return factor <= 2 * left - 1; }
+/// A fanout has at most two loops over a dim, one over its rows and one over its columns, neither of which runs over
+/// more than is left for it.
+bool may_spread(const SpaceRules& rules, int level, int dim, Count left, Count factor) {
+  if (factor == 1 || factor > 2 * left - 1) return factor == 1;
+  const FanoutRules& fanout = *std::ranges::find(rules.fanouts, level, &FanoutRules::level);
+  for (const Count rows : divisors_of(factor)) {
+    const Count cols = factor / rows;
+    if (!fanout.holds(rows, cols)) continue;
+    if ((rows > 1 && !fanout.may_run(dim, Side::kRows)) || (cols > 1 && !fanout.may_run(dim, Side::kCols))) continue;
+    if ((rows <= left && cols <= ceil_div(left, rows)) || (cols <= left && rows <= ceil_div(left, cols))) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -57,7 +68,7 @@ std::shared_ptr<const RemainderAxis> RemainderTables::axis(const TileRules& rule
   const auto spread = [&](Count tile, int outside) {
     for (int l = level - 1; l > outside && tile > 0; --l) {
       const Count factor = p.is_memory[l] ? 1 : transfers.factor(l, dim);
-      tile = may_spread(ceil_div(size, tile), factor) ? tile * factor : 0;
+      tile = may_spread(rules.space, l, dim, ceil_div(size, tile), factor) ? tile * factor : 0;
     }
     return tile;
   };

@@ -64,26 +64,45 @@ double RemainderTiles::weighed(const std::vector<double>& by_measure) const {
 
 // ---- Words ----
 
+namespace {
+
+/// Units of a fanout that work when its first one does: all of them where it has one loop over the dim, which runs over
+/// no more than is left; of two loops more than half.
+double units_at_work(const FanoutRules& fanout, int dim, Count factor) {
+  const bool both = fanout.may_run(dim, Side::kRows) && fanout.may_run(dim, Side::kCols);
+  for (const Count rows : divisors_of(factor))
+    if (both && rows > 1 && rows < factor && fanout.holds(rows, factor / rows))
+      return static_cast<double>(ceil_div(factor, 2));
+  return static_cast<double>(factor);
+}
+
+}  // namespace
+
 /// What counts: loops outside the run, copies of the parent (or of the child), and units that a fanout between them
 /// does not serve as one. What does not: loops inside the run and all other fanouts. One iteration that counts covers
-/// at most the product of the bounds that do not, so there are at least size / product of them.
+/// at most the product of the bounds that do not, so there are at least size / product of them. And there are as many
+/// as units work that count when all loops outside are at their first iteration: of the outermost fanout each but the
+/// last has all of its work, so that all units inside it work.
 std::vector<std::vector<double>> RemainderTiles::fewest(const Transfer& t, std::size_t k, bool at_parent) const {
   std::vector<std::vector<double>> by_dim(static_cast<std::size_t>(p_.dims));
   const int here = level(k);
   for (int d = 0; d < p_.dims; ++d) {
     if (p_.is_coupled(t.tensor, d)) continue;
-    double counted_inside = 1, uncounted_outside = 1;
-    for (int l = 0; l < p_.levels; ++l) {
-      if (p_.is_memory[l]) continue;
+    double counted_inside = 1, uncounted_outside = 1, at_work = 1;
+    for (int l = p_.levels - 1; l >= 0; --l) {
+      if (p_.is_memory[l] || transfers_.factor(l, d) == 1) continue;
       const bool shares = (p_.sharing[t.tensor] >> l & 1U) != 0;
       const bool counts = at_parent ? l < t.parent || (l < t.child && !shares) : l < t.child;
       const auto factor = static_cast<double>(transfers_.factor(l, d));
-      if (counts && l > here) counted_inside *= factor;
       if (!counts && l < here) uncounted_outside *= factor;
+      if (!counts || l < here) continue;
+      const auto fanout = std::ranges::find(rules_.space.fanouts, l, &FanoutRules::level);
+      at_work = (units_at_work(*fanout, d, transfers_.factor(l, d)) - 1) * counted_inside + 1;
+      counted_inside *= factor;
     }
     for (const RemainderAxis::Group& group : stage(d, k).groups) {
       const double covered = static_cast<double>(group.most()) * uncounted_outside / counted_inside;
-      by_dim[d].push_back(std::max(1.0, std::ceil(p_.size[d] / covered - 1e-9)));
+      by_dim[d].push_back(std::max(at_work, std::ceil(p_.size[d] / covered - 1e-9)));
     }
   }
   return by_dim;

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-#include "dse/audit/nested_tiles.h"
+#include "dse/audit/tile_lattice.h"
 
 namespace pliant::audit {
 
