@@ -77,7 +77,7 @@ def ask_every_question(
         place.rename(folder / who)
     for name in QUESTIONS:
         ours, theirs = constant(answers["library"][name]), constant(answers["program"][name])
-        expect(len(ours) > 100 and ours == theirs, f"library and program differ on {name}", f"{ours}\n{theirs}")
+        expect(len(ours) > 50 and ours == theirs, f"library and program differ on {name}", f"{ours}\n{theirs}")
 
 
 def main() -> None:
