@@ -200,7 +200,9 @@ void ChoiceBound::by_tiles(const ChoiceTransfers& transfers, const Factors& unro
       return least_value(task_, p_, m == 0 ? sum : way.least[0], m == 0 ? way.cycles : std::max(way.cycles, sum),
                          steps) >= enough;
     });
-    way.least[m] = std::max(way.least[m], way.tiles.least(weights, needed - known) + known);
+    const double found = way.tiles.least(weights, needed - known);
+    // What is needed less what is known and this again need not be what is needed.
+    way.least[m] = std::max({way.least[m], found + known, found >= needed - known ? needed : 0});
     if (m > 0) way.cycles = std::max(way.cycles, whole_cycles(way.least[m], steps));
     result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, way.least[0], way.cycles, steps));
   };
