@@ -53,8 +53,8 @@ QUESTIONS = {
 
 
 def constant(text: str) -> str:
-    """Without how long it took, which is never the same twice."""
-    return re.sub(r'("\w*seconds": )[^,\n]+', r"\1...", text)
+    """Without how long it took, which is never the same twice, nor is a page as long that says it."""
+    return re.sub(r'("(?:\w*seconds|bytes)": )[^,\n]+', r"\1...", text)
 
 
 def ask_every_question(
