@@ -21,7 +21,7 @@ triple) of what works.
 `pliant export`, asked about a mapping that `map --save` wrote; `verify` is of what the others wrote. In a sweep file
 `network: true` is `residency`, `network: false` `residency off`, and a limit on time such as `latency_s <= 2 ms` is a
 `deadline`. A dot works; a dash has nothing to do with the question; a number does not work, and the list says why and
-what to do instead. Python has functions for most, and `pliant.command` for all.
+what to do instead. Python has functions for most, and `pliant.ask` for all.
 
 )";
 
