@@ -141,13 +141,13 @@ class DesignAnswer : Answering {
     if (!found.frontier.empty()) out_ << table.text("") << "\n";
     if (found.interrupted) return print_interrupted(run, found);
     if (found.frontier.empty()) err_ << sweep.name << ": no design meets the constraints and limits; proven\n";
-    out_ << fmt::format("{} of {} designs on the frontier, {}: {} mapped ({:.2g} %), {} searches of layers, {}\n",
+    const double mapped = 100 * static_cast<double>(p.opened) / static_cast<double>(p.designs);
+    out_ << fmt::format("{} of {} designs on the frontier, {}: {} mapped ({:.{}g} %), {} searches of layers, {}\n",
                         found.frontier.size(), p.designs,
                         run.search.gap > 0
                             ? fmt::format("proven within {:.3g} %: no design is better by more", 100 * run.search.gap)
                             : "proven",
-                        p.opened, 100 * static_cast<double>(p.opened) / static_cast<double>(p.designs), p.solved,
-                        readable_seconds(p.seconds));
+                        p.opened, mapped, mapped < 99.5 ? 2 : 3, p.solved, readable_seconds(p.seconds));
     if (found.audit) out_ << "audit: " << design_audit_text(*found.audit, false);
     out_ << mapped_as_words(sweep) << objective_words(sweep);
     std::set<std::string> minimize, maximize;  // one measure may be a goal for several workloads
