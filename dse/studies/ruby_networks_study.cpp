@@ -123,7 +123,9 @@ void found_by_domain(const Gains& gains, StudyResult& result) {
   const auto saved = [](const std::vector<double>& all) {
     return 100 * (1 - std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size()));
   };
-  for (const auto& [domain, all] : by_domain) {
+  for (const auto& entry : by_domain) {
+    const std::string& domain = entry.first;
+    const std::vector<double>& all = entry.second;
     const auto found = [&](const char* what, double value) { result.found(domain + ": " + what, value); };
     found("workloads", static_cast<double>(all.size()));
     found("mean EDP saved (%)", saved(all));
