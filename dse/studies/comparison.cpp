@@ -12,15 +12,15 @@ namespace pliant {
 namespace {
 
 constexpr double kNearShare = 0.05;
-/// Sums of doubles may end a hair below a half.
+/// Sums of doubles may end a hair off: below a half, or above what they equal.
 constexpr double kHair = 1e-9;
 
 bool meets(PublishedValue::Relation relation, double ours, double value) {
   switch (relation) {
     case PublishedValue::Relation::kEqual: return ours == value;
-    case PublishedValue::Relation::kLess: return ours < value;
+    case PublishedValue::Relation::kLess: return ours < value * (1 - kHair);
     case PublishedValue::Relation::kAtMost: return ours <= value * (1 + kHair);
-    case PublishedValue::Relation::kGreater: return ours > value;
+    case PublishedValue::Relation::kGreater: return ours > value * (1 + kHair);
     case PublishedValue::Relation::kAtLeast: return ours >= value * (1 - kHair);
     case PublishedValue::Relation::kNear: return std::abs(ours - value) <= kNearShare * std::abs(value);
   }

@@ -14,6 +14,7 @@
 #include "dse/studies/goma_fidelity.h"
 #include "dse/studies/study_sweep.h"
 #include "dse/studies/study_table.h"
+#include "flex/mapspace/count.h"
 
 namespace pliant {
 namespace {
@@ -150,10 +151,39 @@ void cases(const StudyContext& context, StudyResult& result) {
   result.tables.emplace_back("gemms", std::move(gemm_table));
 }
 
+/// Sizes of map-spaces as powers of ten, perfect factors, before capacities: the paper's 192 GEMMs on its templates,
+/// and the convolutions of ResNet-50 there and on `simba`, which has six memories where the templates have three.
+void sizes(const StudyContext& context, StudyResult& result) {
+  Workload resnet = load_workload(context.library, "resnet50");
+  std::erase_if(resnet.layers, [](const auto& entry) { return entry.layer.name == "fc"; });
+  std::vector<double> gemms, convolutions, on_simba;
+  const auto add = [](const Workload& workload, const Accelerator& accelerator, std::vector<double>& powers) {
+    for (const auto& [layer, count] : workload.layers) {
+      const MapSpaceSize size =
+          map_space_size(layer, accelerator, accelerator.flexibility_of(layer), Factorization::kPerfect);
+      powers.push_back(std::log10(size.total().convert_to<double>()));
+    }
+  };
+  for (const char* name : kTemplates) {
+    const Sweep sweep = load_study_sweep(context, fmt::format("study_goma_{}", name));
+    const Accelerator accelerator = load_accelerator(context.library, sweep.accelerators.front());
+    for (const Workload& workload : sweep.workloads) add(workload, accelerator, gemms);
+    add(resnet, accelerator, convolutions);
+  }
+  add(resnet, load_accelerator(context.library, "simba"), on_simba);
+  result.found("mappings of a GEMM, least of 192 (power of ten)", std::ranges::min(gemms));
+  result.found("mappings of a GEMM, median of 192 (power of ten)", median(gemms));
+  result.found("mappings of a convolution of ResNet-50 on the templates, largest (power of ten)",
+               std::ranges::max(convolutions));
+  result.found("mappings of a convolution of ResNet-50 on simba, median (power of ten)", median(on_simba));
+  result.found("mappings of a convolution of ResNet-50 on simba, largest (power of ten)", std::ranges::max(on_simba));
+}
+
 }  // namespace
 
 StudyResult run_goma_study(const StudyContext& context) {
   StudyResult result;
+  sizes(context, result);
   goma_fidelity(context, result);
   goma_certificates(context, result);
   cases(context, result);

@@ -3,6 +3,7 @@
 // and shapes the array (Figures 8, 12), and all of it over the bandwidth that the paper does not print.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -12,6 +13,7 @@
 #include "dse/studies/isolation_bandwidth.h"
 #include "dse/studies/isolation_costs.h"
 #include "dse/studies/isolation_orders.h"
+#include "dse/studies/solved_once.h"
 #include "dse/studies/study_table.h"
 #include "flex/flexion/flexion.h"
 
@@ -64,6 +66,30 @@ void all_flexion(const StudyContext& context, StudyResult& result) {
   flexion(context, square, std::span(kShapes).first(4), Measure::kShapes, kShapeLayers, result);
 }
 
+/// Section 6.2: with least energy as the criterion, tiles save more of it than the fastest mappings do.
+void mapped_for_energy(const StudyContext& context, const Workload& network, const IsolationCosts& costs,
+                       StudyResult& result) {
+  const Accelerator reference =
+      load_accelerator(context.library, "flexref", {{kBandwidthKeys[0], kPaperHalf}, {kBandwidthKeys[1], kPaperHalf}});
+  std::array<double, kTiles.size()> energy{};
+  for (std::size_t d = 0; d < kTiles.size(); ++d) {
+    const Accelerator design = choose_flexibility(context.library, kTiles[d].flexibility, reference);
+    SolvedOnce solved;
+    for (const Workload::Entry& entry : network.layers) {
+      const SearchResult best =
+          solved.solve(context, design,
+                       {.layer = entry.layer, .factorization = Factorization::kRubyS, .objective = Objective::kEnergy});
+      if (!best.certified) throw StudyError(fmt::format("no proof of the least energy of {}", entry.layer.name));
+      energy[d] += best.totals.energy_pj * static_cast<double>(entry.count);
+    }
+    if (d == 0) continue;
+    const double fastest = costs.energy(kTiles[d].flexibility, "") / costs.energy(kTiles[0].flexibility, "");
+    result.found(fmt::format("{} model energy, mapped for energy", kTiles[d].name), energy[d] / energy[0]);
+    result.found(fmt::format("model energy saved by {}, mapped for energy over mapped for speed", kTiles[d].name),
+                 (1 - energy[d] / energy[0]) / (1 - fastest));
+  }
+}
+
 void tiles_orders_parallelism(const StudyContext& context, StudyResult& result) {
   const IsolationCosts costs(context, "study_isolation", [&](Sweep& sweep) {
     if (context.quick) keep_layers(sweep, {"L01", "L16", "L21", "L29"});
@@ -92,6 +118,16 @@ void tiles_orders_parallelism(const StudyContext& context, StudyResult& result) 
   speedup("model speedup of FullFlex-0100 over PartFlex-0100", "PartFlex-0100", "FullFlex-0100", "");
   speedup("model speedup of FullFlex-0010 over InFlex", "InFlex-0000", "FullFlex-0010", "");
   speedup("model speedup of FullFlex-0010 over PartFlex-0010", "PartFlex-0010", "FullFlex-0010", "");
+  // Section 6.4: where K-C and Y-X are not enough, some other pair is faster than both.
+  speedup("L16 speedup of FullFlex-0010 over PartFlex-0010", "PartFlex-0010", "FullFlex-0010", "L16");
+  speedup("L19 speedup of FullFlex-0010 over PartFlex-0010", "PartFlex-0010", "FullFlex-0010", "L19");
+  speedup("L29 speedup of FullFlex-0010 over InFlex", "InFlex-0000", "FullFlex-0010", "L29");
+  const Workload network = load_workload(context.library, kNetwork);
+  const auto faster = std::ranges::count_if(network.layers, [&](const auto& entry) {
+    return costs.runtime("FullFlex-0010", entry.layer.name) < costs.runtime("PartFlex-0010", entry.layer.name);
+  });
+  result.found("layers on which a pair other than K-C and Y-X is the fastest", static_cast<double>(faster));
+  mapped_for_energy(context, network, costs, result);
 }
 
 /// Figure 11 prints a chosen shape beside each runtime. C over the rows and K over the columns of a shape folds a
@@ -122,6 +158,52 @@ void chosen_shapes(const StudyContext& context, StudyResult& result) {
   }
 }
 
+/// The same for FullFlex-1111, whose parallel dims are free: the fastest mapping on an array that has this shape.
+void chosen_shapes_of_all(const StudyContext& context, const IsolationCosts& costs, StudyResult& result) {
+  struct Chosen {
+    const char *layer, *rows, *cols;
+  };
+  constexpr std::array kChosen = {Chosen{"L15", "72", "14"}, Chosen{"L16", "8", "128"}, Chosen{"L25", "24", "42"}};
+  const Workload network = load_workload(context.library, kNetwork);
+  for (const Chosen& chosen : kChosen) {
+    const Accelerator built = load_accelerator(context.library, "flexref",
+                                               {{"rows", chosen.rows},
+                                                {"cols", chosen.cols},
+                                                {kBandwidthKeys[0], kPaperHalf},
+                                                {kBandwidthKeys[1], kPaperHalf}});
+    const auto entry =
+        std::ranges::find_if(network.layers, [&](const auto& one) { return one.layer.name == chosen.layer; });
+    const SearchResult best =
+        solve(context, choose_flexibility(context.library, "FullFlex-1110", built),
+              {.layer = entry->layer, .factorization = Factorization::kRubyS, .objective = Objective::kRuntime});
+    if (!best.certified) throw StudyError(fmt::format("{} on a chosen shape is not proven", chosen.layer));
+    result.found(fmt::format("FullFlex-1111 {} runtime with the chosen {}x{}", chosen.layer, chosen.rows, chosen.cols),
+                 best.value / costs.runtime(kShapes[0].flexibility, chosen.layer));
+  }
+}
+
+/// Section 6.5: networks whose channels are mostly multiples of 64 need no more than blocks.
+void shapes_of_another_network(const StudyContext& context, const std::string& workload, const std::string& name,
+                               StudyResult& result) {
+  const SweepData data = run_study_sweep(
+      context, "study_shape",
+      [&](Sweep& sweep) {
+        keep_values(sweep, kBandwidthKeys[0], {kPaperHalf});
+        sweep.workloads = {load_workload(context.library, workload)};
+      },
+      "study_shape_" + name);
+  for (std::size_t row = 0; row < data.designs.size(); ++row)
+    if (data.designs.number(row, "certified") != 1) throw StudyError(name + ": a runtime is not proven");
+  const auto found = [&](const char* design, const char* flexibility) {
+    const auto runtime = [&](const char* one) { return data.designs.number({{"flexibility", one}}, "runtime_cycles"); };
+    result.found(fmt::format("{} speedup of FullFlex-0001 over {}", name, design),
+                 runtime(flexibility) / runtime("FullFlex-1101"));
+  };
+  found("InFlex", "FullFlex-1100");
+  found("PartFlex-A", "study_shape_a");
+  found("PartFlex-B", "study_shape_b");
+}
+
 void shapes(const StudyContext& context, StudyResult& result) {
   const IsolationCosts costs(context, "study_shape", [&](Sweep& sweep) {
     if (context.quick) keep_layers(sweep, {kShapeLayers.begin(), kShapeLayers.end()});
@@ -134,7 +216,10 @@ void shapes(const StudyContext& context, StudyResult& result) {
     result.found("model speedup of FullFlex-0001 over InFlex", speedup("FullFlex-1100"));
     result.found("model speedup of FullFlex-0001 over PartFlex-A", speedup("study_shape_a"));
     result.found("model speedup of FullFlex-0001 over PartFlex-B", speedup("study_shape_b"));
+    shapes_of_another_network(context, "flexpaper_resnet50", "ResNet50", result);
+    shapes_of_another_network(context, "flexpaper_vgg16", "VGG16", result);
   }
+  chosen_shapes_of_all(context, costs, result);
   result.charts.push_back(runtime_bars("fig11_shapes", "Array shape alone", std::move(table)));
 }
 

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "core/arithmetic.h"
+#include "costmodel/report.h"
 #include "dse/studies/all_studies.h"
 #include "dse/studies/best_of_searches.h"
 #include "dse/studies/study_sweep.h"
@@ -252,6 +253,21 @@ StudyResult run_ruby_alexnet2_study(const StudyContext& context) {
   result.found("Ruby-S energy saved beside strip mining (%)",
                100 * (1 - ruby.totals.energy_pj / hand.totals.energy_pj));
   result.found("Ruby-S EDP over PFM", ruby.value / perfect.value);
+  // Of the energy that Ruby-S saves beside the hand mapping, the part at the global buffer; and its accesses.
+  const CostReport by_ruby = price(layer, eyeriss, *ruby.mapping), by_hand = price(layer, eyeriss, *hand.mapping);
+  const auto buffer = std::ranges::find(by_hand.levels, "GLB", &LevelCost::name) - by_hand.levels.begin();
+  const auto accesses = [&](const CostReport& report) {
+    double sum = 0;
+    for (const TensorCost& one : report.levels[static_cast<std::size_t>(buffer)].tensors)
+      sum += one.words_read + one.words_written;
+    return sum;
+  };
+  const auto energy = [&](const CostReport& report) {
+    return report.levels[static_cast<std::size_t>(buffer)].energy_pj;
+  };
+  result.found("accesses to the global buffer, Ruby-S over strip mining", accesses(by_ruby) / accesses(by_hand));
+  result.found("share of the energy saved beside strip mining that the global buffer saves (%)",
+               100 * (energy(by_hand) - energy(by_ruby)) / (by_hand.totals.energy_pj - by_ruby.totals.energy_pj));
   result.found("all optima proven", perfect.certified && ruby.certified && hand.certified ? 1 : 0);
   Chart chart{"fig09_alexnet2", "AlexNet layer 2, Eyeriss-like 14x12", {}, table};
   chart.spec = {{"mark", "bar"},

@@ -165,6 +165,7 @@ class LocalSearch {
       // 1. The best allocation within two hops.
       begin();
       explore(0, std::min(hops, kFreeHops), -1);
+      now_.counts().reached.push_back(static_cast<double>(reached_.size()));
       improved = accept();
       if (improved || hops <= kFreeHops || deadline_.over()) continue;
       // 2. None is better: go on from the best ones reached. Then another use of the array with the present tiles. Then
@@ -252,6 +253,7 @@ class LocalSearch {
     if (best == reached_.end() || !(best->value < base_ * kClearlyLess)) return false;
     for (int i = 0; i < best->moves; ++i) now_.apply(best->path[static_cast<std::size_t>(i)]);
     base_ = best->value;
+    ++now_.counts().steps;
     if (options_.on_progress) options_.on_progress({now_.best_value(), 0, now_.evaluations(), deadline_.seconds()});
     return true;
   }
@@ -276,6 +278,7 @@ class LocalSearch {
 
   /// The beam: downhill from some of the best allocations reached, until one ends below the present.
   bool widen(const std::vector<Reached>& front, std::size_t first, std::size_t last, bool swaps) {
+    ++now_.counts().beams;
     const Allocation::Saved home = now_.save();
     for (std::size_t k = first; k < std::min(last, front.size()); ++k) {
       if (deadline_.look() || spent()) break;

@@ -20,6 +20,9 @@ struct LocalCounts {
   std::uint64_t allocations = 0;  ///< priced: the paper's visited mappings
   std::uint64_t memories = 0;     ///< of all of them together
   std::uint64_t orders = 0;       ///< left to compare at these memories
+  std::uint64_t steps = 0;        ///< searches that found a better allocation and went there
+  std::uint64_t beams = 0;        ///< times that the search went on from many allocations
+  std::vector<double> reached;    ///< legal allocations within two hops, search by search
 };
 
 /// A memory, or one side of a fanout.
@@ -75,6 +78,7 @@ class Allocation {
 
   std::uint64_t evaluations() const { return evaluations_; }
   const LocalCounts& counts() const { return counts_; }
+  LocalCounts& counts() { return counts_; }
   bool found() const { return found_; }
   const Mapping& best() const { return best_; }
   double best_value() const { return best_value_; }  ///< of the task's objective

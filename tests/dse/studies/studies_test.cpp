@@ -126,6 +126,7 @@ TEST(Comparison, Verdicts) {
   EXPECT_EQ(verdict("<", "1", 1), "not reproduced");
   EXPECT_EQ(verdict("<=", "1", 1), "holds");
   EXPECT_EQ(verdict(">", "1", 1.01), "holds");
+  EXPECT_EQ(verdict(">", "1", 1 + 1e-12), "not reproduced");
 }
 
 class StudyTest : public ::testing::TestWithParam<std::string> {};
