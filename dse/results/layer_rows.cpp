@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dse/results/layer_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,9 +51,10 @@ class InnerList {
 };
 
 struct InnerLoops {
+  std::string_view name;
   InnerList list{kInnerItem};
-  Texts dim;
-  Integers bound;
+  Texts dim{};
+  Integers bound{};
 
   void add(const Layer& layer, int of, Count size) {
     list.item();
@@ -60,8 +63,8 @@ struct InnerLoops {
   }
   void write(LeafFile& file) const {
     file.set_levels(list.levels);
-    file.texts(dim.all());
-    file.integers(bound.all());
+    file.texts(fmt::format("mapping.{}.dim", name), dim.all());
+    file.integers(fmt::format("mapping.{}.bound", name), bound.all());
   }
 };
 
@@ -101,21 +104,28 @@ class MappingLeaves {
 
   void write(LeafFile& file) const {
     file.set_levels(levels_);
-    file.texts(level_.all());
+    file.texts("mapping.level", level_.all());
     temporal_.write(file);
     rows_.write(file);
     cols_.write(file);
     file.set_levels(keeps_.levels);
-    file.texts(kept_.all());
+    file.texts("mapping.keeps", kept_.all());
     padded_.write(file);
   }
 
  private:
   Levels levels_;
   Texts level_, kept_;
-  InnerLoops temporal_, rows_, cols_, padded_;
+  InnerLoops temporal_{"temporal"}, rows_{"rows"}, cols_{"cols"}, padded_{"padded"};
   InnerList keeps_{kInnerText};
 };
+
+/// Several leaves whose names begin alike.
+template <std::size_t N>
+void write_reals(LeafFile& file, std::string_view begin, const std::array<std::string_view, N>& names,
+                 const std::array<Reals, N>& values) {
+  for (std::size_t k = 0; k < N; ++k) file.reals(fmt::format("{}{}", begin, names[k]), values[k].all());
+}
 
 /// What is not finite is null.
 double finite(double value) { return std::isfinite(value) ? value : kNull; }
@@ -158,11 +168,15 @@ class MemoryLeaves {
 
   void write(LeafFile& file) const {
     file.set_levels(levels_);
-    file.texts(level_.all());
-    for (const Reals& numbers : of_memories_) file.reals(numbers.all());
+    file.texts("memories.level", level_.all());
+    write_reals(file, "memories.",
+                {"instances", "capacity_words", "used_words", "read_cycles", "write_cycles", "bus_cycles", "leakage_pj",
+                 "gb_per_s"},
+                of_memories_);
     file.set_levels(traffic_.levels);
-    file.texts(tensor_.all());
-    for (const Reals& numbers : of_tensors_) file.reals(numbers.all());
+    file.texts("memories.tensors.tensor", tensor_.all());
+    write_reals(file, "memories.tensors.", {"reads", "fills", "updates", "words_read", "words_written", "energy_pj"},
+                of_tensors_);
   }
 
  private:
@@ -251,23 +265,23 @@ class AnswerLeaves {
   /// From `status` to `mapping`.
   void write(LeafFile& file, const Levels& each) const {
     file.set_levels(each);
-    file.texts(status_.all());
-    file.optional_texts(reason_.all());
-    for (const Reals& numbers : cost_) file.reals(numbers.all());
-    for (const Reals& numbers : times_) file.reals(numbers.all());
-    file.optional_texts(bound_by_.all());
+    file.texts("status", status_.all());
+    file.optional_texts("reason", reason_.all());
+    write_reals(file, "", {"energy_pj", "runtime_cycles", "compute_cycles", "edp_pj_cycles", "utilization"}, cost_);
+    write_reals(file, "", {"latency_s", "energy_mj", "power_w", "tops", "tops_per_w"}, times_);
+    file.optional_texts("bound_by", bound_by_.all());
     file.set_levels(energies_.levels);
-    file.texts(energies_.level.all());
-    file.reals(energies_.energy_pj.all());
+    file.texts("energy_by_level.level", energies_.level.all());
+    file.reals("energy_by_level.energy_pj", energies_.energy_pj.all());
     memories_.write(file);
     Levels inside = each;  // the certificate is there, and what is in it
     inside.there.assign(each.there.all().size(), 2);
     file.set_levels(inside);
-    for (const Reals& numbers : proof_) file.reals(numbers.all());
-    file.truths(certified_.all());
-    file.optional_texts(covered_.all());
-    file.integers(evaluations_.all());
-    file.optional_texts(ended_by_.all());
+    write_reals(file, "certificate.", {"value", "lower_bound", "gap"}, proof_);
+    file.truths("certificate.certified", certified_.all());
+    file.optional_texts("certificate.mappings_covered", covered_.all());
+    file.integers("certificate.evaluations", evaluations_.all());
+    file.optional_texts("certificate.ended_by", ended_by_.all());
     mapping_.write(file);
   }
 
@@ -293,19 +307,21 @@ class RowLeaves {
   }
   const Levels& each() const { return each_; }
 
-  void integers(auto get) { file_.integers(gathered<std::int64_t>(get)); }
-  void reals(auto get) { file_.reals(gathered<double>(get)); }
-  void texts(auto get) { file_.texts(gathered<std::string_view>(get)); }
-  void optional_texts(auto get) { file_.optional_texts(gathered<std::string_view>(get)); }
+  void integers(std::string_view leaf, auto get) { file_.integers(leaf, gathered<std::int64_t>(get)); }
+  void reals(std::string_view leaf, auto get) { file_.reals(leaf, gathered<double>(get)); }
+  void texts(std::string_view leaf, auto get) { file_.texts(leaf, gathered<std::string_view>(get)); }
+  void optional_texts(std::string_view leaf, auto get) { file_.optional_texts(leaf, gathered<std::string_view>(get)); }
 
-  void axis(AxisColumn::Kind kind, std::size_t i) {
+  void axis(const AxisColumn& axis, std::size_t i) {
     const auto value = [i](const LayerRow& row) -> const AxisValue& { return row.design->axes[i]; };
-    switch (kind) {
+    const std::string& leaf = axis.column;
+    switch (axis.kind) {
       case AxisColumn::Kind::kInteger:
-        return integers([&](const LayerRow& row) { return std::get<std::int64_t>(value(row)); });
-      case AxisColumn::Kind::kReal: return reals([&](const LayerRow& row) { return std::get<double>(value(row)); });
+        return integers(leaf, [&](const LayerRow& row) { return std::get<std::int64_t>(value(row)); });
+      case AxisColumn::Kind::kReal:
+        return reals(leaf, [&](const LayerRow& row) { return std::get<double>(value(row)); });
       case AxisColumn::Kind::kText:
-        return texts([&](const LayerRow& row) { return std::string_view(std::get<std::string>(value(row))); });
+        return texts(leaf, [&](const LayerRow& row) { return std::string_view(std::get<std::string>(value(row))); });
     }
   }
 
@@ -323,8 +339,8 @@ class RowLeaves {
       }
     }
     file_.set_levels(levels);
-    file_.texts(name.all());
-    file_.integers(size.all());
+    file_.texts("dims.dim", name.all());
+    file_.integers("dims.bound", size.all());
     file_.set_levels(each_);
   }
 
@@ -367,26 +383,26 @@ std::string LayerRows::parquet(const Provenance& provenance) const {
   LeafFile file(*layers_schema(provenance));
   layer_leaves::RowLeaves all(file, rows);
   using Text = std::string_view;
-  all.integers([](const LayerRow& row) { return row.design->design_id; });
-  for (std::size_t i = 0; i < provenance.axes.size(); ++i) all.axis(provenance.axes[i].kind, i);
-  all.texts([](const LayerRow& row) { return Text(row.design->flexibility); });
-  all.optional_texts([](const LayerRow& row) { return Text(row.design->class_bits); });
-  all.texts([](const LayerRow& row) { return Text(row.design->factorization); });
-  all.texts([](const LayerRow& row) { return Text(row.design->objective); });
-  all.texts([](const LayerRow& row) { return Text(row.design->mapper); });
-  all.texts([](const LayerRow& row) { return Text(row.workload); });
-  all.integers([](const LayerRow& row) { return row.layer_index; });
-  all.texts([](const LayerRow& row) { return Text(row.layer->name); });
+  all.integers("design_id", [](const LayerRow& row) { return row.design->design_id; });
+  for (std::size_t i = 0; i < provenance.axes.size(); ++i) all.axis(provenance.axes[i], i);
+  all.texts("flexibility", [](const LayerRow& row) { return Text(row.design->flexibility); });
+  all.optional_texts("class", [](const LayerRow& row) { return Text(row.design->class_bits); });
+  all.texts("factorization", [](const LayerRow& row) { return Text(row.design->factorization); });
+  all.texts("objective", [](const LayerRow& row) { return Text(row.design->objective); });
+  all.texts("mapper", [](const LayerRow& row) { return Text(row.design->mapper); });
+  all.texts("workload", [](const LayerRow& row) { return Text(row.workload); });
+  all.integers("layer_index", [](const LayerRow& row) { return row.layer_index; });
+  all.texts("layer", [](const LayerRow& row) { return Text(row.layer->name); });
   all.dims();
-  all.integers([](const LayerRow& row) { return row.count; });
-  all.integers([](const LayerRow& row) { return row.layer->macs(); });
+  all.integers("count", [](const LayerRow& row) { return row.count; });
+  all.integers("macs", [](const LayerRow& row) { return row.layer->macs(); });
   leaves.answers.write(file, all.each());
   std::vector<std::string> keys;
   keys.reserve(rows.size());
   for (const LayerRow& row : rows) keys.push_back(row.key.text());
   file.set_levels(all.each());
-  all.texts([&](const LayerRow& row) { return Text(keys[static_cast<std::size_t>(&row - rows.data())]); });
-  all.optional_texts([](const LayerRow& row) { return Text(row.on_chip); });
+  all.texts("task_key", [&](const LayerRow& row) { return Text(keys[static_cast<std::size_t>(&row - rows.data())]); });
+  all.optional_texts("on_chip", [](const LayerRow& row) { return Text(row.on_chip); });
   return file.finish();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Parquet file written leaf by leaf, straight from numbers and texts: for a table of many rows and nested columns,
-// where arrays of Arrow in between, and finding and packing the levels of every leaf by itself, took most of the time.
-// All rows are one group, and a leaf is one page.
+// A Parquet file written leaf by leaf, straight from numbers and texts, by the library's own column writers: for a
+// table of many rows and nested columns, where arrays of Arrow in between took most of the time. All rows are one
+// group.
 #pragma once
 
 #include <arrow/type.h>
@@ -45,22 +45,23 @@ struct Levels {
 
 class LeafFile {
  public:
-  /// All fields of the schema can be null. Leaves follow in its order.
+  /// All fields of the schema can be null. Leaves follow in its order, each by its name: that of the column, and inside
+  /// it of the fields on the way ("memories.tensors.reads"). Another one is an error of the program.
   explicit LeafFile(const arrow::Schema& schema);
   ~LeafFile();
   LeafFile(const LeafFile&) = delete;
   LeafFile& operator=(const LeafFile&) = delete;
 
   /// Where the values of the leaves that follow stand, which are leaves of one list. Not copied.
-  void set_levels(const Levels& levels);
+  void set_levels(const Levels& levels) { levels_ = &levels; }
 
   /// A value for every entry whose path is there; what is not a number is null.
-  void reals(std::span<const double> values);
-  void integers(std::span<const std::int64_t> values);
-  void truths(std::span<const std::uint8_t> values);  ///< 0 or 1
-  void texts(std::span<const std::string_view> values);
+  void reals(std::string_view leaf, std::span<const double> values);
+  void integers(std::string_view leaf, std::span<const std::int64_t> values);
+  void truths(std::string_view leaf, std::span<const std::uint8_t> values);  ///< 0 or 1
+  void texts(std::string_view leaf, std::span<const std::string_view> values);
   /// Empty texts are null.
-  void optional_texts(std::span<const std::string_view> values);
+  void optional_texts(std::string_view leaf, std::span<const std::string_view> values);
 
   /// The whole file, once every leaf is written.
   std::string finish();
@@ -68,6 +69,7 @@ class LeafFile {
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
+  const Levels* levels_ = nullptr;
 };
 
 }  // namespace pliant

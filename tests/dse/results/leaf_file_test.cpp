@@ -61,12 +61,12 @@ std::string file_of(const std::vector<Row>& rows) {
     }
   }
   file.set_levels(each);
-  file.integers(numbers);
-  file.optional_texts(texts);
-  file.reals(reals);
+  file.integers("number", numbers);
+  file.optional_texts("text", texts);
+  file.reals("real", reals);
   file.set_levels(inside);
-  file.texts(dims);
-  file.integers(bounds);
+  file.texts("loops.dim", dims);
+  file.integers("loops.bound", bounds);
   return file.finish();
 }
 
