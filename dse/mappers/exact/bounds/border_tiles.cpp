@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One border with all functionals together: every tile of one memory with a capacity, and what it means for the
-// transfers across its border and inside it.
-//
-// Every mapping has one tile there. Large ones save deliveries across the border. But what does not fit into a memory
-// further in is moved there by a loop inside the border, so it comes again for every round outside it. For each tile
-// all functionals are known at least, so the objective is, and the least over the tiles holds for the choice.
+#include "dse/mappers/exact/bounds/border_tiles.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 
 #include "costmodel/bits.h"
-#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/task/ledger.h"
 
 namespace pliant::exact {
@@ -23,18 +18,20 @@ constexpr int kMostBorderTiles = 4000;
 
 constexpr std::size_t kMostFunctionals = 24, kMostTransfers = 16;
 
-}  // namespace
-
-class UnrollingBounds::BorderTiles {
+class BorderTiles {
  public:
+  using Chosen = UnrollingBounds::Chosen;
+
   BorderTiles(const UnrollingBounds& bounds, const Chosen& chosen, int k, double cycles)
       : b_(bounds),
-        p_(bounds.p_),
+        resolved_(bounds.resolved()),
+        p_(resolved_.problem),
         chosen_(chosen),
+        kept_(bounds.choice_bounds().kept(chosen)),
         tiling_(bounds.tiling()),
         cycles_(cycles),
         k_(k),
-        level_(bounds.resolved_.memories[static_cast<std::size_t>(k)]) {}
+        level_(resolved_.memories[static_cast<std::size_t>(k)]) {}
 
   /// Is there anything that two tensors share at the border?
   bool find();
@@ -47,10 +44,9 @@ class UnrollingBounds::BorderTiles {
     int tensor, child;
     bool crosses;    // the border; the others are inside it
     bool overflows;  // comes again where its memory cannot hold all that a unit works on
-    TensorSet beside;
     DimSet dims;
     int together;  // memory whose units are served together
-    Copies copies;
+    UnrollingBounds::Copies copies;
     std::array<Costs::Delivery, kMostFunctionals> delivery;
   };
 
@@ -60,23 +56,25 @@ class UnrollingBounds::BorderTiles {
   void grow(int at);
   double value(int open, bool overflows);
   void repeat(const Repeated& transfer, DimSet whole, DimSet dims, std::array<double, kMostFunctionals>& more) const;
-  const Growth* largest(int d) { return b_.largest_growth(k_, d, holds_, tile_); }
+  const Growth* largest(int d) { return tiling_.largest_growth(k_, d, holds_, tile_); }
   bool overflows_inside(const Repeated& transfer) const;
-  const std::vector<Growth>& growths(int d) const { return (*tiling_.growths[d])[static_cast<std::size_t>(k_)]; }
+  const std::vector<Growth>& growths(int d) const { return tiling_.growths_at(k_, d); }
 
   const UnrollingBounds& b_;
+  const ResolvedTask& resolved_;
   const Problem& p_;
   const Chosen& chosen_;
+  const std::array<TensorSet, kMaxLevels> kept_;
   const Tiling& tiling_;
   double cycles_;
   int k_, level_;  // the memory, counted from the innermost outwards, and where it stands
   std::size_t functionals_ = 0;
-  Held holds_;
+  Tiling::Held holds_{};
   TensorSet crossing_ = 0;
   DimSet grows_ = 0, used_ = 0;
   std::array<Repeated, kMostTransfers> transfers_;
   int count_ = 0;
-  FirstSets sets_{};
+  Tiling::FirstSets sets_{};
   int set_count_ = 0;
   std::array<double, kMostFunctionals> once_{}, begun_{};
   TensorSet first_ = 0;              // moved by the first loop outside
@@ -88,10 +86,10 @@ class UnrollingBounds::BorderTiles {
   double best_ = 0;
 };
 
-bool UnrollingBounds::BorderTiles::find() {
-  functionals_ = b_.all_.functionals();
-  for (int i = 0; i <= k_; ++i) grows_ |= b_.resolved_.may_loop[static_cast<std::size_t>(i)];
-  holds_ = b_.held_outside(k_, chosen_);
+bool BorderTiles::find() {
+  functionals_ = b_.functionals();
+  for (int i = 0; i <= k_; ++i) grows_ |= resolved_.may_loop[static_cast<std::size_t>(i)];
+  holds_ = tiling_.held_outside(k_, kept_);
   once_[0] = p_.macs * p_.mac_pj;
   for (int x = 0; x < p_.tensors; ++x) {
     if (chosen_[x]->staying != 0) return false;
@@ -105,12 +103,12 @@ bool UnrollingBounds::BorderTiles::find() {
   for (int x = 0; x < p_.tensors; ++x)
     if (contains(crossing_, x)) used_ |= p_.coupled[x];
   if (std::popcount(crossing_) < 2) return false;
-  set_count_ = b_.first_sets(k_, crossing_, used_, sets_);
+  set_count_ = tiling_.first_sets(k_, crossing_, used_, sets_);
   return set_count_ > 0;
 }
 
-bool UnrollingBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
-  const bool crosses = pair.parent < level_, remembered = contains(b_.resolved_.remembered, tensor);
+bool BorderTiles::add(int tensor, const KeeperPair& pair) {
+  const bool crosses = pair.parent < level_, remembered = contains(resolved_.remembered, tensor);
   if (crosses) crossing_ |= only(tensor);
   if (!crosses && remembered) return true;
   if (count_ == static_cast<int>(kMostTransfers)) return false;
@@ -120,8 +118,6 @@ bool UnrollingBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
   transfer.child = pair.child;
   transfer.crosses = crosses;
   transfer.overflows = pair.child > level_ && !remembered && p_.capacity[pair.child] < kInfinity;
-  transfer.beside = 0;
-  for (int y = 0; y < p_.tensors; ++y) transfer.beside |= TensorSet{chosen_[y]->levels >> pair.child & 1U} << y;
   transfer.dims = ((only(p_.dims)) - 1) & ~p_.coupled[tensor];
   transfer.together = b_.served_together(pair);
   transfer.copies = b_.copies(*chosen_[tensor], number);
@@ -129,24 +125,24 @@ bool UnrollingBounds::BorderTiles::add(int tensor, const KeeperPair& pair) {
   return true;
 }
 
-double UnrollingBounds::BorderTiles::least(double limit) {
+double BorderTiles::least(double limit) {
   best_ = limit;
   for (int i = 0; i < set_count_ && looked_ <= kMostBorderTiles; ++i) {
     move_first(sets_[i]);
     grow(0);
   }
-  b_.all_.looked_ += 2 * static_cast<std::uint64_t>(looked_);
+  b_.choice_bounds().count_looked(2 * static_cast<std::uint64_t>(looked_));
   return looked_ > kMostBorderTiles ? 0 : best_;
 }
 
-void UnrollingBounds::BorderTiles::list_dims(const Repeated& transfer, DimSet rounds) {
+void BorderTiles::list_dims(const Repeated& transfer, DimSet rounds) {
   for (const int d : members(transfer.dims & rounds & grows_)) {
     if (tiling_.temporal[d] > 1 && std::find(dim_.begin(), dim_.begin() + dims_, d) == dim_.begin() + dims_)
       dim_[dims_++] = d;
   }
 }
 
-void UnrollingBounds::BorderTiles::move_first(TensorSet set) {
+void BorderTiles::move_first(TensorSet set) {
   first_ = set;
   dims_ = 0;
   may_overflow_ = false;
@@ -162,7 +158,7 @@ void UnrollingBounds::BorderTiles::move_first(TensorSet set) {
   }
 }
 
-void UnrollingBounds::BorderTiles::grow(int at) {
+void BorderTiles::grow(int at) {
   if (++looked_ > kMostBorderTiles) return;
   if (at == dims_) {
     best_ = std::min(best_, value(dims_, may_overflow_));
@@ -188,8 +184,8 @@ void UnrollingBounds::BorderTiles::grow(int at) {
 }
 
 /// Deliveries beyond the first, in every round over these dims; some are taken to be whole.
-void UnrollingBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
-                                          std::array<double, kMostFunctionals>& more) const {
+void BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
+                         std::array<double, kMostFunctionals>& more) const {
   double rounds = 1, units = 1, asked = 1;
   for (const int d : members(transfer.dims & dims)) {
     const bool open = contains(whole, d);
@@ -209,17 +205,17 @@ void UnrollingBounds::BorderTiles::repeat(const Repeated& transfer, DimSet whole
 }
 
 /// Is what a unit works on while the tile stays more than its memory holds of this tensor, beside the least of others?
-bool UnrollingBounds::BorderTiles::overflows_inside(const Repeated& transfer) const {
+bool BorderTiles::overflows_inside(const Repeated& transfer) const {
   std::array<double, kMaxDims> tile = tiling_.inside[transfer.child];
   for (int i = 0; i < dims_; ++i)
     if (const int d = dim_[i]; grown_[d] != nullptr) tile[d] = std::min(tile[d] * grown_[d]->factor, p_.size[d]);
-  return sure<"L4.8">(b_.resolved_.rules.memory(transfer.child).overflows(transfer.beside, [&](int x) {
-    return x == transfer.tensor ? b_.all_.words(x, tile) : tiling_.held[x][transfer.child];
+  return sure<"L4.8">(resolved_.rules.memory(transfer.child).overflows(kept_[transfer.child], [&](int x) {
+    return x == transfer.tensor ? tiling_.words(x, tile) : tiling_.held[x][transfer.child];
   }));
 }
 
 /// At least, dims from `open` on taken to be whole; with what comes again as it overflows inside, or without.
-double UnrollingBounds::BorderTiles::value(int open, bool overflows) {
+double BorderTiles::value(int open, bool overflows) {
   DimSet whole = 0;
   for (int i = open; i < dims_; ++i) whole |= only(dim_[i]);
   std::array<double, kMostFunctionals> more{};
@@ -247,10 +243,14 @@ double UnrollingBounds::BorderTiles::value(int open, bool overflows) {
   return b_.value(once_[0] + std::max(0.0, more[0] - begun_[0]), cycles);
 }
 
-double UnrollingBounds::least_of_border_tiles(const Chosen& chosen, int k, double cycles, double limit) const {
-  if (all_.functionals() > kMostFunctionals || resolved_.walks) return 0;
-  if (p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) return 0;
-  BorderTiles tiles(*this, chosen, k, cycles);
+}  // namespace
+
+double least_of_border_tiles(const UnrollingBounds& bounds, const UnrollingBounds::Chosen& chosen, int k, double cycles,
+                             double limit) {
+  const ResolvedTask& resolved = bounds.resolved();
+  if (bounds.functionals() > kMostFunctionals || resolved.walks) return 0;
+  if (resolved.problem.capacity[resolved.memories[static_cast<std::size_t>(k)]] == kInfinity) return 0;
+  BorderTiles tiles(bounds, chosen, k, cycles);
   return tiles.find() ? at_least<"L4.7">(tiles.least(limit), 0) : 0;
 }
 

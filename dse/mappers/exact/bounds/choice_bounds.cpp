@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
+#include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/task/ledger.h"
 #include "dse/mappers/exact/words/windows.h"
 
@@ -17,12 +19,16 @@ namespace {
 /// Costs are remembered on accelerators of at most so many fanouts, for at most so many sorts of unrollings.
 constexpr int kMostKnownFanouts = 4;
 
+/// Costs are remembered for at most so many sorts of unrollings.
+constexpr std::size_t kMostKnown = 1024;
+
 /// Keep choices are listed one by one where there are at most so many.
 constexpr std::size_t kMostListed = 512;
 
 }  // namespace
 
-ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved) : resolved_(resolved), p_(resolved.problem) {
+ChoiceBounds::ChoiceBounds(const ResolvedTask& resolved)
+    : resolved_(resolved), p_(resolved.problem), growths_(resolved) {
   floor_ = p_.macs * p_.mac_pj;
   patterns_.resize(static_cast<std::size_t>(p_.tensors));
   for (int x = 0; x < p_.tensors; ++x) {
@@ -72,7 +78,7 @@ void ChoiceBounds::list_fitting() {
   std::array<double, kMaxDims> smallest;
   smallest.fill(1);
   for (const int l : resolved_.memories) {
-    for (int x = 0; x < p_.tensors; ++x) smallest_[x][l] = at_least<"L3.9">(words(x, smallest), 0);
+    for (int x = 0; x < p_.tensors; ++x) smallest_[x][l] = at_least<"L3.9">(words_of_tile(p_, x, smallest), 0);
     const MemoryRules& memory = resolved_.rules.memory(l);
     all_may_fit_ &= !memory.overflows(memory.may_keep, [&](int x) { return smallest_[x][l]; });
   }
@@ -173,24 +179,135 @@ double ChoiceBounds::most_steps(const std::function<bool(double)>& hopeless) con
   return high;
 }
 
-double ChoiceBounds::words(int x, const std::array<double, kMaxDims>& tile) const {
-  double product = 1;
-  for (const int d : members(p_.simple[x])) product *= tile[d];
-  for (const Problem::AffineRank& rank : p_.affine[x]) product *= extent(p_, rank, tile, false);
-  return product;
+std::array<TensorSet, kMaxLevels> ChoiceBounds::kept(const Chosen& chosen) const {
+  std::array<TensorSet, kMaxLevels> kept{};
+  for (const int l : resolved_.memories)
+    for (int x = 0; x < p_.tensors; ++x) kept[l] |= TensorSet{chosen[x]->levels >> l & 1U} << x;
+  return kept;
 }
 
 bool ChoiceBounds::fits(const Chosen& chosen, const HeldWords& held) const {
-  for (const int l : resolved_.memories) {
-    TensorSet kept = 0;
-    for (int x = 0; x < p_.tensors; ++x) kept |= TensorSet{chosen[x]->levels >> l & 1U} << x;
-    if (resolved_.rules.memory(l).overflows(kept, [&](int x) { return held[x][l]; })) return false;
-  }
-  return true;
+  const std::array<TensorSet, kMaxLevels> kept = this->kept(chosen);
+  return std::ranges::none_of(resolved_.memories, [&](int l) {
+    return resolved_.rules.memory(l).overflows(kept[l], [&](int x) { return held[x][l]; });
+  });
 }
 
 double ChoiceBounds::with_steps(const SharedBound& least, double steps) const {
   return value(least.energy, std::max(steps, least.port_cycles), steps);
+}
+
+std::size_t ChoiceBounds::HashOfUnits::operator()(const Units& units) const {
+  std::size_t hash = 0;
+  for (const Count count : units) {
+    if (count == 0) break;  // no fanout any more
+    hash = hash * 1'000'003 + static_cast<std::size_t>(count);
+  }
+  return hash;
+}
+
+/// With perfect factors the copies of a tensor without windows are the units along dims that it does not use, whichever
+/// dims these are, and its words do not depend on which of its own dims are spread, nor over how many units. So
+/// unrollings with as many units along the dims that it does not use, at every fanout, cost the same energy. Ports have
+/// a share of their load at each unit, and a systolic array counts steps, which are MACs over all units: there the
+/// other units must be as many, too. (Operands that stay at the compute units tell their dims apart, and so do outputs
+/// that finish at some units only.)
+ChoiceBounds::Known& ChoiceBounds::known_by_units(int x, const Spatial& spatial) {
+  if (known_by_units_[x]) {
+    Units units{};
+    std::size_t i = 0;
+    const DimSet all = (only(p_.dims)) - 1, coupled = p_.coupled[x];
+    for (const int l : members(p_.fanouts)) {
+      const std::array<Count, kMaxDims>& factor = spatial.factor[l];
+      const auto along = [&](DimSet dims) {
+        Count product = 1;
+        for (; dims != 0; dims &= dims - 1) product *= factor[std::countr_zero(dims)];
+        return product;
+      };
+      units[i++] = along(all & ~coupled);
+      if (!p_.ports.empty()) units[i++] = along(coupled);
+    }
+    const auto found = known_[x].find(units);
+    if (found != known_[x].end()) return found->second;
+    if (known_[x].size() < kMostKnown) return known_[x][units];
+  }
+  own_[x].energy = own_[x].ports = false;
+  return own_[x];
+}
+
+ChoiceBounds::Looked ChoiceBounds::look_at(const Spatial& spatial, double limit) {
+  std::optional<Costs> made;
+  const auto costs = [&]() -> const Costs& { return made ? *made : made.emplace(resolved_, spatial); };
+  std::array<Known*, kMaxTensors> known{};
+  const double steps = least_steps(resolved_.task, p_, spatial);
+  // Energies add up by tensor: what is known of the first, and the floors of the others.
+  double energy = floor_;
+  for (int x = 0; x < p_.tensors; ++x) {
+    known[x] = &known_by_units(x, spatial);
+    const bool fresh = !known[x]->energy;
+    if (fresh) {
+      known[x]->costs.resize(costs_of_[x]);
+      known[x]->least = kInfinity;
+      for (const Pattern& pattern : patterns_[x]) {
+        charge(costs(), pattern, 0, known[x]->costs.data());
+        known[x]->least = std::min(known[x]->least, known[x]->costs[pattern.costs]);
+      }
+      known[x]->energy = true;
+    }
+    energy += known[x]->least - floor_of_[x];
+    if (!fresh && x + 1 < p_.tensors) continue;
+    const double least = value(energy, steps, steps);
+    if (least >= limit) return {least, nullptr};
+  }
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (p_.ports.empty() || known[x]->ports) continue;
+    for (const Pattern& pattern : patterns_[x])
+      for (std::size_t f = 1; f < functionals(); ++f) charge(costs(), pattern, f, known[x]->costs.data());
+    known[x]->ports = true;
+  }
+  auto bounds = std::make_shared<UnrollingBounds>(*this, spatial, steps);
+  for (int x = 0; x < p_.tensors; ++x) {
+    if (known[x] == &own_[x]) bounds->own_costs_[x] = std::move(own_[x].costs);
+    bounds->costs_[x] = known[x] == &own_[x] ? bounds->own_costs_[x].data() : known[x]->costs.data();
+  }
+  const double least = bounds->least();
+  if (least >= limit) return {least, nullptr};
+  return {least, std::move(bounds)};
+}
+
+double ChoiceBounds::least_energy_of(int x, const Spatial& spatial) {
+  const Costs costs(resolved_, spatial);
+  scratch_.resize(costs_of_[x]);
+  double least = kInfinity;
+  for (const Pattern& pattern : patterns_[x]) {
+    charge(costs, pattern, 0, scratch_.data());
+    least = std::min(least, scratch_[pattern.costs]);
+  }
+  return least;
+}
+
+void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f, double* known) {
+  double total = f == 0 ? costs.energy(pattern.pairs, weights_.data())
+                        : costs.port(p_.ports[f - 1], pattern.pairs, weights_.data());
+  double all_begun = 0;
+  double* const deliveries = known + delivery_at(pattern, 0, f);
+  for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
+    const KeeperPair& pair = pattern.pairs[j];
+    const double least = costs.least(pair, weights_[j]), begun = costs.begun(pair, weights_[j]);
+    total += least + begun;
+    all_begun += begun;
+    const bool alike = resolved_.perfect && pair.child == p_.levels;
+    const Costs::Delivery once = alike ? Costs::Delivery{least, 0, 0} : costs.delivery(pair, weights_[j]);
+    deliveries[3 * j] = once.round;
+    deliveries[3 * j + 1] = once.asked;
+    deliveries[3 * j + 2] = once.unit;
+    if (f > 0) continue;
+    double* const copies = known + delivery_at(pattern, 0, functionals()) + 2 * j;
+    copies[0] = costs.asking_copies(pair, true);
+    copies[1] = costs.busy_copies(pair.tensor, pair.child);
+  }
+  known[pattern.costs + f] = total;
+  known[pattern.costs + functionals() + f] = all_begun;
 }
 
 }  // namespace pliant::exact

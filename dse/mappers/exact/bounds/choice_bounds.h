@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "dse/mappers/exact/bounds/bound.h"
+#include "dse/mappers/exact/bounds/tiling.h"
 #include "dse/mappers/exact/words/costs.h"
 
 namespace pliant::exact {
@@ -42,12 +42,6 @@ class ChoiceBounds {
   double most_steps(const std::function<bool(double floor)>& hopeless) const;
   double floor_cycles() const { return floor_cycles_; }  ///< by ports outside all fanouts, whatever the unrolling
 
-  struct Growth {
-    double factor, left;
-    double most;  ///< factor of the largest tile that it stands for
-  };
-  /// Of a dim, by memory from the innermost outwards.
-  using Growths = std::vector<std::vector<Growth>>;
   /// What looking at one unrolling has made known: what its mappings cost at least, and where this is below the limit
   /// all the rest. Without bounds there is nothing to ask: its mappings are no better than the limit.
   struct Looked {
@@ -61,14 +55,11 @@ class ChoiceBounds {
   }
   /// The objective where a mapping takes at least so many steps.
   double with_steps(const SharedBound& least, double steps) const;
-  double words(int tensor, const std::array<double, kMaxDims>& tile) const;  ///< at least
   /// Tiles looked at since this was asked last: what these bounds take most of their time for.
   std::uint64_t newly_looked() { return std::exchange(looked_, 0); }
+  void count_looked(std::uint64_t tiles) const { looked_ += tiles; }
 
- private:
-  friend class UnrollingBounds;
-  friend class DecidedFactors;
-
+  /// Where a tensor is kept.
   struct Pattern {
     std::uint32_t levels = 0;
     std::vector<KeeperPair> pairs;  // inside out
@@ -83,6 +74,15 @@ class ChoiceBounds {
     }
   };
   using Chosen = std::array<const Pattern*, kMaxTensors>;
+  const std::vector<Pattern>& patterns_of(int tensor) const { return patterns_[tensor]; }
+  /// Words of a memory that an element takes at least.
+  double least_words(int tensor, int level) const;
+  double value(double energy, double cycles, double steps) const;
+  /// By level: the tensors that are kept there.
+  std::array<TensorSet, kMaxLevels> kept(const Chosen& chosen) const;
+
+ private:
+  friend class UnrollingBounds;
 
   std::size_t functionals() const { return 1 + p_.ports.size(); }
   std::size_t delivery_at(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
@@ -99,31 +99,18 @@ class ChoiceBounds {
   Known& known_by_units(int tensor, const Spatial& spatial);
   void list_fitting();
 
-  double least_words(int x, int level) const;
   int first_fanout() const;
   double energy_outside_fanouts(int tensor, std::span<const KeeperPair> pairs) const;
   double cycles_outside_fanouts() const;
   Chosen patterns(std::size_t keep_choice) const;
-  /// Least words that a memory holds of a tensor, by tensor.
-  using HeldWords = std::array<std::array<double, kMaxLevels>, kMaxTensors>;
   bool fits(const Chosen& chosen, const HeldWords& held) const;
-  double value(double energy, double cycles, double steps) const;
-  const Growths& growths(int d, const Spatial& spatial, Count spread);
-  void list_growths(Count iterations, std::vector<Growth>& all) const;
-  void list_growths(int d, Count spread, std::vector<Growth>& all) const;
-  void list_reachable(int d, const Spatial& spatial, Growths& all) const;
-
-  /// Tiles looked at per memory; where there are more this bound is not worth its price.
-  static constexpr int kMostTiles = 2000;
 
   const ResolvedTask& resolved_;
   const Problem& p_;
   std::vector<std::vector<Pattern>> patterns_;  // by tensor
   std::size_t keep_choices_ = 1;
   double floor_ = 0, floor_cycles_ = 0;  // energy, and what ports outside all fanouts take
-  /// By dim; by the factor that is spread, or where it matters how it is by all of them and by the iterations in time.
-  std::array<std::map<std::vector<Count>, Growths>, kMaxDims> known_growths_;
-  std::vector<Count> key_;
+  KnownGrowths growths_;
   std::array<double, kMaxTensors> floor_of_{};  // by tensor, of floor_
   /// Of unrollings that differ in dims only: by tensor, and by fanout the units that share it and, where there are
   /// ports, the other ones.

@@ -4,323 +4,388 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <unordered_set>
+#include <utility>
 
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/task/ledger.h"
 #include "dse/mappers/exact/task/tolerances.h"
-#include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
 
+namespace {
+
+/// What tables take, energy, and what a combination shares, in combinations looked at.
+constexpr std::uint64_t kLooksOfTables = 256, kLooksOfEnergy = 4, kLooksOfSharing = 32;
+
+/// Time is looked at every so many.
+constexpr std::uint32_t kBetweenLooksAtTime = 4'096;
+
+/// Combinations of fanouts that are looked at together.
+constexpr std::size_t kMostTogether = 4'000'000;
+
+/// A frontier of more than so many takes longer than it saves.
+constexpr std::size_t kMostOfFrontier = 512;
+
+std::array<std::int32_t, kMaxDims> ones() {
+  std::array<std::int32_t, kMaxDims> all{};
+  all.fill(1);
+  return all;
+}
+double rounds(double size, double units) { return std::ceil(size / units); }
+double apart(double size, double units) { return 1 / std::min(size, units); }
+
+}  // namespace
+
 DecidedFactors::DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds, SearchLimits& limits)
-    : resolved_(resolved), p_(resolved.problem), bounds_(bounds), limits_(limits) {
-  used_.fill(1);
-  // Otherwise any part of a sum may be its first.
-  plain_ = p_.affine[p_.output].empty() && p_.conventions.first_time == Conventions::FirstTime::kDistinctElements;
-  drains_ = p_.conventions.drain == Conventions::Drain::kCounted;
-  while (!p_.is_memory[outermost_]) ++outermost_;
-  for (int x = 0; x < p_.tensors; ++x)
-    for (int d = 0; d < p_.dims; ++d)
-      if (!p_.is_coupled(x, d)) served_by_[d] |= only(x);
+    : resolved_(resolved), p_(resolved.problem), bounds_(bounds), limits_(limits), words_(resolved, bounds) {}
+
+bool DecidedFactors::last_is_open() const {
+  for (const int l : members(last_.fanouts))
+    if (std::popcount(words_.open(l)) < p_.dims) return false;
+  return true;
+}
+
+/// Steps, where the last fanouts have no unit but one and others that are open keep all of theirs busy.
+double DecidedFactors::iterations() const {
+  double steps = p_.cycles_per_mac;
+  for (int d = 0; d < p_.dims; ++d) steps *= rounds(p_.size[d], words_.units_along(d, p_.fanouts));
+  for (const int l : members(p_.fanouts & ~last_.fanouts))
+    if (words_.open(l) != 0) steps /= words_.left(l);
+  return at_least<"L16.7">(steps, p_.busy_cycles);
+}
+
+DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const Known& known, double steps) const {
+  Sharing all{{}, {}, 1, 0};
+  std::array<double, kMaxDims> units{}, served{};
+  for (int d = 0; d < p_.dims; ++d) {
+    all.units *= units[d] = factors[d];
+    served[d] = units[d] == 1 ? 1 : p_.size[d] / rounds(p_.size[d], units[d]);
+    const double others = last_.others[d];
+    steps /= others == 1 ? served[d] : rounds(p_.size[d], others) / rounds(p_.size[d], others * units[d]);
+  }
   for (int x = 0; x < p_.tensors; ++x) {
-    serving_[x] = ((only(p_.dims)) - 1) & ~p_.coupled[x];
-    for (int d = 0; d < p_.dims; ++d) using_word_[x][d] = p_.size[d];
-    DimSet met = 0;
-    for (const Problem::AffineRank& rank : p_.windows[x]) {
-      const DimSet dims = dims_of(rank);
-      int largest = std::countr_zero(dims);
-      for (const int d : members(dims))
-        if (p_.size[d] > p_.size[largest]) largest = d;
-      for (int i = 0; i < rank.terms; ++i)
-        if (rank.terms == 2)
-          using_word_[x][rank.dim[i]] =
-              std::min(using_word_[x][rank.dim[i]], std::ceil(p_.size[rank.dim[i]] / rank.reduced[1 - i]));
-      // Ranks that share dims are not told apart by them.
-      serving_[x] |= (met & dims) == 0 ? dims & ~(only(largest)) : dims & ~met;
-      met |= dims;
+    all.beside[x] = 1;
+    all.alone[x] = words_.sharing_windows(x, units);
+    if ((p_.sharing[x] & last_.fanouts) == 0) continue;
+    for (int d = 0; d < p_.dims; ++d) {
+      if (p_.is_coupled(x, d)) continue;
+      all.beside[x] *= units[d];
+      all.alone[x] *= served[d];
     }
   }
-  for (int l = 0; l < p_.levels; ++l) {
-    if (p_.is_memory[l]) continue;
-    open_[l] = (only(p_.dims)) - 1;
-    units_[l] = resolved_.rules.fanout(l).units();
-  }
+  all.floor = at_least<"L16.10">(words_.least(known, steps * (1 - kRoundingOfFloors), {last_.fanouts, &all}), 0);
+  return all;
 }
 
-void DecidedFactors::decide(int l, int d, Count rows, Count cols) {
-  factor_[l][d] = {rows, cols};
-  open_[l] &= ~(only(d));
-  used_[l] *= rows * cols;
-}
-
-void DecidedFactors::reopen(int l, int d) {
-  open_[l] |= only(d);
-  used_[l] /= factor_[l][d].rows * factor_[l][d].cols;
-  factor_[l][d] = {};
-}
-
-/// Units of a fanout that the factors of open dims can take.
-double DecidedFactors::left(int l) const { return static_cast<double>(std::max<Count>(1, units_[l] / used_[l])); }
-
-/// Units that share a word because their windows are equal, at most. Where a_i units stand along each dim i of a rank,
-/// their windows begin at no fewer than 1 + sum of (a_i - 1) different places.
-double DecidedFactors::sharing_windows(int x, const std::array<double, kMaxDims>& units) const {
-  double sharing = 1;
-  for (const Problem::AffineRank& rank : p_.windows[x]) {
-    double all = 1, places = 1;
-    for (const int d : members(dims_of(rank))) {
-      const double here = std::min(units[d], p_.size[d]);
-      all *= here;
-      places += here - 1;
-    }
-    sharing *= at_most<"L16.3">(all / places, all);
-  }
-  return sharing;
-}
-
-DecidedFactors::Copies DecidedFactors::copies_of(int x) const {
-  const DimSet all = (only(p_.dims)) - 1, uncoupled = all & ~p_.coupled[x];
-  const bool output = x == p_.output;
-  Copies copies;
-  // From the outside in: copies, dim by dim.
-  struct {
-    double outermost = 1, rest = 1;  // as CertainCopies has them
-  } certain[kMaxDims];
-  std::array<double, kMaxDims> most{};
-  most.fill(1);
-  double working = 1, begun = 1, open = 1;
-  for (int l = 0; l <= p_.levels; ++l) {
-    copies.working[l] = at_least<"L16.1">(working, 1);
-    copies.begun[l] = at_most<"L16.4">(begun * open, 2 * begun * open);
-    if (l == p_.levels || p_.is_memory[l]) continue;
-    for (const int d : members(uncoupled & ~open_[l])) {
-      const Side& side = factor_[l][d];
-      for (const Count bound : {side.rows, side.cols})
-        (certain[d].outermost == 1 ? certain[d].outermost : certain[d].rest) *= static_cast<double>(bound);
-      most[d] *= static_cast<double>(side.rows * side.cols);
-    }
-    if ((uncoupled & open_[l]) != 0) open *= left(l);
-    working = begun = 1;
-    for (const int d : members(uncoupled)) {
-      const auto& [outermost, inside] = certain[d];
-      working *= resolved_.perfect ? outermost * inside : inside == 1 ? outermost : (outermost - 1) * inside + 1;
-      begun *= std::min(most[d], p_.size[d]);
+/// Which fanouts are last, and the factors that their unrollings have together, each once.
+class DecidedFactors::Combinations {
+ public:
+  /// Where time is up they are missing.
+  Combinations(const Problem& problem, const std::vector<ListedFanout>& fanouts, bool perfect, SearchLimits& limits)
+      : p_(problem), limits_(limits), perfect_(perfect) {
+    for (const ListedFanout& fanout : fanouts) {
+      // As many as act alike and have not too many combinations.
+      if (!alike_.empty() && !act_alike(fanouts[0].level, fanout.level)) break;
+      ByFactors here;
+      for (std::uint32_t i = 0; i < fanout.all->size(); ++i) {
+        Factors factors = ones();
+        for (int d = 0; d < p_.dims; ++d) factors[d] = static_cast<std::int32_t>((*fanout.all)[i].factor(d));
+        here[factors].push_back(i);
+      }
+      if (!alike_.empty() && all_.size() * here.size() > kMostTogether) break;
+      if (alike_.empty())
+        for (const auto& one : here) all_.push_back(one.first);
+      else
+        multiply(here);
+      alike_.push_back(std::move(here));
     }
   }
-  // From the inside out: units that share a word. What they are changes at fanouts only.
-  double sharing = 1, more = 1, equal = 1, served = 1, using_it = 1;
-  std::array<double, kMaxDims> units{}, decided{};
-  units.fill(1);
-  decided.fill(1);
-  copies.sharing[p_.levels] = copies.served[p_.levels] = copies.serving[p_.levels] = copies.open[p_.levels] = 1;
-  for (int l = p_.levels - 1; l >= 0; --l) {
-    copies.sharing[l] = sharing * equal;
-    copies.served[l] = at_most<"L16.2">(served, sharing) * equal;
-    copies.serving[l] = served * using_it;
-    copies.open[l] = more;
-    if (p_.is_memory[l]) continue;
-    const DimSet shares = (output ? p_.reduction[l] : p_.multicast[l]) ? uncoupled : 0;
-    for (const int d : members((shares | p_.affine_dims[x]) & ~open_[l])) {
-      const auto here = static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
-      units[d] *= here;
-      decided[d] *= here;
-      if (!contains(p_.affine_dims[x], d)) sharing *= here;
-    }
-    for (const int d : members(p_.affine_dims[x] & open_[l])) units[d] *= left(l);
-    if ((shares & open_[l]) != 0) more *= left(l);
-    equal = sharing_windows(x, units);
-    served = using_it = 1;
-    for (const int d : members(uncoupled)) served *= units[d] == 1 ? 1 : p_.size[d] / std::ceil(p_.size[d] / units[d]);
-    for (const int d : members(serving_[x] & p_.affine_dims[x])) using_it *= std::min(using_word_[x][d], decided[d]);
+  std::size_t fanouts() const { return alike_.size(); }
+  const std::vector<Factors>& all() const { return all_; }
+  /// Adds one unrolling of each fanout, from the innermost outwards, and again.
+  void unrollings(const Factors& factors, std::vector<std::uint32_t>& found) const {
+    std::vector<std::uint32_t> chosen(alike_.size());
+    choose(alike_.size(), factors, chosen, found);
   }
-  return copies;
-}
 
-/// Of a word on its way to the children of a pair, at least.
-double DecidedFactors::network_energy(const KeeperPair& pair, const Copies& copies) const {
-  double pj = 0;
-  const double below = copies.sharing[pair.child] * copies.open[pair.child];
-  for (int l = pair.child - 1; l > pair.parent; --l)
-    if (!p_.is_memory[l]) pj += p_.network_pj[l] * below / (copies.sharing[l] * copies.open[l]);
-  return pj * p_.word_bits[pair.parent] * bounds_.least_words(pair.tensor, pair.parent);
-}
+ private:
+  using ByFactors = std::map<Factors, std::vector<std::uint32_t>>;
 
-DecidedFactors::Parts DecidedFactors::energy(const ChoiceBounds::Pattern& pattern, const Copies& copies) const {
-  const int x = pattern.tensor;
-  const bool output = x == p_.output;
-  const double words = p_.tensor_words[x];
-  Parts parts;
-  parts.words.keeper = pattern.pairs.front().parent;
-  double& fixed = parts.words.fixed;
-  for (const KeeperPair& pair : pattern.pairs) {
-    const int parent = pair.parent, child = pair.child;
-    const double arrive = words * copies.working[child], asked = words * copies.working[parent];
-    const double element = p_.element_words[parent][x], read = p_.read_pj[parent], update = p_.update_pj[parent];
-    // What a word costs at the parent, and what is saved where a sum begins or ends. A sum that begins there also
-    // leaves, and is read for it; only results are narrower, of each element one.
-    const bool leaves = sure<"L16.8">(drains_ && parent != outermost_);
-    const double word = element * (output ? update + read : read);
-    const double begins = output && !leaves ? element * read : 0;
-    const double narrower = output ? p_.finished_saves[parent] * (leaves ? update + read : update) : 0;
-    const double sums = words * copies.begun[parent];
-    const auto served_cost = [&](double served) {
-      return plain_ ? word * served - begins * std::min(served, sums) - narrower * words
-                    : (word - begins - narrower) * served;
+  bool act_alike(int a, int b) const {
+    bool same = p_.gap[a] == p_.gap[b];
+    for (int x = 0; x < p_.tensors; ++x) same &= ((p_.sharing[x] >> a ^ p_.sharing[x] >> b) & 1U) == 0;
+    return same;
+  }
+  /// With perfect factors the units of all fanouts together divide a dim; those of one do.
+  bool fits(const Factors& factors) const {
+    bool fits = true;
+    for (int d = 0; d < p_.dims && perfect_; ++d) fits &= std::fmod(p_.size[d], factors[d]) == 0;
+    return fits;
+  }
+  void multiply(const ByFactors& more) {
+    const auto hash = [this](const Factors& factors) {
+      std::uint64_t mixed = 0;
+      for (int d = 0; d < p_.dims; ++d)
+        mixed = (mixed ^ static_cast<std::uint64_t>(factors[d])) * 0x9E3779B97F4A7C15ULL;
+      return static_cast<std::size_t>(mixed ^ mixed >> 32);
     };
-    if (child == p_.levels) {
-      const bool stays = resolved_.compute_runs;
-      const double macs = stays ? 0 : p_.macs;
-      if (p_.networks != 0 && !stays) fixed += p_.macs * network_energy(pair, copies);
-      const double once = plain_ && !stays ? begins * sums + narrower * words : 0;
-      parts.all += served_cost(std::max(asked, macs / copies.served[parent] / copies.open[parent])) + once;
-      parts.words.unshared = (plain_ ? word : word - begins - narrower) * macs;
-      parts.words.per_sharing = parts.words.unshared / copies.served[parent];
-      parts.words.per_serving = parts.words.unshared / copies.serving[parent];
-      fixed -= once;
-      continue;
-    }
-    if (p_.networks != 0) fixed += arrive * network_energy(pair, copies);
-    if (!output) fixed += arrive * p_.element_words[child][x] * p_.write_pj[child];
-    fixed += served_cost(asked);
-  }
-  parts.all += fixed;
-  return parts;
-}
-
-/// With s units for each word of tensor x and factors f along the open dims, s_x is the product of the factors that
-/// serve x, and the product of all of them at most U. For any set T of tensors
-///   sum over T of b_x / s_x >= |T| * (product of b_x)^(1 / |T|) / U^e
-/// where a factor serves at most e |T| tensors of T; and the others cost at least b_x / U each.
-/// What the last fanouts share is known where they are given.
-DecidedFactors::Least DecidedFactors::together(const Chosen& chosen, const Sharing* last) const {
-  int innermost = 0;
-  for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
-  const std::uint32_t others = p_.fanouts & ~(last != nullptr ? last_.fanouts : 0);
-  double units = 1;
-  DimSet open = 0;
-  for (int l = innermost; l < p_.levels; ++l) {
-    if (!contains(others, l) || open_[l] == 0) continue;
-    units *= left(l);
-    open |= open_[l];
-  }
-  double fixed = 0, alone = 0;
-  std::array<double, kMaxTensors> cost{}, words{};
-  for (int x = 0; x < p_.tensors; ++x) {
-    const int keeper = chosen[x].keeper;
-    fixed += chosen[x].fixed;
-    cost[x] = chosen[x].per_sharing;
-    if (last != nullptr && last_.fanouts >> keeper != 0)
-      cost[x] = only_last_inside(keeper) ? chosen[x].unshared / last->alone[x] : cost[x] / last->beside[x];
-    for (int l = keeper; l < innermost; ++l)
-      if (contains(others, l) && open_[l] != 0) cost[x] /= left(l);
-    alone += cost[x] / units;
-    if (chosen[x].unshared > 0) words[x] = p_.macs * cost[x] / (chosen[x].unshared * units);
-  }
-  double best = alone;
-  if (units > 1 && p_.tensors <= 3) {
-    for (TensorSet set = 3; set < only(p_.tensors); ++set) {
-      const int size = std::popcount(set);
-      if (size < 2) continue;
-      double product = 1, rest = alone;
-      for (const int x : members(set)) {
-        product *= cost[x];
-        rest -= cost[x] / units;
+    std::unordered_set<Factors, decltype(hash)> products(0, hash);
+    for (const Factors& one : all_) {
+      if (limits_.expired()) break;
+      for (const auto& [other, unrollings] : more) {
+        Factors product = one;
+        for (int d = 0; d < p_.dims; ++d) product[d] *= other[d];
+        if (fits(product)) products.insert(product);
       }
-      int most = 0;
-      for (const int d : members(open))
-        most = std::max(most, std::popcount(static_cast<TensorSet>(served_by_[d] & set)));
-      // A factor for all of them serves none at the cost of another.
-      if (most == size) continue;
-      const double mean = size == 2 ? std::sqrt(product) : std::cbrt(product);
-      const double shared = size == 2 ? (most == 0 ? 1 : std::sqrt(units))
-                                      : (most == 0   ? 1
-                                         : most == 1 ? std::cbrt(units)
-                                                     : std::cbrt(units * units));
-      best = std::max(best, std::max(0.0, rest) + size * mean / shared);
     }
+    all_.clear();
+    if (limits_.expired()) return;
+    all_.assign(products.begin(), products.end());
+    std::sort(all_.begin(), all_.end());
   }
-  return {fixed + at_least<"L16.5">(best, alone), port_cycles(chosen, words)};
-}
-
-/// Of the words that leave the innermost keepers for the MACs. Instances are no more than units outside.
-double DecidedFactors::port_cycles(const Chosen& chosen, const std::array<double, kMaxTensors>& words) const {
-  double cycles = 0;
-  for (const Port& port : p_.ports) {
-    if (port.stationary >= 0) continue;
-    const int level = port.level;
-    double load = 0;
-    for (int x = 0; x < p_.tensors; ++x) {
-      if (chosen[x].keeper != level || words[x] == 0) continue;
-      const bool reads = contains(port.reads, x), writes = contains(port.writes, x);
-      const double all = p_.element_words[level][x] * words[x];
-      if (x != p_.output) {
-        load += reads ? all : 0;
-        continue;
+  void choose(std::size_t f, const Factors& factors, std::vector<std::uint32_t>& chosen,
+              std::vector<std::uint32_t>& found) const {
+    if (f == 0) {
+      found.insert(found.end(), chosen.begin(), chosen.end());
+      return;
+    }
+    const auto with = [&](const Factors& rest, const std::vector<std::uint32_t>& unrollings) {
+      for (const std::uint32_t i : unrollings) {
+        chosen[f - 1] = i;
+        choose(f - 1, rest, chosen, found);
       }
-      // As with energy: what is read back, and once more where the sum leaves.
-      const double narrower = p_.finished_saves[level] * (plain_ ? p_.tensor_words[x] : words[x]);
-      if (writes) load += std::max(0.0, all - narrower);
-      if (reads && plain_ && drains_ && level != outermost_) load += std::max(0.0, all - narrower);
+    };
+    if (f == 1) {
+      if (const auto here = alike_[0].find(factors); here != alike_[0].end()) with(ones(), here->second);
+      return;
     }
-    if (load == 0) continue;
-    double instances = 1;
-    for (int l = 0; l < level; ++l)
-      if (!p_.is_memory[l]) instances *= static_cast<double>(used_[l]) * (open_[l] != 0 ? left(l) : 1);
-    cycles = std::max(cycles, load / (port.bandwidth * instances));
+    for (const auto& [other, unrollings] : alike_[f - 1]) {
+      Factors rest = factors;
+      bool divides = true;
+      for (int d = 0; divides && d < p_.dims; ++d) {
+        divides = factors[d] % other[d] == 0;
+        rest[d] /= other[d];
+      }
+      if (divides) with(rest, unrollings);
+    }
   }
-  return at_least<"L16.6">(cycles, 0);
+
+  const Problem& p_;
+  SearchLimits& limits_;
+  const bool perfect_;
+  std::vector<ByFactors> alike_;  // by fanout: unrollings with equal factors
+  std::vector<Factors> all_;
+};
+
+/// Of those that cost less than what is enough, the least first.
+std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const std::vector<Factors>& all,
+                                                                        double enough) {
+  const Known known = words_.keepers();
+  const double energy = words_.least_energy(), steps = iterations();
+  std::vector<std::pair<double, std::uint32_t>> floors;
+  for (std::uint32_t i = 0; i < all.size(); ++i, ++looked_) {
+    if (i % kBetweenLooksAtTime == 0 && limits_.expired()) break;
+    double units = 1;
+    for (int d = 0; d < p_.dims; ++d) units *= all[i][d];
+    double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfFloors));
+    if (floor < enough) {
+      floor = sharing(all[i], known, steps).floor;
+      looked_ += kLooksOfSharing;
+    }
+    if (floor < enough)
+      floors.emplace_back(floor, i);
+    else
+      last_.beyond = std::min(last_.beyond, floor);
+  }
+  // Those that are missing, or follow.
+  if (limits_.expired()) last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));
+  std::sort(floors.begin(), floors.end());
+  return floors;
 }
 
-std::array<DecidedFactors::Keepers, kMaxTensors> DecidedFactors::keepers() const {
-  std::array<Keepers, kMaxTensors> all;
-  for (int x = 0; x < p_.tensors; ++x) {
-    const Copies copies = copies_of(x);
-    auto& [by, count, least] = all[x];
-    least = kInfinity;
-    for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_[x]) {
-      const Parts parts = energy(pattern, copies);
-      least = std::min(least, parts.all);
-      int i = 0;
-      while (i < count && by[i].keeper != parts.words.keeper) ++i;
-      if (i == count) by[count++] = parts.words;
-      by[i].fixed = std::min(by[i].fixed, parts.words.fixed);
+void DecidedFactors::list_last(const Combinations& combinations, double enough) {
+  const std::vector<Factors>& all = combinations.all();
+  const Known known = words_.keepers();
+  const double steps = iterations();
+  const std::vector<std::pair<double, std::uint32_t>> floors = floors_of(all, enough);
+  for (const auto& [floor, i] : floors) {
+    last_.sharing.push_back(sharing(all[i], known, steps));
+    last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
+    combinations.unrollings(all[i], last_.unrollings);
+  }
+  last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
+  for (int d = 0; d < p_.dims; ++d) {
+    std::vector<Count>& distinct = last_.factors[d];
+    for (const auto& [floor, i] : floors) distinct.push_back(all[i][d]);
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const auto& [floor, i] : floors) {
+      const auto place = std::lower_bound(distinct.begin(), distinct.end(), Count{all[i][d]});
+      last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
+    }
+  }
+}
+
+/// Of these, the least floors first. What shares no more than another one of them, by no more units, costs no less.
+void DecidedFactors::find_frontier(std::size_t below) {
+  last_.frontier.clear();
+  const auto no_more = [&](const Sharing& a, const Sharing& b) {
+    bool all = a.units <= b.units;
+    for (int x = 0; all && x < p_.tensors; ++x) all = a.alone[x] <= b.alone[x] && a.beside[x] <= b.beside[x];
+    return sure<"L16.9">(all);
+  };
+  bool whole = true;
+  for (std::size_t i = 0; i < below && whole; ++i) {
+    whole = last_.frontier.size() < kMostOfFrontier && (i % kBetweenLooksAtTime != 0 || !limits_.expired());
+    const Sharing& one = last_.sharing[i];
+    if (std::ranges::none_of(last_.frontier, [&](const Sharing& other) { return no_more(one, other); }))
+      last_.frontier.push_back(one);
+  }
+  last_.has_frontier = whole;
+  looked_ += below;
+}
+
+PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) {
+  std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;
+  for (const ListedFanout& fanout : fanouts) lists.push_back(fanout.all);
+  if (lists != last_.lists) {
+    const Combinations all(p_, fanouts, resolved_.perfect, limits_);
+    last_ = {};
+    last_.lists = std::move(lists);
+    last_.count = all.fanouts();
+    for (std::size_t f = 0; f < last_.count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
+    for (int d = 0; d < p_.dims; ++d) last_.others[d] = words_.units_along(d, p_.fanouts);
+    list_last(all, enough);
+  }
+  const auto below = static_cast<std::size_t>(std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) -
+                                              last_.sharing.begin());
+  find_frontier(below);
+  bool exact = true;
+  for (int x = 0; x < p_.tensors; ++x)
+    for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_of(x))
+      exact &= words_.only_inside(last_.fanouts, pattern.pairs.front().parent);
+  return {last_.count, std::min(last_.beyond, below < last_.sharing.size() ? last_.sharing[below].floor : kInfinity),
+          exact};
+}
+
+double DecidedFactors::least(double steps) const {
+  const Known known = words_.keepers();
+  if (!last_.has_frontier || !last_is_open()) return words_.least(known, steps, {});
+  const double all = iterations();
+  double best = kInfinity;
+  for (const Sharing& last : last_.frontier) {
+    if (last.floor >= best) break;
+    looked_ += kLooksOfEnergy;
+    const double by_units = std::max(steps, all / last.units * (1 - kRoundingOfFloors));
+    best = std::min(best, std::max(last.floor, words_.least(known, by_units, {last_.fanouts, &last})));
+  }
+  return best;
+}
+
+/// A product over dims of what each has by its factor.
+struct DecidedFactors::Product {
+  double of_decided;
+  struct Table {
+    const std::uint16_t* at;  // by combination
+    std::vector<double> by_factor;
+  };
+  std::vector<Table> tables{};
+
+  double of(std::size_t combination) const {
+    double product = of_decided;
+    for (const Table& table : tables) product *= table.by_factor[table.at[combination]];
+    return product;
+  }
+};
+
+DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
+                                                const std::array<double, kMaxDims>& sizes,
+                                                double (*measure)(double size, double units)) const {
+  Product all{of_decided};
+  for (; dims != 0 && (fanouts & last_.fanouts) != 0; dims &= dims - 1) {
+    const int d = std::countr_zero(dims);
+    if (last_.factors[d].empty() || last_.factors[d].back() == 1) continue;
+    const double units = words_.units_along(d, fanouts >> (outside + 1) << (outside + 1));
+    Product::Table& table = all.tables.emplace_back(Product::Table{last_.at[d].data(), {}});
+    for (const Count factor : last_.factors[d])
+      table.by_factor.push_back(measure(sizes[d], units * static_cast<double>(factor)) / measure(sizes[d], units));
+  }
+  return all;
+}
+
+/// What moves of a tensor to the compute units, by its innermost keeper.
+struct DecidedFactors::Moved {
+  double fixed, unshared;  // where no other fanouts are inside the keeper
+  Product words;           // otherwise
+};
+
+std::vector<DecidedFactors::Moved> DecidedFactors::moved(int x, const DecidedWords::Keepers& keepers) const {
+  std::vector<Moved> all;
+  for (int i = 0; i < keepers.count; ++i) {
+    const DecidedWords::ByKeeper& one = keepers.by[i];
+    if (last_.fanouts >> one.keeper == 0) {
+      all.push_back({one.fixed, 0, {one.per_sharing}});
+    } else if (words_.only_inside(last_.fanouts, one.keeper)) {
+      all.push_back({one.fixed, one.unshared, {0}});
+    } else {
+      const DimSet windows = words_.serving(x) & p_.affine_dims[x];
+      Product words = product(one.per_serving, words_.serving(x) & ~windows, one.keeper, p_.fanouts & p_.sharing[x],
+                              p_.size, rounds);
+      for (Product::Table& table : product(1, windows, one.keeper, p_.fanouts, words_.using_word(x), apart).tables)
+        words.tables.push_back(std::move(table));
+      all.push_back({one.fixed, 0, std::move(words)});
     }
   }
   return all;
 }
 
-template <typename Each>
-void DecidedFactors::for_each_choice(const std::array<Keepers, kMaxTensors>& keepers, const Sharing* last,
-                                     const Each& each) const {
-  double apart = 0;
-  for (int x = 0; x < p_.tensors; ++x) apart += std::max(bounds_.floor_of_[x], keepers[x].least);
-  Chosen chosen{};
-  const auto choose = [&](auto&& self, int x) -> void {
-    if (x == p_.tensors) {
-      const auto [energy, cycles] = together(chosen, last);
-      return each(p_.macs * p_.mac_pj + std::max(apart, energy), cycles);
+PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
+  found.clear();
+  const Product steps_of = product(iterations(), (only(p_.dims)) - 1, -1, p_.fanouts, p_.size, rounds);
+  const Known known = words_.keepers();
+  std::array<std::vector<Moved>, kMaxTensors> words;
+  for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);
+  looked_ += kLooksOfTables;
+  // Ports, where every tensor has one keeper, just outside the last fanouts.
+  DecidedWords::Chosen chosen{};
+  std::array<double, kMaxTensors> served{};
+  bool only_keeper = !p_.ports.empty() && !resolved_.compute_runs;
+  for (int x = 0; x < p_.tensors; ++x) {
+    chosen[x] = known[x].by[0];
+    only_keeper &= known[x].count == 1 && words_.only_inside(last_.fanouts, chosen[x].keeper);
+  }
+  Others others;
+  for (std::size_t u = 0; u < last_.sharing.size(); ++u, ++looked_) {
+    const Sharing& last = last_.sharing[u];
+    if (last.floor >= limit) {
+      others.floor = std::min(others.floor, last.floor);  // and those that follow
+      break;
     }
-    for (int i = 0; i < keepers[x].count; ++i) {
-      chosen[x] = keepers[x].by[i];
-      self(self, x + 1);
+    const double steps = steps_of.of(u) * (1 - kRoundingOfFloors);
+    if (steps > most_steps) {
+      others.slow = std::min(others.slow, steps);
+      continue;
     }
-  };
-  choose(choose, 0);
-}
-
-double DecidedFactors::least_energy() const {
-  double least = kInfinity;
-  for_each_choice(keepers(), nullptr, [&](double energy, double) { least = std::min(least, energy); });
-  return least;
-}
-
-double DecidedFactors::least(const std::array<Keepers, kMaxTensors>& keepers, double steps, const Sharing* last) const {
-  double least = kInfinity;
-  for_each_choice(keepers, last, [&](double energy, double cycles) {
-    least = std::min(least, bounds_.value(energy * (1 - kRoundingOfFloors),
-                                          std::max(steps, cycles * (1 - kRoundingOfFloors)), steps));
-  });
-  return least;
+    double energy = p_.macs * p_.mac_pj;
+    for (int x = 0; x < p_.tensors; ++x) {
+      double least = kInfinity;
+      for (const Moved& one : words[x])
+        least = std::min(least, one.fixed + one.unshared / last.alone[x] + one.words.of(u));
+      energy += std::max(bounds_.floor_of(x), least);
+      served[x] = only_keeper ? p_.macs / last.alone[x] : 0;
+    }
+    const double cycles = only_keeper ? words_.port_cycles(chosen, served) * (1 - kRoundingOfFloors) : 0;
+    const double here = bounds_.value(energy * (1 - kRoundingOfFloors), std::max(steps, cycles), steps);
+    const double floor = std::max(last.floor, at_least<"L16.11">(here, 0));
+    if (floor < limit)
+      found.push_back({floor, {&last_.unrollings[last_.first[u]], last_.first[u + 1] - last_.first[u]}});
+    else
+      others.floor = std::min(others.floor, floor);
+  }
+  others.floor = at_least<"L16.12">(others.floor, 0);
+  return others;
 }
 
 }  // namespace pliant::exact

@@ -7,6 +7,8 @@
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
+#include "dse/mappers/exact/bounds/border_tiles.h"
+#include "dse/mappers/exact/bounds/shared_capacity.h"
 
 namespace pliant::exact {
 
@@ -19,42 +21,6 @@ constexpr double kMayBind = 0.2;
 
 UnrollingBounds::UnrollingBounds(ChoiceBounds& all, const Spatial& spatial, double steps)
     : all_(all), resolved_(all.resolved_), p_(all.p_), spatial_(spatial), steps_(steps) {}
-
-const UnrollingBounds::Tiling& UnrollingBounds::find_tiling() const {
-  auto made = std::make_unique<Tiling>();
-  Tiling& tiling = *made;
-  tiling.held = all_.smallest_;
-  for (int d = 0; d < p_.dims; ++d) {
-    Count spread = 1;
-    for (int l = 0; l < p_.levels; ++l) spread *= spatial_.factor[l][d];
-    const Count duration = spatial_.durations[d];
-    const bool whole = resolved_.task.factorization == Factorization::kRubyS;
-    tiling.temporal[d] = duration > 0 ? static_cast<double>(duration)
-                         : whole      ? static_cast<double>(ceil_div(resolved_.task.layer.dims[d].size, spread))
-                                      : std::max(1.0, p_.size[d] / static_cast<double>(spread));
-    tiling.growths[d] = &all_.growths(d, spatial_, spread);
-    tiling.tile_known[d] = resolved_.perfect || duration > 0 || spread == 1;
-  }
-  std::array<double, kMaxDims> inside, units;
-  inside.fill(1);
-  units.fill(1);
-  for (int l = p_.levels - 1; l >= 0; --l) {
-    if (!p_.is_memory[l]) {
-      for (int d = 0; d < p_.dims; ++d) {
-        inside[d] = std::min(inside[d] * static_cast<double>(spatial_.factor[l][d]), p_.size[d]);
-        units[d] *= static_cast<double>(spatial_.factor[l][d]);
-      }
-      continue;
-    }
-    tiling.inside[l] = inside;
-    tiling.units[l] = units;
-    if (p_.capacity[l] == kInfinity) continue;
-    for (int x = 0; x < p_.tensors; ++x)
-      if (contains(p_.may_keep[l], x)) tiling.held[x][l] = all_.words(x, inside);
-  }
-  tiling_ = std::move(made);
-  return tiling;
-}
 
 double UnrollingBounds::least_of(int x, std::size_t functional) const {
   double best = kInfinity;
@@ -105,7 +71,8 @@ double UnrollingBounds::shared(const Chosen& chosen, const Mix& mix, const Enoug
     certain += mix.energy * begun(*chosen[x], 0) + mix.load * begun(*chosen[x], mix.port);
   }
   const auto with = [&](double capacity) { return once + std::max(0.0, capacity - certain); };
-  return with(shared_capacity(chosen, mix, [&](double capacity) { return enough && enough(with(capacity)); }));
+  return with(
+      SharedCapacity(*this).least(chosen, mix, [&](double capacity) { return enough && enough(with(capacity)); }));
 }
 
 double UnrollingBounds::shared(std::size_t keep_choice, const Mix& mix) const {
@@ -133,14 +100,15 @@ UnrollingBounds::Shared UnrollingBounds::shared_value(const Chosen& chosen, doub
   while (k >= 0 && p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) --k;
   double least = 0;
   for (int inner = k - 1; inner >= 0 && least < limit; --inner)
-    least = std::max(least, least_of_border_tiles(chosen, inner, cycles, limit));
+    least = std::max(least, least_of_border_tiles(*this, chosen, inner, cycles, limit));
   if (least >= limit) {
     double energy = p_.macs * p_.mac_pj;
     for (int x = 0; x < p_.tensors; ++x) energy += least_of(*chosen[x], 0);
     return {least, energy, cycles, cycles > steps_ ? cycles : 0};
   }
   Shared bound = by_functionals(chosen, cycles, limit);
-  if (bound.value < limit && k >= 0) least = std::max(least, least_of_border_tiles(chosen, k, bound.cycles, limit));
+  if (bound.value < limit && k >= 0)
+    least = std::max(least, least_of_border_tiles(*this, chosen, k, bound.cycles, limit));
   bound.value = std::max(bound.value, least);
   return bound;
 }

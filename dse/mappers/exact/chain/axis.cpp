@@ -352,11 +352,6 @@ LargestTiles largest_tiles(const MapSpaceRules& rules, const Problem& problem, c
   return largest;
 }
 
-AxisCache& ResolvedTask::axis_cache() const {
-  std::call_once(axis_cache_made_, [this] { axis_cache_ = std::make_shared<AxisCache>(); });
-  return *axis_cache_;
-}
-
 std::optional<Axes> build_axes(const MapSpaceRules& rules, const Problem& problem, const Spatial& spatial,
                                const Keeps& keeps, AxisCache& cache) {
   Axes axes;

@@ -255,7 +255,8 @@ GroupedAxes build_grouped_axes(const ResolvedTask& resolved, const Spatial& spat
       key.push_back(spatial.unrolling[l]->rows[d]);
       key.push_back(spatial.unrolling[l]->cols[d]);
     }
-    const std::optional<Chain>& chain = resolved.axis_cache().chain(key, [&] { return builders[d].build(ranges[d]); });
+    const std::optional<Chain>& chain =
+        resolved.axis_cache.get().chain(key, [&] { return builders[d].build(ranges[d]); });
     if (chain->empty()) return {Axes{}, used};
     axes.push_back(&*chain);
   }

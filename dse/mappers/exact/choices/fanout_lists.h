@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "dse/mappers/exact/choices/choice.h"
 #include "dse/mappers/exact/choices/mirror.h"
+#include "dse/mappers/exact/choices/spatial_choices.h"
 
 namespace pliant::exact {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/spatial_choices.h"
 
 namespace pliant::exact {
 

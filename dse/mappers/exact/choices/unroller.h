@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "dse/mappers/exact/choices/batch_dim.h"
-#include "dse/mappers/exact/choices/choice.h"
 #include "dse/mappers/exact/choices/mirror.h"
+#include "dse/mappers/exact/choices/spatial_choices.h"
 
 namespace pliant::exact {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of each memory as a box of tile vectors: how they are numbered, which of them may be held, and which node
-// of the next memory out lies above each.
+#include "dse/mappers/exact/lattice/boxes.h"
+
 #include <algorithm>
+#include <optional>
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/chain/groups.h"
-#include "dse/mappers/exact/lattice/lattice.h"
 #include "dse/mappers/exact/task/effort.h"
-#include "dse/mappers/exact/words/kernels.h"
+#include "dse/mappers/exact/task/ledger.h"
 #include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
@@ -18,48 +18,70 @@ namespace {
 /// Values and charges of one memory that are alive at the same time, about.
 constexpr double kArraysAtOnce = 24;
 
+/// Tiles of one group that are looked at one by one.
+constexpr Count kMostTilesOfAGroup = 4096;
+
+/// Steps of a dim in tiles of `time` on some units: every round but the last takes as long as a tile, the last one as
+/// long as its first tile, which may be short.
+Count steps_of(Count size, Count units, Count time) {
+  const Count before_last = ceil_div(size, units * time) - 1;
+  return before_last * time + std::min(time, size - before_last * units * time);
+}
+
+/// The fewest over some tiles; beyond those that complete the dim in one round larger ones take no fewer.
+Count fewest_steps(Count size, Count units, Count first, Count last) {
+  const Count fewest = ceil_div(size, units);
+  last = std::min(last, std::max(first, fewest));
+  if (last - first >= kMostTilesOfAGroup) return fewest;
+  Count least = steps_of(size, units, first);
+  for (Count time = first + 1; time <= last && least > fewest; ++time)
+    least = std::min(least, steps_of(size, units, time));
+  return static_cast<Count>(at_least<"L13.1">(static_cast<double>(least), static_cast<double>(fewest)));
+}
+
 double bytes_of(double nodes) { return kArraysAtOnce * sizeof(double) * nodes; }
 
 }  // namespace
 
-bool Lattice::build() {
-  work(effort::kLattice);
-  const bool may_group = group_beyond_ > 0 && may_group_tiles(resolved_);
-  double most = group_beyond_;
-  while (may_group && limits_.too_large(bytes_of(most))) most /= 2;
+bool Boxes::build(double group_beyond) {
+  work_.work(effort::kLattice);
+  const bool may_group = group_beyond > 0 && may_group_tiles(resolved_);
+  double most = group_beyond;
+  while (may_group && work_.too_large(bytes_of(most))) most /= 2;
   // Single tiles are at least as many as the narrowest groups.
   GroupedAxes groups;
   if (may_group) {
     groups = build_grouped_axes(resolved_, spatial_, keeps_, most);
-    work(effort::kGroups);
+    work_.work(effort::kGroups);
   }
   const bool try_single = !may_group || (groups.axes && groups.ratio == 1);
   if (try_single) {
-    std::optional<Axes> axes = build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache());
+    std::optional<Axes> axes =
+        build_axes(resolved_.rules, resolved_.problem, spatial_, keeps_, resolved_.axis_cache.get());
     too_large_ = !axes;
     if (axes && axes->empty()) return false;
     if (axes) axes_ = std::move(*axes);
-    const double nodes = axes ? largest_box() : 0;
-    too_large_ |= limits_.too_large(bytes_of(nodes));
+    const double nodes = axes ? largest() : 0;
+    too_large_ |= work_.too_large(bytes_of(nodes));
     finer_ = !too_large_;
     grouped_ = may_group && (too_large_ || nodes > most);
   } else {
     grouped_ = finer_ = true;
   }
   if (grouped_) {
-    finer_ &= most == group_beyond_;
+    finer_ &= most == group_beyond;
     too_large_ = !groups.axes;
     if (too_large_ || groups.axes->empty()) return false;
     axes_ = std::move(*groups.axes);
   }
   if (too_large_) return false;
-  build_boxes();
+  number_nodes();
   return true;
 }
 
-double Lattice::largest_box() const {
+double Boxes::largest() const {
   double largest = 0;
-  for (int k = 0; k < stages(); ++k) {
+  for (int k = 0; k < memories(); ++k) {
     double nodes = 1;
     for (int d = 0; d < resolved_.problem.dims; ++d) nodes *= static_cast<double>(axis(k, d).states.size());
     largest = std::max(largest, nodes);
@@ -67,26 +89,25 @@ double Lattice::largest_box() const {
   return largest;
 }
 
-int Lattice::index(int k, const std::array<int, kMaxDims>& at) const {
+int Boxes::node(int k, const std::array<int, kMaxDims>& at) const {
   int node = 0;
   for (int d = 0; d < resolved_.problem.dims; ++d) node += at[d] * boxes_[k].stride[d];
   return node;
 }
 
-void Lattice::unpack(int k, int node, std::array<int, kMaxDims>& at) const {
+void Boxes::unpack(int k, int node, std::array<int, kMaxDims>& at) const {
   for (int d = 0; d < resolved_.problem.dims; ++d) at[d] = node / boxes_[k].stride[d] % boxes_[k].extent[d];
 }
 
-void Lattice::build_boxes() {
+void Boxes::number_nodes() {
   const Problem& p = resolved_.problem;
-  boxes_.resize(static_cast<std::size_t>(stages()));
+  boxes_.resize(resolved_.memories.size());
   // Long dims vary fastest: their loops are the ones that vectorise.
   fastest_first_.resize(p.dims);
   for (int d = 0; d < p.dims; ++d) fastest_first_[d] = d;
-  std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [&](int a, int b) {
-    return axis(stages() - 1, a).states.size() > axis(stages() - 1, b).states.size();
-  });
-  for (int k = 0; k < stages(); ++k) {
+  std::stable_sort(fastest_first_.begin(), fastest_first_.end(),
+                   [&](int a, int b) { return axes_[a]->back().states.size() > axes_[b]->back().states.size(); });
+  for (int k = 0; k < memories(); ++k) {
     Box& box = boxes_[k];
     box.extent.resize(p.dims);
     box.stride.resize(p.dims);
@@ -98,11 +119,11 @@ void Lattice::build_boxes() {
   }
 }
 
-void Lattice::complete_box(int k) const {
+void Boxes::complete(int k) {
   Box& box = boxes_[k];
   if (!box.misfit.empty()) return;
-  build_misfits(k);
-  if (k + 1 < stages()) {
+  find_misfits(k);
+  if (k + 1 < memories()) {
     // Offsets add up over the dims; one dim that leads nowhere spoils the node.
     box.outside.assign(1, 0);
     std::vector<int> next;
@@ -119,12 +140,12 @@ void Lattice::complete_box(int k) const {
   }
 }
 
-void Lattice::build_misfits(int k) const {
+void Boxes::find_misfits(int k) {
   Box& box = boxes_[k];
   const auto size = static_cast<std::size_t>(box.size);
   const MemoryRules& memory = resolved_.rules.memory(resolved_.memories[k]);
   // What ends at the outermost memory ends at the final nodes; nothing else is asked.
-  if (k + 1 == stages() && memory.holds_everything()) return;
+  if (k + 1 == memories() && memory.holds_everything()) return;
   box.misfit = Array(store_, size, 0);
   // 1. What one dim decides: fixed tiles, and that the dim is complete at the outermost memory.
   for (int d = 0; d < resolved_.problem.dims; ++d) {
@@ -135,7 +156,7 @@ void Lattice::build_misfits(int k) const {
     Factor factor;
     factor.stride[d] = 1;
     factor.values = ends.data();
-    add_product(fastest_first_, box.extent, 1, {&factor, 1}, box.misfit.data());
+    add_product_of(k, 1, {&factor, 1}, box.misfit);
   }
   // 2. What the kept tensors' tiles decide together.
   if (memory.holds_everything()) return;
@@ -160,7 +181,7 @@ void Lattice::build_misfits(int k) const {
     if (!fits([&](int x) { return words[x][node]; })) box.misfit[node] = kInfinity;
 }
 
-void Lattice::add_tile_words(int k, int tensor, double scale, Array& total) const {
+void Boxes::add_tile_words(int k, int tensor, double scale, Array& total) const {
   const Problem& p = resolved_.problem;
   const Box& box = boxes_[k];
   std::array<std::vector<double>, kMaxDims> tiles;
@@ -196,7 +217,93 @@ void Lattice::add_tile_words(int k, int tensor, double scale, Array& total) cons
     factor.values = table.data();
     factors.push_back(factor);
   }
-  add_product(fastest_first_, box.extent, scale, factors, total.data());
+  add_product_of(k, scale, factors, total);
+}
+
+int Boxes::initial_node() const {
+  std::array<int, kMaxDims> at{};
+  for (int d = 0; d < resolved_.problem.dims; ++d) at[d] = axis(0, d).start;
+  return node(0, at);
+}
+
+std::vector<int> Boxes::final_nodes() const {
+  // With remainders a dim may be covered by tiles of several sizes.
+  std::vector<int> found{0}, next;
+  const int k = memories() - 1;
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
+    next.clear();
+    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
+      if (axis(k, d).may_end[i])
+        for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k].stride[d]);
+    found.swap(next);
+  }
+  return found;
+}
+
+void Boxes::nodes_under(int k, int node, std::vector<int>& found) const {
+  std::array<int, kMaxDims> at{};
+  unpack(k, node, at);
+  found.assign(1, 0);
+  std::vector<int> next;
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
+    next.clear();
+    const std::vector<int>& map = axis(k, d).from_inside;
+    for (std::size_t i = 0; i < map.size(); ++i) {
+      if (map[i] != at[d]) continue;
+      for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k - 1].stride[d]);
+    }
+    found.swap(next);
+  }
+}
+
+void Boxes::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const {
+  std::array<int, kMaxDims> a{}, b{};
+  unpack(k, from, a);
+  unpack(k, to, b);
+  for (int d = 0; d < resolved_.problem.dims; ++d)
+    bound[d] = axis(k, d).states[b[d]].tile / axis(k, d).states[a[d]].tile;
+}
+
+/// Where loops and units both leave remainders, the tile inside a fanout decides how many of its rounds are short.
+void Boxes::count_steps(int k, double least) {
+  const Problem& p = resolved_.problem;
+  Box& box = boxes_[k];
+  const int inside = resolved_.memories[k], outside = resolved_.memories[k + 1];
+  std::array<std::vector<double>, kMaxDims> shares;
+  std::vector<Factor> factors;
+  for (int d = 0; d < p.dims; ++d) {
+    const auto units = static_cast<Count>(spatial_between(spatial_, only(d), outside, inside));
+    // Where the dim is spread elsewhere as well, nothing but the fewest is known.
+    if (units == 1 || spatial_between(spatial_, only(d), -1, p.levels) != static_cast<double>(units)) continue;
+    const auto size = static_cast<Count>(p.size[d]);
+    const Axis& axis = this->axis(k, d);
+    for (std::size_t s = 0; s < axis.states.size(); ++s) {
+      const Count tile = axis.states[s].tile;
+      const Count steps = fewest_steps(size, units, tile, axis.grouped() ? axis.largest[s] : tile);
+      shares[d].push_back(static_cast<double>(steps) / static_cast<double>(ceil_div(size, units)));
+    }
+    if (std::ranges::all_of(shares[d], [](double share) { return share == 1; })) continue;
+    Factor factor;
+    factor.stride[d] = 1;
+    factor.values = shares[d].data();
+    factors.push_back(factor);
+  }
+  if (factors.empty()) return;
+  work_.work(static_cast<std::uint64_t>(box.size));
+  box.steps = Array(store_, static_cast<std::size_t>(box.size), 0);
+  add_product_of(k, least, factors, box.steps);
+}
+
+bool Boxes::leave_out_from(double steps, double least) {
+  const Factorization rule = resolved_.task.factorization;
+  if (!may_be_imperfect(rule, true) || !may_be_imperfect(rule, false)) return false;
+  bool any = false;
+  for (std::size_t k = 0; k + 1 < boxes_.size(); ++k) {
+    if (most_steps_ == kInfinity) count_steps(static_cast<int>(k), least);
+    for (const double at_least : boxes_[k].steps) any |= at_least >= steps && at_least < most_steps_;
+  }
+  most_steps_ = std::min(most_steps_, steps);
+  return any;
 }
 
 }  // namespace pliant::exact

@@ -8,9 +8,9 @@
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
+#include "dse/mappers/exact/lattice/steps.h"
 #include "dse/mappers/exact/task/effort.h"
 #include "dse/mappers/exact/task/ledger.h"
-#include "dse/mappers/exact/words/charges.h"
 #include "dse/mappers/exact/words/kernels.h"
 
 namespace pliant::exact {
@@ -36,7 +36,8 @@ Lattice::Lattice(const ResolvedTask& resolved, const Spatial& spatial, const Kee
       spatial_(spatial),
       keeps_(keeps),
       store_(store),
-      limits_(limits),
+      work_(limits),
+      boxes_(resolved, spatial_, keeps_, store, work_),
       costs_(resolved, spatial_) {
   const Problem& p = resolved_.problem;
   // The tensors' pairs, inside out.
@@ -96,13 +97,14 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
   if (k == 0 && resolved_.compute_runs) {
     // Loops of the innermost memory give no reuse: remember how often they repeat an operand that stays.
     std::array<int, kMaxDims> at{};
-    unpack(k, node, at);
+    boxes_.unpack(k, node, at);
     for (int x = 0; x < resolved_.problem.tensors; ++x) {
       if (status[x] != 1 || initial_[x] != 1) continue;
       double product = 1;
       for (int d = 0; d < resolved_.problem.dims; ++d)
         if (!resolved_.problem.is_coupled(x, d))
-          product *= static_cast<double>(axis(0, d).states[at[d]].tile / axis(0, d).states[axis(0, d).start].tile);
+          product *= static_cast<double>(boxes_.axis(0, d).states[at[d]].tile /
+                                         boxes_.axis(0, d).states[boxes_.axis(0, d).start].tile);
       auto& known = repeated_[x];
       const auto found = std::find(known.begin(), known.end(), product);
       status[x] = static_cast<std::int16_t>(kStaying + (found - known.begin()));
@@ -119,20 +121,21 @@ Status Lattice::after_boundary(int k, Status status, int node) const {
 
 Array Lattice::charge(int k, int tensor, int pending, int slide, const Functional& functional) const {
   const ChargeTables tables = charge_tables(k, tensor, pending, slide, functional);
-  work(static_cast<std::uint64_t>(boxes_[k].size));
-  Array values(store_, static_cast<std::size_t>(boxes_[k].size));
-  tables.fill(fastest_first_, boxes_[k].extent, {values.data(), values.size()});
+  work_.work(static_cast<std::uint64_t>(boxes_.size(k)));
+  Array values(store_, static_cast<std::size_t>(boxes_.size(k)));
+  tables.fill(boxes_.fastest_first(), boxes_.extents(k), {values.data(), values.size()});
   return values;
 }
 
 void Lattice::grow(int k, DimSet dims, Array& values) const {
-  const Box& box = boxes_[k];
+  const int size = boxes_.size(k);
+  const std::vector<int>& extent = boxes_.extents(k);
   // Edges between all tiles of a long axis leave the processor's caches; those between groups often do not.
-  const std::uint64_t effort_of_edge = !may_be_imperfect(resolved_.task.factorization, false) ? 1 : grouped_ ? 2 : 3;
+  const std::uint64_t effort_of_edge = !may_be_imperfect(resolved_.task.factorization, false) ? 1 : grouped() ? 2 : 3;
   for (const int d : members(dims)) {
-    if (box.extent[d] == 1 || over()) continue;
-    work(effort_of_edge * static_cast<std::uint64_t>(box.size / box.extent[d]) * axis(k, d).edges.size());
-    close_chains(values.data(), box.size, box.stride[d], box.extent[d], axis(k, d).edges);
+    if (extent[d] == 1 || over()) continue;
+    work_.work(effort_of_edge * static_cast<std::uint64_t>(size / extent[d]) * boxes_.axis(k, d).edges.size());
+    close_chains(values.data(), size, boxes_.stride(k, d), extent[d], boxes_.axis(k, d).edges);
   }
 }
 
@@ -187,7 +190,7 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
         Status after = status;
         for (int x = 0; x < p.tensors; ++x)
           if (contains(moved, x)) after[x] = 0;
-        this->work(2 * array.size());
+        work_.work(2 * array.size());
         auto [entry, fresh] = values.try_emplace(after);
         if (fresh) entry->second = Array(store_, array.size(), kInfinity);
         Array& target = entry->second;
@@ -200,8 +203,8 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
         if (std::popcount(sliding) == 1) {
           const int x = std::countr_zero(sliding);
           auto [found, unknown] = charges.apart.try_emplace({x, status[x], d});
-          if (unknown) found->second = find_apart(k, x, status[x], d);
-          const Apart& where = found->second;
+          if (unknown) found->second = ApartNodes(pending_windows(k, x, status[x]), d, store_);
+          const ApartNodes& where = found->second;
           if (!where.nowhere) {  // each node is either a loop that brings whole windows or one that slides
             add_into(work.data(), where.apart.data(), work.size());
             charge_moved(k, status, moved, 0, d, functional, charges, work, target);
@@ -224,35 +227,15 @@ void Lattice::run_group(int k, DimSet group, const Functional& functional, Value
   }
 }
 
-int Lattice::initial_node() const {
-  std::array<int, kMaxDims> at{};
-  for (int d = 0; d < resolved_.problem.dims; ++d) at[d] = axis(0, d).start;
-  return index(0, at);
-}
-
-std::vector<int> Lattice::final_nodes() const {
-  // With remainders a dim may be covered by tiles of several sizes.
-  std::vector<int> found{0}, next;
-  const int k = stages() - 1;
-  for (int d = 0; d < resolved_.problem.dims; ++d) {
-    next.clear();
-    for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
-      if (axis(k, d).may_end[i])
-        for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k].stride[d]);
-    found.swap(next);
-  }
-  return found;
-}
-
 double Lattice::steps_to(int final_node) const {
   if (resolved_.task.factorization != Factorization::kRubyS) return steps();
   std::array<int, kMaxDims> at{};
-  unpack(stages() - 1, final_node, at);
+  boxes_.unpack(stages() - 1, final_node, at);
   double steps = resolved_.problem.cycles_per_mac;
   for (int d = 0; d < resolved_.problem.dims; ++d) {
     Count spread = 1;
     for (int l = 0; l < resolved_.problem.levels; ++l) spread *= spatial_.factor[l][d];
-    steps *= static_cast<double>(axis(stages() - 1, d).states[at[d]].tile / spread);
+    steps *= static_cast<double>(boxes_.axis(stages() - 1, d).states[at[d]].tile / spread);
   }
   return at_least<"L10.1">(std::max(steps, this->steps()), this->steps());
 }
@@ -292,7 +275,7 @@ Lattice::Values Lattice::run_memory(int k, const Functional& functional, const V
 Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values values, Charges& charges) const {
   // What does not fit goes; in quickflow's model runs end at the parent.
   Values ended;
-  const auto size = static_cast<std::size_t>(boxes_[k].size);
+  const auto size = static_cast<std::size_t>(boxes_.size(k));
   for (auto& [status, array] : values) {
     if (over()) break;
     Status after = status;
@@ -301,7 +284,7 @@ Lattice::Values Lattice::end_memory(int k, const Functional& functional, Values 
       add_into(array.data(), charged(k, x, status[x], -1, functional, charges), size);
       after[x] = 0;
     }
-    if (!boxes_[k].misfit.empty()) add_into(array.data(), boxes_[k].misfit.data(), size);
+    if (!boxes_.misfit(k).empty()) add_into(array.data(), boxes_.misfit(k).data(), size);
     if (k > 0 || !resolved_.compute_runs) {
       merge(ended, after_boundary(k, after, 0), std::move(array));
       continue;
@@ -321,19 +304,19 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
   Tables tables;
   tables.before.resize(static_cast<std::size_t>(stages()));
   tables.best = kInfinity;
-  Array start(store_, static_cast<std::size_t>(boxes_[0].size), kInfinity);
-  start[static_cast<std::size_t>(initial_node())] = 0;
+  Array start(store_, static_cast<std::size_t>(boxes_.size(0)), kInfinity);
+  start[static_cast<std::size_t>(boxes_.initial_node())] = 0;
   tables.before[0].emplace(initial_, std::move(start));
   const int last = stages() - 1;
   std::size_t starts = 1;
   for (int k = 0; k <= last; ++k) {
-    too_large_ |= limits_.too_large(static_cast<double>(store_.bytes_in_use()));
-    if (over() || too_large_) return tables;
-    complete_box(k);
-    const std::size_t nodes = tables.before[k].size() * static_cast<std::size_t>(boxes_[k].size);
-    work(nodes);
+    too_large_ |= work_.too_large(static_cast<double>(store_.bytes_in_use()));
+    if (over() || too_large()) return tables;
+    boxes_.complete(k);
+    const std::size_t nodes = tables.before[k].size() * static_cast<std::size_t>(boxes_.size(k));
+    work_.work(nodes);
     if (k == last && static_cast<double>(starts) < kFewStarts * static_cast<double>(nodes)) {
-      tables.best = at_least<"L6.1">(finish(functional, limit, tables), this->least(functional));
+      tables.best = at_least<"L6.1">(cheapest_end(*this, functional, limit, tables), this->least(functional));
       return tables;
     }
     const Values ended = run_memory(k, functional, tables.before[k]);
@@ -343,16 +326,15 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
       return tables;
     }
     starts = 0;
-    const double* const steps = most_steps_ < kInfinity && !boxes_[k].steps.empty() ? boxes_[k].steps.data() : nullptr;
     for (const auto& [status, array] : ended) {
       if (over()) return tables;
       const double most = limit - functional.constant - still_to_pay(k, status, least);
       Array outer;
       for (std::size_t node = 0; node < array.size(); ++node) {
-        if (!(array[node] < most) || (steps != nullptr && steps[node] >= most_steps_)) continue;
-        const int outside = boxes_[k].outside[node];
+        if (!(array[node] < most) || boxes_.left_out(k, node)) continue;
+        const int outside = boxes_.outside(k)[node];
         if (outside < 0) continue;
-        if (outer.empty()) outer = Array(store_, static_cast<std::size_t>(boxes_[k + 1].size), kInfinity);
+        if (outer.empty()) outer = Array(store_, static_cast<std::size_t>(boxes_.size(k + 1)), kInfinity);
         double& target = outer[static_cast<std::size_t>(outside)];
         if (target == kInfinity) ++starts;
         target = std::min(target, array[node]);
@@ -364,34 +346,10 @@ Lattice::Tables Lattice::solve(const Functional& functional, double limit) const
   return tables;
 }
 
-void Lattice::nodes_under(int k, int node, std::vector<int>& found) const {
-  std::array<int, kMaxDims> at{};
-  unpack(k, node, at);
-  found.assign(1, 0);
-  std::vector<int> next;
-  for (int d = 0; d < resolved_.problem.dims; ++d) {
-    next.clear();
-    const std::vector<int>& map = axis(k, d).from_inside;
-    for (std::size_t i = 0; i < map.size(); ++i) {
-      if (map[i] != at[d]) continue;
-      for (const int base : found) next.push_back(base + static_cast<int>(i) * boxes_[k - 1].stride[d]);
-    }
-    found.swap(next);
-  }
-}
-
-void Lattice::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) const {
-  std::array<int, kMaxDims> a{}, b{};
-  unpack(k, from, a);
-  unpack(k, to, b);
-  for (int d = 0; d < resolved_.problem.dims; ++d)
-    bound[d] = axis(k, d).states[b[d]].tile / axis(k, d).states[a[d]].tile;
-}
-
 ChargeTables Lattice::charge_tables(int k, int tensor, int pending, int slide, const Functional& functional) const {
-  const ChargePlace place{resolved_, spatial_, axes_, costs_, k, tensor, slide, known_windows_};
+  const ChargePlace place{resolved_, spatial_, boxes_.axes(), costs_, k, tensor, slide, known_windows_};
   ChargeTables tables(place, pairs_, pending_pairs(k, tensor, pending), functional, repetitions(tensor, pending));
-  work(effort::kTables + (grouped_ ? effort::kWindowOfGroup : effort::kWindow) * tables.cells());
+  work_.work(effort::kTables + (grouped() ? effort::kWindowOfGroup : effort::kWindow) * tables.cells());
   return tables;
 }
 
@@ -409,6 +367,38 @@ double Lattice::least(const Functional& functional) const {
   double total = functional.constant;
   for (const double cost : least_by_pair(functional)) total += cost;
   return total;
+}
+
+double Lattice::least_at_end(const Functional& functional, const Values& ended) const {
+  const std::vector<int> ends = boxes_.final_nodes();
+  PendingCosts known;
+  double best = kInfinity;
+  for (const auto& [status, array] : ended) {
+    const double pending = pending_at_end(status, functional, known) + functional.constant;
+    for (const int node : ends) best = std::min(best, array[static_cast<std::size_t>(node)] + pending);
+  }
+  return best;
+}
+
+double Lattice::pending_at_end(const Status& status, const Functional& functional, PendingCosts& known) const {
+  // Nothing outside is left to move the tile: one delivery.
+  const int k = stages() - 1;
+  double cost = 0;
+  for (int x = 0; x < resolved_.problem.tensors; ++x) {
+    const int pending = status[x];
+    if (pending == 0) continue;
+    auto entry = std::find_if(known[x].begin(), known[x].end(), [&](const auto& one) { return one.first == pending; });
+    if (entry == known[x].end()) {
+      std::array<std::vector<int>, kMaxDims> ends;
+      for (int d = 0; d < resolved_.problem.dims; ++d)
+        for (std::size_t i = 0; i < boxes_.axis(k, d).states.size(); ++i)
+          if (boxes_.axis(k, d).may_end[i]) ends[d].push_back(static_cast<int>(i));
+      known[x].emplace_back(pending, charge_tables(k, x, pending, -1, functional).least(ends));
+      entry = known[x].end() - 1;
+    }
+    cost += entry->second;
+  }
+  return cost;
 }
 
 }  // namespace pliant::exact

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/lattice/steps.h"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
-#include "dse/mappers/exact/lattice/lattice.h"
 #include "dse/mappers/exact/task/effort.h"
 #include "dse/mappers/exact/task/ledger.h"
-#include "dse/mappers/exact/words/charges.h"
 
 namespace pliant::exact {
 
@@ -17,12 +17,12 @@ namespace {
 /// Enumerates the starts and orders of one memory for steps_into.
 class StepSearch {
  public:
-  StepSearch(const Lattice& lattice, const Lattice::StepQuery& query, std::vector<Lattice::Step>& found)
-      : lattice_(lattice), p_(lattice.resolved().problem), query_(query), found_(found) {}
+  StepSearch(const Lattice& lattice, const StepQuery& query, std::vector<Step>& found)
+      : lattice_(lattice), boxes_(lattice.boxes()), p_(lattice.resolved().problem), query_(query), found_(found) {}
 
   /// All steps from any start to the end asked for.
   void run() {
-    lattice_.unpack(query_.k, query_.end, last_);
+    boxes_.unpack(query_.k, query_.end, last_);
     const int k = query_.k;
     for (const auto& [status, array] : query_.tables[0]->before[static_cast<std::size_t>(k)]) {
       bool complete = true;
@@ -75,15 +75,15 @@ class StepSearch {
       step_.before = *group.status;
       step_.node = next.node;
       value_ = (*group.values)[static_cast<std::size_t>(next.node)];
-      lattice_.work(effort::kStart);
+      lattice_.work().work(effort::kStart);
       if (++looked_ % 256 == 0 && lattice_.over()) return best;
-      lattice_.unpack(query_.k, step_.node, at_);
+      boxes_.unpack(query_.k, step_.node, at_);
       if (!(next.value + least_of_first_loop(group.least) < best)) continue;
       to_every_end(0, [&](DimSet active) {
         found_.clear();
         query_.limit = best;
         start(active);
-        for (const Lattice::Step& step : found_) best = std::min(best, value_ + step.charges[0] + pending(step.after));
+        for (const Step& step : found_) best = std::min(best, value_ + step.charges[0] + pending(step.after));
       });
     }
     return best;
@@ -98,14 +98,14 @@ class StepSearch {
   void to_every_end(int d, const F& visit, DimSet active = 0) {
     if (d == p_.dims) {
       int end = 0;
-      for (int i = 0; i < p_.dims; ++i) end += last_[i] * lattice_.stride(query_.k, i);
-      if (lattice_.fits(query_.k, end)) visit(active);
+      for (int i = 0; i < p_.dims; ++i) end += last_[i] * boxes_.stride(query_.k, i);
+      if (boxes_.fits(query_.k, end)) visit(active);
       return;
     }
     const Ends& ends = ends_[static_cast<std::size_t>(d)];
     const auto state = static_cast<std::size_t>(at_[d]);
-    for (int i = ends.first[state]; i < ends.first[state + 1] && !lattice_.spent(); ++i) {
-      lattice_.work(effort::kEnd);
+    for (int i = ends.first[state]; i < ends.first[state + 1] && !lattice_.work().spent(); ++i) {
+      lattice_.work().work(effort::kEnd);
       last_[d] = ends.all[static_cast<std::size_t>(i)];
       to_every_end(d + 1, visit, last_[d] == at_[d] ? active : active | only(d));
     }
@@ -117,10 +117,10 @@ class StepSearch {
   };
   void find_ends() {
     for (int d = 0; d < p_.dims; ++d) {
-      const Axis& axis = lattice_.axis(query_.k, d);
+      const Axis& axis = boxes_.axis(query_.k, d);
       Ends& ends = ends_[static_cast<std::size_t>(d)];
       const int states = static_cast<int>(axis.states.size());
-      lattice_.work(effort::kEnd * axis.states.size());
+      lattice_.work().work(effort::kEnd * axis.states.size());
       ends.first.assign(static_cast<std::size_t>(states) + 2, 0);
       const auto each = [&](auto&& visit) {
         for (int j = 0; j < states; ++j)
@@ -144,7 +144,7 @@ class StepSearch {
     At first = at_;
     DimSet moving = 0;
     for (int d = 0; d < p_.dims; ++d) {
-      if (lattice_.axis(query_.k, d).states[at_[d]].left == 1) continue;
+      if (boxes_.axis(query_.k, d).states[at_[d]].left == 1) continue;
       if (contains(used, d)) {
         moving |= only(d);
         continue;
@@ -197,7 +197,7 @@ class StepSearch {
       if (found >= 0) return -1;
       found = x;
     }
-    return found >= 0 && lattice_.windows_apart(query_.k, found, status[found], d, node) ? found : -1;
+    return found >= 0 && windows_apart(lattice_.pending_windows(query_.k, found, status[found]), d, node) ? found : -1;
   }
 
   /// What the pending tensors must pay at least between this start and the end: each alone, at its best.
@@ -225,7 +225,7 @@ class StepSearch {
     if (d == p_.dims) {
       const double value = arrays_[0][node];
       if (!(value < query_.limit)) return;
-      lattice_.work(effort::kStart);
+      lattice_.work().work(effort::kStart);
       if (++looked_ % 256 == 0 && lattice_.over()) query_.limit = -std::numeric_limits<double>::infinity();
       if (query_.worth) {
         for (std::size_t f = 0; f < query_.tables.size(); ++f) values_[f] = arrays_[f][node];
@@ -237,9 +237,9 @@ class StepSearch {
       start(active);
       return;
     }
-    for (const int i : lattice_.axis(query_.k, d).below(last_[d])) {
+    for (const int i : boxes_.axis(query_.k, d).below(last_[d])) {
       at_[d] = i;
-      visit(d + 1, node + i * lattice_.stride(query_.k, d), i == last_[d] ? active : active | only(d));
+      visit(d + 1, node + i * boxes_.stride(query_.k, d), i == last_[d] ? active : active | only(d));
     }
   }
 
@@ -281,7 +281,7 @@ class StepSearch {
   /// One reuse-distinct order after the other for a given start and end.
   void place(const Precedence& order, DimSet active, const Status& status, At node) {
     if (!(value_ + step_.charges[0] < query_.limit)) return;
-    lattice_.work(effort::kLoop);
+    lattice_.work().work(effort::kLoop);
     const int placed = step_.loops;
     const TensorSet tensors = lattice_.alive(status);
     DimSet ready = order.ready(active);
@@ -339,12 +339,13 @@ class StepSearch {
   }
 
   const Lattice& lattice_;
+  const Boxes& boxes_;
   const Problem& p_;
-  Lattice::StepQuery query_;
-  std::vector<Lattice::Step>& found_;
+  StepQuery query_;
+  std::vector<Step>& found_;
   std::array<const double*, kMaxFunctionals> arrays_{};
   std::array<double, kMaxFunctionals> values_{};
-  Lattice::Step step_;
+  Step step_;
   bool every_order_ = lattice_.resolved().every_order;
   double value_ = 0;
   std::uint64_t looked_ = 0;  // starts
@@ -354,64 +355,32 @@ class StepSearch {
 
 }  // namespace
 
-double Lattice::finish(const Functional& functional, double limit, const Tables& tables) const {
+double cheapest_end(const Lattice& lattice, const Functional& functional, double limit, const Lattice::Tables& tables) {
   const Functional* const one = &functional;
-  const Tables* const table = &tables;
+  const Lattice::Tables* const table = &tables;
   ChargeCache cache;
   StepQuery query;
-  query.k = stages() - 1;
+  query.k = lattice.stages() - 1;
   query.functionals = {&one, 1};
   query.tables = {&table, 1};
   query.limit = limit - functional.constant;
   query.cache = &cache;
-  PendingCosts known;
+  Lattice::PendingCosts known;
   std::vector<Step> found;
-  const std::vector<double> least = least_by_pair(functional);
-  const double best = StepSearch(*this, query, found)
-                          .cheapest([&](const Status& status) { return pending_at_end(status, functional, known); },
-                                    [&](int tensor, int pending) {
-                                      double cost = 0;
-                                      for (const int pair : pending_pairs(query.k, tensor, pending))
-                                        cost += least[pair];
-                                      return cost;
-                                    });
+  const std::vector<double> least = lattice.least_by_pair(functional);
+  const double best =
+      StepSearch(lattice, query, found)
+          .cheapest([&](const Status& status) { return lattice.pending_at_end(status, functional, known); },
+                    [&](int tensor, int pending) {
+                      double cost = 0;
+                      for (const int pair : lattice.pending_pairs(query.k, tensor, pending)) cost += least[pair];
+                      return cost;
+                    });
   return best < query.limit ? best + functional.constant : kInfinity;
 }
 
-double Lattice::least_at_end(const Functional& functional, const Values& ended) const {
-  const std::vector<int> ends = final_nodes();
-  PendingCosts known;
-  double best = kInfinity;
-  for (const auto& [status, array] : ended) {
-    const double pending = pending_at_end(status, functional, known) + functional.constant;
-    for (const int node : ends) best = std::min(best, array[static_cast<std::size_t>(node)] + pending);
-  }
-  return best;
-}
-
-double Lattice::pending_at_end(const Status& status, const Functional& functional, PendingCosts& known) const {
-  // Nothing outside is left to move the tile: one delivery.
-  const int k = stages() - 1;
-  double cost = 0;
-  for (int x = 0; x < resolved_.problem.tensors; ++x) {
-    const int pending = status[x];
-    if (pending == 0) continue;
-    auto entry = std::find_if(known[x].begin(), known[x].end(), [&](const auto& one) { return one.first == pending; });
-    if (entry == known[x].end()) {
-      std::array<std::vector<int>, kMaxDims> ends;
-      for (int d = 0; d < resolved_.problem.dims; ++d)
-        for (std::size_t i = 0; i < axis(k, d).states.size(); ++i)
-          if (axis(k, d).may_end[i]) ends[d].push_back(static_cast<int>(i));
-      known[x].emplace_back(pending, charge_tables(k, x, pending, -1, functional).least(ends));
-      entry = known[x].end() - 1;
-    }
-    cost += entry->second;
-  }
-  return cost;
-}
-
-void Lattice::steps_into(const StepQuery& query, std::vector<Step>& found) const {
-  StepSearch(*this, query, found).run();
+void steps_into(const Lattice& lattice, const StepQuery& query, std::vector<Step>& found) {
+  StepSearch(lattice, query, found).run();
 }
 
 }  // namespace pliant::exact

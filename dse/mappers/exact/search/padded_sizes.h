@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/spatial_choices.h"
 
 namespace pliant::exact {
 

@@ -9,7 +9,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/audit/certificate.h"
-#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/spatial_choices.h"
 
 namespace pliant::exact {
 

@@ -28,16 +28,12 @@ constexpr double kShareOfListing = 0.7, kShareOfTurn = 0.8;
 /// More unrollings than this are looked at fastest first, so that those that a limit leaves are the slow ones.
 constexpr std::size_t kFewUnrollings = 4096;
 
+/// So many are sorted between two looks at the clock.
+constexpr std::size_t kSortedAtOnce = 65'536;
+
 /// Where all unrollings were looked at, the best bound first, the tables of so many choices come before others are
 /// listed.
 constexpr std::size_t kManyChoices = 32'768;
-
-/// Unrollings that the first dive remembers.
-constexpr std::size_t kMostSeen = 128;
-
-/// Where a lattice has more nodes than this, tiles are grouped at first; groups become narrower by this factor with
-/// every search.
-constexpr double kNodesOfTables = 400, kNarrower = 6;
 
 /// So many unrollings get tables before durations are chosen for all, where there are so many times more of them.
 constexpr std::size_t kTriedFirst = 8, kWorthTrying = 16;
@@ -55,11 +51,10 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
       decided_(resolved_, bounds_, limits),
       duration_choices_(resolved_),
       limits_(limits),
-      threads_(std::min(options.threads, tbb::info::default_concurrency())),
       on_progress_(options.on_progress),
       turns_(limits, effort),
-      nodes_(kNodesOfTables),
-      state_(state) {
+      state_(state),
+      rounds_(resolved_, bounds_, limits, state, turns_, std::min(options.threads, tbb::info::default_concurrency())) {
   for (int x = 0; x < problem.tensors; ++x) windows_ |= !problem.affine[x].empty();
   // Where twice the steps hardly change the objective, one lattice for all durations is cheaper than one for each.
   const double steps = std::max(problem.busy_cycles, bounds_.floor_cycles());
@@ -82,35 +77,6 @@ void Prover::dive_into(const SpatialChoices& fastest) {
   dive();
 }
 
-void Prover::renumber(const SpatialChoices& other) {
-  std::vector<Candidate> fastest;
-  std::unordered_map<std::uint32_t, Looked> seen;
-  const Candidate dived = std::exchange(dived_, {-kInfinity, 0, 0});
-  // Where none of them is any better, none is looked at again.
-  if (least_of_fastest_ < kInfinity && state_.close(least_of_fastest_)) {
-    std::erase_if(mine_, [&](std::uint32_t i) { return choices_->steps(i) <= steps_of_fastest_; });
-    fastest_.clear();
-  }
-  auto here = mine_.begin();
-  for (Candidate& unrolling : fastest_) {
-    here =
-        std::find_if(here, mine_.end(), [&](std::uint32_t i) { return choices_->same(i, other, unrolling.spatial); });
-    if (here == mine_.end()) break;
-    if (unrolling.spatial == dived.spatial) {
-      dived_ = dived;
-      dived_.spatial = *here;
-    }
-    if (auto node = seen_.extract(unrolling.spatial)) {
-      node.key() = *here;
-      seen.insert(std::move(node));
-    }
-    fastest.push_back(unrolling);
-    fastest.back().spatial = *here;
-  }
-  fastest_ = std::move(fastest);
-  seen_ = std::move(seen);
-}
-
 /// What is known by the numbers of the list before.
 void Prover::forget_list() {
   next_ = 0;
@@ -118,20 +84,13 @@ void Prover::forget_list() {
   looked_.clear();
   unrolled_.clear();
   waiting_.clear();
-  durations_.resize(1);
-  fastest_.clear();
-  seen_.clear();
-  dived_ = {-kInfinity, 0, 0};
-  next_fastest_ = 0;
 }
 
 void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine) {
-  const SpatialChoices* const dived_into = std::exchange(choices_, &choices);
+  choices_ = &choices;
+  rounds_.begin(choices);
   mine_ = std::move(mine);
-  if (next_ > 0)
-    forget_list();
-  else if (dived_into != nullptr)
-    renumber(*dived_into);
+  forget_list();
   turns_.begin(kShareOfTables);
   // 1. A first mapping.
   if (state_.incumbent.value == kInfinity || std::exchange(state_.rough, false)) dive();
@@ -139,9 +98,10 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   //    the bound says the rest cannot be better. Where effort is limited, in turns.
   if (mine_.size() > kFewUnrollings) look_at_all();
   std::vector<Candidate> open, unsearched, undecided;
+  const auto tell = [&](double least_to_come) { this->tell(least_to_come, open); };
   for (bool last = false; !last;) {
     last = list_choices(waiting_) || limits_.expired() || turns_.ends_within(kLastTurn);
-    waiting_ = in_rounds(std::move(waiting_), ClosedBy::kTables, last ? 1 : kShareOfTurn, bound_choice, open);
+    waiting_ = rounds_.run(std::move(waiting_), ClosedBy::kTables, last ? 1 : kShareOfTurn, bound_choice, open, tell);
     turns_.begin(kShareOfTables);
     first_turn_ = false;
   }
@@ -150,8 +110,8 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   const auto search = [&] {
     while (!open.empty()) {
       std::vector<Candidate> searched;
-      nodes_ *= kNarrower;
-      unsearched = in_rounds(std::move(open), ClosedBy::kSearch, 1, close_choice, searched);
+      rounds_.narrow_groups();
+      unsearched = rounds_.run(std::move(open), ClosedBy::kSearch, 1, close_choice, searched, tell);
       //  Once more those that used up their allowance, for now there is more for each.
       open.clear();
       for (const Candidate& candidate : searched)
@@ -163,13 +123,14 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   // 4. What the search has left over goes into tables of those that still wait.
   if (!waiting_.empty() && unsearched.empty()) {
     turns_.begin(1);
-    waiting_ = in_rounds(std::move(waiting_), ClosedBy::kTables, kShareOfTurn, bound_choice, open);
+    waiting_ = rounds_.run(std::move(waiting_), ClosedBy::kTables, kShareOfTurn, bound_choice, open, tell);
     search();
   }
-  const bool left = leave_unlisted() | leave(waiting_, ClosedBy::kChoiceBounds) | leave(unsearched, ClosedBy::kTables);
+  const bool left = leave_unlisted() | rounds_.leave(waiting_, ClosedBy::kChoiceBounds) |
+                    rounds_.leave(unsearched, ClosedBy::kTables);
   state_.out_of_effort |= left && !limits_.expired();
   const auto spent = [](const Candidate& candidate) { return candidate.spent; };
-  state_.out_of_effort |= leave(undecided, ClosedBy::kSearch) && std::ranges::any_of(undecided, spent);
+  state_.out_of_effort |= rounds_.leave(undecided, ClosedBy::kSearch) && std::ranges::any_of(undecided, spent);
 }
 
 bool Prover::try_first(const SpatialChoices& choices, std::vector<std::uint32_t> mine, std::uint64_t effort) {
@@ -183,40 +144,16 @@ bool Prover::try_first(const SpatialChoices& choices, std::vector<std::uint32_t>
   return std::exchange(state_.undecided, undecided) == undecided;
 }
 
-void Prover::record(const Candidate& candidate, ClosedBy by) const {
-  if (state_.record == nullptr) return;
-  const double bound = std::min(candidate.bound, state_.incumbent.value);
-  if (by == ClosedBy::kChoiceBounds)
-    state_.record->bounded(bound);
-  else
-    state_.record->choice(candidate.spatial, bounds_.keeps(candidate.keeps), by, bound);
-}
-
-bool Prover::closed_by(double bound) {
-  const bool closed = state_.close(bound);
-  if (closed) record_bounded(bound);
-  return closed;
-}
-
-void Prover::record_bounded(double bound) const {
-  if (state_.record != nullptr) state_.record->bounded(std::min(bound, state_.incumbent.value));
-}
-
 void Prover::dive() {
   double fewest = kInfinity;
   for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_->steps(i));
   std::vector<Candidate> group;
-  std::size_t as_fast = 0;
   const bool by_floors = choices_->has_floors();  // then they are few
   for (const std::uint32_t i : mine_) {
     if (choices_->steps(i) > fewest && !by_floors) continue;
-    ++as_fast;
-    if (limits_.expired() || turns_.left(kShareOfListing) == 0) continue;
-    const Looked looked = look_at(i, kInfinity);
-    group.push_back({looked.least, i, 0});
-    if (!bounds_.looks_quickly() && seen_.size() < kMostSeen) seen_.emplace(i, looked);
+    if (limits_.expired() || turns_.left(kShareOfListing) == 0) break;
+    group.push_back({look_at(i, kInfinity).least, i, 0});
   }
-  fastest_ = by_floors ? std::vector<Candidate>{} : group;
   std::sort(group.begin(), group.end());
   Candidate best{kInfinity, 0, 0};
   std::shared_ptr<const UnrollingBounds> bounds_of_best;
@@ -230,24 +167,15 @@ void Prover::dive() {
     });
   }
   if (bounds_of_best == nullptr) return;
-  // Keep choices that were not asked for are no better, and neither are the unrollings after the last one looked at.
-  if (!limits_.expired() && !by_floors) {
-    for (Candidate& unrolling : fastest_) unrolling.bound = std::max(unrolling.bound, best.bound);
-    steps_of_fastest_ = fewest;
-    if (group.size() == as_fast) least_of_fastest_ = best.bound;
-  }
   if (resolved_.perfect) read_off(resolved_, *bounds_of_best, best.keeps, best.bound, state_.incumbent, limits_);
   if (state_.hopeless(best.bound)) return;
-  Lattice lattice(resolved_, bounds_of_best->spatial(), bounds_.keeps(best.keeps), stores_.local(), limits_);
-  lattice.allow(EffortTurns::allowance(turns_.left(1), 1));
-  lattice.group_beyond(nodes_);
-  dived_ = best;
-  dived_.bound = bound_choice(lattice, state_.incumbent, limits_, best.cycles);
+  dived_.keeps = best.keeps;
+  for (const int l : members(resolved_.problem.fanouts)) dived_.at[l] = *bounds_of_best->spatial().unrolling[l];
+  dived_.bound =
+      rounds_.bound_one(bounds_of_best->spatial(), best.keeps, best.cycles, EffortTurns::allowance(turns_.left(1), 1));
 }
 
 Prover::Looked Prover::look_at(std::uint32_t spatial, double limit, const Durations& durations) {
-  const auto seen = !seen_.empty() && durations == Durations{} ? seen_.find(spatial) : seen_.end();
-  if (seen != seen_.end()) return seen->second;
   choices_->get(spatial, spatial_);
   spatial_.durations = durations;
   Looked looked = bounds_.look_at(spatial_, limit);
@@ -257,14 +185,6 @@ Prover::Looked Prover::look_at(std::uint32_t spatial, double limit, const Durati
   return looked;
 }
 
-Prover::Looked Prover::least_of(std::uint32_t spatial) {
-  if (next_fastest_ < fastest_.size() && fastest_[next_fastest_].spatial == spatial) {
-    const double least = fastest_[next_fastest_++].bound;
-    if (state_.hopeless(least)) return {least, nullptr};
-  }
-  return look_at(spatial, state_.incumbent.value);
-}
-
 double Prover::known_of(std::size_t at) const {
   if (!looked_.empty()) return looked_[at];
   return std::max(bounds_.floor(choices_->steps(mine_[at])), choices_->least(mine_[at]));
@@ -272,9 +192,54 @@ double Prover::known_of(std::size_t at) const {
 
 bool Prover::closed_by_floor(std::uint32_t spatial) {
   const double floor = bounds_.floor(choices_->steps(spatial));
-  if (!state_.close(floor)) return closed_by(choices_->least(spatial));
+  if (!state_.close(floor)) return state_.close_by_bound(choices_->least(spatial));
   if (state_.record != nullptr) state_.record->floor(choices_->steps(spatial), floor);
   return true;
+}
+
+bool Prover::sort_unrollings() {
+  const auto faster = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(choices_->least(a), choices_->steps(a)) < std::pair(choices_->least(b), choices_->steps(b));
+  };
+  const auto at = [&](std::size_t i) { return mine_.begin() + static_cast<std::ptrdiff_t>(std::min(i, mine_.size())); };
+  for (std::size_t first = 0; first < mine_.size(); first += kSortedAtOnce) {
+    if (limits_.expired()) return false;
+    std::stable_sort(at(first), at(first + kSortedAtOnce), faster);
+  }
+  for (std::size_t width = kSortedAtOnce; width < mine_.size(); width *= 2)
+    for (std::size_t first = 0; first + width < mine_.size(); first += 2 * width) {
+      if (limits_.expired()) return false;
+      std::inplace_merge(at(first), at(first + width), at(first + 2 * width), faster);
+    }
+  return true;
+}
+
+void Prover::look_at_all() {
+  limits_.effort += effort::kSorting * mine_.size();
+  if (!sort_unrollings()) return leave_rest();
+  std::vector<Candidate> all;
+  double left = kInfinity;  // least of what there was no time for
+  for (const std::uint32_t i : mine_) {
+    if (closed_by_floor(i)) continue;
+    double least = std::max(bounds_.floor(choices_->steps(i)), choices_->least(i));
+    if (limits_.expired()) {
+      left = least;  // the others are no better
+      break;
+    }
+    if (turns_.left(kShareOfLooking) > 0) least = look_at(i, state_.incumbent.value).least;
+    if (!state_.close_by_bound(least)) all.push_back({least, i, 0});
+  }
+  mine_.clear();
+  if (limits_.expired()) {
+    for (const Candidate& unrolling : all) left = std::min(left, unrolling.bound);
+    if (left < kInfinity) state_.leave_unseen(left);
+    return;
+  }
+  std::sort(all.begin(), all.end());
+  for (const Candidate& unrolling : all) {
+    mine_.push_back(unrolling.spatial);
+    looked_.push_back(unrolling.bound);
+  }
 }
 
 bool Prover::list_choices(std::vector<Candidate>& found) {
@@ -282,13 +247,13 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     const std::uint32_t i = mine_[next_];
     // Later turns have better mappings: there an unrolling may be too slow while as slow a one was looked at before.
     const double known = known_of(next_);
-    if (first_turn_ && looked_.empty() ? closed_by_floor(i) : closed_by(known)) continue;
+    if (first_turn_ && looked_.empty() ? closed_by_floor(i) : state_.close_by_bound(known)) continue;
     if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
     if (!looked_.empty() && found.size() > kManyChoices) break;
-    const auto [least, bounds] = least_of(i);
+    const auto [least, bounds] = look_at(i, state_.incumbent.value);
     // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
     const bool closed = state_.close(least);
-    record_bounded(closed ? least : kInfinity);
+    state_.record_bounded(closed ? least : kInfinity);
     if (closed) continue;
     if (limits_.too_long(static_cast<double>(found.size() * sizeof(Candidate) + unrolled_.size() * sizeof(Unrolled)))) {
       state_.leave_unseen(least);
@@ -300,7 +265,7 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     }
     const SharedBound shared = bounds->least_shared(state_.incumbent.value);
     count_tiles();
-    if (shared.value == kInfinity || closed_by(shared.value)) continue;
+    if (shared.value == kInfinity || state_.close_by_bound(shared.value)) continue;
     // Where ports take longer than the fewest steps, one lattice for all durations.
     if (shared.port_cycles > choices_->steps(i))
       add_candidates(*bounds, i, 0, found);
@@ -318,14 +283,14 @@ void Prover::leave_rest() {
     least = std::min(least, choices_->least(mine_[next_]));
   }
   const double floor = std::max(bounds_.floor(fewest), least);
-  if (fewest < kInfinity && !closed_by(floor)) state_.leave_unseen(floor);
+  if (fewest < kInfinity && !state_.close_by_bound(floor)) state_.leave_unseen(floor);
 }
 
 bool Prover::leave_unlisted() {
   if (limits_.expired() && looked_.empty()) leave_rest();
   bool any = false;
   const auto leave_one = [&](double bound) {
-    if (closed_by(bound)) return;
+    if (state_.close_by_bound(bound)) return;
     state_.leave_unseen(bound);
     any = true;
   };
@@ -334,26 +299,20 @@ bool Prover::leave_unlisted() {
   return any;
 }
 
-bool Prover::leave(const std::vector<Candidate>& candidates, ClosedBy by) {
-  bool any = false;
-  for (const Candidate& candidate : candidates) {
-    const bool closed = state_.close(candidate.bound);
-    if (!closed) state_.leave(candidate.bound);
-    record(candidate, closed ? by : ClosedBy::kLeft);
-    any |= !closed;
-  }
-  return any;
+bool Prover::dived_into(const Spatial& spatial) const {
+  for (const int l : members(resolved_.problem.fanouts))
+    if (*spatial.unrolling[l] != dived_.at[l]) return false;
+  return true;
 }
 
 void Prover::add_candidates(const UnrollingBounds& bounds, std::uint32_t spatial, std::uint32_t durations,
                             std::vector<Candidate>& found) {
   bounds.keeps_below(state_.incumbent.value, [&](std::size_t keeps, const SharedBound& bound) {
     limits_.effort += effort::kKeeps;
-    if (closed_by(bound.value)) return;
+    if (state_.close_by_bound(bound.value)) return;
     Candidate candidate{bound.value, spatial, static_cast<std::uint32_t>(keeps), durations, bound.cycles};
-    // The dive has made tables of one choice, whatever its durations.
-    if (spatial == dived_.spatial && keeps == dived_.keeps) candidate.bound = std::max(bound.value, dived_.bound);
-    if (state_.close(candidate.bound)) return record(candidate, ClosedBy::kTables);
+    if (keeps == dived_.keeps && dived_into(bounds.spatial())) candidate.bound = std::max(bound.value, dived_.bound);
+    if (state_.close(candidate.bound)) return rounds_.record(candidate, ClosedBy::kTables);
     found.push_back(candidate);
   });
   count_tiles();
@@ -379,9 +338,8 @@ void Prover::improve_with(const Unrolled& unrolled) {
   });
   count_tiles();
   if (state_.hopeless(best.bound)) return;
-  Lattice lattice(resolved_, spatial, bounds_.keeps(best.keeps), stores_.local(), limits_);
-  lattice.allow(EffortTurns::allowance(turns_.left(kShareOfListing), kTriedFirst));
-  bound_choice(lattice, state_.incumbent, limits_, best.cycles);
+  rounds_.bound_one(spatial, best.keeps, best.cycles,
+                    EffortTurns::allowance(turns_.left(kShareOfListing), kTriedFirst));
 }
 
 void Prover::choose_durations(std::vector<Candidate>& found) {
@@ -401,18 +359,30 @@ void Prover::choose_durations(std::vector<Candidate>& found) {
     if (limits_.expired() || turns_.left(kShareOfListing) == 0) break;
     const auto worth = [&, &least = least](double steps) {
       if (limits_.expired()) state_.leave_unseen(least.value);
-      return !limits_.expired() && !closed_by(bounds_.with_steps(least, steps));
+      return !limits_.expired() && !state_.close_by_bound(bounds_.with_steps(least, steps));
     };
     choices_->get(spatial, spatial_);
     duration_choices_.of(spatial_, worth, [&, spatial = spatial](const Durations& durations) {
       const Looked looked = look_at(spatial, kInfinity, durations);
       if (looked.bounds == nullptr) return;
       const std::size_t before = found.size();
-      add_candidates(*looked.bounds, spatial, static_cast<std::uint32_t>(durations_.size()), found);
-      if (found.size() > before) durations_.push_back(durations);
+      add_candidates(*looked.bounds, spatial, rounds_.next_durations(), found);
+      if (found.size() > before) rounds_.add(durations);
     });
   }
   unrolled_.erase(unrolled_.begin(), unrolled_.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void Prover::tell(double least_to_come, const std::vector<Candidate>& open) {
+  constexpr double kEvery = 0.1;  // seconds
+  if (!on_progress_ || limits_.seconds() < told_ + kEvery) return;
+  told_ = limits_.seconds();
+  double bound = std::min({least_to_come, state_.undecided, state_.incumbent.value});
+  for (const auto* more : {&std::as_const(waiting_), &open})
+    for (const Candidate& candidate : *more) bound = std::min(bound, candidate.bound);
+  for (const Unrolled& unrolled : unrolled_) bound = std::min(bound, unrolled.least.value);
+  for (std::size_t i = next_; i < mine_.size(); ++i) bound = std::min(bound, known_of(i));
+  on_progress_({state_.incumbent.value, bound, limits_.priced, told_});
 }
 
 }  // namespace pliant::exact

@@ -7,6 +7,7 @@
 #include "core/legality.h"
 #include "costmodel/bits.h"
 #include "costmodel/nest.h"
+#include "dse/mappers/exact/bounds/shared_capacity.h"
 #include "dse/mappers/exact/task/effort.h"
 #include "flex/mapspace/factors.h"
 
@@ -25,7 +26,7 @@ class TileReader {
         spatial_(bounds.spatial()),
         bounds_(bounds),
         keeps_(bounds.choice_bounds().keeps(keep_choice)),
-        tiles_(bounds.best_tiles(keep_choice)) {
+        tiles_(SharedCapacity(bounds).best_tiles(keep_choice)) {
     for (int d = 0; d < p_.dims; ++d) {
       Count units = 1;
       for (int l = 0; l < p_.levels; ++l) units *= spatial_.factor[l][d];
@@ -64,7 +65,7 @@ class TileReader {
       std::array<double, kMaxDims> tile{};
       for (int d = 0; d < p_.dims; ++d)
         tile[d] = std::min(p_.size[d], tile_[d] * static_cast<double>(done_[d] * bound_[d]));
-      return bounds_.choice_bounds().words(x, tile);
+      return words_of_tile(p_, x, tile);
     });
   }
 
@@ -89,7 +90,7 @@ class TileReader {
       for (int d = 0; d < p_.dims; ++d) bound_[d] = iterations_[d] / done_[d];
       return;
     }
-    const UnrollingBounds::BestTile& tile = tiles_[k];
+    const SharedCapacity::BestTile& tile = tiles_[k];
     for (const int d : members(tile.grown)) {
       const auto wanted = static_cast<Count>(static_cast<double>(iterations_[d]) / tile.left[d]);
       grow(k, d, std::max(Count{1}, wanted / done_[d]));
@@ -118,7 +119,7 @@ class TileReader {
   const Spatial& spatial_;
   const UnrollingBounds& bounds_;
   const Keeps keeps_;
-  const std::vector<UnrollingBounds::BestTile> tiles_;
+  const std::vector<SharedCapacity::BestTile> tiles_;
   std::array<Count, kMaxDims> iterations_{}, done_{}, bound_{};  // in time: all, of memories inside, of this one
   std::array<double, kMaxDims> tile_{};                          // of the units inside
 };

@@ -48,13 +48,13 @@ Mapping rounded(const Lattice& lattice, std::span<const GroupedLoops> path, DimS
         placed[d].place(lattice.spatial().unrolling[l]->cols[d]);
         placed[d].place(lattice.spatial().unrolling[l]->rows[d]);
       }
-    const Lattice::Step& step = *path[static_cast<std::size_t>(k)].step;
+    const Step& step = *path[static_cast<std::size_t>(k)].step;
     std::array<int, kMaxDims> end{};
-    lattice.unpack(k, path[static_cast<std::size_t>(k)].end, end);
+    lattice.boxes().unpack(k, path[static_cast<std::size_t>(k)].end, end);
     std::vector<Loop> inside_out;
     const auto add = [&](int d) {
       const bool last = k + 1 == lattice.stages();
-      const Count smallest = lattice.axis(k, d).states[static_cast<std::size_t>(end[d])].tile;
+      const Count smallest = lattice.boxes().axis(k, d).states[static_cast<std::size_t>(end[d])].tile;
       const Count bound = last ? placed[d].left : rounded_bound(placed[d], smallest, contains(up, d));
       if (bound > 1) inside_out.push_back({d, bound});
       placed[d].place(bound);

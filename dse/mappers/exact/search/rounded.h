@@ -6,13 +6,13 @@
 #include <functional>
 #include <span>
 
-#include "dse/mappers/exact/lattice/lattice.h"
+#include "dse/mappers/exact/lattice/steps.h"
 
 namespace pliant::exact {
 
 /// The loops of one memory on the path, and the node that they end at.
 struct GroupedLoops {
-  const Lattice::Step* step;
+  const Step* step;
   int end;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choices are closed in rounds, best bound first, on as many threads as there are.
+#include "dse/mappers/exact/search/rounds.h"
+
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -7,7 +8,6 @@
 #include <utility>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/search/prover.h"
 
 namespace pliant::exact {
 
@@ -21,22 +21,30 @@ constexpr auto kLargestRound = static_cast<std::size_t>(kMostLattices);
 /// in a sweep the next layer keeps them as busy.
 constexpr double kLongSearch = 0.02;
 
+/// Groups become narrower by this factor with every search.
+constexpr double kNarrower = 6;
+
 }  // namespace
 
-void Prover::tell(double least_to_come, const std::vector<Candidate>& open) {
-  constexpr double kEvery = 0.1;  // seconds
-  if (!on_progress_ || limits_.seconds() < told_ + kEvery) return;
-  told_ = limits_.seconds();
-  double bound = std::min({least_to_come, state_.undecided, state_.incumbent.value});
-  for (const auto* more : {&std::as_const(waiting_), &open})
-    for (const Candidate& candidate : *more) bound = std::min(bound, candidate.bound);
-  for (const Unrolled& unrolled : unrolled_) bound = std::min(bound, unrolled.least.value);
-  for (std::size_t i = next_; i < mine_.size(); ++i) bound = std::min(bound, known_of(i));
-  on_progress_({state_.incumbent.value, bound, limits_.priced, told_});
+void Rounds::narrow_groups() { nodes_ *= kNarrower; }
+
+double Rounds::close_one(const Spatial& spatial, Candidate& candidate, std::uint64_t effort, Close close,
+                         Incumbent& incumbent) {
+  Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
+  lattice.work().allow(effort);
+  lattice.group_beyond(nodes_);
+  const double bound = close(lattice, incumbent, limits_, candidate.cycles);
+  candidate.spent = lattice.work().spent() || lattice.boxes().may_be_finer();
+  return bound;
 }
 
-std::vector<Prover::Candidate> Prover::in_rounds(std::vector<Candidate> candidates, ClosedBy by, double share,
-                                                 Close close, std::vector<Candidate>& open) {
+double Rounds::bound_one(const Spatial& spatial, std::uint32_t keeps, double cycles, std::uint64_t effort) {
+  Candidate candidate{0, 0, keeps, 0, cycles};
+  return close_one(spatial, candidate, effort, bound_choice, state_.incumbent);
+}
+
+std::vector<Candidate> Rounds::run(std::vector<Candidate> candidates, ClosedBy by, double share, Close close,
+                                   std::vector<Candidate>& open, const std::function<void(double)>& tell) {
   std::sort(candidates.begin(), candidates.end());
   // What closes a candidate that the incumbent has overtaken before its turn.
   const ClosedBy before = by == ClosedBy::kTables ? ClosedBy::kChoiceBounds : ClosedBy::kTables;
@@ -47,18 +55,15 @@ std::vector<Prover::Candidate> Prover::in_rounds(std::vector<Candidate> candidat
     if (first == last) break;
     const std::uint64_t left = turns_.left(share);
     if (limits_.expired() || left == 0) break;
-    tell(candidates[first].bound, open);
+    tell(candidates[first].bound);
     std::vector<Incumbent> found(last - first, Incumbent{std::nullopt, {}, state_.incumbent.value});
     const auto one = [&](std::size_t i) {
       Candidate& candidate = candidates[first + i];
       Spatial spatial;
       choices_->get(candidate.spatial, spatial);
       spatial.durations = durations_[candidate.durations];
-      Lattice lattice(resolved_, spatial, bounds_.keeps(candidate.keeps), stores_.local(), limits_);
-      lattice.allow(EffortTurns::allowance(left, found.size()));
-      lattice.group_beyond(nodes_);
-      candidate.bound = std::max(candidate.bound, close(lattice, found[i], limits_, candidate.cycles));
-      candidate.spent = lattice.spent() || lattice.may_be_finer();
+      const std::uint64_t effort = EffortTurns::allowance(left, found.size());
+      candidate.bound = std::max(candidate.bound, close_one(spatial, candidate, effort, close, found[i]));
     };
     const auto together = [&] { tbb::parallel_for(std::size_t{0}, found.size(), one); };
     const bool alone = threads_ == kThreadsOfCaller ? limits_.seconds() < kLongSearch : threads_ == 1;
@@ -85,6 +90,26 @@ std::vector<Prover::Candidate> Prover::in_rounds(std::vector<Candidate> candidat
     else
       unsearched.push_back(candidates[first]);
   return unsearched;
+}
+
+void Rounds::record(const Candidate& candidate, ClosedBy by) const {
+  if (state_.record == nullptr) return;
+  const double bound = std::min(candidate.bound, state_.incumbent.value);
+  if (by == ClosedBy::kChoiceBounds)
+    state_.record->bounded(bound);
+  else
+    state_.record->choice(candidate.spatial, bounds_.keeps(candidate.keeps), by, bound);
+}
+
+bool Rounds::leave(const std::vector<Candidate>& candidates, ClosedBy by) const {
+  bool any = false;
+  for (const Candidate& candidate : candidates) {
+    const bool closed = state_.close(candidate.bound);
+    if (!closed) state_.leave(candidate.bound);
+    record(candidate, closed ? by : ClosedBy::kLeft);
+    any |= !closed;
+  }
+  return any;
 }
 
 }  // namespace pliant::exact

@@ -24,7 +24,7 @@ struct Suffix {
   std::array<double, kMaxFunctionals> cost{};  // by functional, constants included
   struct Loops {
     std::array<Count, kMaxDims> bound{};
-    Lattice::Step step;
+    Step step;
     int end = 0;  // the node after its loops
   };
   std::vector<Loops> loops;
@@ -194,19 +194,19 @@ class ChoiceSearch {
     int k = lattice_.stages() - 1;
     double target = tables_[f].best - functionals_[f].constant;
     const Status* after = nullptr;
-    Lattice::Step best;
-    std::vector<int> nodes = lattice_.final_nodes();
-    std::vector<Lattice::Step> steps;
+    Step best;
+    std::vector<int> nodes = lattice_.boxes().final_nodes();
+    std::vector<Step> steps;
     std::array<const Functional*, 1> one{&functionals_[f]};
     std::vector<ChargeCache> cache(static_cast<std::size_t>(lattice_.stages()));
     while (true) {
       // What the table promises, but for rounding: nothing is better.
       const double met = target + std::abs(target) * kRoundingOfTables;
       double least = kInfinity;
-      Lattice::Step chosen;
+      Step chosen;
       int chosen_end = -1;
       for (const int node : nodes) {
-        Lattice::StepQuery query;
+        StepQuery query;
         query.k = k;
         query.end = node;
         query.after = after;
@@ -215,7 +215,7 @@ class ChoiceSearch {
         query.tables = {&table, 1};
         query.follow = true;
         query.limit = target + std::abs(target) * kRoundingOfSums + kRoundingOfFloors;
-        query.ends = [&](const Lattice::Step& step) {
+        query.ends = [&](const Step& step) {
           const double total = table_value(f, k, step.before, step.node) + step.charges[0] +
                                (after == nullptr ? pending(step.after, f) : 0);
           if (total < least) {
@@ -227,7 +227,7 @@ class ChoiceSearch {
         };
         query.cache = &cache[static_cast<std::size_t>(k)];
         steps.clear();
-        lattice_.steps_into(query, steps);
+        steps_into(lattice_, query, steps);
         if (least <= met) break;
       }
       if (chosen_end < 0) return;
@@ -235,11 +235,11 @@ class ChoiceSearch {
       suffix.loops.emplace_back();
       suffix.loops.back().step = best;
       suffix.loops.back().end = chosen_end;
-      if (!lattice_.grouped()) lattice_.bounds(k, best.node, chosen_end, suffix.loops.back().bound);
+      if (!lattice_.grouped()) lattice_.boxes().bounds(k, best.node, chosen_end, suffix.loops.back().bound);
       if (k == 0) break;
       target = table_value(f, k, best.before, best.node);
       after = &best.before;
-      lattice_.nodes_under(k, best.node, nodes);
+      lattice_.boxes().nodes_under(k, best.node, nodes);
       --k;
     }
     if (lattice_.grouped())
@@ -252,7 +252,7 @@ class ChoiceSearch {
     Suffix suffix;
     for (std::size_t f = 0; f < functionals_.size(); ++f) suffix.cost[f] = functionals_[f].constant;
     std::vector<std::pair<double, int>> ends;
-    for (const int node : lattice_.final_nodes()) ends.emplace_back(lattice_.steps_to(node), node);
+    for (const int node : lattice_.boxes().final_nodes()) ends.emplace_back(lattice_.steps_to(node), node);
     std::sort(ends.begin(), ends.end());
     for (const auto& [steps, node] : ends) {
       steps_ = steps;
@@ -265,9 +265,9 @@ class ChoiceSearch {
   void expand(int k, int end, const Status* after, Suffix& suffix) {
     if (expansions_left_ == 0 || lattice_.over()) return;
     --expansions_left_;
-    lattice_.work(effort::kExpansion);
+    lattice_.work().work(effort::kExpansion);
     std::array<double, kMaxFunctionals> inside{};
-    Lattice::StepQuery query;
+    StepQuery query;
     query.k = k;
     query.end = end;
     query.after = after;
@@ -284,8 +284,8 @@ class ChoiceSearch {
         return !hopeless(region(inside.data()).least(p_, task_, steps_));
       };
     }
-    std::vector<Lattice::Step> steps;
-    lattice_.steps_into(query, steps);
+    std::vector<Step> steps;
+    steps_into(lattice_, query, steps);
     std::vector<std::pair<double, std::size_t>> candidates;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       for (std::size_t f = 0; f < functionals_.size(); ++f)
@@ -298,17 +298,17 @@ class ChoiceSearch {
     std::vector<int> nodes;
     for (const auto& [bound, i] : candidates) {
       if (hopeless(bound)) break;
-      const Lattice::Step& step = steps[i];
+      const Step& step = steps[i];
       const auto cost = suffix.cost;
       for (std::size_t f = 0; f < functionals_.size(); ++f)
         suffix.cost[f] += step.charges[f] + (after == nullptr ? pending(step.after, f) : 0);
       suffix.loops.emplace_back();
       suffix.loops.back().step = step;
-      lattice_.bounds(k, step.node, end, suffix.loops.back().bound);
+      lattice_.boxes().bounds(k, step.node, end, suffix.loops.back().bound);
       if (k == 0) {
         price(suffix);
       } else {
-        lattice_.nodes_under(k, step.node, nodes);
+        lattice_.boxes().nodes_under(k, step.node, nodes);
         const std::vector<int> under = nodes;
         for (const int node : under) expand(k - 1, node, &step.before, suffix);
       }
@@ -360,7 +360,7 @@ class ChoiceSearch {
     for (auto loops = suffix.loops.rbegin(); loops != suffix.loops.rend(); ++loops)
       path.push_back({&loops->step, loops->end});
     for_each_rounded(lattice_, path, [&](Mapping&& mapping) {
-      lattice_.work(effort::kChecking);
+      lattice_.work().work(effort::kChecking);
       if (check_legality(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, mapping).empty())
         price(std::move(mapping));
     });
@@ -389,7 +389,7 @@ class ChoiceSearch {
   void price(Mapping mapping) {
     const ResolvedTask& resolved = lattice_.resolved();
     ++limits_.priced;
-    lattice_.work(resolved.perfect ? effort::kPrice : effort::kUnevenPrice);
+    lattice_.work().work(resolved.perfect ? effort::kPrice : effort::kUnevenPrice);
     if (!nest_) {
       nest_.emplace(p_);
       if (!resolved.perfect) nest_->remember_windows(resolved.short_windows.local());

@@ -27,6 +27,15 @@ struct SearchState {
     if (ends) closed = std::min(closed, bound);
     return ends;
   }
+  /// The same where a bound without tables is enough.
+  bool close_by_bound(double bound) {
+    const bool ends = close(bound);
+    if (ends) record_bounded(bound);
+    return ends;
+  }
+  void record_bounded(double bound) const {
+    if (record != nullptr) record->bounded(std::min(bound, incumbent.value));
+  }
   void leave(double bound) { undecided = std::min(undecided, bound); }
   /// What was not even looked at.
   void leave_unseen(double bound) {

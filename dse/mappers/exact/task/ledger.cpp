@@ -3,6 +3,7 @@
 
 #ifdef PLIANT_LEDGER
 #include <cstdlib>
+#include <ranges>
 #endif
 
 namespace pliant::exact {
@@ -11,7 +12,10 @@ namespace pliant::exact {
 RowState row_state(std::string_view id) {
   const auto names = [&](const char* variable) {
     const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-    return value != nullptr && id == value;
+    if (value == nullptr) return false;
+    for (const auto name : std::views::split(std::string_view(value), ','))
+      if (std::ranges::equal(name, id)) return true;
+    return false;
   };
   return names("PLIANT_BREAK") ? RowState::kBroken : names("PLIANT_WITHOUT") ? RowState::kOff : RowState::kOn;
 }

@@ -43,6 +43,19 @@ struct MemoryOrders {
   std::vector<std::vector<DimSet>> sequences;
 };
 
+/// Something that a later room makes of a task when it asks for it first.
+template <typename T>
+class MadeOnce {
+ public:
+  T& get() const {
+    std::call_once(flag_, [this] { made_ = std::make_shared<T>(); });
+    return *made_;
+  }
+
+ private:
+  mutable std::once_flag flag_;
+  mutable std::shared_ptr<T> made_;
+};
 struct AxisCache;    // chain/axis.h
 class KnownCharges;  // words/known_charges.h
 
@@ -76,14 +89,9 @@ struct ResolvedTask {
   /// Orders of loops that move nothing pending differ: displacements are remembered, a slide may go on further out, or
   /// units of a systolic array hold a word of their own, which any loop may move.
   bool every_order = false;
-  AxisCache& axis_cache() const;        ///< chains of dims that were built before (chain/axis.cpp)
-  KnownCharges& known_charges() const;  ///< what was counted along them (words/known_charges.cpp)
+  MadeOnce<AxisCache> axis_cache;        ///< chains of dims that were built before
+  MadeOnce<KnownCharges> known_charges;  ///< what was counted along them
   mutable tbb::enumerable_thread_specific<ShortWindowMemory> short_windows;
-
- private:
-  mutable std::once_flag axis_cache_made_, known_charges_made_;
-  mutable std::shared_ptr<AxisCache> axis_cache_;
-  mutable std::shared_ptr<KnownCharges> known_charges_;
 };
 
 }  // namespace pliant::exact

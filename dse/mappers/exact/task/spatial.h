@@ -38,6 +38,11 @@ double least_steps(const Task& task, const Problem& problem, const Spatial& spat
 /// Product of the factors of these dims at fanouts between two levels.
 double spatial_between(const Spatial& spatial, DimSet dims, int outside, int inside);
 
+/// One transfer of a tensor between neighbouring keepers; child == Problem::levels is the compute units.
+struct KeeperPair {
+  int tensor = 0, parent = 0, child = 0;
+};
+
 /// All sets of memories that may keep one tensor, as bits by level; the largest first. Keep choices are all
 /// combinations over the tensors.
 std::vector<std::uint32_t> keep_patterns(const MapSpaceRules& rules, int tensor);

@@ -45,7 +45,7 @@ std::shared_ptr<const RankTable> ChargeTables::windows(const ChargePlace& place,
                          key.begin(), [](int number) { return static_cast<std::int8_t>(number); });
   for (const auto& [asked, table] : place.known)
     if (asked == key) return table;
-  place.known.emplace_back(key, place.resolved.known_charges().windows(place, pair, rank));
+  place.known.emplace_back(key, place.resolved.known_charges.get().windows(place, pair, rank));
   counted_ += place.known.back().second->counted;
   return place.known.back().second;
 }
@@ -116,7 +116,7 @@ std::size_t ChargeTables::fewest_repeats(const ChargePlace& place, std::uint32_t
     bool spread = false;
     for (int l = 0; l < place.resolved.problem.levels; ++l)
       spread |= contains(shared_outside | counted_inside, l) && place.spatial.factor[l][d] > 1;
-    if (spread) fewest[d] = place.resolved.known_charges().iterations(place, d, shared_outside, counted_inside);
+    if (spread) fewest[d] = place.resolved.known_charges.get().iterations(place, d, shared_outside, counted_inside);
   }
   return add_repeats(std::move(fewest));
 }

@@ -18,7 +18,8 @@ DimSet all_dims(const Problem& problem) { return (only(problem.dims)) - 1; }
 
 }  // namespace
 
-Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial) : resolved_(resolved), spatial_(spatial) {
+Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial)
+    : resolved_(resolved), spatial_(spatial), needed_(resolved, spatial) {
   const Problem& p = resolved_.problem;
   double instances = 1;
   std::array<double, kMaxTensors> copies;
@@ -38,7 +39,6 @@ Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial) : resolved_(r
   count_sums();
   steps_ = least_steps(resolved_.task, p, spatial_);
   if (!resolved_.perfect) count_certain_copies();
-  count_windows();
 }
 
 /// With remainders the units of a dim may be more than its iterations: 24 on 23 columns and 2 rows. No more of them
@@ -253,8 +253,9 @@ void Costs::no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     const KeeperPair& pair = pairs[j];
     if (pair.tensor != p.output || pair.child == p.levels) continue;
-    mend(weights[j].served, weights[j].first_parent, asked_for(pair) * asking_copies(pair, true), pair.parent);
-    mend(weights[j].delivered, weights[j].first_child, needed(pair) * busy_copies(pair.tensor, pair.child), pair.child);
+    mend(weights[j].served, weights[j].first_parent, needed_.asked_for(pair) * asking_copies(pair, true), pair.parent);
+    mend(weights[j].delivered, weights[j].first_child, needed_.of(pair) * busy_copies(pair.tensor, pair.child),
+         pair.child);
   }
 }
 
@@ -347,7 +348,7 @@ Costs::Delivery Costs::delivery(const KeeperPair& pair, const Weights& w) const 
   const int x = pair.tensor;
   if (pair.child == resolved_.problem.levels) return {staying(pair, w, resolved_.perfect), 0, 0};
   const Problem& p = resolved_.problem;
-  const double served = asked_for(pair) * w.served, delivered = needed(pair) * w.delivered;
+  const double served = needed_.asked_for(pair) * w.served, delivered = needed_.of(pair) * w.delivered;
   // Where first arrivals are those of one sweep, every unit more brings some of its own: one more is certain.
   const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
   if (!resolved_.perfect && per_sweep) return {served + delivered, 0, 0};
@@ -362,8 +363,9 @@ double Costs::least(const KeeperPair& pair, const Weights& w) const {
   const bool per_sweep = p.conventions.first_time == Conventions::FirstTime::kPerSweep && x == p.output;
   const double served = w.served + (per_sweep ? w.first_parent : 0);
   const double delivered = w.delivered + (per_sweep ? w.first_child : 0);
-  const double cost = asked_for(pair) * served * asking_copies(pair, served >= 0) +
-                      needed(pair) * delivered * (delivered < 0 ? copies_[x][pair.child] : busy_copies(x, pair.child));
+  const double cost =
+      needed_.asked_for(pair) * served * asking_copies(pair, served >= 0) +
+      needed_.of(pair) * delivered * (delivered < 0 ? copies_[x][pair.child] : busy_copies(x, pair.child));
   return at_least<"L3.1">(cost, std::min(0.0, cost));
 }
 

@@ -9,13 +9,9 @@
 
 #include "dse/mappers/exact/task/resolved_task.h"
 #include "dse/mappers/exact/task/spatial.h"
+#include "dse/mappers/exact/words/needed_windows.h"
 
 namespace pliant::exact {
-
-/// One transfer of a tensor between neighbouring keepers; child == Problem::levels is the compute units.
-struct KeeperPair {
-  int tensor = 0, parent = 0, child = 0;
-};
 
 /// What a word of one pair costs: at the parent, at the child, and what first arrivals of outputs save at either.
 struct Weights {
@@ -75,18 +71,6 @@ class Costs {
   void count_every_word_as_first(std::span<const KeeperPair> pairs, Weights* weights) const;
   void no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_certain_copies();
-  void count_windows();
-  /// Words of the tensor that all units along its dims need, each what it works on; and of these what the parent serves
-  /// at least, where equal windows are served once.
-  double needed(const KeeperPair& pair) const {
-    const Problem& p = resolved_.problem;
-    return windows_need_more_ && windowed(pair.tensor) ? needed_[pair.tensor][pair.child] : p.tensor_words[pair.tensor];
-  }
-  /// Is it an operand with windows?
-  bool windowed(int tensor) const {
-    return tensor != resolved_.problem.output && !resolved_.problem.affine[tensor].empty();
-  }
-  double asked_for(const KeeperPair& pair) const;
   void count_sums();
   /// Words of a memory that a finished output takes less than a partial sum, if its outputs finish there.
   double finished_saves(int level) const;
@@ -107,8 +91,7 @@ class Costs {
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> copies_;
   std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> certain_copies_;  // busy whatever the remainders
   std::array<double, kMaxLevels + 1> sums_at_most_;                             // copies of an output that get work
-  std::array<std::array<double, kMaxLevels + 1>, kMaxTensors> needed_;          // by child, of operands with windows
-  bool windows_need_more_ = false;                                              // than every element once
+  NeededWindows needed_;
 };
 
 /// words * weight + first * begun, less than these words counted alone, is at least this more, where at most `most`

@@ -19,11 +19,6 @@ std::size_t numbers(const std::vector<double>& iterations) { return iterations.s
 
 }  // namespace
 
-KnownCharges& ResolvedTask::known_charges() const {
-  std::call_once(known_charges_made_, [this] { known_charges_ = std::make_shared<KnownCharges>(); });
-  return *known_charges_;
-}
-
 std::size_t KnownCharges::Hash::operator()(const Key& key) const {
   std::uint64_t mixed = key.asked[0] ^ key.asked[1] << 17;
   for (const Chain* chain : key.chains)

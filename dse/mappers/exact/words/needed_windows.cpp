@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of operands with windows that units need whatever the tiles: windows of different units overlap, but each unit
-// is brought what it works on, and only equal windows are served once for several.
+#include "dse/mappers/exact/words/needed_windows.h"
+
 #include <algorithm>
 
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/chain/certain_copies.h"
 #include "dse/mappers/exact/task/ledger.h"
-#include "dse/mappers/exact/words/costs.h"
 #include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
@@ -61,7 +60,8 @@ double different_windows(const ResolvedTask& resolved, const Spatial& spatial, c
 }  // namespace
 
 /// Windows of different units overlap, but each unit is brought what it works on.
-void Costs::count_windows() {
+NeededWindows::NeededWindows(const ResolvedTask& resolved, const Spatial& spatial)
+    : resolved_(resolved), spatial_(spatial) {
   const Problem& p = resolved_.problem;
   const Conventions& conventions = p.conventions;
   if (conventions.halo != Conventions::Halo::kRun || conventions.footprint != Conventions::Footprint::kDistinct) return;
@@ -85,15 +85,15 @@ void Costs::count_windows() {
       needed_[x][l] = p.simple_words[x];
       for (const Problem::AffineRank& rank : p.affine[x])
         needed_[x][l] *= std::max(extent(p, rank, p.size, true), at_least<"L3.7">(values_needed(p, rank, units), 0));
-      windows_need_more_ |= needed_[x][l] > p.tensor_words[x];
+      more_ |= needed_[x][l] > p.tensor_words[x];
     }
   }
 }
 
-double Costs::asked_for(const KeeperPair& pair) const {
+double NeededWindows::asked_for(const KeeperPair& pair) const {
   const Problem& p = resolved_.problem;
   const double once = p.tensor_words[pair.tensor];
-  if (needed(pair) == once) return once;
+  if (of(pair) == once) return once;
   // Elsewhere windows may be short, and these be equal.
   if (!resolved_.perfect && resolved_.rules.factorization != Factorization::kRubyS) return once;
   double share = 1;
@@ -105,7 +105,7 @@ double Costs::asked_for(const KeeperPair& pair) const {
       share *= s.partial ? 0 : s.shared ? different_windows(resolved_, spatial_, rank, network) / units : 1;
     }
   });
-  return std::max(once, at_least<"L3.8">(share * needed(pair), 0));
+  return std::max(once, at_least<"L3.8">(share * of(pair), 0));
 }
 
 }  // namespace pliant::exact

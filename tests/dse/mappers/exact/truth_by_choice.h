@@ -21,7 +21,7 @@
 #include "core/arithmetic.h"
 #include "core/input/load.h"
 #include "costmodel/report.h"
-#include "dse/mappers/exact/choices/choice.h"
+#include "dse/mappers/exact/choices/spatial_choices.h"
 #include "dse/mappers/exact/task/resolved_task.h"
 #include "dse/mappers/space.h"
 #include "flex/mapspace/legal_walk.h"

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unrollings of several fanouts together are a tree: the unrolling of the outermost fanout first, dim by dim, then that
-// of the next one. Branches that take too many steps, or whose floor is no better than what is known, are left out as
-// one; of what is left the least floor comes first.
+#include "dse/mappers/exact/choices/spatial_choices.h"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <tuple>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/choices/choice.h"
 #include "dse/mappers/exact/choices/fanout_lists.h"
 #include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/choices/partial_floor.h"
@@ -31,6 +29,9 @@ constexpr std::uint64_t kBranchesBetween = 1024;
 
 }  // namespace
 
+/// Unrollings of several fanouts together are a tree: the unrolling of the outermost fanout first, dim by dim, then
+/// that of the next one. Branches that take too many steps, or whose floor is no better than what is known, are left
+/// out as one; of what is left the least floor comes first.
 class SpatialChoices::Tree {
  public:
   Tree(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out)
@@ -321,8 +322,24 @@ class SpatialChoices::Tree {
   bool complete_ = true, over_ = false;
 };
 
-void SpatialChoices::combine(const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out) {
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out)
+    : lists_(left_out.lists ? left_out.lists : std::make_shared<const FanoutLists>(task, problem, limits, left_out)),
+      most_steps_(left_out.most_steps),
+      slow_(lists_->slow),
+      unlisted_(lists_->unlisted),
+      dear_(lists_->dear),
+      unlisted_floor_(lists_->unlisted_floor) {
   Tree(*this, task, problem, limits, left_out).run();
+}
+
+void SpatialChoices::get(std::size_t i, Spatial& spatial) const {
+  const std::vector<int>& levels = lists_->levels;
+  for (std::size_t f = 0; f < levels.size(); ++f) {
+    const Unrolling& unrolling = (*lists_->unrollings[f])[index_[i * levels.size() + f]];
+    auto& factor = spatial.factor[levels[f]];
+    for (int d = 0; d < kMaxDims; ++d) factor[d] = unrolling.factor(d);
+    spatial.unrolling[levels[f]] = &unrolling;
+  }
 }
 
 }  // namespace pliant::exact

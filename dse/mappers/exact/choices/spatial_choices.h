@@ -64,12 +64,9 @@ class SpatialChoices {
     return std::min(unlisted_, unlisted_floor_) == std::numeric_limits<double>::infinity();
   }
   void get(std::size_t i, Spatial& spatial) const;
-  /// Is number i the same as number j of another list of the task?
-  bool same(std::size_t i, const SpatialChoices& other, std::size_t j) const;
 
  private:
   class Tree;
-  void combine(const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out);
 
   std::shared_ptr<const FanoutLists> lists_;
   std::vector<std::uint32_t> index_;  // by choice and fanout
