@@ -5,6 +5,8 @@
 //
 //     build/release/bin/exact_signature           # from the root: the hash, after a line of sums
 //     build/release/bin/exact_signature --each    # a line for each task before it, for comparing two builds
+//     build/ledger/bin/exact_signature --effort   # the same with looks at the clock and CPU milliseconds (no part of
+//                                                 # the hash): what bounds are worth (bench/bounds.py)
 //
 // Searches are limited by how often they look at a clock that moves with every look, so they end at the same place on
 // every machine. A commit that changes the hash says so and why.
@@ -147,7 +149,8 @@ std::string line_of(int i, const Task& task, const SearchResult& result) {
 }  // namespace
 
 int main(int count, char** words) {
-  const bool each = count > 1 && std::string_view(words[1]) == "--each";
+  const std::string_view word = count > 1 ? words[1] : "";
+  const bool effort = word == "--effort", each = effort || word == "--each";
   const Library library("configs");
   const std::unique_ptr<Mapper> exact = make_mapper("exact");
   std::uint64_t hash = 0xCBF29CE484222325ULL, priced = 0;
@@ -160,8 +163,11 @@ int main(int count, char** words) {
     options.clock = &clock;
     options.budget.seconds = kLooks;
     options.record_parts = true;
+    const double before = real_clock().cpu_seconds();
     const SearchResult result = exact->search(task, options);
     const std::string line = line_of(i, task, result);
+    if (effort)
+      fmt::print("{:.0f} looks, {:.3f} ms: ", clock.wall_seconds(), 1e3 * (real_clock().cpu_seconds() - before));
     if (each) fmt::print("{}", line);
     for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
     certified += result.certified;
