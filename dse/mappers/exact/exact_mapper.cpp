@@ -9,6 +9,7 @@
 #include "dse/audit/choices.h"
 #include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/prove.h"
+#include "dse/mappers/exact/search/uneven_units.h"
 #include "dse/mappers/exact/task/effort.h"
 #include "dse/mappers/exact/task/ledger.h"
 #include "dse/mappers/exact/words/windows.h"
@@ -21,6 +22,10 @@ namespace {
 
 /// A share of the time that is worth another search.
 constexpr double kWorthATry = 0.05;
+
+/// Remainders over units are tried for one part in so many of the effort that the search without them took, and for
+/// at least and at most so many mappings.
+constexpr std::uint64_t kShareOfEasier = 4, kFewestUneven = 200, kMostUneven = 4'000;
 
 class ExactMapper final : public Mapper {
  public:
@@ -114,11 +119,20 @@ class ExactMapper final : public Mapper {
     const SearchResult first = prove_best(easier, limited(options), effort / 4, used_here, known);
     exact::Incumbent incumbent = priced(task, problem, first.mapping);
     if (known.value < incumbent.value) incumbent = std::move(known);
+    std::uint64_t more_priced = 0;
+    if (task.factorization == Factorization::kRubyS) {
+      exact::SearchLimits limits(left_of(options, started));
+      const std::uint64_t most = used_here / (kShareOfEasier * exact::effort::kUnevenPrice);
+      incumbent = exact::with_uneven_units(task, problem, std::move(incumbent),
+                                           std::clamp(most, kFewestUneven, kMostUneven), limits);
+      used_here += limits.effort;
+      more_priced = limits.priced;
+    }
     used += used_here;
     SearchResult result = prove(task, problem, left_of(options, started), std::move(incumbent),
                                 effort - std::min(used_here, effort / 4), used);
     result.seconds += first.seconds;
-    result.evaluations += first.evaluations;
+    result.evaluations += first.evaluations + more_priced;
     return result;
   }
 
