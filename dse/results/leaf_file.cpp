@@ -45,8 +45,9 @@ std::shared_ptr<const arrow::KeyValueMetadata> file_metadata(const arrow::Schema
 
 /// The name of a leaf: its path without the steps that Parquet adds to lists.
 std::string name_of(const parquet::ColumnDescriptor& column) {
+  const std::shared_ptr<parquet::schema::ColumnPath> path = column.path();
   std::string name;
-  for (const std::string& step : column.path()->ToDotVector())
+  for (const std::string& step : path->ToDotVector())
     if (step != "list" && step != "element" && step != "item") name += (name.empty() ? "" : ".") + step;
   return name;
 }

