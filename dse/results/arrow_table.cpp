@@ -48,7 +48,7 @@ std::shared_ptr<arrow::Table> arrow_table(const DataTable& table) {
 }
 
 std::vector<fs::path> table_files(const fs::path& dataset, TableKind table) {
-  if (dataset.extension() == ".parquet" && is_address(dataset)) return {dataset};
+  if (extension_of(dataset) == ".parquet" && is_address(dataset)) return {dataset};
   if (std::error_code error; fs::is_regular_file(dataset, error)) return {dataset};
   std::vector<fs::path> files;
   for (const std::int64_t part : list_parts(dataset)) {

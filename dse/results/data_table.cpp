@@ -13,6 +13,7 @@
 #include "dse/results/arrow_table.h"
 #include "dse/results/checked_file.h"
 #include "dse/results/parquet_file.h"
+#include "dse/results/stored_files.h"
 
 namespace pliant {
 
@@ -157,7 +158,8 @@ DataTable read_table(const fs::path& dataset, TableKind table, std::vector<std::
 }
 
 void write_table(const DataTable& table, const fs::path& file) {
-  if (file.extension() == ".csv") {
+  const fs::path extension = extension_of(file);
+  if (extension == ".csv") {
     std::string text;
     for (std::size_t c = 0; c < table.columns.size(); ++c)
       text += (c == 0 ? "" : ",") + csv_cell(table.columns[c].name);
@@ -169,7 +171,7 @@ void write_table(const DataTable& table, const fs::path& file) {
     }
     return write_atomically(file, text);
   }
-  if (file.extension() != ".parquet")
+  if (extension != ".parquet")
     throw StorageError(fmt::format("{}: a table is written as .parquet or .csv", file.string()));
   write_atomically(file, parquet_bytes(*arrow_table(table)));
 }

@@ -24,9 +24,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// s3://BUCKET/FOLDER?OPTIONS/FILE: options may stand in the middle, because names of files are joined to addresses.
+/// s3://USER@BUCKET/FOLDER?OPTIONS/FILE: options may stand in the middle, because names of files are joined to
+/// addresses.
 struct Address {
-  std::string uri;   ///< of the bucket, with the options
+  std::string uri;   ///< of the bucket, with user and options
   std::string path;  ///< BUCKET/FOLDER/FILE
 };
 
@@ -42,7 +43,9 @@ Address parse(const fs::path& address) {
     rest.erase(mark, end - mark);
   }
   while (rest.ends_with('/')) rest.pop_back();
-  return {fmt::format("{}://{}{}", scheme, rest.substr(0, rest.find('/')), options), rest};
+  const std::string bucket = rest.substr(0, rest.find('/'));
+  const std::size_t at = bucket.rfind('@');  // none: the whole is the path
+  return {fmt::format("{}://{}{}", scheme, bucket, options), rest.substr(at + 1)};
 }
 
 arrow::Result<std::shared_ptr<arrow::fs::FileSystem>> open_bucket(const std::string& uri) {

@@ -18,6 +18,12 @@ bool is_address(const fs::path& path) {
   return text.starts_with("s3:/") || text.starts_with("gs:/");
 }
 
+fs::path extension_of(const fs::path& path) {
+  if (!is_address(path)) return path.extension();
+  const std::string name = path.filename().string();
+  return fs::path(name.substr(0, name.find('?'))).extension();
+}
+
 bool is_there(const fs::path& path) {
   if (is_address(path)) return object_storage::exists(path);
   std::error_code error;

@@ -11,6 +11,8 @@ namespace pliant {
 /// s3://bucket/folder or gs://bucket/folder; with one slash as well, because paths that are joined lose the other.
 /// After the folder Arrow's options may stand: s3://bucket/folder?endpoint_override=host:9000&scheme=http.
 bool is_address(const std::filesystem::path& path);
+/// ".csv": without what stands behind the name in an address.
+std::filesystem::path extension_of(const std::filesystem::path& path);
 
 /// A file or a folder; of object storage, an object or anything below.
 bool is_there(const std::filesystem::path& path);
