@@ -110,17 +110,9 @@ void BoxBounds::keep_floor(const SearchNode& node, std::size_t rule, std::size_t
 
 const ReachedBounds& BoxBounds::reached(SearchNode& node, std::size_t rule) const {
   auto& all = node.rules[rule].reached;
-  if (all) return *all;
-  all.emplace(layers_.layers.size());
-  for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
-    if (layers_.networks[i] != nullptr) {
-      const WholeReached whole = reached_by(node.rules[rule].bounds[i], layers_.deadline(i, node.ideal->deadlines));
-      all->least[i] = whole.least;
-      all->at_least_product[i] = whole.at_least_product;
-      continue;
-    }
-    mappings_.reach(*all, *node.ideal->accelerator, rule, i, node.rules[rule].known[i]);
-  }
+  if (!all)
+    all = mappings_.reached(*node.ideal->accelerator, rule, node.rules[rule].bounds, node.ideal->deadlines,
+                            [&](std::size_t layer) { return std::span(node.rules[rule].known[layer]); });
   return *all;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -26,8 +27,10 @@ namespace {
 
 using NodePtr = std::unique_ptr<SearchNode>;
 
-/// Boxes whose searches run side by side. Fixed: what is decided must not depend on the machine.
-constexpr std::size_t kBatch = 8;
+/// Boxes of a round, and rounds at once: while one is decided and the next one planned, threads search for the other.
+/// Fixed: what is decided must not depend on the machine.
+constexpr std::size_t kBoxesOfRound = 4;
+constexpr std::size_t kRounds = 2;
 
 /// A box of so many hardware points is taken up long after it was placed: good bounds meanwhile say how far the proof
 /// is.
@@ -50,7 +53,7 @@ class DesignSearch {
         ideals_(library, sweep_),
         space_(library, sweep_),
         pool_(*sweep_, store, options.threads > 0 ? options.threads : usable_cores(), options.stop),
-        mappings_(*sweep_, layers_),
+        mappings_(*sweep_, layers_, pool_),
         boxes_(*sweep_, layers_, goals_, mappings_, ideals_.has_choices(), options.gap, options.proven),
         points_(layers_, goals_, mappings_, space_, boxes_.needs(), boxes_.line_gap(), options.proven),
         found_(options.gap),
@@ -67,51 +70,33 @@ class DesignSearch {
       rule.known.resize(layers_.layers.size());
     }
     if (options_.shard.count > 1) {
-      std::vector<HardwareBox> boxes = boxes_of_shard();
+      std::vector<HardwareBox> boxes = boxes_of_shard(ideals_, root->box, options_.shard);
       outcome_.progress.designs = 0;
       for (const HardwareBox& box : boxes) outcome_.progress.designs += box.points() * inner_;
       divide(*root, std::move(boxes));
     } else {
       place(std::move(root));
     }
-    while (!queue_.empty() && !outcome_.interrupted) round();
+    for (;;) {
+      while (rounds_.size() < kRounds && !queue_.empty() && !outcome_.interrupted) plan(rounds_.emplace_back(pool_));
+      if (rounds_.empty() || outcome_.interrupted) break;
+      decide(rounds_.front());
+      rounds_.pop_front();
+      outcome_.interrupted |= options_.stop.stop_requested() && !(queue_.empty() && rounds_.empty());
+      report();
+    }
+    for (Round& round : rounds_) leave(round);
+    rounds_.clear();
     finish();
     return std::move(outcome_);
   }
 
  private:
-  /// The space in a few parts for each shard, dealt out in turn: the same parts for every shard.
-  std::vector<HardwareBox> boxes_of_shard() {
-    constexpr std::size_t kPartsOfShard = 4;
-    std::vector<HardwareBox> all = {whole_box(*sweep_)};
-    while (all.size() < kPartsOfShard * static_cast<std::size_t>(options_.shard.count)) {
-      const auto largest = std::ranges::max_element(all, {}, &HardwareBox::points);
-      if (largest->is_point()) break;
-      const HardwareBox box = *largest;
-      all.erase(largest);
-      std::vector<HardwareBox> parts = parts_of(box);
-      all.insert(all.end(), parts.begin(), parts.end());
-    }
-    std::vector<HardwareBox> own;
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (options_.shard.owns(static_cast<std::int64_t>(k))) own.push_back(all[k]);
-    return own;
-  }
-
-  /// What must be split into single values first.
-  std::vector<HardwareBox> parts_of(const HardwareBox& box) {
-    const auto axis = ideals_.must_split(box);
-    if (!axis) return ideals_.parts(box);
-    const HardwareBox::Range range = box.axes[*axis];
-    auto [low, high] = box.split(*axis, range.first + static_cast<std::int32_t>((range.size() - 1) / 2));
-    return {std::move(low), std::move(high)};
-  }
-
   // A node on its way: placed with what is known without a search, taken up in rounds, decided after its searches.
 
   void place(NodePtr node) {
     node->number = next_number_++;
-    if (ideals_.must_split(node->box)) return divide(*node, parts_of(node->box));
+    if (ideals_.must_split(node->box)) return divide(*node, ideals_.parts(node->box));
     node->ideal = ideals_.of(node->box);
     if (node->ideal) {
       if (node->ideal->contradicts) return close(*node, ClosedBy::kNothingFits);
@@ -214,18 +199,22 @@ class DesignSearch {
     return {std::vector<bool>(layers_.layers.size(), true), closed.least};
   }
 
-  // One round: up to kBatch nodes, best bounds first; all their questions at once; decisions in order.
+  // A round: up to kBoxesOfRound nodes, best bounds first; all their questions at once; decisions in order.
 
   struct Asked {
     std::size_t node = 0;
     BoxBounds::Asked what;
   };
-
-  void round() {
-    hear_others();
-    std::vector<NodePtr> batch;
+  struct Round {
+    explicit Round(TaskPool& pool) : questions(pool) {}
+    std::vector<NodePtr> nodes;
     std::vector<Asked> asked;
-    while (!queue_.empty() && batch.size() < kBatch) {
+    TaskPool::Batch questions;
+  };
+
+  void plan(Round& round) {
+    hear_others();
+    while (!queue_.empty() && round.nodes.size() < kBoxesOfRound) {
       NodePtr node = std::move(queue_.extract(queue_.begin()).mapped());
       if (node->designs ? close_designs(*node) : close_if_possible(*node)) continue;
       if (node->designs) points_.choose_next(*node->designs);
@@ -235,13 +224,15 @@ class DesignSearch {
         if (answered && (node->designs ? close_designs(*node) : close_if_possible(*node))) continue;
         queue(std::move(node));
         if (answered) continue;
-        return interrupt(batch);
+        outcome_.interrupted = true;
+        return;
       }
       if (node->designs) {
         PointDesign& one = node->designs->front();
         points_.plan(one, found_);
         for (const PointDesign::Search& search : one.searches)
-          pool_.ask({one.design, layers_.layers[search.layer].get(), layers_.networks[search.layer], search.bound});
+          round.questions.ask(
+              {one.design, layers_.layers[search.layer].get(), layers_.networks[search.layer], search.bound});
       } else {
         if (node->ideal && boxes_.raise_to_floors(*node, found_)) {
           bound(*node);
@@ -254,30 +245,40 @@ class DesignSearch {
           continue;
         }
         for (const BoxBounds::Asked& what : next) {
-          pool_.ask(
+          round.questions.ask(
               {boxes_.design(*node, what), layers_.layers[what.layer].get(), layers_.networks[what.layer], what.bound});
-          asked.push_back({batch.size(), what});
+          round.asked.push_back({round.nodes.size(), what});
         }
       }
-      batch.push_back(std::move(node));
+      round.nodes.push_back(std::move(node));
     }
-    const std::vector<PoolAnswer> answers = pool_.answers();
+  }
+
+  void decide(Round& round) {
+    const std::vector<PoolAnswer> answers = round.questions.answers();
     if (std::ranges::any_of(answers, [](const PoolAnswer& answer) { return !answer.result; })) {
-      return interrupt(batch);
+      outcome_.interrupted = true;
+      return leave(round);
     }
     std::size_t next = 0, next_asked = 0;
-    for (std::size_t n = 0; n < batch.size(); ++n) {
-      if (batch[n]->designs) {
-        decide_design(std::move(batch[n]), answers, next);
+    for (std::size_t n = 0; n < round.nodes.size(); ++n) {
+      NodePtr node = std::move(round.nodes[n]);
+      if (node->designs) {
+        decide_design(std::move(node), answers, next);
         continue;
       }
-      for (; next_asked < asked.size() && asked[next_asked].node == n; ++next_asked, ++next)
-        boxes_.note(*batch[n], asked[next_asked].what, answers[next].result);
-      bound(*batch[n]);
-      if (!close_if_possible(*batch[n])) queue(std::move(batch[n]));
+      for (; next_asked < round.asked.size() && round.asked[next_asked].node == n; ++next_asked, ++next)
+        boxes_.note(*node, round.asked[next_asked].what, answers[next].result);
+      bound(*node);
+      if (!close_if_possible(*node)) queue(std::move(node));
     }
-    outcome_.interrupted = options_.stop.stop_requested() && !queue_.empty();
-    report();
+  }
+
+  /// Its boxes are open still.
+  void leave(Round& round) {
+    round.questions.answers();
+    for (NodePtr& node : round.nodes) queue(std::move(node));
+    round.nodes.clear();
   }
 
   /// What other shards have found closes boxes of this one; whether it is told in time changes what is searched only.
@@ -287,15 +288,9 @@ class DesignSearch {
       if (values.size() == sweep_->goals->minimize.size()) found_.add(design, values);
   }
 
-  void interrupt(std::vector<NodePtr>& batch) {
-    outcome_.interrupted = true;
-    pool_.answers();
-    for (NodePtr& node : batch) queue(std::move(node));  // they are open still
-  }
-
   /// What no search can close.
   void divide_or_open(NodePtr node) {
-    if (!node->box.is_point()) return divide(*node, parts_of(node->box));
+    if (!node->box.is_point()) return divide(*node, ideals_.parts(node->box));
     for (const PointDesign& one : points_.open(*node)) close_design(*node, one, ClosedBy::kConstraints);
     node->rules.clear();
     if (!close_designs(*node)) queue(std::move(node));
@@ -380,14 +375,18 @@ class DesignSearch {
 
   std::optional<double> proven_gap() const {
     double gap = options_.gap;
-    for (const auto& [rank, node] : queue_) {
-      if (!node->designs) {
-        gap = std::max(gap, found_.distance(node->least));
+    const auto look_at = [&](const SearchNode& node) {
+      if (!node.designs) {
+        gap = std::max(gap, found_.distance(node.least));
       } else {
-        for (const PointDesign& one : *node->designs)
+        for (const PointDesign& one : *node.designs)
           if (one.design->accelerator) gap = std::max(gap, found_.distance(one.least));
       }
-    }
+    };
+    for (const auto& [rank, node] : queue_) look_at(*node);
+    for (const Round& round : rounds_)
+      for (const NodePtr& node : round.nodes)
+        if (node) look_at(*node);
     return std::isfinite(gap) ? std::optional(gap) : std::nullopt;
   }
 
@@ -420,6 +419,7 @@ class DesignSearch {
   FoundDesigns found_;
   std::int64_t inner_;             ///< designs of a hardware point
   std::map<Rank, NodePtr> queue_;  ///< the least bounds first
+  std::deque<Round> rounds_;       ///< planned and not yet decided, the eldest first
   std::int64_t next_number_ = 0;
   DesignFrontier outcome_;
   double start_ = real_clock().wall_seconds();

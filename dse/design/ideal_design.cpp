@@ -281,6 +281,11 @@ std::vector<HardwareBox> IdealDesigns::parts(const HardwareBox& box) {
       all.emplace_back(box).axes[axis] = {position, position};
     return all;
   };
+  if (const auto axis = must_split(box)) {
+    const HardwareBox::Range& range = box.axes[*axis];
+    auto [first, second] = box.split(*axis, range.first + (range.last - range.first) / 2);
+    return {std::move(first), std::move(second)};
+  }
   if (const auto axis = next_choice(box, true)) return singles(*axis);
   std::optional<std::size_t> widest;
   double most = -1;

@@ -39,8 +39,9 @@ class IdealDesigns {
   std::optional<std::size_t> must_split(const HardwareBox& box) const;
   /// Nothing must be split. nullopt when the designs of the box contradict themselves.
   std::optional<IdealDesign> of(const HardwareBox& box);
-  /// The parts of a box of several points: by parallel dims that are wired in; then by the size whose ends differ most,
-  /// in the middle of their logarithms; then by wired-in tiles, those of the array first, and by orders.
+  /// The parts of a box of several points: by what must be split; by parallel dims that are wired in; then by the size
+  /// whose ends differ most, in the middle of their logarithms; then by wired-in tiles, those of the array first, and
+  /// by orders.
   std::vector<HardwareBox> parts(const HardwareBox& box);
   /// Is there an axis of wired-in choices?
   bool has_choices() const;

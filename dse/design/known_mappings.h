@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,8 @@
 #include "dse/design/bounded_space.h"
 
 namespace pliant {
+
+class TaskPool;
 
 /// The searches that bound layers, and what each bounds.
 inline constexpr std::array kBoundObjectives = {Objective::kEdp, Objective::kEnergy, Objective::kRuntime};
@@ -36,19 +39,26 @@ double gap_within(double room);
 
 class KnownMappings {
  public:
-  KnownMappings(const Sweep& sweep, const DistinctLayers& layers);
+  /// Threads of the pool that have nothing to search help.
+  KnownMappings(const Sweep& sweep, const DistinctLayers& layers, const TaskPool& pool);
 
   void remember(std::size_t rule, std::size_t layer, const std::shared_ptr<const TaskResult>& result);
-  /// Tries these (which may be null), then the mappings remembered for a layer, each mapping once.
-  void reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer,
-             std::span<const std::shared_ptr<const TaskResult>> first) const;
+  /// Tries for every layer these mappings (which may be null), then those remembered, each once. Of a workload that is
+  /// asked as a whole, what its lines reach within the deadline.
+  using KnownOfLayer = std::function<std::span<const std::shared_ptr<const TaskResult>>(std::size_t layer)>;
+  ReachedBounds reached(const Accelerator& accelerator, std::size_t rule, const LayerBounds& bounds,
+                        const std::vector<double>& deadlines, const KnownOfLayer& first) const;
   /// Tries one mapping; the result may be null or without a mapping.
   void reach(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer,
              const std::shared_ptr<const TaskResult>& result) const;
 
  private:
+  class Trial;
+  Trial trial(ReachedBounds& reached, const Accelerator& accelerator, std::size_t rule, std::size_t layer) const;
+
   const Sweep& sweep_;
   const DistinctLayers& layers_;
+  const TaskPool& pool_;
   /// The latest first, by rule and layer.
   std::vector<std::vector<std::vector<std::shared_ptr<const TaskResult>>>> latest_;
 };

@@ -108,17 +108,9 @@ void PointDesigns::choose_next(std::vector<PointDesign>& designs) const {
 }
 
 const ReachedBounds& PointDesigns::reached(PointDesign& one) const {
-  if (one.reached) return *one.reached;
-  one.reached.emplace(layers_.layers.size());
-  for (std::size_t i = 0; i < layers_.layers.size(); ++i) {
-    if (layers_.networks[i] != nullptr) {
-      const WholeReached whole = reached_by(one.bounds[i], layers_.deadline(i, one.design->deadlines));
-      one.reached->least[i] = whole.least;
-      one.reached->at_least_product[i] = whole.at_least_product;
-      continue;
-    }
-    mappings_.reach(*one.reached, *one.design->accelerator, one.rule, i, {&one.above[i], 1});
-  }
+  if (!one.reached)
+    one.reached = mappings_.reached(*one.design->accelerator, one.rule, one.bounds, one.design->deadlines,
+                                    [&](std::size_t layer) { return std::span(&one.above[layer], 1); });
   return *one.reached;
 }
 

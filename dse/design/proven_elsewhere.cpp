@@ -86,6 +86,7 @@ std::vector<ProvenElsewhere::Answer>& ProvenElsewhere::answers_to(Task form) {
 
 void ProvenElsewhere::add(SizedTask task, SearchResult result) {
   answers_to(std::move(task.form)).push_back({std::move(task.sizes), std::move(result)});
+  ++size_;
 }
 
 void ProvenElsewhere::add(const ProvenElsewhere& others) {
@@ -93,6 +94,18 @@ void ProvenElsewhere::add(const ProvenElsewhere& others) {
     std::vector<Answer>& own = answers_to(group.form);
     own.insert(own.end(), group.answers.begin(), group.answers.end());
   }
+  size_ += others.size_;
+}
+
+void add(ProvenSoFar& proven, ProvenElsewhere learnt) {
+  if (learnt.size() == 0) return;
+  while (!proven.empty() && proven.back()->size() <= 2 * learnt.size()) {
+    ProvenElsewhere joined = *proven.back();
+    joined.add(learnt);
+    learnt = std::move(joined);
+    proven.pop_back();
+  }
+  proven.push_back(std::make_shared<const ProvenElsewhere>(std::move(learnt)));
 }
 
 const std::vector<ProvenElsewhere::Answer>* ProvenElsewhere::find(const Task& form) const {
@@ -107,7 +120,9 @@ SearchResult RecallingMapper::search(const Task& task, const SearchOptions& opti
   SearchResult result;
   std::vector<const Mapping*> mappings;
   const Mapping* of_bound = nullptr;
-  for (const ProvenElsewhere* known : {&std::as_const(learnt_), &proven_}) {
+  std::vector<const ProvenElsewhere*> pieces{&learnt_};  // the newest first
+  for (auto piece = proven_.rbegin(); piece != proven_.rend(); ++piece) pieces.push_back(piece->get());
+  for (const ProvenElsewhere* known : pieces) {
     const auto* answers = known->find(sized->form);
     if (answers == nullptr) continue;
     for (auto at = answers->rbegin(); at != answers->rend(); ++at) {

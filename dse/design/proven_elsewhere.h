@@ -3,6 +3,7 @@
 // found elsewhere runs for hardly more than the bound, no search is needed.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,7 @@ class ProvenElsewhere {
   void add(const ProvenElsewhere& others);
   /// To tasks that differ in sizes only, the eldest first; may be null.
   const std::vector<Answer>* find(const Task& form) const;
+  std::size_t size() const { return size_; }  ///< answers
 
  private:
   struct Group {
@@ -34,14 +36,21 @@ class ProvenElsewhere {
   std::vector<Answer>& answers_to(Task form);
 
   std::unordered_multimap<std::size_t, Group> groups_;  ///< by a hash of the form
+  std::size_t size_ = 0;
 };
+
+/// What is proven by now, eldest first, in pieces that never change: a search reads those that were there when it was
+/// asked, while others add to what the next ones see.
+using ProvenSoFar = std::vector<std::shared_ptr<const ProvenElsewhere>>;
+/// Joins pieces of about the same size, so that there are few of them and nothing is copied often.
+void add(ProvenSoFar& proven, ProvenElsewhere learnt);
 
 /// Looks at what is proven first. What does not follow from it is searched, unless the store knows it, and is learnt.
 /// Whatever is in the store, the answers are the same.
 class RecallingMapper final : public Mapper {
  public:
   /// `store` may be null. All arguments must outlive it.
-  RecallingMapper(const Mapper& mapper, const ProvenElsewhere& proven, ProvenElsewhere& learnt, const TaskNamer& namer,
+  RecallingMapper(const Mapper& mapper, const ProvenSoFar& proven, ProvenElsewhere& learnt, const TaskNamer& namer,
                   TaskStore* store)
       : mapper_(mapper), proven_(proven), learnt_(learnt), namer_(namer), store_(store) {}
   std::string_view name() const override { return mapper_.name(); }
@@ -53,7 +62,7 @@ class RecallingMapper final : public Mapper {
   SearchResult ask(const Task& task, const SearchOptions& options) const;
 
   const Mapper& mapper_;
-  const ProvenElsewhere& proven_;
+  const ProvenSoFar& proven_;
   ProvenElsewhere& learnt_;
   const TaskNamer& namer_;
   TaskStore* store_;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/clock.h"
@@ -10,6 +11,23 @@
 #include "dse/results/stored_files.h"
 
 namespace pliant {
+
+std::vector<HardwareBox> boxes_of_shard(IdealDesigns& ideals, const HardwareBox& space, const Shard& shard) {
+  constexpr std::size_t kPartsOfShard = 4;
+  std::vector<HardwareBox> all = {space};
+  while (all.size() < kPartsOfShard * static_cast<std::size_t>(shard.count)) {
+    const auto largest = std::ranges::max_element(all, {}, &HardwareBox::points);
+    if (largest->is_point()) break;
+    const HardwareBox box = *largest;
+    all.erase(largest);
+    std::vector<HardwareBox> parts = ideals.parts(box);
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  std::vector<HardwareBox> own;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (shard.owns(static_cast<std::int64_t>(k))) own.push_back(all[k]);
+  return own;
+}
 
 SharedDesigns::SharedDesigns(std::filesystem::path folder, const Shard& shard, std::string question,
                              double pause_seconds)

@@ -12,9 +12,13 @@
 #include <vector>
 
 #include "dse/design/found_designs.h"
+#include "dse/design/ideal_design.h"
 #include "dse/sweep/run_sweep.h"
 
 namespace pliant {
+
+/// The space in a few parts for each shard, dealt out in turn: the same parts for every shard.
+std::vector<HardwareBox> boxes_of_shard(IdealDesigns& ideals, const HardwareBox& space, const Shard& shard);
 
 class SharedDesigns {
  public:

@@ -2,8 +2,12 @@
 #include "dse/design/task_pool.h"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "core/input/write_mapping.h"
 #include "dse/results/content_hash.h"
@@ -33,8 +37,13 @@ std::shared_ptr<const TaskResult> without_details(const TaskResult& result) {
 
 }  // namespace
 
-struct TaskPool::Threads {
-  explicit Threads(int count) : arena(count) {}
+struct TaskPool::Arena {
+  explicit Arena(int threads) : arena(threads) {}
+  tbb::task_arena arena;
+};
+
+struct TaskPool::Batch::Threads {
+  explicit Threads(Arena& of_pool) : arena(of_pool.arena) {}
   /// Of a caller that gave up there may be searches on their way.
   ~Threads() {
     searches.cancel();
@@ -51,7 +60,7 @@ struct TaskPool::Threads {
     arena.execute([&] { searches.wait(); });
   }
 
-  tbb::task_arena arena;
+  tbb::task_arena& arena;
   tbb::task_group searches;
 };
 
@@ -63,7 +72,7 @@ TaskPool::TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_
       namer_(sweep),
       uses_(sweep),
       mapper_(make_mapper(sweep.mapper)),
-      threads_(std::make_unique<Threads>(threads)) {}
+      arena_(std::make_unique<Arena>(threads)) {}
 
 TaskPool::~TaskPool() = default;
 
@@ -107,11 +116,12 @@ std::shared_ptr<const TaskResult> TaskPool::recall(const Named& asked) {
   return result;
 }
 
-TaskResult TaskPool::solve(const PoolQuestion& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const {
+TaskResult TaskPool::solve(Named& named, const std::stop_token& stop) const {
+  const PoolQuestion& asked = named.question;
   if (asked.network == nullptr)
     return solve_task(BoundMapper(*mapper_, asked.bound), sweep_, *asked.design, *asked.layer, kThreadsOfCaller, stop);
   if (!asked.bound) return solve_network(*mapper_, sweep_, *asked.design, *asked.network, kThreadsOfCaller, stop);
-  const RecallingMapper recalling(*mapper_, proven_, learnt, namer_, store_);
+  const RecallingMapper recalling(*mapper_, named.proven, named.learnt, namer_, store_);
   TaskResult line = solve_line(recalling, sweep_, *asked.design, *asked.network, asked.bound->slope, asked.bound->gap,
                                kThreadsOfCaller, stop);
   line.evaluations = static_cast<std::uint64_t>(recalling.searches());
@@ -122,7 +132,7 @@ void TaskPool::search(Named& asked) {
   if (stop_.stop_requested()) return;
   const std::stop_token mappers = grace_.mappers();
   // Searches that run side by side do not see what the others learn: it would depend on which is faster.
-  TaskResult result = solve(asked.question, mappers, asked.learnt);
+  TaskResult result = solve(asked, mappers);
   // A search that was stopped has only an accident to show, unless it had its proof already.
   if (mappers.stop_requested() && !result.certified && result.status != TaskStatus::kNoLegalMapping) return;
   asked.result = std::make_shared<const TaskResult>(std::move(result));
@@ -130,44 +140,82 @@ void TaskPool::search(Named& asked) {
     store_->put(asked.key, asked.result);
 }
 
+TaskPool::Batch::Batch(TaskPool& pool) : pool_(pool), threads_(std::make_unique<Threads>(*pool.arena_)) {
+  pool_.batches_.push_back(this);
+}
+
+TaskPool::Batch::~Batch() {
+  threads_.reset();
+  std::erase(pool_.batches_, this);
+}
+
+bool TaskPool::Batch::at_work(const Named& asked) const {
+  return at_work_.contains(asked.key) || (asked.by_use && at_work_.contains(*asked.by_use));
+}
+
 /// Of questions that may have one answer the first is looked into, and the others wait for it.
-void TaskPool::take(Named& asked) {
-  if (stop_.stop_requested()) return;
-  if (at_work_.contains(asked.key) || (asked.by_use && at_work_.contains(*asked.by_use))) {
+void TaskPool::Batch::take(Named& asked) {
+  if (pool_.stop_.stop_requested()) return;
+  if (std::ranges::any_of(pool_.batches_, [&](const Batch* one) { return one->at_work(asked); })) {
     waiting_.push_back(&asked);
     return;
   }
   at_work_.insert(asked.key);
   if (asked.by_use) at_work_.insert(*asked.by_use);
   taken_.push_back(&asked);
-  asked.result = recall(asked);
+  asked.result = pool_.recall(asked);
   if (asked.result) return;
   asked.searched = true;
-  threads_->run([this, &asked] { search(asked); });
+  if (asked.is_line()) asked.proven = pool_.proven_;
+  threads_->run([this, &asked] { pool_.search(asked); });
 }
 
-void TaskPool::ask(PoolQuestion question) { take(asked_.emplace_back(name(std::move(question)))); }
+void TaskPool::Batch::take_waiting() {
+  for (Named* one : std::exchange(waiting_, {})) take(*one);
+}
 
-std::vector<PoolAnswer> TaskPool::answers() {
-  while (!taken_.empty()) {
-    threads_->wait();
-    for (const Named* one : std::exchange(taken_, {})) {
-      if (!one->result) continue;
-      ++(!one->searched || (one->is_line() && one->result->evaluations == 0) ? reused_ : solved_);
-      if (one->searched) search_seconds_ += one->result->solve_seconds;
-      proven_.add(one->learnt);
-      keep(*one);
-    }
-    at_work_.clear();
-    for (Named* one : std::exchange(waiting_, {})) take(*one);
+void TaskPool::Batch::ask(PoolQuestion question) { take(asked_.emplace_back(pool_.name(std::move(question)))); }
+
+/// Waits for what is at work, and passes it on to those that wait for it.
+void TaskPool::Batch::collect() {
+  threads_->wait();
+  ProvenElsewhere learnt;
+  for (const Named* one : std::exchange(taken_, {})) {
+    if (!one->result) continue;
+    ++(!one->searched || (one->is_line() && one->result->evaluations == 0) ? pool_.reused_ : pool_.solved_);
+    if (one->searched) pool_.search_seconds_ += one->result->solve_seconds;
+    learnt.add(one->learnt);
+    pool_.keep(*one);
+  }
+  add(pool_.proven_, std::move(learnt));
+  at_work_.clear();
+  for (Batch* batch : pool_.batches_) batch->take_waiting();
+}
+
+std::vector<PoolAnswer> TaskPool::Batch::answers() {
+  while (!taken_.empty() || !waiting_.empty()) {
+    // What a batch is waited for that is not answered yet is answered before its time.
+    const auto other = std::ranges::find_if(pool_.batches_, [](const Batch* one) { return !one->taken_.empty(); });
+    if (!taken_.empty())
+      collect();
+    else if (other != pool_.batches_.end())
+      (*other)->collect();
+    else
+      take_waiting();
   }
   std::vector<PoolAnswer> answers;
   for (const Named& one : asked_) {
-    const auto known = known_.find(one.key);
-    answers.push_back({one.key, known == known_.end() ? nullptr : known->second});
+    const auto known = pool_.known_.find(one.key);
+    answers.push_back({one.key, known == pool_.known_.end() ? nullptr : known->second});
   }
   asked_.clear();
   return answers;
+}
+
+void TaskPool::for_each(std::size_t count, const std::function<void(std::size_t)>& call) const {
+  // Isolated: who waits here takes no search meanwhile.
+  arena_->arena.execute(
+      [&] { tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, call); }); });
 }
 
 void TaskPool::keep(const Named& answered) {
@@ -179,8 +227,10 @@ void TaskPool::keep(const Named& answered) {
 std::vector<PoolAnswer> TaskPool::answer(const std::shared_ptr<const DesignPoint>& design,
                                          const DistinctLayers& layers) {
   if (!design->accelerator) return std::vector<PoolAnswer>(layers.layers.size());
-  for (std::size_t i = 0; i < layers.layers.size(); ++i) ask({design, layers.layers[i].get(), layers.networks[i]});
-  return answers();
+  Batch batch(*this);
+  for (std::size_t i = 0; i < layers.layers.size(); ++i)
+    batch.ask({design, layers.layers[i].get(), layers.networks[i]});
+  return batch.answers();
 }
 
 }  // namespace pliant

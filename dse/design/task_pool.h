@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -36,26 +37,6 @@ struct PoolAnswer {
 };
 
 class TaskPool {
- public:
-  /// `store` may be null.
-  TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_token stop);
-  ~TaskPool();
-  TaskPool(const TaskPool&) = delete;
-  TaskPool& operator=(const TaskPool&) = delete;
-
-  /// Other threads begin to search while the caller thinks of the next question. The answers do not depend on when they
-  /// do: nobody sees what was found before all is answered.
-  void ask(PoolQuestion question);
-  /// To what was asked since the last time, in that order. After a stop they may lack results.
-  std::vector<PoolAnswer> answers();
-  /// Every layer on one design; answers lack results when the design has no accelerator.
-  std::vector<PoolAnswer> answer(const std::shared_ptr<const DesignPoint>& design, const DistinctLayers& layers);
-
-  std::int64_t solved() const { return solved_; }
-  std::int64_t reused() const { return reused_; }
-  double search_seconds() const { return search_seconds_; }  ///< of all searches that this pool made, summed
-
- private:
   /// A question under its own name, and under that of all questions with the same mappings at the same costs.
   struct Named {
     PoolQuestion question;
@@ -64,13 +45,59 @@ class TaskPool {
     bool only_bounds = false;  ///< the best mapping was not asked for
     std::shared_ptr<const TaskResult> result{};
     bool searched = false;     ///< or else recalled
+    ProvenSoFar proven{};      ///< when the search began
     ProvenElsewhere learnt{};  ///< by the search
     bool is_line() const { return question.network != nullptr && question.bound; }
   };
+
+ public:
+  /// `store` may be null.
+  TaskPool(const Sweep& sweep, TaskStore* store, int threads, std::stop_token stop);
+  ~TaskPool();
+  TaskPool(const TaskPool&) = delete;
+  TaskPool& operator=(const TaskPool&) = delete;
+
+  /// Questions that are answered together. Threads begin to search while the caller thinks of the next one, or of
+  /// another batch; of several batches the eldest is answered first. The answers do not depend on when threads search:
+  /// what a batch finds is seen by what is asked or waits after answers().
+  class Batch {
+   public:
+    explicit Batch(TaskPool& pool);
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    void ask(PoolQuestion question);
+    /// In the order of the questions. After a stop they may lack results.
+    std::vector<PoolAnswer> answers();
+
+   private:
+    struct Threads;
+    bool at_work(const Named& asked) const;
+    void take(Named& asked);
+    void take_waiting();
+    void collect();
+
+    TaskPool& pool_;
+    std::deque<Named> asked_;
+    std::vector<Named*> taken_, waiting_;               ///< at work; those that may have the answer of one at work
+    std::unordered_set<TaskKey, TaskKeyHash> at_work_;  ///< all names of those taken
+    std::unique_ptr<Threads> threads_;                  ///< last: they use all of the above
+  };
+  /// Every layer on one design; answers lack results when the design has no accelerator.
+  std::vector<PoolAnswer> answer(const std::shared_ptr<const DesignPoint>& design, const DistinctLayers& layers);
+
+  /// Calls of the caller's own, side by side: threads that have no search to do help.
+  void for_each(std::size_t count, const std::function<void(std::size_t)>& call) const;
+
+  std::int64_t solved() const { return solved_; }
+  std::int64_t reused() const { return reused_; }
+  double search_seconds() const { return search_seconds_; }  ///< of all searches that this pool made, summed
+
+ private:
   Named name(PoolQuestion question);
   std::shared_ptr<const TaskResult> recall(const Named& asked);
-  TaskResult solve(const PoolQuestion& asked, const std::stop_token& stop, ProvenElsewhere& learnt) const;
-  void take(Named& asked);
+  TaskResult solve(Named& asked, const std::stop_token& stop) const;
   void search(Named& asked);
   void keep(const Named& answered);
 
@@ -83,14 +110,12 @@ class TaskPool {
   std::unique_ptr<Mapper> mapper_;
   std::unordered_map<TaskKey, std::shared_ptr<const TaskResult>, TaskKeyHash> known_;
   std::unordered_map<TaskKey, std::shared_ptr<const TaskResult>, TaskKeyHash> known_by_use_;  ///< those with a mapping
-  ProvenElsewhere proven_;  ///< by searches of layers for lines
+  ProvenSoFar proven_;  ///< by searches of layers for lines
   std::int64_t solved_ = 0, reused_ = 0;
   double search_seconds_ = 0;
-  std::deque<Named> asked_;                           ///< since the last answers
-  std::vector<Named*> taken_, waiting_;               ///< at work; those that may have the answer of one at work
-  std::unordered_set<TaskKey, TaskKeyHash> at_work_;  ///< all names of those taken
-  struct Threads;
-  std::unique_ptr<Threads> threads_;  ///< last: they use all of the above
+  struct Arena;
+  std::unique_ptr<Arena> arena_;
+  std::vector<Batch*> batches_;  ///< whose answers are not taken yet, the eldest first
 };
 
 }  // namespace pliant

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 #include "core/arithmetic.h"
@@ -137,7 +138,8 @@ TEST(RecallingMapper, AnswersHoldAgainstTheEnumeration) {
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + random_case.text);
     SearchOptions options;
     options.gap = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 0.02 : 0.1;
-    ProvenElsewhere proven_before, learnt, learnt_again;
+    const ProvenSoFar proven_before;
+    ProvenElsewhere learnt, learnt_again;
     const RecallingMapper first(*exact, proven_before, learnt, namer, &store);
     const RecallingMapper second(*exact, proven_before, learnt_again, namer, &store);
     std::mt19937_64 random(seed);
@@ -166,6 +168,35 @@ TEST(RecallingMapper, AnswersHoldAgainstTheEnumeration) {
   EXPECT_LT(searched, asked * 9 / 10) << "of " << asked;
   EXPECT_LT(again, asked / 20) << "only what was not proven is asked again";
   EXPECT_GE(infeasible, 1);
+}
+
+/// In whatever pieces it is kept, the newest answers are looked at first, and a reader keeps what it has.
+TEST(ProvenSoFar, IsOneListInFewPieces) {
+  const Task task = tests::random_case(5, kCases).task;
+  const SizedTask sized = *sized_task(task);
+  ProvenSoFar proven, early;
+  constexpr int kAnswers = 300;
+  for (int k = 0; k < kAnswers; ++k) {
+    ProvenElsewhere learnt;
+    SearchResult result;
+    result.lower_bound = k;
+    learnt.add(sized, result);
+    add(proven, std::move(learnt));
+    if (k == 9) early = proven;
+  }
+  add(proven, {});  // nothing
+  EXPECT_LE(proven.size(), 10U);
+  const auto bounds = [&](const ProvenSoFar& pieces) {
+    std::vector<double> all;
+    for (const auto& piece : pieces)
+      for (const ProvenElsewhere::Answer& answer : *piece->find(sized.form)) all.push_back(answer.result.lower_bound);
+    return all;
+  };
+  std::vector<double> all(kAnswers), first(10);
+  std::iota(all.begin(), all.end(), 0.0);
+  std::iota(first.begin(), first.end(), 0.0);
+  EXPECT_EQ(bounds(proven), all);
+  EXPECT_EQ(bounds(early), first);
 }
 
 }  // namespace
