@@ -126,7 +126,7 @@ class StudyAnswer : Answering {
                       {"ratio", row.ratio ? nlohmann::ordered_json(*row.ratio) : nlohmann::ordered_json()},
                       {"verdict", row.verdict_text()},
                       {"because", row.because}});
-    return {{"study", study.name}, {"seconds", done.seconds}, {"rows", rows}};
+    return {{"study", study.name}, {"seconds", done.seconds}, {"cpu_seconds", done.cpu_seconds}, {"rows", rows}};
   }
 
   void print(const Study& study, const StudyRun& done, const fs::path& output) {

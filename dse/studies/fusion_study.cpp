@@ -116,8 +116,13 @@ Chart chips_chart(DataTable gains) {
   Chart chart{"fusion_chips", "What tensors that stay on chip buy: all outside = 1", {}, std::move(gains)};
   chart.spec = bars({"whole tensors", "tiles"}, "on chip", "workload", nullptr, "chip", texts_of(chart.table, "chip"));
   chart.spec["encoding"]["facet"]["columns"] = 2;
+  chart.spec["title"] = {{"subtitle", "T, O, P and S as each chip has them; convolutions were not run on the GPU"}};
+  chart.spec["encoding"]["facet"]["header"] = {
+      {"labelExpr", "{npu: 'npu', fusion_edge4: 'edge chip, four cores', accelforge_tpu_v4i: 'TPU v4i', "
+                    "fusion_gpu108: 'GPU, 108 multiprocessors'}[datum.value]"}};
   chart.spec["encoding"]["y"]["axis"] = {
-      {"labelExpr", "replace(replace(datum.label, 'llm_llama3_2_1b_', 'Llama 3.2 1B, '), /_/g, ' ')"}};
+      {"labelExpr", "{mobilenet_v2: 'MobileNetV2', resnet50: 'ResNet-50', bert_base_seq512: 'BERT-base, 512 tokens'}"
+                    "[datum.value] || replace(replace(datum.value, 'llm_llama3_2_1b_', 'Llama 3.2 1B, '), '_', ' ')"}};
   return chart;
 }
 

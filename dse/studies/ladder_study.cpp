@@ -45,7 +45,8 @@ Chart ladder_chart(DataTable rungs) {
   // Of equal domains, so that the legends of both are one.
   const nlohmann::ordered_json rung = {
       {"field", "rung"}, {"type", "nominal"}, {"scale", {{"domain", order}}}, {"title", nullptr}};
-  chart.spec = {{"width", 470},
+  chart.spec = {{"title", {{"subtitle", "left of the dashed line: fewer cycles than the multiplications can take"}}},
+                {"width", 470},
                 {"height", 300},
                 {"layer",
                  {{{"mark", {{"type", "rule"}, {"color", "#888"}, {"strokeDash", {4, 3}}}},

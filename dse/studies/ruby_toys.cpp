@@ -105,6 +105,7 @@ Chart toy_chart(DataTable table) {
 Chart curve_chart(DataTable table) {
   Chart chart{"fig07_curves", "Toy problems: best EDP of random search, PFM's optimum = 1", {}, std::move(table)};
   chart.spec = {
+      {"title", {{"subtitle", "PFM: factors divide their dim; Ruby: remainders in space (S), in time (T) or in both"}}},
       {"transform", {{{"filter", "datum.samples >= 30"}}}},
       {"mark", {{"type", "line"}, {"point", true}}},
       {"width", 300},

@@ -13,6 +13,7 @@ struct StudyRun {
   std::vector<Comparison> rows;
   std::vector<std::filesystem::path> figures;
   double seconds = 0;
+  double cpu_seconds = 0;  ///< of this process, and of what drew the pictures
 };
 
 struct StudyOptions {
