@@ -45,6 +45,17 @@ ArrayOptima::Cost ArrayOptima::optimum(const Accelerator& array, Count rows, Cou
   return cost;
 }
 
+double ArrayOptima::floor_of(Count rows, Count cols, const Layer& padded) const {
+  std::vector<Count> sizes;
+  for (const Dim& dim : padded.dims) sizes.push_back(dim.size);
+  const auto known = known_.find({Factorization::kPerfect, sizes});
+  double floor = 0;
+  if (known != known_.end())
+    for (const Known& one : known->second)
+      if (one.rows >= rows && one.cols >= cols) floor = std::max(floor, one.cost.edp);
+  return floor;
+}
+
 ArrayOptima::OnArray ArrayOptima::on(const Accelerator& array, Count rows, Count cols) {
   const std::array<std::pair<const char*, Count>, 3> sides = {std::pair{"C", rows}, {"M", cols}, {"Q", cols}};
   constexpr unsigned kAll = 7;  // a set of the three, bit by bit
@@ -59,6 +70,8 @@ ArrayOptima::OnArray ArrayOptima::on(const Accelerator& array, Count rows, Count
       const Count up = ceil_div(size, sides[i].second) * sides[i].second;
       if (up != size) larger = enlarged(larger, sides[i].first, up);
     }
+    // Only a better one counts, but of none and of all of them the optimum is asked for.
+    if (set != 0 && set != kAll && floor_of(rows, cols, larger) >= found.padded.edp) continue;
     const Cost cost = optimum(array, rows, cols, larger, Factorization::kPerfect);
     if (set == 0) found.perfect = cost;
     if (set == 0 || cost.edp < found.padded.edp) found.padded = cost;

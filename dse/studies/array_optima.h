@@ -40,6 +40,9 @@ class ArrayOptima {
   };
   Cost optimum(const Accelerator& array, Count rows, Count cols, const Layer& padded, Factorization rule);
 
+  /// No mapping with perfect factors has less EDP: the largest optimum that was proven on an array that contains this.
+  double floor_of(Count rows, Count cols, const Layer& padded) const;
+
   const StudyContext& context_;
   const Layer& layer_;
   std::map<std::pair<Factorization, std::vector<Count>>, std::vector<Known>> known_;  ///< by the sizes of the dims

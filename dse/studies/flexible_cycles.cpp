@@ -43,6 +43,11 @@ FreeAxes free_axes(const std::string& bits) {
 
 FlexibleCycles::FlexibleCycles(const InflexibleNetwork& network, const InflexibleHardware& hardware)
     : network_(network), hardware_(hardware) {
+  for (Count rows = 1; rows <= hardware_.units; ++rows) {
+    const Count cols = hardware_.units / rows;
+    if (rows < hardware_.units && hardware_.units / (rows + 1) == cols) continue;  // more rows, as many columns
+    shapes_.emplace_back(rows, cols);
+  }
   for (const InflexibleNetwork::Shape& shape : network_.shapes()) {
     LayerTiles& tiles = tiles_.emplace_back();
     Sizes tile{1, 1, 1, 1, 1, 1};
@@ -66,11 +71,7 @@ std::vector<FlexibleCycles::Wiring> FlexibleCycles::wirings(const InflexibleDesi
       all.push_back({a, b, design.rows, design.cols});
       return;
     }
-    for (Count rows = 1; rows <= hardware_.units; ++rows) {
-      const Count cols = hardware_.units / rows;
-      if (rows < hardware_.units && hardware_.units / (rows + 1) == cols) continue;  // more rows, as many columns
-      all.push_back({a, b, rows, cols});
-    }
+    for (const auto& [rows, cols] : shapes_) all.push_back({a, b, rows, cols});
   };
   if (!free.parallel) {
     add_shapes(design.row_dim, design.col_dim);
@@ -85,6 +86,38 @@ double FlexibleCycles::fewest_steps(std::size_t layer, const Sizes& tile, const 
   double least = kInfinity;
   for (const Wiring& wiring : wirings)
     least = std::min(least, layer_steps(network_.shapes()[layer], wiring.a, wiring.b, wiring.rows, wiring.cols, tile));
+  return least;
+}
+
+const FlexibleCycles::StepsOnShapes& FlexibleCycles::steps_on_shapes(Count size, Count tile) {
+  const auto [known, is_new] = steps_.try_emplace({size, tile});
+  StepsOnShapes& steps = known->second;
+  if (!is_new) return steps;
+  for (const auto& [rows, cols] : shapes_) {
+    steps.over_rows.push_back(static_cast<double>(steps_of(size, tile, rows)));
+    steps.over_cols.push_back(static_cast<double>(steps_of(size, tile, cols)));
+    steps.over_both = std::min(steps.over_both, static_cast<double>(steps_of(size, tile, rows, cols)));
+  }
+  return steps;
+}
+
+double FlexibleCycles::fewest_steps_of_all(std::size_t layer, const Sizes& tile) {
+  const InflexibleNetwork::Shape& shape = network_.shapes()[layer];
+  std::array<const StepsOnShapes*, kSixDims> steps{};
+  for (std::size_t d = 0; d < kSixDims; ++d) steps[d] = &steps_on_shapes(shape.size[d], tile[d]);
+  const double macs = shape.macs();
+  double least = kInfinity;
+  for (std::size_t a = 0; a < kSixDims; ++a)
+    for (std::size_t b = 0; b < kSixDims; ++b) {
+      if (stands_in(shape, a) != a || stands_in(shape, b) != b) continue;  // as the dim that stands in for it
+      const auto size_a = static_cast<double>(shape.size[a]), size_b = static_cast<double>(shape.size[b]);
+      if (a == b) {
+        least = std::min(least, macs / size_a * steps[a]->over_both);
+        continue;
+      }
+      for (std::size_t i = 0; i < shapes_.size(); ++i)
+        least = std::min(least, macs / (size_a * size_b) * steps[a]->over_rows[i] * steps[b]->over_cols[i]);
+    }
   return least;
 }
 
@@ -127,13 +160,17 @@ double FlexibleCycles::layer_cycles(std::size_t layer, const InflexibleDesign& d
   const auto [known, is_new] = known_.try_emplace(std::move(key), kInfinity);
   if (!is_new) return known->second;
 
-  const std::vector<Wiring> ways = wirings(design, free);
-  const double floor = fewest_steps(layer, shape.size, ways);  // a tile of the whole layer
+  const bool all = free.parallel && free.shape;
+  const std::vector<Wiring> ways = all ? std::vector<Wiring>{} : wirings(design, free);
+  const auto steps = [&](const Sizes& tile) {
+    return all ? fewest_steps_of_all(layer, tile) : fewest_steps(layer, tile, ways);
+  };
+  const double floor = steps(shape.size);  // a tile of the whole layer
   double best = kInfinity;
   for (const Sizes& tile : free.tile ? tiles_[layer].fitting : std::vector<Sizes>{own}) {
     const double transfer = limited ? transfer_cycles(fewest_words(layer, tile, design, free.order), hardware_) : 0.0;
     if (transfer >= best) continue;
-    best = std::min(best, std::max(transfer, fewest_steps(layer, tile, ways)));
+    best = std::min(best, std::max(transfer, steps(tile)));
     if (best <= floor) break;
   }
   return known->second = best;

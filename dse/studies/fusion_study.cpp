@@ -118,11 +118,13 @@ Chart chips_chart(DataTable gains) {
   chart.spec["encoding"]["facet"]["columns"] = 2;
   chart.spec["title"] = {{"subtitle", "T, O, P and S as each chip has them; convolutions were not run on the GPU"}};
   chart.spec["encoding"]["facet"]["header"] = {
-      {"labelExpr", "{npu: 'npu', fusion_edge4: 'edge chip, four cores', accelforge_tpu_v4i: 'TPU v4i', "
-                    "fusion_gpu108: 'GPU, 108 multiprocessors'}[datum.value]"}};
+      {"labelExpr",
+       "{npu: 'npu', fusion_edge4: 'edge chip, four cores', accelforge_tpu_v4i: 'TPU v4i', "
+       "fusion_gpu108: 'GPU, 108 multiprocessors'}[datum.value]"}};
   chart.spec["encoding"]["y"]["axis"] = {
-      {"labelExpr", "{mobilenet_v2: 'MobileNetV2', resnet50: 'ResNet-50', bert_base_seq512: 'BERT-base, 512 tokens'}"
-                    "[datum.value] || replace(replace(datum.value, 'llm_llama3_2_1b_', 'Llama 3.2 1B, '), '_', ' ')"}};
+      {"labelExpr",
+       "{mobilenet_v2: 'MobileNetV2', resnet50: 'ResNet-50', bert_base_seq512: 'BERT-base, 512 tokens'}"
+       "[datum.value] || replace(replace(datum.value, 'llm_llama3_2_1b_', 'Llama 3.2 1B, '), '_', ' ')"}};
   return chart;
 }
 

@@ -30,15 +30,16 @@ double elements(int tensor, const Sizes& t, bool depthwise) {
   }
 }
 
-/// Words of one tensor under an order, outermost first.
-double words_of(int tensor, const InflexibleNetwork::Shape& shape, const Sizes& t, const std::array<int, 6>& order) {
+/// Words of one tensor under an order, outermost first; `bounds` are those of the loops.
+double words_of(int tensor, const InflexibleNetwork::Shape& shape, const Sizes& t, const Sizes& bounds,
+                const std::array<int, 6>& order) {
   const auto& coupled = (shape.depthwise ? kCoupledDepthwise : kCoupled)[static_cast<std::size_t>(tensor)];
   Sizes grown = t;
   double outside = 1;
   bool placed = true;  // no loop that the tensor depends on yet
   for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
     const auto d = static_cast<std::size_t>(*dim);
-    const Count bound = shape.size[d] / t[d];
+    const Count bound = bounds[d];
     if (bound == 1) continue;
     if (placed && !coupled[d]) continue;  // the tile stays where it is
     if (placed) {
@@ -109,11 +110,12 @@ Sizes clipped_tile(const InflexibleNetwork::Shape& shape, const Sizes& tile) {
 }
 
 DramWords dram_words(const InflexibleNetwork::Shape& shape, const Sizes& t, const std::array<int, 6>& order) {
-  const double outputs = words_of(2, shape, t, order);
+  Sizes bounds{};
+  for (std::size_t d = 0; d < bounds.size(); ++d) bounds[d] = t[d] == shape.size[d] ? 1 : shape.size[d] / t[d];
+  const auto words = [&](int tensor) { return words_of(tensor, shape, t, bounds, order); };
+  const double outputs = words(2);
   // Partial sums are read back, but not the first time.
-  return {
-      words_of(0, shape, t, order) + words_of(1, shape, t, order) + outputs - elements(2, shape.size, shape.depthwise),
-      outputs};
+  return {words(0) + words(1) + outputs - elements(2, shape.size, shape.depthwise), outputs};
 }
 
 std::uint32_t reuse_signature(const std::array<int, 6>& order, std::uint32_t moving, bool depthwise) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/local/met_table.h"
 #include "dse/mappers/mapper_options.h"
 
 namespace pliant {
@@ -38,53 +39,16 @@ struct LocalOptions {
   double chain = 8, beam = 1024, arrays = 128, effort = 40'000, utilization = 1, restarts = 1;
 };
 
-/// What is known about an allocation met before.
-struct Met {
-  std::uint64_t key = 0;
-  double value = 0;
-  std::uint32_t search = 0;     ///< the local search that reached it last ...
-  std::uint8_t depth = 0;       ///< ... and in how many moves
-  std::uint32_t descended = 0;  ///< the local search that last went downhill from it
-};
-
-/// An open hash table: keys are random already, so there is no hash, and no node is allocated for each of the many
-/// neighbours that a search looks up.
-class MetTable {
- public:
-  MetTable() : slots_(1U << 14) {}
-  /// The entry of a key; fresh when its key was 0.
-  Met& at(std::uint64_t key) {
-    if (used_ * 2 > slots_.size()) grow();
-    key |= 1;
-    std::size_t i = key >> 7 & (slots_.size() - 1);
-    while (slots_[i].key != 0 && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
-    if (slots_[i].key == 0) ++used_;
-    return slots_[i];
-  }
-  void clear() {
-    std::fill(slots_.begin(), slots_.end(), Met{});
-    used_ = 0;
-  }
-
- private:
-  void grow() {
-    std::vector<Met> old(slots_.size() * 4);
-    old.swap(slots_);
-    for (const Met& met : old) {
-      if (met.key == 0) continue;
-      std::size_t i = met.key >> 7 & (slots_.size() - 1);
-      while (slots_[i].key != 0) i = (i + 1) & (slots_.size() - 1);
-      slots_[i] = met;
-    }
-  }
-  std::vector<Met> slots_;
-  std::size_t used_ = 0;
-};
-
 struct Reached {
   double value = 0;
   int moves = 0;
   std::array<Move, kMostMoves> path;
+};
+
+/// A move from where the search stands, and the key of where it leads.
+struct Next {
+  Move move;
+  std::uint64_t hash = 0;
 };
 
 enum class Round { kParallelism, kTiling, kBoth };
@@ -294,12 +258,18 @@ class LocalSearch {
     std::pair<double, Move> best{kIllegal, {}};
     for_each_move(emptied, [&](const Move& move) {
       if (deadline_.reached()) return;
-      const Move back = now_.inverse(move);
-      now_.apply(move);
-      if (const double value = value_of_met(met_.at(now_.hash())); value < best.first) best = {value, move};
-      now_.apply(back);
+      if (const double value = value_after(move); value < best.first) best = {value, move};
     });
     return best;
+  }
+
+  double value_after(const Move& move) {
+    if (const Met* const known = met_.find(now_.hash_after(move))) return known->value;
+    const Move back = now_.inverse(move);
+    now_.apply(move);
+    const double value = value_of_met(met_.at(now_.hash()));
+    now_.apply(back);
+    return value;
   }
 
   double value_of_met(Met& met) {
@@ -325,14 +295,16 @@ class LocalSearch {
   template <typename F>
   void for_each_move(int emptied, F f) {
     const int places = static_cast<int>(now_.places().size());
+    const int first_to = emptied >= 0 ? emptied : 0, end_to = emptied >= 0 ? emptied + 1 : places;
     for (int d = 0; d < space_.dims; ++d) {
       for (const Count prime : now_.primes(d)) {
         for (int from = 0; from < places; ++from) {
-          if (now_.bound(d, from) % prime != 0 || !may_use(d, from)) continue;
-          for (int to = 0; to < places; ++to) {
-            if (to == from || !may_use(d, to) || (emptied >= 0 && to != emptied)) continue;
+          const Count bound = now_.bound(d, from);  // most are 1, and divisions are what this takes
+          if (bound < prime || bound % prime != 0 || !may_use(d, from)) continue;
+          for (int to = first_to; to < end_to; ++to) {
+            if (to == from || !may_use(d, to)) continue;
             // Generalised adjacency: any power of the prime goes at once.
-            for (Count factor = prime; now_.bound(d, from) % factor == 0; factor *= prime)
+            for (Count factor = prime; bound % factor == 0; factor *= prime)
               f(Move{static_cast<std::int8_t>(d), static_cast<std::int8_t>(from), static_cast<std::int8_t>(to),
                      factor});
           }
@@ -348,22 +320,27 @@ class LocalSearch {
 
   /// All allocations within `limit` moves, deeper ones from each.
   void explore(int depth, int limit, int emptied) {
+    std::vector<Next>& all = next_[static_cast<std::size_t>(depth)];
+    all.clear();
     for_each_move(emptied, [&](const Move& move) {
-      if (!spent()) visit(move, depth, limit);
+      all.push_back({move, now_.hash_after(move)});
+      met_.expect(all.back().hash);
     });
+    for (const Next& next : all) {
+      if (spent()) return;
+      visit(next, depth, limit);
+    }
   }
 
-  void visit(const Move& move, int depth, int limit) {
+  void visit(const Next& next, int depth, int limit) {
     if (deadline_.reached()) return;
+    const Met* const known = met_.find(next.hash);
+    if (known != nullptr && known->search == search_ && known->depth <= depth + 1) return;
+    const Move& move = next.move;
     const Move back = now_.inverse(move);
     now_.apply(move);
     Met& met = met_.at(now_.hash());
-    const bool fresh = met.key == 0;
-    if (!fresh && met.search == search_ && met.depth <= depth + 1) {
-      now_.apply(back);
-      return;
-    }
-    const bool again = !fresh && met.search == search_;
+    const bool again = met.key != 0 && met.search == search_;
     met.search = search_;
     met.depth = static_cast<std::uint8_t>(depth + 1);
     const double value = value_of_met(met);
@@ -393,6 +370,7 @@ class LocalSearch {
   std::uint32_t search_ = 0;
   std::vector<Reached> reached_;
   std::array<Move, kMostMoves> path_;
+  std::array<std::vector<Next>, kMostMoves> next_;  ///< by depth
 };
 
 constexpr std::string_view kLocalName = "local";

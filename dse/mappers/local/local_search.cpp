@@ -54,10 +54,9 @@ void Allocation::load() {
   hash_ = 0;
   for (int d = 0; d < space_.dims; ++d) {
     refresh(d);
-    for (std::size_t p = 0; p < places_.size(); ++p) hash_ += stamp(d, static_cast<int>(p));
+    for (std::size_t p = 0; p < places_.size(); ++p) hash_ += stamp(d, static_cast<int>(p), bound_[d][p]);
   }
-  for (const int l : space_.memories)
-    hash_ += scramble(0xFEED0000ULL + static_cast<std::uint64_t>(l) * 64 + candidate_.keeps[l]);
+  for (const int l : space_.memories) hash_ += stamp_of_keeps(l, candidate_.keeps[l]);
   keeps_changed_ = true;
 }
 
@@ -146,9 +145,13 @@ bool Allocation::start_at_random(std::uint64_t seed) {
   return legal();
 }
 
-std::uint64_t Allocation::stamp(int dim, int place) const {
-  return scramble(static_cast<std::uint64_t>(bound_[dim][static_cast<std::size_t>(place)]) * 0x9E3779B97F4A7C15ULL +
+std::uint64_t Allocation::stamp(int dim, int place, Count bound) {
+  return scramble(static_cast<std::uint64_t>(bound) * 0x9E3779B97F4A7C15ULL +
                   static_cast<std::uint64_t>(dim * kMaxPlaces + place + 1));
+}
+
+std::uint64_t Allocation::stamp_of_keeps(int level, TensorSet keeps) {
+  return scramble(0xFEED0000ULL + static_cast<std::uint64_t>(level) * 64 + keeps);
 }
 
 void Allocation::refresh(int dim) {
@@ -164,21 +167,27 @@ void Allocation::refresh(int dim) {
   stale_ |= DimSet{1} << dim;
 }
 
-void Allocation::apply(const Move& move) {
+std::uint64_t Allocation::hash_after(const Move& move) const {
   if (move.dim < 0) {
-    TensorSet& keeps = candidate_.keeps[move.from];
-    const auto stamp_of = [&] { return scramble(0xFEED0000ULL + static_cast<std::uint64_t>(move.from) * 64 + keeps); };
-    hash_ -= stamp_of();
-    keeps = space_.keep_sets(move.from)[static_cast<std::size_t>(move.to)];
-    hash_ += stamp_of();
+    const TensorSet keeps = space_.keep_sets(move.from)[static_cast<std::size_t>(move.to)];
+    return hash_ - stamp_of_keeps(move.from, candidate_.keeps[move.from]) + stamp_of_keeps(move.from, keeps);
+  }
+  const int d = move.dim;
+  const Count from = bound_[d][static_cast<std::size_t>(move.from)], to = bound_[d][static_cast<std::size_t>(move.to)];
+  return hash_ - stamp(d, move.from, from) - stamp(d, move.to, to) + stamp(d, move.from, from / move.factor) +
+         stamp(d, move.to, to * move.factor);
+}
+
+void Allocation::apply(const Move& move) {
+  hash_ = hash_after(move);
+  if (move.dim < 0) {
+    candidate_.keeps[move.from] = space_.keep_sets(move.from)[static_cast<std::size_t>(move.to)];
     keeps_changed_ = true;
     return;
   }
   const int d = move.dim;
-  hash_ -= stamp(d, move.from) + stamp(d, move.to);
   bound_[d][static_cast<std::size_t>(move.from)] /= move.factor;
   bound_[d][static_cast<std::size_t>(move.to)] *= move.factor;
-  hash_ += stamp(d, move.from) + stamp(d, move.to);
   refresh(d);
 }
 

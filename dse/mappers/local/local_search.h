@@ -74,6 +74,7 @@ class Allocation {
   TensorSet keeps(int level) const { return candidate_.keeps[level]; }
   int outermost(int dim) const { return outermost_[dim]; }
   std::uint64_t hash() const { return hash_; }
+  std::uint64_t hash_after(const Move& move) const;
   const std::vector<Count>& primes(int dim) const { return primes_[dim]; }
 
   std::uint64_t evaluations() const { return evaluations_; }
@@ -87,7 +88,8 @@ class Allocation {
  private:
   void load();
   void refresh(int dim);
-  std::uint64_t stamp(int dim, int place) const;
+  static std::uint64_t stamp(int dim, int place, Count bound);
+  static std::uint64_t stamp_of_keeps(int level, TensorSet keeps);
   double try_orders(double as_before, double exponent);
   double value(const Totals& totals, double exponent);
 

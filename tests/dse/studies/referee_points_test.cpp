@@ -64,7 +64,9 @@ const std::vector<Point>& points() {
       {"P and S together, where \"significant\" is said", "future-proofing.md", {"by 2 % of the runtime"}},
       {"effects of a per cent that ours does not have", "isolation.md", {"nothing of the effect"}},
       {"rows that could only be exact", "README.md", {"could hardly be anything but exact"}},
-      {"one bandwidth for every printed number", "isolation.md", {"no bandwidth gives the printed T, O and P together"}},
+      {"one bandwidth for every printed number",
+       "isolation.md",
+       {"no bandwidth gives the printed T, O and P together"}},
       {"experts with unequal loads", "../serving.md", {"`--skew S`"}},
       {"kept tables of one commit", "README.md", {"made_by.csv"}}};
   return all;
