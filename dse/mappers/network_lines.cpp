@@ -3,17 +3,50 @@
 
 #include <cmath>
 
+#include "core/wide.h"
 #include "costmodel/report.h"
 #include "dse/mappers/checked_search.h"
 
 namespace pliant {
+namespace {
+
+/// Has some memory no room for one element of each tensor that must come there? What lives on chip may take all of it,
+/// and a search would look at every unrolling to find that out.
+bool is_full(const Task& task) {
+  for (int l = 0; l < static_cast<int>(task.accelerator.levels.size()); ++l) {
+    const Level& level = task.accelerator.levels[static_cast<std::size_t>(l)];
+    if (!level.is_memory() || !level.memory().capacity_words) continue;
+    const Memory& memory = level.memory();
+    Wide bits = static_cast<Wide>(*memory.capacity_words) * memory.word_bits;
+    for (const Count words : memory.reserved_words) bits -= static_cast<Wide>(words) * memory.word_bits;
+    for (std::size_t x = 0; x < task.layer.tensors.size(); ++x) {
+      const auto role = static_cast<std::size_t>(task.layer.tensors[x].role);
+      if (memory.may_keep[role] && !memory.may_bypass[role] && !memory.resident[role])
+        bits -= task.accelerator.held_bits(l, task.layer, static_cast<int>(x));
+    }
+    if (bits < 0) return true;
+  }
+  return false;
+}
+
+/// The answer of a proof that nothing is legal.
+SearchResult nothing_fits() {
+  SearchResult none;
+  none.infeasible = true;
+  none.value = none.lower_bound = kInfinity;
+  none.ended_by = EndedBy::kProof;
+  return none;
+}
+
+}  // namespace
 
 LayerLines::LayerLines(const Mapper& mapper, const NetworkLayer& layer, const SearchOptions& options)
     : mapper_(mapper), layer_(layer), options_(options) {}
 
 SearchResult LayerLines::run(const Task& task, double slope) {
-  ++searches_;
-  SearchResult result = checked_search(mapper_, task, options_);
+  const bool known = !options_.record_parts && is_full(task);  // parts are what a proof is written of
+  searches_ += known ? 0 : 1;
+  SearchResult result = known ? nothing_fits() : checked_search(mapper_, task, options_);
   const bool bounds = task.most_cycles == kInfinity;
   infeasible_ |= result.infeasible && bounds;
   if (options_.record_parts && bounds) proofs_.push_back({slope, result});

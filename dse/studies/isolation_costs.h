@@ -24,6 +24,7 @@ class IsolationCosts {
   /// Runs the sweep under the paper's bandwidth, then asks for the least energy of every layer at its least runtime.
   IsolationCosts(const StudyContext& context, const std::string& sweep, const std::function<void(Sweep&)>& change);
 
+  const SweepData& data() const { return data_; }
   /// Of a layer; "" is the network.
   double runtime(const std::string& flexibility, const std::string& layer) const;
   double energy(const std::string& flexibility, const std::string& layer) const;

@@ -72,8 +72,9 @@ class FixedOrders {
         rules.levels[l].order.allowed = {OrderPattern{dims_of(order), std::nullopt}};
     fixed.flexibility = std::move(rules);
     fixed.flexibility_for.clear();
-    const SearchResult best = solved_.solve(
-        context_, fixed, {.layer = one, .factorization = Factorization::kRubyS, .objective = Objective::kRuntime});
+    const SearchResult best =
+        solve(context_, fixed, {.layer = one, .factorization = Factorization::kRubyS, .objective = Objective::kRuntime},
+              solved_);
     if (!best.certified) throw StudyError(fmt::format("{} in the order {} is not proven", name, order));
     return best.value;
   }
@@ -85,7 +86,7 @@ class FixedOrders {
   const StudyContext& context_;
   Workload network_;
   Accelerator reference_;
-  mutable SolvedOnce solved_;  ///< the baseline comes up beside every order
+  SolvedOnce solved_;  ///< the baseline comes up beside every order
 };
 
 /// Every order of the dims that a layer has, the rest of the design as in InFlex: how many of them are as good as the

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <span>
+#include <string>
 
 #include "core/arithmetic.h"
 #include "dse/studies/all_studies.h"
@@ -13,7 +16,7 @@
 #include "dse/studies/isolation_bandwidth.h"
 #include "dse/studies/isolation_costs.h"
 #include "dse/studies/isolation_orders.h"
-#include "dse/studies/solved_once.h"
+#include "dse/studies/isolation_power.h"
 #include "dse/studies/study_table.h"
 #include "flex/flexion/flexion.h"
 
@@ -67,26 +70,13 @@ void all_flexion(const StudyContext& context, StudyResult& result) {
 }
 
 /// Section 6.2: with least energy as the criterion, tiles save more of it than the fastest mappings do.
-void mapped_for_energy(const StudyContext& context, const Workload& network, const IsolationCosts& costs,
-                       StudyResult& result) {
-  const Accelerator reference =
-      load_accelerator(context.library, "flexref", {{kBandwidthKeys[0], kPaperHalf}, {kBandwidthKeys[1], kPaperHalf}});
-  std::array<double, kTiles.size()> energy{};
-  for (std::size_t d = 0; d < kTiles.size(); ++d) {
-    const Accelerator design = choose_flexibility(context.library, kTiles[d].flexibility, reference);
-    SolvedOnce solved;
-    for (const Workload::Entry& entry : network.layers) {
-      const SearchResult best =
-          solved.solve(context, design,
-                       {.layer = entry.layer, .factorization = Factorization::kRubyS, .objective = Objective::kEnergy});
-      if (!best.certified) throw StudyError(fmt::format("no proof of the least energy of {}", entry.layer.name));
-      energy[d] += best.totals.energy_pj * static_cast<double>(entry.count);
-    }
-    if (d == 0) continue;
-    const double fastest = costs.energy(kTiles[d].flexibility, "") / costs.energy(kTiles[0].flexibility, "");
-    result.found(fmt::format("{} model energy, mapped for energy", kTiles[d].name), energy[d] / energy[0]);
-    result.found(fmt::format("model energy saved by {}, mapped for energy over mapped for speed", kTiles[d].name),
-                 (1 - energy[d] / energy[0]) / (1 - fastest));
+void mapped_for_energy(const std::map<std::string, double>& least, const IsolationCosts& costs, StudyResult& result) {
+  for (const IsolationDesign& design : std::span(kTiles).subspan(1)) {
+    const double thrifty = least.at(design.flexibility) / least.at(kTiles[0].flexibility);
+    const double fastest = costs.energy(design.flexibility, "") / costs.energy(kTiles[0].flexibility, "");
+    result.found(fmt::format("{} model energy, mapped for energy", design.name), thrifty);
+    result.found(fmt::format("model energy saved by {}, mapped for energy over mapped for speed", design.name),
+                 (1 - thrifty) / (1 - fastest));
   }
 }
 
@@ -127,7 +117,9 @@ void tiles_orders_parallelism(const StudyContext& context, StudyResult& result) 
     return costs.runtime("FullFlex-0010", entry.layer.name) < costs.runtime("PartFlex-0010", entry.layer.name);
   });
   result.found("layers on which a pair other than K-C and Y-X is the fastest", static_cast<double>(faster));
-  mapped_for_energy(context, network, costs, result);
+  const std::map<std::string, double> least = least_energies(context, costs.data());
+  mapped_for_energy(least, costs, result);
+  at_equal_power(costs, least, result);
 }
 
 /// Figure 11 prints a chosen shape beside each runtime. C over the rows and K over the columns of a shape folds a

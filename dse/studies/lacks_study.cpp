@@ -30,12 +30,13 @@ Accelerator set_free(const Accelerator& chip, const char* bits) {
 }
 
 /// Least EDP of each layer by itself, then energies and cycles of all.
-double network_edp(const StudyContext& context, const Accelerator& chip, const Workload& network, SolvedOnce& solved) {
+double network_edp(const StudyContext& context, const Accelerator& chip, const Workload& network,
+                   const SolvedOnce& solved) {
   std::vector<std::array<double, 2>> all(network.layers.size());
   for_each_task(context, fmt::format("{} on {}", network.name, chip.name), all.size(),
                 [&](std::size_t i, const StudyContext& alone) {
                   const Workload::Entry& entry = network.layers[i];
-                  const SearchResult found = solved.solve(alone, chip, {.layer = entry.layer});
+                  const SearchResult found = solve(alone, chip, {.layer = entry.layer}, solved);
                   if (!found.certified)
                     throw StudyError(fmt::format("{} on {}: not proven", entry.layer.name, chip.name));
                   const auto count = static_cast<double>(entry.count);
@@ -73,12 +74,13 @@ Chart lacks_chart(DataTable table) {
 StudyResult run_lacks_study(const StudyContext& context) {
   StudyResult result;
   DataTable gains = table_of({"chip", "network", "free", "gain"});
-  SolvedOnce solved;  // an axis that a chip has free already asks nothing new
+  const SolvedOnce solved;  // an axis that a chip has free already asks nothing new
   for (const char* network_name : kTodaysNetworks) {
     const Workload network = load_workload(context.library, network_name);
     for (const char* name : kTodaysChips) {
       if (context.quick && std::string_view(name) != "tpu_v5e") continue;
       const Accelerator chip = load_accelerator(context.library, name);
+      network_edp(context, set_free(chip, "1111"), network, solved);  // first: others may take its optima over
       const double as_it_is = network_edp(context, chip, network, solved);
       for (const char* bits : kSetFree) {
         const double gain = as_it_is / network_edp(context, set_free(chip, bits), network, solved);

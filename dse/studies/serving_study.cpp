@@ -13,6 +13,7 @@
 #include "dse/mappers/residency/residency.h"
 #include "dse/serving/models.h"
 #include "dse/studies/serving_study.h"
+#include "dse/studies/solved_once.h"
 #include "dse/studies/study_table.h"
 
 namespace pliant {
@@ -35,13 +36,19 @@ struct Energies {
   }
 };
 
+/// Batches, prompts and ways to keep tensors have many searches in common.
+struct Asking {
+  const StudyContext& context;
+  SolvedOnce solved{};
+};
+
 /// The least energy of one pass, with tensors between layers outside, whole on chip, or in tiles.
-double pass_energy(const StudyContext& context, const Accelerator& chip, const Workload& pass, std::size_t tensors,
+double pass_energy(const Asking& asking, const Accelerator& chip, const Workload& pass, std::size_t tensors,
                    bool& certified) {
   std::vector<Task> rows;
   for (const Workload::Entry& entry : pass.layers)
     rows.push_back({entry.layer, chip, chip.flexibility_of(entry.layer), Factorization::kPerfect, Objective::kEnergy});
-  const auto mapper = make_mapper("exact");
+  const StudyContext& context = asking.context;
   SearchOptions options;
   options.stop = context.stop;
   const NetworkGoal goal{Objective::kEnergy};
@@ -52,19 +59,19 @@ double pass_energy(const StudyContext& context, const Accelerator& chip, const W
     return best.energy_pj;
   };
   if (tensors == 2) {
-    fusion::Search search(*mapper, pass, rows, options);
+    fusion::Search search(asking.solved, pass, rows, options);
     return taken(search.run(goal));
   }
-  residency::Search search(*mapper, pass, rows, options);
+  residency::Search search(asking.solved, pass, rows, options);
   return taken(search.run(goal, tensors == 1));
 }
 
-Energies served(const StudyContext& context, const Accelerator& chip, const Asked& asked, std::size_t tensors) {
-  const LanguageModel model = serving::load_model(context.library, "llama3_2_1b").model;
+Energies served(const Asking& asking, const Accelerator& chip, const Asked& asked, std::size_t tensors) {
+  const LanguageModel model = serving::load_model(asking.context.library, "llama3_2_1b").model;
   Energies all;
-  all.prompt_pj = pass_energy(context, chip, pass_workload(model, "prompt", {true, asked.prompt, asked.batch}), tensors,
+  all.prompt_pj = pass_energy(asking, chip, pass_workload(model, "prompt", {true, asked.prompt, asked.batch}), tensors,
                               all.certified);
-  all.step_pj = pass_energy(context, chip, pass_workload(model, "step", {false, asked.prompt + kMade / 2, asked.batch}),
+  all.step_pj = pass_energy(asking, chip, pass_workload(model, "step", {false, asked.prompt + kMade / 2, asked.batch}),
                             tensors, all.certified);
   return all;
 }
@@ -113,12 +120,13 @@ Accelerator with_figures(Accelerator chip, const Figures& figures) {
 }
 
 /// Tokens per joule of classes beside the best inflexible design, by batch and context, each with both ends.
-DataTable add_classes(const StudyContext& context, bool& certified, StudyResult& result) {
+DataTable add_classes(const Asking& asking, bool& certified, StudyResult& result) {
+  const StudyContext& context = asking.context;
   DataTable gains = table_of({"class", "served", "tokens_per_j", "over_0000", "least", "most"});
   const Accelerator wired = best_inflexible(context, false), large = best_inflexible(context, true);
   const double area = area_of(of_class(wired, "InFlex-0000"));
   const auto tokens_of = [&](const Accelerator& chip, const Asked& asked, const Figures& figures) {
-    const Energies all = served(context, with_figures(chip, figures), asked, 0);
+    const Energies all = served(asking, with_figures(chip, figures), asked, 0);
     certified = certified && all.certified;
     return all.tokens_per_j(asked);
   };
@@ -126,6 +134,8 @@ DataTable add_classes(const StudyContext& context, bool& certified, StudyResult&
     if (context.quick && (asked.prompt > 1024 || asked.batch > 1)) continue;
     const std::string what = fmt::format("prompt {}, batch {}", asked.prompt, asked.batch);
     std::array<double, kFigures.size()> base{};
+    // First what may do most: the others take over what suits them.
+    for (const Figures& figures : kFigures) tokens_of(of_class(wired, "FullFlex-1111"), asked, figures);
     for (std::size_t f = 0; f < kFigures.size(); ++f)
       base[f] = tokens_of(of_class(wired, "InFlex-0000"), asked, kFigures[f]);
     result.found(fmt::format("npu 0000, {}: tokens/J", what), base[0]);
@@ -184,7 +194,8 @@ Chart classes_of_npu_chart(DataTable gains) {
   return chart;
 }
 
-DataTable add_chips(const StudyContext& context, bool& certified, StudyResult& result) {
+DataTable add_chips(const Asking& asking, bool& certified, StudyResult& result) {
+  const StudyContext& context = asking.context;
   DataTable gains = table_of({"chip", "served", "tensors", "tokens_per_j", "gain"});
   const std::vector<std::pair<const char*, Accelerator>> chips = [&] {
     std::vector<std::pair<const char*, Accelerator>> all;
@@ -201,7 +212,7 @@ DataTable add_chips(const StudyContext& context, bool& certified, StudyResult& r
       const std::string what = fmt::format("prompt {}, batch {}", asked.prompt, asked.batch);
       double outside = 0;
       for (std::size_t t = 0; t < kTensors.size(); ++t) {
-        const Energies all = served(context, chip, asked, t);
+        const Energies all = served(asking, chip, asked, t);
         certified = certified && all.certified;
         const double tokens = all.tokens_per_j(asked);
         if (t == 0) outside = tokens;
@@ -233,8 +244,9 @@ Chart tokens_chart(DataTable gains) {
 StudyResult run_serving_study(const StudyContext& context) {
   StudyResult result;
   bool certified = true;
-  DataTable classes = add_classes(context, certified, result);
-  DataTable chips = add_chips(context, certified, result);
+  const Asking asking{context};
+  DataTable classes = add_classes(asking, certified, result);
+  DataTable chips = add_chips(asking, certified, result);
   result.found(context.quick ? "all entries proven of the quick run" : "all entries proven", certified ? 1 : 0);
   if (context.quick) return result;
   result.charts.push_back(tokens_chart(chips));

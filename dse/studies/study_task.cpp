@@ -11,6 +11,11 @@
 namespace pliant {
 
 SearchResult solve(const StudyContext& context, const Accelerator& accelerator, const StudyTask& task) {
+  return solve(context, accelerator, task, *make_mapper(task.mapper));
+}
+
+SearchResult solve(const StudyContext& context, const Accelerator& accelerator, const StudyTask& task,
+                   const Mapper& mapper) {
   if (context.stop.stop_requested()) throw StudyInterrupted();
   const Task question{task.layer,         accelerator,    accelerator.flexibility_of(task.layer),
                       task.factorization, task.objective, task.most_cycles};
@@ -22,10 +27,10 @@ SearchResult solve(const StudyContext& context, const Accelerator& accelerator, 
   options.budget.seconds = task.seconds;
   options.extra = task.options;
   options.on_progress = task.on_progress;
-  SearchResult found = run_mapper(*make_mapper(task.mapper), question, options);
+  SearchResult found = run_mapper(mapper, question, options);
   if (context.stop.stop_requested()) throw StudyInterrupted();
   if (!found.mapping)
-    throw StudyError(fmt::format("{} found no mapping of {} on {}", task.mapper, task.layer.name, accelerator.name));
+    throw StudyError(fmt::format("{} found no mapping of {} on {}", mapper.name(), task.layer.name, accelerator.name));
   return found;
 }
 

@@ -29,6 +29,9 @@ struct StudyTask {
 
 /// StudyError when nothing was found; StudyInterrupted after Ctrl-C.
 SearchResult solve(const StudyContext& context, const Accelerator& accelerator, const StudyTask& task);
+/// The same by this mapper, whatever the task names.
+SearchResult solve(const StudyContext& context, const Accelerator& accelerator, const StudyTask& task,
+                   const Mapper& mapper);
 
 /// Calls one(i, context) for every i below `count`, side by side on all threads, each with a context of one thread.
 /// Tells how far it is: "WHAT, 3 of 8".

@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "dse/studies/solved_once.h"
 #include "support/shipped_library.h"
 #include "support/temporary_folder.h"
 
@@ -46,23 +45,6 @@ TEST(ArrayOptima, AreThoseOfASearchOnTheArrayItself) {
       asked += 9;
     }
   EXPECT_LT(optima.searches(), asked * 2 / 3) << "nothing was taken over";
-}
-
-TEST(SolvedOnce, AnswersTheSameQuestionOnceAndOthersByThemselves) {
-  const TemporaryFolder folder;
-  const StudyContext context = context_in(folder);
-  SolvedOnce solved;
-  const Layer layer = parse_layer("conv:M=16,C=8,P=7,Q=7,R=3,S=3", "test");
-  Layer named = layer;
-  named.name = "another name";
-  const SearchResult first = solved.solve(context, array_of(4, 7), {.layer = layer});
-  const SearchResult again = solved.solve(context, array_of(4, 7), {.layer = named});
-  EXPECT_EQ(first.cpu_seconds, again.cpu_seconds) << "it was searched again";
-  EXPECT_EQ(first.value, again.value);
-  EXPECT_GT(solved.solve(context, array_of(2, 7), {.layer = layer}).value, first.value);
-  const SearchResult energy = solved.solve(context, array_of(4, 7), {.layer = layer, .objective = Objective::kEnergy});
-  EXPECT_LE(energy.totals.energy_pj, first.totals.energy_pj);
-  EXPECT_EQ(energy.value, energy.totals.energy_pj);
 }
 
 }  // namespace
