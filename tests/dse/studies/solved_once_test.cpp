@@ -12,27 +12,28 @@
 namespace pliant {
 namespace {
 
-StudyContext context_in(const TemporaryFolder& folder) {
+StudyContext searches_in(const TemporaryFolder& folder) {
   return {library(), folder.path(), folder.path() / "cache", false, 1, {}, {}};
 }
 
-Accelerator array_of(Count rows, Count cols) {
+Accelerator eyeriss_of(Count rows, Count cols) {
   return load_accelerator(library(), "ruby_eyeriss", {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}});
 }
 
 TEST(SolvedOnce, AnswersTheSameQuestionOnceAndOthersByThemselves) {
   const TemporaryFolder folder;
-  const StudyContext context = context_in(folder);
+  const StudyContext context = searches_in(folder);
   SolvedOnce solved;
   const Layer layer = parse_layer("conv:M=16,C=8,P=7,Q=7,R=3,S=3", "test");
   Layer named = layer;
   named.name = "another name";
-  const SearchResult first = solve(context, array_of(4, 7), {.layer = layer}, solved);
-  const SearchResult again = solve(context, array_of(4, 7), {.layer = named}, solved);
+  const SearchResult first = solve(context, eyeriss_of(4, 7), {.layer = layer}, solved);
+  const SearchResult again = solve(context, eyeriss_of(4, 7), {.layer = named}, solved);
   EXPECT_EQ(solved.searches(), 1U) << "it was searched again";
   EXPECT_EQ(first.value, again.value);
-  EXPECT_GT(solve(context, array_of(2, 7), {.layer = layer}, solved).value, first.value);
-  const SearchResult energy = solve(context, array_of(4, 7), {.layer = layer, .objective = Objective::kEnergy}, solved);
+  EXPECT_GT(solve(context, eyeriss_of(2, 7), {.layer = layer}, solved).value, first.value);
+  const SearchResult energy =
+      solve(context, eyeriss_of(4, 7), {.layer = layer, .objective = Objective::kEnergy}, solved);
   EXPECT_LE(energy.totals.energy_pj, first.totals.energy_pj);
   EXPECT_EQ(energy.value, energy.totals.energy_pj);
 }
@@ -56,7 +57,7 @@ std::vector<double> values_of(const StudyContext& context, const std::vector<std
 
 TEST(SolvedOnce, TakesOverOptimaOfTheChipWithoutRules) {
   const TemporaryFolder folder;
-  const StudyContext context = context_in(folder);
+  const StudyContext context = searches_in(folder);
   const std::vector<std::string> classes{"FullFlex-1111", "FullFlex-1110", "FullFlex-1010", "FullFlex-1000",
                                          "FullFlex-0100", "FullFlex-0011", "InFlex-0000"};
   const SolvedOnce solved;
