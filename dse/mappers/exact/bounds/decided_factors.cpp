@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
-#include <unordered_set>
 #include <utility>
 
 #include "costmodel/bits.h"
@@ -22,17 +20,9 @@ constexpr std::uint64_t kLooksOfTables = 256, kLooksOfEnergy = 4, kLooksOfSharin
 /// Time is looked at every so many.
 constexpr std::uint32_t kBetweenLooksAtTime = 4'096;
 
-/// Combinations of fanouts that are looked at together.
-constexpr std::size_t kMostTogether = 4'000'000;
-
 /// A frontier of more than so many takes longer than it saves.
 constexpr std::size_t kMostOfFrontier = 512;
 
-std::array<std::int32_t, kMaxDims> ones() {
-  std::array<std::int32_t, kMaxDims> all{};
-  all.fill(1);
-  return all;
-}
 double rounds(double size, double units) { return std::ceil(size / units); }
 double apart(double size, double units) { return 1 / std::min(size, units); }
 
@@ -79,119 +69,18 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const Kn
   return all;
 }
 
-/// Which fanouts are last, and the factors that their unrollings have together, each once.
-class DecidedFactors::Combinations {
- public:
-  /// Where time is up they are missing.
-  Combinations(const Problem& problem, const std::vector<ListedFanout>& fanouts, bool perfect, SearchLimits& limits)
-      : p_(problem), limits_(limits), perfect_(perfect) {
-    for (const ListedFanout& fanout : fanouts) {
-      // As many as act alike and have not too many combinations.
-      if (!alike_.empty() && !act_alike(fanouts[0].level, fanout.level)) break;
-      ByFactors here;
-      for (std::uint32_t i = 0; i < fanout.all->size(); ++i) {
-        Factors factors = ones();
-        for (int d = 0; d < p_.dims; ++d) factors[d] = static_cast<std::int32_t>((*fanout.all)[i].factor(d));
-        here[factors].push_back(i);
-      }
-      if (!alike_.empty() && all_.size() * here.size() > kMostTogether) break;
-      if (alike_.empty())
-        for (const auto& one : here) all_.push_back(one.first);
-      else
-        multiply(here);
-      alike_.push_back(std::move(here));
-    }
-  }
-  std::size_t fanouts() const { return alike_.size(); }
-  const std::vector<Factors>& all() const { return all_; }
-  /// Adds one unrolling of each fanout, from the innermost outwards, and again.
-  void unrollings(const Factors& factors, std::vector<std::uint32_t>& found) const {
-    std::vector<std::uint32_t> chosen(alike_.size());
-    choose(alike_.size(), factors, chosen, found);
-  }
-
- private:
-  using ByFactors = std::map<Factors, std::vector<std::uint32_t>>;
-
-  bool act_alike(int a, int b) const {
-    bool same = p_.gap[a] == p_.gap[b];
-    for (int x = 0; x < p_.tensors; ++x) same &= ((p_.sharing[x] >> a ^ p_.sharing[x] >> b) & 1U) == 0;
-    return same;
-  }
-  /// With perfect factors the units of all fanouts together divide a dim; those of one do.
-  bool fits(const Factors& factors) const {
-    bool fits = true;
-    for (int d = 0; d < p_.dims && perfect_; ++d) fits &= std::fmod(p_.size[d], factors[d]) == 0;
-    return fits;
-  }
-  void multiply(const ByFactors& more) {
-    const auto hash = [this](const Factors& factors) {
-      std::uint64_t mixed = 0;
-      for (int d = 0; d < p_.dims; ++d)
-        mixed = (mixed ^ static_cast<std::uint64_t>(factors[d])) * 0x9E3779B97F4A7C15ULL;
-      return static_cast<std::size_t>(mixed ^ mixed >> 32);
-    };
-    std::unordered_set<Factors, decltype(hash)> products(0, hash);
-    for (const Factors& one : all_) {
-      if (limits_.expired()) break;
-      for (const auto& [other, unrollings] : more) {
-        Factors product = one;
-        for (int d = 0; d < p_.dims; ++d) product[d] *= other[d];
-        if (fits(product)) products.insert(product);
-      }
-    }
-    all_.clear();
-    if (limits_.expired()) return;
-    all_.assign(products.begin(), products.end());
-    std::sort(all_.begin(), all_.end());
-  }
-  void choose(std::size_t f, const Factors& factors, std::vector<std::uint32_t>& chosen,
-              std::vector<std::uint32_t>& found) const {
-    if (f == 0) {
-      found.insert(found.end(), chosen.begin(), chosen.end());
-      return;
-    }
-    const auto with = [&](const Factors& rest, const std::vector<std::uint32_t>& unrollings) {
-      for (const std::uint32_t i : unrollings) {
-        chosen[f - 1] = i;
-        choose(f - 1, rest, chosen, found);
-      }
-    };
-    if (f == 1) {
-      if (const auto here = alike_[0].find(factors); here != alike_[0].end()) with(ones(), here->second);
-      return;
-    }
-    for (const auto& [other, unrollings] : alike_[f - 1]) {
-      Factors rest = factors;
-      bool divides = true;
-      for (int d = 0; divides && d < p_.dims; ++d) {
-        divides = factors[d] % other[d] == 0;
-        rest[d] /= other[d];
-      }
-      if (divides) with(rest, unrollings);
-    }
-  }
-
-  const Problem& p_;
-  SearchLimits& limits_;
-  const bool perfect_;
-  std::vector<ByFactors> alike_;  // by fanout: unrollings with equal factors
-  std::vector<Factors> all_;
-};
-
 /// Of those that cost less than what is enough, the least first.
-std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const std::vector<Factors>& all,
-                                                                        double enough) {
+std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const NetworkUnrollings& all, double enough) {
   const Known known = words_.keepers();
   const double energy = words_.least_energy(), steps = iterations();
   std::vector<std::pair<double, std::uint32_t>> floors;
   for (std::uint32_t i = 0; i < all.size(); ++i, ++looked_) {
     if (i % kBetweenLooksAtTime == 0 && limits_.expired()) break;
     double units = 1;
-    for (int d = 0; d < p_.dims; ++d) units *= all[i][d];
+    for (int d = 0; d < p_.dims; ++d) units *= all.factors(i)[d];
     double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfFloors));
     if (floor < enough) {
-      floor = sharing(all[i], known, steps).floor;
+      floor = sharing(all.factors(i), known, steps).floor;
       looked_ += kLooksOfSharing;
     }
     if (floor < enough)
@@ -200,29 +89,28 @@ std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const st
       last_.beyond = std::min(last_.beyond, floor);
   }
   // Those that are missing, or follow.
-  if (limits_.expired()) last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));
+  if (limits_.expired() || !all.complete())
+    last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));
   std::sort(floors.begin(), floors.end());
   return floors;
 }
 
-void DecidedFactors::list_last(const Combinations& combinations, double enough) {
-  const std::vector<Factors>& all = combinations.all();
+void DecidedFactors::list_last(double enough) {
+  const NetworkUnrollings& all = *last_.network;
   const Known known = words_.keepers();
   const double steps = iterations();
   const std::vector<std::pair<double, std::uint32_t>> floors = floors_of(all, enough);
   for (const auto& [floor, i] : floors) {
-    last_.sharing.push_back(sharing(all[i], known, steps));
-    last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
-    combinations.unrollings(all[i], last_.unrollings);
+    last_.sharing.push_back(sharing(all.factors(i), known, steps));
+    last_.number.push_back(i);
   }
-  last_.first.push_back(static_cast<std::uint32_t>(last_.unrollings.size()));
   for (int d = 0; d < p_.dims; ++d) {
     std::vector<Count>& distinct = last_.factors[d];
-    for (const auto& [floor, i] : floors) distinct.push_back(all[i][d]);
+    for (const auto& [floor, i] : floors) distinct.push_back(all.factors(i)[d]);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (const auto& [floor, i] : floors) {
-      const auto place = std::lower_bound(distinct.begin(), distinct.end(), Count{all[i][d]});
+      const auto place = std::lower_bound(distinct.begin(), distinct.end(), Count{all.factors(i)[d]});
       last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
     }
   }
@@ -247,17 +135,14 @@ void DecidedFactors::find_frontier(std::size_t below) {
   looked_ += below;
 }
 
-PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) {
-  std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;
-  for (const ListedFanout& fanout : fanouts) lists.push_back(fanout.all);
-  if (lists != last_.lists) {
-    const Combinations all(p_, fanouts, resolved_.perfect, limits_);
+PartialFloor::Last DecidedFactors::decide_last(std::shared_ptr<const NetworkUnrollings> network, double limit,
+                                               double enough) {
+  if (network != last_.network) {
     last_ = {};
-    last_.lists = std::move(lists);
-    last_.count = all.fanouts();
-    for (std::size_t f = 0; f < last_.count; ++f) last_.fanouts |= std::uint32_t{1} << fanouts[f].level;
+    last_.network = std::move(network);
+    for (const int l : last_.network->levels()) last_.fanouts |= only(l);
     for (int d = 0; d < p_.dims; ++d) last_.others[d] = words_.units_along(d, p_.fanouts);
-    list_last(all, enough);
+    list_last(enough);
   }
   const auto below = static_cast<std::size_t>(std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) -
                                               last_.sharing.begin());
@@ -266,8 +151,7 @@ PartialFloor::Last DecidedFactors::choose_last(const std::vector<ListedFanout>& 
   for (int x = 0; x < p_.tensors; ++x)
     for (const ChoiceBounds::Pattern& pattern : bounds_.patterns_of(x))
       exact &= words_.only_inside(last_.fanouts, pattern.pairs.front().parent);
-  return {last_.count, std::min(last_.beyond, below < last_.sharing.size() ? last_.sharing[below].floor : kInfinity),
-          exact};
+  return {std::min(last_.beyond, below < last_.sharing.size() ? last_.sharing[below].floor : kInfinity), exact};
 }
 
 double DecidedFactors::least(double steps) const {
@@ -380,7 +264,7 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
     const double here = bounds_.value(energy * (1 - kRoundingOfFloors), std::max(steps, cycles), steps);
     const double floor = std::max(last.floor, at_least<"L16.11">(here, 0));
     if (floor < limit)
-      found.push_back({floor, {&last_.unrollings[last_.first[u]], last_.first[u + 1] - last_.first[u]}});
+      found.push_back({floor, last_.network->unrollings(last_.number[u])});
     else
       others.floor = std::min(others.floor, floor);
   }

@@ -21,7 +21,8 @@ class DecidedFactors final : public PartialFloor {
  public:
   DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds, SearchLimits& limits);
 
-  PartialFloor::Last choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) override;
+  PartialFloor::Last decide_last(std::shared_ptr<const NetworkUnrollings> network, double limit,
+                                 double enough) override;
   Others least_of_each(double limit, double most_steps, std::vector<Found>& found) override;
   void decide(int level, int d, Count rows, Count cols) override { words_.decide(level, d, rows, cols); }
   void reopen(int level, int d) override { words_.reopen(level, d); }
@@ -43,11 +44,10 @@ class DecidedFactors final : public PartialFloor {
   struct Moved;
   std::vector<Moved> moved(int tensor, const DecidedWords::Keepers& keepers) const;
 
-  using Factors = std::array<std::int32_t, kMaxDims>;  // there may be a million
-  class Combinations;
+  using Factors = NetworkUnrollings::Factors;
   Sharing sharing(const Factors& factors, const Known& keepers, double steps) const;
-  std::vector<std::pair<double, std::uint32_t>> floors_of(const std::vector<Factors>& all, double enough);
-  void list_last(const Combinations& combinations, double enough);
+  std::vector<std::pair<double, std::uint32_t>> floors_of(const NetworkUnrollings& all, double enough);
+  void list_last(double enough);
   void find_frontier(std::size_t below);
   double iterations() const;
   bool last_is_open() const;
@@ -59,16 +59,14 @@ class DecidedFactors final : public PartialFloor {
   DecidedWords words_;
   /// What the fanouts that are decided last can be.
   struct Last {
+    std::shared_ptr<const NetworkUnrollings> network;
     std::uint32_t fanouts = 0;
-    std::size_t count = 0;
-    std::vector<std::shared_ptr<const std::vector<Unrolling>>> lists;  // of all fanouts, from the innermost outwards
     std::array<std::vector<Count>, kMaxDims> factors;
     std::array<double, kMaxDims> others{};  // units along a dim that were decided before
-    /// By combination of factors, the least floor first; which factors, and where the unrollings begin that have them.
+    /// By combination of factors, the least floor first; which factors, and its number in the network.
     std::vector<Sharing> sharing;
     std::array<std::vector<std::uint16_t>, kMaxDims> at;
-    std::vector<std::uint32_t> first;
-    std::vector<std::uint32_t> unrollings;  // one of each list, and again
+    std::vector<std::uint32_t> number;
     /// Those below the limit that share the most; unless they are too many.
     std::vector<Sharing> frontier;
     bool has_frontier = false;

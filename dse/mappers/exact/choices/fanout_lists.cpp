@@ -2,11 +2,13 @@
 #include "dse/mappers/exact/choices/fanout_lists.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/choices/batch_dim.h"
 #include "dse/mappers/exact/choices/unroller.h"
 #include "dse/mappers/exact/task/facts.h"
@@ -199,9 +201,13 @@ FanoutLists::FanoutLists(const Task& task, const Problem& problem, SearchLimits&
   const bool once = task.factorization == Factorization::kRubyS || task.factorization == Factorization::kRuby ||
                     task.factorization == Factorization::kRubyT;
   if (once) mirror = find_mirror(task.layer, rules);
-  std::optional<BatchDim> batch = left_out.batches ? find_batch_dim(task, problem, rules) : std::nullopt;
+  std::optional<BatchDim> batch = left_out.count_all ? std::nullopt : find_batch_dim(task, problem, rules);
   if (batch && mirror && (*mirror)[static_cast<std::size_t>(batch->dim)] != batch->dim)
     batch.reset();  // one of them is enough
+  const int innermost = problem.fanouts == 0 ? -1 : static_cast<int>(std::bit_width(problem.fanouts)) - 1;
+  bool alone = true;  // is the innermost fanout a network by itself?
+  if (const std::uint32_t others = problem.fanouts & below(innermost); innermost >= 0 && others != 0)
+    alone = !NetworkUnrollings::share_alike(problem, innermost, static_cast<int>(std::bit_width(others)) - 1);
   std::vector<SpatialBounds> bounds;
   for (int d = 0; d < problem.dims; ++d) bounds.emplace_back(task, problem, rules, d);
   std::vector<std::vector<Unrolling>> found;
@@ -221,7 +227,7 @@ FanoutLists::FanoutLists(const Task& task, const Problem& problem, SearchLimits&
     for (int other = 0; other < problem.levels; ++other)
       if (other != l && !problem.is_memory[other]) others *= static_cast<double>(rules.fanout(other).units());
     Unroller unroller(task, fanout, dims, limits, left_out.most_steps * others,
-                      levels.size() == 1 ? mirror : std::nullopt,  // it decides first
+                      levels.size() == 1 && alone ? mirror : std::nullopt,  // it decides first
                       batch);
     if (left_out.floors != nullptr) unroller.leave_out(*left_out.floors, left_out.enough);
     found.push_back(unroller.run());
@@ -236,6 +242,10 @@ FanoutLists::FanoutLists(const Task& task, const Problem& problem, SearchLimits&
     differs_at.push_back(many ? sort_by_dim(all, problem.dims) : std::vector<int>(all.size(), 0));
     unrollings.push_back(std::make_shared<const std::vector<Unrolling>>(std::move(all)));
   }
+  if (levels.empty() || (!many && alone)) return;
+  std::vector<ListedFanout> fanouts;
+  for (std::size_t f = 0; f < levels.size(); ++f) fanouts.push_back({levels[f], unrollings[f]});
+  network = std::make_shared<const NetworkUnrollings>(task, problem, fanouts, left_out.count_all, limits);
 }
 
 }  // namespace pliant::exact

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dse/mappers/exact/choices/mirror.h"
+#include "dse/mappers/exact/choices/network_unrollings.h"
 #include "dse/mappers/exact/choices/spatial_choices.h"
 
 namespace pliant::exact {
@@ -22,6 +23,8 @@ struct FanoutLists {
   bool many = false;                         ///< combinations; then lists are sorted by dim
   std::vector<std::vector<int>> differs_at;  ///< by unrolling: the first dim along which it differs from the one before
   std::optional<Mirror> mirror;
+  /// What the innermost fanouts can be together; none where there are few combinations and one fanout only.
+  std::shared_ptr<const NetworkUnrollings> network;
   /// What was left out, as SpatialChoices has it.
   double slow = std::numeric_limits<double>::infinity(), unlisted = std::numeric_limits<double>::infinity();
   double dear = std::numeric_limits<double>::infinity(), unlisted_floor = std::numeric_limits<double>::infinity();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/choices/spatial_choices.h"
+#include "dse/mappers/exact/choices/network_unrollings.h"
 
 namespace pliant::exact {
 
@@ -24,22 +24,17 @@ class PartialFloor {
   /// Of every mapping whose unrolling goes on from here and takes at least so many steps.
   virtual double least(double steps) const = 0;
 
-  struct ListedFanout {
-    int level;
-    std::shared_ptr<const std::vector<Unrolling>> all;
-  };
-  /// Which fanouts are decided last, together, and what all their combinations have at least that are left out because
-  /// their floors are not below the limit.
+  /// What all combinations of the fanouts that are decided last have at least that are left out because their floors
+  /// are not below the limit.
   struct Last {
-    std::size_t fanouts;
     double beyond;
     bool exact;  ///< the floors of least_of_each are what `least` would say where all is decided
   };
-  /// Of fanouts from the innermost outwards. What is decided now stays decided, and what is enough becomes no more.
-  virtual Last choose_last(const std::vector<ListedFanout>& fanouts, double limit, double enough) = 0;
+  /// These are decided last, together. What is decided now stays decided, and what is enough becomes no more.
+  virtual Last decide_last(std::shared_ptr<const NetworkUnrollings> network, double limit, double enough) = 0;
   struct Found {
     double floor;
-    std::span<const std::uint32_t> unrollings;  ///< one of each of them, from the innermost outwards; then others
+    std::span<const std::uint32_t> unrollings;  ///< as NetworkUnrollings has them
   };
   /// What the others have at least: steps of those that take too many, and floors of the rest.
   struct Others {

@@ -50,11 +50,9 @@ class SpatialChoices::Tree {
         fanouts_(lists_.levels.size()),
         at_(fanouts_.size()) {
     parallel_.fill(1);
+    if (lists_.network) last_fanouts_ = lists_.network->fanouts();
     if (floors_ == nullptr) return;
-    std::vector<PartialFloor::ListedFanout> all;
-    for (std::size_t f = 0; f < fanouts_.size(); ++f) all.push_back({lists_.levels[f], lists_.unrollings[f]});
-    const PartialFloor::Last last = floors_->choose_last(all, upto_, enough_);
-    last_fanouts_ = last.fanouts;
+    const PartialFloor::Last last = floors_->decide_last(lists_.network, upto_, enough_);
     last_is_exact_ = last.exact;
     leave_out(last.beyond);
     look_more();
@@ -185,6 +183,7 @@ class SpatialChoices::Tree {
 
   /// The innermost fanouts, where the floors of all that they can be are found at once.
   void finish(double least) {
+    if (floors_ == nullptr) return finish_without_floors();
     const PartialFloor::Others others =
         floors_->least_of_each(upto_, choices_.most_steps_ * (1 + kRoundingOfCombined), last_);
     look_more();
@@ -195,6 +194,16 @@ class SpatialChoices::Tree {
       for (std::size_t i = 0; i < unrollings.size() && !over(together); i += last_fanouts_)
         finish_with(unrollings.subspan(i, last_fanouts_), last_fanouts_, together);
     }
+  }
+  void finish_without_floors() {
+    const NetworkUnrollings& network = *lists_.network;
+    if (!network.complete()) {
+      complete_ = false;
+      choices_.unlisted_ = 0;
+    }
+    for (std::size_t i = 0; i < network.size(); ++i)
+      for (std::size_t at = 0; at < network.unrollings(i).size() && !over(0); at += last_fanouts_)
+        finish_with(network.unrollings(i).subspan(at, last_fanouts_), last_fanouts_, 0);
   }
   void finish_with(std::span<const std::uint32_t> unrollings, std::size_t f, double least) {
     if (f == 0) {
@@ -242,15 +251,20 @@ class SpatialChoices::Tree {
   }
 
   /// Is its image in the mirror listed, and is that another one? (Some with more units than iterations stand for those
-  /// that have one for each.)
+  /// that have one for each. At the innermost network the products decide, for one stands for all that have them.)
   bool mirrored() const {
-    for (std::size_t f = 0; f < at_.size(); ++f)
+    for (std::size_t f = 0, next = 0; f < at_.size(); f = next) {
+      next = f == 0 ? std::max<std::size_t>(last_fanouts_, 1) : f + 1;
+      const auto units = [&](int d) {
+        Count product = 1;
+        for (std::size_t i = f; i < next; ++i) product *= unrolling(i).factor(d);
+        return std::min(product, task_.layer.dims[d].size);
+      };
       for (int d = 0; d < problem_.dims; ++d) {
-        const Count size = task_.layer.dims[d].size;
-        const Count here = std::min(unrolling(f).factor(d), size);
-        const Count there = std::min(unrolling(f).factor((*lists_.mirror)[d]), size);
+        const Count here = units(d), there = units((*lists_.mirror)[d]);
         if (here != there) return here < there;
       }
+    }
     return false;
   }
 

@@ -22,7 +22,8 @@ struct FanoutLists;    // fanout_lists.h
 /// All combinations of legal unrollings of the fanouts that the dims' sizes allow, kept as one index per fanout: there
 /// may be many. With perfect factors each factor vector once, for then only the product of a dim's two loops matters.
 /// With remainders, of two that mirror each other (mirror.h) one. Of those that differ along a batch dim (batch_dim.h)
-/// the fastest.
+/// the fastest; of those that have the same products at the innermost network (network_unrollings.h) those that can
+/// stand wherever any of them can.
 class SpatialChoices {
  public:
   /// What need not be listed.
@@ -38,7 +39,7 @@ class SpatialChoices {
     std::size_t most = std::numeric_limits<std::size_t>::max();
     /// At each fanout all but so many with the least floors, to see only where good ones are.
     std::size_t beam = std::numeric_limits<std::size_t>::max();
-    bool batches = true;                         ///< all but the fastest along a batch dim; a certificate may count all
+    bool count_all = false;                      ///< list also what others along a batch dim or a network stand for
     std::shared_ptr<const FanoutLists> lists{};  ///< of the same task, where they were made before; otherwise none
   };
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out);

@@ -85,7 +85,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kFirstAtOnce;
   double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
   for (bool more = true; more;) {
-    SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.batches = false} : prover.left_out();
+    SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.count_all = true} : prover.left_out();
     left_out.before = options.record_parts ? nullptr : &listed;  // then all are listed at once
     left_out.upto = upto;
     left_out.most = most;

@@ -141,6 +141,8 @@ inline constexpr std::array kLedger = std::to_array<LedgerRow>({
      "Certificates.AWiderBoundMaySaveACycleUnderDemandRatio", "Ruby, Ruby-T"},
     {"L9.7", "unrollings with equal units along unused dims cost a tensor without windows the same",
      "ChoiceBounds::ChoiceBounds", "Lemma.UnrollingsOfTheSameUnitsCostATensorWithoutWindowsTheSame", "perfect factors"},
+    {"L9.8", "of unrollings of a network with equal products one that stands wherever another does is no worse",
+     "only_products_count", "Lemma.UnrollingsOfANetworkWithEqualProducts", "several fanouts"},
     {"L10.1", "T to a final node = c * product over dims of its iterations in time", "Lattice::steps_to",
      "Lemma.BoundOfAChoiceThatWasCutOff", "Ruby-S"},
     {"L10.2", "a dim takes only iterations in time that leave nothing outside", "DurationChoices::of_dim",

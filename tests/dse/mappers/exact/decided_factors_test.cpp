@@ -30,6 +30,12 @@ std::shared_ptr<const std::vector<Unrolling>> list_of(std::vector<Unrolling> unr
   return std::make_shared<const std::vector<Unrolling>>(std::move(unrollings));
 }
 
+std::shared_ptr<const NetworkUnrollings> network_of(const ResolvedTask& resolved,
+                                                    const std::vector<ListedFanout>& fanouts) {
+  SearchLimits limits({});
+  return std::make_shared<const NetworkUnrollings>(resolved.task, resolved.problem, fanouts, true, limits);
+}
+
 // Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less;
 // nor where the innermost fanout is left and the floors of its unrollings are found at once.
 TEST(Lemma, FactorsThatAreDecided) {
@@ -51,11 +57,13 @@ TEST(Lemma, FactorsThatAreDecided) {
             if (p.is_memory[static_cast<std::size_t>(l)]) continue;
             ++fanouts;
             // All that is left, where it is decided together.
-            std::vector<PartialFloor::ListedFanout> rest;
+            std::vector<ListedFanout> rest;
             for (int inner = p.levels - 1; inner >= l; --inner)
               if (!p.is_memory[static_cast<std::size_t>(inner)])
                 rest.push_back({inner, list_of({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]})});
-            if (floor.choose_last(rest, kInfinity, kInfinity).fanouts == rest.size()) {
+            const auto network = network_of(resolved, rest);
+            if (network->fanouts() == rest.size()) {
+              floor.decide_last(network, kInfinity, kInfinity);
               std::vector<PartialFloor::Found> found;
               floor.least_of_each(kInfinity, kInfinity, found);
               ASSERT_EQ(found.size(), 1u);
@@ -116,14 +124,14 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
             const Unrolling& one = *choice.spatial.unrolling[static_cast<std::size_t>(levels[f])];
             if (std::ranges::find(lists[f], one) == lists[f].end()) lists[f].push_back(one);
           }
-        std::vector<PartialFloor::ListedFanout> all;
+        std::vector<ListedFanout> all;
         for (std::size_t f = 0; f < levels.size(); ++f) all.push_back({levels[f], list_of(lists[f])});
         const double lowest = DecidedFactors(resolved, bounds, limits).least(p.busy_cycles);
         for (const double limit : {kInfinity, 1.3 * lowest})
           for (const double enough : {kInfinity, 1.6 * lowest}) {
             DecidedFactors floor(resolved, bounds, limits);
-            const PartialFloor::Last chosen = floor.choose_last(all, std::min(limit, enough), enough);
-            const double beyond = chosen.beyond;
+            const auto network = network_of(resolved, all);
+            const double beyond = floor.decide_last(network, std::min(limit, enough), enough).beyond;
             EXPECT_GE(beyond, std::min(limit, enough));
             for (const Choice& choice : truth.choices) {
               const double value = choice.least([](const Priced& mapping) { return mapping.value; });
@@ -138,14 +146,14 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
                 close += least > 0.9 * value ? 1 : 0;
               };
               holds();
-              for (std::size_t f = levels.size(); f-- > chosen.fanouts;)
+              for (std::size_t f = levels.size(); f-- > network->fanouts();)
                 for (int d = 0; d < p.dims; ++d) {
                   const Unrolling& one = *choice.spatial.unrolling[static_cast<std::size_t>(levels[f])];
                   floor.decide(levels[f], d, one.rows[static_cast<std::size_t>(d)],
                                one.cols[static_cast<std::size_t>(d)]);
                   holds();
                 }
-              for (std::size_t f = chosen.fanouts; f < levels.size(); ++f)
+              for (std::size_t f = network->fanouts(); f < levels.size(); ++f)
                 for (int d = p.dims; d-- > 0;) floor.reopen(levels[f], d);
             }
           }
@@ -274,7 +282,7 @@ TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
       for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dims); ++d)
         floor.decide(static_cast<int>(outer), static_cast<int>(d), spatial.unrolling[outer]->rows[d],
                      spatial.unrolling[outer]->cols[d]);
-      ASSERT_EQ(floor.choose_last({{static_cast<int>(inner), list_of(ones)}}, kInfinity, kInfinity).fanouts, 1u);
+      floor.decide_last(network_of(resolved, {{static_cast<int>(inner), list_of(ones)}}), kInfinity, kInfinity);
       std::vector<PartialFloor::Found> every, some;
       floor.least_of_each(kInfinity, kInfinity, every);
       std::vector<double> floors;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the innermost fanouts can be together, where no memory lies between them and they share words alike: one
+// network, of which only the products of the factors count. A loop over one fanout and a loop over the next one inside
+// it, both over the same dim, visit the iterations that one loop over their product visits, a full round after the
+// other, and leave ceil(ceil(n / a) / b) = ceil(n / (a b)) of n iterations. So of unrollings with equal products one
+// that can stand wherever another one can is enough.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "costmodel/task.h"
+#include "dse/mappers/exact/task/search_limits.h"
+#include "dse/mappers/exact/task/spatial.h"
+
+namespace pliant::exact {
+
+struct ListedFanout {
+  int level;
+  std::shared_ptr<const std::vector<Unrolling>> all;
+};
+
+class NetworkUnrollings {
+ public:
+  using Factors = std::array<std::int32_t, kMaxDims>;  // there may be a million
+
+  /// Of fanouts from the innermost outwards: as many of them as share words alike and have not too many combinations.
+  /// `every`: also those that others stand for.
+  NetworkUnrollings(const Task& task, const Problem& problem, const std::vector<ListedFanout>& fanouts, bool every,
+                    SearchLimits& limits);
+
+  /// Are these two fanouts, with no other one between them, part of one network?
+  static bool share_alike(const Problem& problem, int a, int b);
+
+  std::size_t fanouts() const { return levels_.size(); }
+  const std::vector<int>& levels() const { return levels_; }
+  /// Time was up before all were found: then there are none.
+  bool complete() const { return complete_; }
+  std::size_t size() const { return factors_.size(); }
+  /// In the order of their factors.
+  const Factors& factors(std::size_t i) const { return factors_[i]; }
+  /// With these factors: the number of one unrolling of each fanout, from the innermost outwards, and again.
+  std::span<const std::uint32_t> unrollings(std::size_t i) const {
+    return std::span(numbers_).subspan(first_[i], first_[i + 1] - first_[i]);
+  }
+
+ private:
+  class Products;
+
+  std::vector<int> levels_;
+  bool complete_ = true;
+  std::vector<Factors> factors_;
+  std::vector<std::size_t> first_{0};
+  std::vector<std::uint32_t> numbers_;
+};
+
+}  // namespace pliant::exact

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dse/mappers/exact/choices/network_unrollings.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "costmodel/bits.h"
+#include "truth_by_choice.h"
+
+namespace pliant::exact {
+namespace {
+
+/// Fanouts inside the innermost memory that has any.
+int fanouts_of_innermost_gap(const Problem& problem) {
+  return problem.fanouts == 0
+             ? 0
+             : std::popcount(problem.network[static_cast<std::size_t>(std::bit_width(problem.fanouts)) - 1]);
+}
+
+// Of unrollings whose factors have the same products at the innermost network, those that are listed do as well as the
+// others: whatever is moved, with windows, bandwidths, networks that differ or take energy, and any factors.
+TEST(Lemma, UnrollingsOfANetworkWithEqualProducts) {
+  int left_out = 0, networks = 0;
+  for_each_task(
+      500,
+      [&](const Truth& truth, const ResolvedTask&) {
+        networks += fanouts_of_innermost_gap(truth.problem) > 1 ? 1 : 0;
+        left_out += expect_others_do_as_well(truth);
+      },
+      [](const Task& task) {
+        const Problem problem(task.layer, task.accelerator);
+        return fanouts_of_innermost_gap(problem) > 1;
+      });
+  EXPECT_EQ(networks, 500);
+  EXPECT_GT(left_out, 100);
+}
+
+Task two_fanouts(const std::string& inner, Factorization factorization) {
+  Task task = task_of(
+      "word_bits: 8\nlevels:\n"
+      "  - {memory: DRAM, capacity: unbounded, read_pj: 8, write_pj: 8}\n"
+      "  - {fanout: Outer, rows: 6}\n"
+      "  - {fanout: Inner, rows: 6" +
+          inner +
+          "}\n"
+          "  - {compute: MAC, mac_pj: 1}\n",
+      "  dims: {M: 12, N: 6}\n  tensors:\n"
+      "    - {name: A, role: inputs, projection: [M]}\n"
+      "    - {name: B, role: weights, projection: [N]}\n"
+      "    - {name: C, role: outputs, projection: [M, N]}\n");
+  task.factorization = factorization;
+  return task;
+}
+
+/// How many unrollings are listed, and how many different products they have.
+std::pair<std::size_t, std::size_t> listed(const Task& task) {
+  const Problem problem(task.layer, task.accelerator);
+  SearchLimits limits{SearchOptions{}};
+  const SpatialChoices choices(task, problem, limits);
+  std::set<std::pair<double, double>> products;
+  Spatial spatial;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    choices.get(i, spatial);
+    const auto units = [&](int d) { return spatial_between(spatial, only(d), -1, problem.levels); };
+    products.emplace(units(0), units(1));
+  }
+  return {choices.size(), products.size()};
+}
+
+TEST(NetworkUnrollings, OneForEveryProductOfPerfectFactors) {
+  const auto [all, products] = listed(two_fanouts("", Factorization::kPerfect));
+  EXPECT_EQ(all, products);
+}
+
+TEST(NetworkUnrollings, AllWhereTheNetworkServesOverlapsAsOneOrTakesEnergy) {
+  for (const std::string inner : {", partial_multicast: true", ", pj_per_bit: 0.1"}) {
+    const auto [all, products] = listed(two_fanouts(inner, Factorization::kPerfect));
+    EXPECT_GT(all, products) << inner;
+  }
+}
+
+}  // namespace
+}  // namespace pliant::exact
