@@ -10,6 +10,11 @@
 namespace pliant {
 
 double ImperfectTransfers::tuples(int d, std::uint32_t levels) const {
+  if ((loops_.imperfect_dims() >> d & 1U) == 0) {
+    double product = 1;
+    for_each_bit(loops_.present(static_cast<unsigned>(d)) & levels, [&](int l) { product *= loops_.bound(l, d); });
+    return product;
+  }
   std::array<double, kMaxLevels + 1> full{};
   full[problem_.levels] = 1;
   for (int l = problem_.levels - 1; l >= 0; --l) full[l] = full[l + 1] * (levels >> l & 1U ? loops_.bound(l, d) : 1.0);

@@ -13,6 +13,7 @@
 #include "dse/mappers/exact/choices/unroller.h"
 #include "dse/mappers/exact/task/facts.h"
 #include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 #include "flex/mapspace/factors.h"
 #include "flex/mapspace/rules.h"
 
@@ -245,7 +246,13 @@ FanoutLists::FanoutLists(const Task& task, const Problem& problem, SearchLimits&
   if (levels.empty() || (!many && alone)) return;
   std::vector<ListedFanout> fanouts;
   for (std::size_t f = 0; f < levels.size(); ++f) fanouts.push_back({levels[f], unrollings[f]});
-  network = std::make_shared<const NetworkUnrollings>(task, problem, fanouts, left_out.count_all, limits);
+  // Rounds of the network alone, the others taken to be full.
+  double others = 1 / problem.cycles_per_mac;
+  for (std::size_t f = 0; f < levels.size(); ++f)
+    if (!NetworkUnrollings::share_alike(problem, innermost, levels[f])) others *= static_cast<double>(units[f]);
+  network = std::make_shared<const NetworkUnrollings>(task, problem, fanouts, left_out.count_all,
+                                                      left_out.most_steps * others * (1 + kRoundingOfCombined), limits);
+  slow = std::min(slow, network->slow() / others);
 }
 
 }  // namespace pliant::exact

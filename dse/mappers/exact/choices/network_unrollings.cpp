@@ -45,8 +45,13 @@ class NetworkUnrollings::Products {
   }
 
   std::size_t size() const { return of_.size(); }
-  /// With one fanout more; those that others stand for only if `every` one is asked for.
-  void multiply(const ListedFanout& outer, bool every, SearchLimits& limits) {
+  /// What is left out: those that others stand for unless every one is asked for, and those of too many rounds.
+  struct LeftOut {
+    bool every;
+    double most_rounds, slow = kInfinity;
+  };
+  /// With one fanout more.
+  void multiply(const ListedFanout& outer, LeftOut& left_out, SearchLimits& limits) {
     std::map<Factors, std::vector<std::uint32_t>> more;
     for (std::uint32_t i = 0; i < outer.all->size(); ++i) more[factors_of((*outer.all)[i])].push_back(i);
     const std::size_t inside = fanouts_.size();
@@ -60,12 +65,16 @@ class NetworkUnrollings::Products {
         Factors product = factors;
         for (int d = 0; d < p_.dims; ++d) product[d] *= other[d];
         if (!fits(product)) continue;
+        if (const double here = rounds(product); here > left_out.most_rounds) {
+          left_out.slow = std::min(left_out.slow, here);
+          continue;
+        }
         std::vector<std::uint32_t>& all = of_[product];
         for (std::size_t i = 0; i < numbers.size(); i += inside)
           for (const std::uint32_t number : outside) {
             std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(i), inside, one.begin());
             one[inside] = number;
-            if (every)
+            if (left_out.every)
               all.insert(all.end(), one.begin(), one.end());
             else
               add(one, all);
@@ -113,6 +122,12 @@ class NetworkUnrollings::Products {
     bool fits = true;
     for (int d = 0; d < p_.dims && perfect_; ++d) fits &= std::fmod(p_.size[d], factors[d]) == 0;
     return fits;
+  }
+
+  double rounds(const Factors& factors) const {
+    double all = 1;
+    for (int d = 0; d < p_.dims; ++d) all *= std::ceil(p_.size[d] / factors[d]);
+    return all;
   }
 
   /// The fewest iterations of a dim at which its loops can stand: none has more units than it finds, so the outermost
@@ -166,14 +181,22 @@ bool NetworkUnrollings::share_alike(const Problem& problem, int a, int b) {
 }
 
 NetworkUnrollings::NetworkUnrollings(const Task& task, const Problem& problem, const std::vector<ListedFanout>& fanouts,
-                                     bool every, SearchLimits& limits) {
+                                     bool every, double most_rounds, SearchLimits& limits) {
   Products products(problem, task.factorization == Factorization::kPerfect, fanouts.front());
   for (const ListedFanout& fanout : fanouts) {
     if (!levels_.empty() &&
         (!share_alike(problem, levels_.front(), fanout.level) || products.with(fanout) > kMostTogether))
       break;
     levels_.push_back(fanout.level);
-    if (levels_.size() > 1) products.multiply(fanout, every || !only_products_count(problem, levels_), limits);
+    if (levels_.size() == 1) continue;
+    // The fanouts of the network to come save no more than their units.
+    double to_come = 1;
+    for (std::size_t f = levels_.size(); f < fanouts.size(); ++f)
+      if (const int l = fanouts[f].level; share_alike(problem, levels_.front(), l))
+        to_come *= static_cast<double>(problem.accelerator.levels[static_cast<std::size_t>(l)].fanout().units());
+    Products::LeftOut left_out{every || !only_products_count(problem, levels_), most_rounds * to_come};
+    products.multiply(fanout, left_out, limits);
+    slow_ = std::min(slow_, left_out.slow / to_come);
   }
   complete_ = !limits.expired();
   if (complete_) products.move_to(*this);

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "costmodel/task.h"
 #include "dse/mappers/exact/task/search_limits.h"
 #include "dse/mappers/exact/task/spatial.h"
@@ -28,15 +29,18 @@ class NetworkUnrollings {
   using Factors = std::array<std::int32_t, kMaxDims>;  // there may be a million
 
   /// Of fanouts from the innermost outwards: as many of them as share words alike and have not too many combinations.
-  /// `every`: also those that others stand for.
+  /// Those that leave more rounds than `most_rounds`, all fanouts of the network together, are left out. `every`: also
+  /// those that others stand for.
   NetworkUnrollings(const Task& task, const Problem& problem, const std::vector<ListedFanout>& fanouts, bool every,
-                    SearchLimits& limits);
+                    double most_rounds, SearchLimits& limits);
 
   /// Are these two fanouts, with no other one between them, part of one network?
   static bool share_alike(const Problem& problem, int a, int b);
 
   std::size_t fanouts() const { return levels_.size(); }
   const std::vector<int>& levels() const { return levels_; }
+  /// At least so many rounds has every one that was left out for them; infinity: there is none.
+  double slow() const { return slow_; }
   /// Time was up before all were found: then there are none.
   bool complete() const { return complete_; }
   std::size_t size() const { return factors_.size(); }
@@ -51,6 +55,7 @@ class NetworkUnrollings {
   class Products;
 
   std::vector<int> levels_;
+  double slow_ = kInfinity;
   bool complete_ = true;
   std::vector<Factors> factors_;
   std::vector<std::size_t> first_{0};

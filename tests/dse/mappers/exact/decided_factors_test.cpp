@@ -33,7 +33,7 @@ std::shared_ptr<const std::vector<Unrolling>> list_of(std::vector<Unrolling> unr
 std::shared_ptr<const NetworkUnrollings> network_of(const ResolvedTask& resolved,
                                                     const std::vector<ListedFanout>& fanouts) {
   SearchLimits limits({});
-  return std::make_shared<const NetworkUnrollings>(resolved.task, resolved.problem, fanouts, true, limits);
+  return std::make_shared<const NetworkUnrollings>(resolved.task, resolved.problem, fanouts, true, kInfinity, limits);
 }
 
 // Whatever is decided of a choice, from the outermost fanout inwards and dim by dim, none of its mappings costs less;
