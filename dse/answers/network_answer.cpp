@@ -30,19 +30,19 @@ struct GivenUp {
 
 class NetworkTelling {
  public:
-  NetworkTelling(const std::vector<ReadTask>& tasks, const NetworkGoal& goal, const NetworkOptimum& optimum,
-                 const NetworkTotals& totals, std::vector<SearchResult> alone)
-      : tasks_(tasks), goal_(goal), optimum_(optimum), totals_(totals), alone_(std::move(alone)) {}
+  NetworkTelling(const std::vector<ReadTask>& tasks, const NetworkGoal& goal, const residency::Search& search,
+                 const residency::Optimum& optimum, const NetworkTotals& totals, std::vector<SearchResult> alone)
+      : tasks_(tasks), goal_(goal), search_(search), optimum_(optimum), totals_(totals), alone_(std::move(alone)) {}
 
   std::string text(std::string_view mapper, bool ascii) const {
     TextTable table({"layer", "times", "energy uJ", "cycles", "EDP", "alone", "gave up"});
-    for (const NetworkPart& part : optimum_.parts) {
-      const GivenUp given = given_up(part);
-      table.add({tasks_[part.layer].task.layer.name, std::to_string(part.count),
+    for_each_part([&](std::size_t row, const residency::StepPart& part) {
+      const GivenUp given = given_up(row, part);
+      table.add({tasks_[row].task.layer.name, std::to_string(part.count),
                  fmt::format("{:.4g}", part.totals.energy_pj * 1e-6), fmt::format("{:.0f}", part.totals.cycles),
                  fmt::format("{:.4g}", part.totals.edp()), fmt::format("{:.4g}", given.own),
                  given.share() < 5e-7 ? "-" : fmt::format("{:.2g} %", 100 * given.share())});
-    }
+    });
     std::string text = table.text("") + "\n";
     text += verdict().text("the network");
     const auto [energy, cycles] = sums_of_optima();
@@ -53,7 +53,7 @@ class NetworkTelling {
       text += fmt::format(", {:.3g} % above", 100 * (apart / optimum_.value - 1));
     else
       text += ", too slow";
-    text += fmt::format("; mapper {}, {} searches\n", mapper, optimum_.searches);
+    text += fmt::format("; mapper {}, {} searches\n", mapper, search_.searches());
     return text + "\n" + parts_text(totals_) +
            "  not in them: operators without MACs; the workload does not say which layers read what\n\n" +
            shares_text(tasks_.front().task.accelerator, totals_, ascii);
@@ -64,24 +64,32 @@ class NetworkTelling {
     const auto [energy, cycles] = sums_of_optima();
     json["layers_alone"] = {{"energy_pj", energy}, {"runtime_cycles", cycles}, {"edp_pj_cycles", energy * cycles}};
     json["layers"] = ordered_json::array();
-    for (const NetworkPart& part : optimum_.parts) {
-      const Task& task = tasks_[part.layer].task;
-      const GivenUp given = given_up(part);
+    for_each_part([&](std::size_t row, const residency::StepPart& part) {
+      const Task& task = tasks_[row].task;
+      const GivenUp given = given_up(row, part);
       ordered_json item{{"count", part.count}, {"value_alone", given.own}, {"gave_up", given.share()}};
       const CostReport report = price(task.layer, task.accelerator, part.mapping);
       item.update(cost_json({task.layer, task.accelerator, part.mapping, task.factorization, report}));
       json["layers"].push_back(std::move(item));
-    }
+    });
     return json;
   }
 
  private:
   NetworkVerdict verdict() const {
-    return {tasks_,           goal_, optimum_.value, optimum_.lower_bound, optimum_.gap(), optimum_.certified, totals_,
-            optimum_.searches};
+    return {tasks_,         goal_,
+            optimum_.value, optimum_.lower_bound,
+            optimum_.gap(), optimum_.certified,
+            totals_,        search_.searches()};
   }
-  GivenUp given_up(const NetworkPart& part) const {
-    return {alone_[part.layer].value, objective_value(goal_.objective, part.totals)};
+  template <class Visit>
+  void for_each_part(const Visit& visit) const {
+    for (std::size_t s = 0; s < optimum_.steps.size(); ++s)
+      for (const residency::StepPart& part : optimum_.steps[s].parts)
+        visit(static_cast<std::size_t>(search_.live().steps[s].row), part);
+  }
+  GivenUp given_up(std::size_t row, const residency::StepPart& part) const {
+    return {alone_[row].value, objective_value(goal_.objective, part.totals)};
   }
   std::pair<double, double> sums_of_optima() const {
     double energy = 0, cycles = 0;
@@ -95,7 +103,8 @@ class NetworkTelling {
 
   const std::vector<ReadTask>& tasks_;
   const NetworkGoal& goal_;
-  const NetworkOptimum& optimum_;
+  const residency::Search& search_;
+  const residency::Optimum& optimum_;
   const NetworkTotals& totals_;
   std::vector<SearchResult> alone_;  ///< by layer: the optimum of the same objective
 };
@@ -152,24 +161,21 @@ NetworkAnswer no_network(const Task* without_mapping, const NetworkGoal& goal, d
 
 NetworkAnswer network_answer(const Mapper& mapper, const Workload& workload, const std::vector<ReadTask>& tasks,
                              const NetworkGoal& goal, const SearchOptions& options, bool ascii) {
-  std::vector<NetworkLayer> layers;
-  for (const ReadTask& read : tasks) layers.push_back({read.task, read.count});
+  std::vector<Task> rows;
+  for (const ReadTask& read : tasks) rows.push_back(read.task);
   // Most of the budget is the network's; what its layers have for themselves is for comparison.
   SearchOptions most = options;
   most.budget.seconds *= kShareOfNetwork;
   const double started = options.clock->wall_seconds();
-  const SharedBudget shared(mapper, most, kSearchesOfALayer * layers.size());
-  const NetworkOptimum optimum = search_network(shared, layers, goal, shared.options());
+  const SharedBudget shared(mapper, most, kSearchesOfALayer * rows.size());
+  residency::Search search(shared, workload, rows, shared.options());
+  const residency::Optimum optimum = search.run(goal, false);
   if (options.stop.stop_requested()) return {};
-  if (optimum.parts.empty())
-    return no_network(optimum.without_mapping ? &tasks[*optimum.without_mapping].task : nullptr, goal,
-                      optimum.fastest_cycles);
+  if (!optimum.found())
+    return no_network(optimum.without_mapping ? &rows[static_cast<std::size_t>(*optimum.without_mapping)] : nullptr,
+                      goal, optimum.fastest_cycles);
   std::optional<audit::NetworkCertificate> certificate;
-  if (options.record_parts) {
-    std::vector<Task> rows;
-    for (const ReadTask& read : tasks) rows.push_back(read.task);
-    certificate = network_certificate(workload, rows, goal, optimum);
-  }
+  if (options.record_parts) certificate = network_certificate(workload, rows, goal, false, search, optimum);
   SearchOptions rest = options;
   rest.record_parts = false;
   if (rest.budget.seconds > 0)
@@ -178,10 +184,10 @@ NetworkAnswer network_answer(const Mapper& mapper, const Workload& workload, con
   std::vector<SearchResult> alone;
   for (const ReadTask& read : tasks) alone.push_back(run_mapper(left, read.task, left.options()));
   if (options.stop.stop_requested()) return {};
-  const NetworkTotals totals = network_totals(layers, optimum);
-  const NetworkTelling telling(tasks, goal, optimum, totals, std::move(alone));
+  const NetworkTotals totals = network_totals(search, rows, optimum);
+  const NetworkTelling telling(tasks, goal, search, optimum, totals, std::move(alone));
   return {true, telling.text(mapper.name(), ascii), telling.json(mapper.name()),
-          totals_json(layers.front().task.accelerator, totals, tasks.front().pass), std::move(certificate)};
+          totals_json(rows.front().accelerator, totals, tasks.front().pass), std::move(certificate)};
 }
 
 }  // namespace pliant

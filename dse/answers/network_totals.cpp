@@ -206,15 +206,6 @@ NetworkTotals network_totals(const fusion::Search& search, const std::vector<Tas
   return all;
 }
 
-NetworkTotals network_totals(const std::vector<NetworkLayer>& layers, const NetworkOptimum& best) {
-  NetworkTotals all = empty_totals(layers.front().task.accelerator);
-  for (const NetworkPart& part : best.parts)
-    add_layer(all, layers[part.layer].task, part.mapping, part.totals, part.count);
-  all.certified = best.certified;
-  sort_bounds(all);
-  return all;
-}
-
 std::optional<Physical> totals_in_time(const Accelerator& accelerator, const NetworkTotals& totals) {
   if (totals.cycles() <= 0) return std::nullopt;
   return physical(accelerator.clock_hz, totals.energy_pj(), totals.cycles(), totals.macs);

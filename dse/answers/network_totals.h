@@ -53,13 +53,11 @@ struct NetworkTotals {
 /// Layers mapped one by one: sums over those that have a mapping. Of a workload with a graph `left_out` says what a
 /// network has besides.
 NetworkTotals network_totals(const std::vector<SearchedLayer>& layers, const Workload* workload);
-/// A network that knows its graph.
+/// A network of whole tensors.
 NetworkTotals network_totals(const residency::Search& search, const std::vector<Task>& rows,
                              const residency::Optimum& best);
 /// The same with layers that pass tiles on.
 NetworkTotals network_totals(const fusion::Search& search, const std::vector<Task>& rows, const fusion::Optimum& best);
-/// Layers that have nothing to do with one another, mapped for their sums.
-NetworkTotals network_totals(const std::vector<NetworkLayer>& layers, const NetworkOptimum& best);
 
 /// Seconds and watts; nothing without a clock.
 std::optional<Physical> totals_in_time(const Accelerator& accelerator, const NetworkTotals& totals);

@@ -39,7 +39,7 @@ class NetworkClaims {
     check_sums(counts);
     for (const json& group : network_.value("groups", json::array())) check_tiles(group);
     const bool right = std::ranges::all_of(verdicts_, [](const VerifiedClaim& one) { return one.wrong.empty(); });
-    if (right) prove(steps);
+    if (right) prove();
     return std::move(verdicts_);
   }
 
@@ -199,7 +199,7 @@ class NetworkClaims {
            std::ranges::any_of(network_.value("tensors", json::array()), on_chip);
   }
 
-  void prove(bool residency) {
+  void prove() {
     VerifiedClaim& verdict = verdicts_.back();
     const double least = number(network_, "lower_bound"), value = number(network_, "value");
     if (least > value * (1 + kSame)) verdict.wrong.push_back("the lower bound is above the value");
@@ -217,27 +217,18 @@ class NetworkClaims {
     const std::unique_ptr<Mapper> exact = make_mapper("exact");
     bool certified = false;
     double optimum = 0, bound = 0;
-    if (residency) {
-      const Workload workload = open_workload(library_, *words_.workload);
-      std::vector<Task> rows;
-      for (const ReadTask& read : tasks_) rows.push_back(read.task);
-      const auto take = [&](const auto& best) {
-        certified = best.certified;
-        optimum = best.value;
-        bound = best.lower_bound;
-      };
-      if (network_.value("fusion", "") == "tiles")
-        take(fusion::Search(*exact, workload, rows, options).run(goal_));
-      else
-        take(residency::Search(*exact, workload, rows, options, static_cast<Count>(inferences())).run(goal_, stays()));
-    } else {
-      std::vector<NetworkLayer> layers;
-      for (const ReadTask& read : tasks_) layers.push_back({read.task, read.count});
-      const NetworkOptimum best = search_network(*exact, layers, goal_, options);
+    const Workload workload = open_workload(library_, *words_.workload);
+    std::vector<Task> rows;
+    for (const ReadTask& read : tasks_) rows.push_back(read.task);
+    const auto take = [&](const auto& best) {
       certified = best.certified;
       optimum = best.value;
       bound = best.lower_bound;
-    }
+    };
+    if (network_.value("fusion", "") == "tiles")
+      take(fusion::Search(*exact, workload, rows, options).run(goal_));
+    else
+      take(residency::Search(*exact, workload, rows, options, static_cast<Count>(inferences())).run(goal_, stays()));
     if (certified && value < optimum * (1 - kSame))
       verdict.wrong.push_back(fmt::format("the optimum is {:.10g}, and nothing takes {:.10g}", optimum, value));
     else if (certified && optimum < least * (1 - kSame))

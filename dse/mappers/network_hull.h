@@ -15,7 +15,7 @@ namespace pliant {
 template <class Path>
 std::optional<NetworkLine> line_of(const Path* path, double slope) {
   if (path == nullptr) return std::nullopt;
-  return NetworkLine{slope, path->least, path->energy_pj, path->cycles, {}};
+  return NetworkLine{slope, path->least, path->energy_pj, path->cycles};
 }
 
 class NetworkHull {

@@ -57,7 +57,6 @@ struct NetworkLine {
   double slope = 0;                  ///< infinity: the line is cycles >= least
   double least = 0;                  ///< energy + slope * cycles of any mappings
   double energy_pj = 0, cycles = 0;  ///< of the mappings found
-  std::vector<LayerPoint> points;    ///< by layer
 };
 
 /// Where two lines meet: no mappings lie below both.

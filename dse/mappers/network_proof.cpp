@@ -127,21 +127,6 @@ audit::NetworkCertificate network_certificate(const Workload& workload, const st
   return certificate;
 }
 
-audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
-                                              const NetworkGoal& goal, const NetworkOptimum& best) {
-  audit::NetworkCertificate certificate = claim_of(workload, rows, goal, false, best);
-  certificate.steps.resize(rows.size());
-  for (const NetworkPart& part : best.parts) certificate.steps[part.layer].parts.push_back({part.mapping, part.count});
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    audit::LayerVariant alone;
-    alone.row = static_cast<int>(i);
-    for (const Level& level : rows[i].accelerator.levels)
-      alone.taken.push_back(level.is_memory() ? level.memory().reserved_words : std::array<Count, kRoles>{});
-    add_proofs(rows, alone, best.proofs[i], certificate);
-  }
-  return certificate;
-}
-
 audit::NetworkAuditReport audit_told(const audit::NetworkCertificate& certificate, double lower_bound,
                                      const audit::AuditOptions& options) {
   audit::NetworkAuditReport report = audit::audit_network(certificate, options);

@@ -21,9 +21,6 @@ audit::NetworkCertificate network_certificate(const Workload& workload, const st
 audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
                                               const NetworkGoal& goal, const fusion::Search& search,
                                               const fusion::Optimum& best);
-/// Of a workload that does not say which layers read what.
-audit::NetworkCertificate network_certificate(const Workload& workload, const std::vector<Task>& rows,
-                                              const NetworkGoal& goal, const NetworkOptimum& best);
 
 /// Audits the certificate of a network of which this lower bound was told: undecided where the certificate proves less.
 audit::NetworkAuditReport audit_told(const audit::NetworkCertificate& certificate, double lower_bound,

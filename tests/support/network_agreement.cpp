@@ -53,8 +53,8 @@ std::vector<NetworkLayer> network_of(std::uint64_t seed, Factorization factoriza
 }
 
 /// What is wrong with an answer, if anything.
-std::optional<std::string> wrong(const NetworkOptimum& found, double truth) {
-  if (found.infeasible || found.parts.empty())
+std::optional<std::string> wrong(const residency::Optimum& found, double truth) {
+  if (found.infeasible || !found.found())
     return found.infeasible && truth < kInfinity ? std::optional<std::string>("proven infeasible") : std::nullopt;
   if (truth == kInfinity) return "mappings where there are none";
   if (found.value < truth * (1 - kSame)) return "a value below the least of all combinations";
@@ -64,6 +64,20 @@ std::optional<std::string> wrong(const NetworkOptimum& found, double truth) {
 }
 
 }  // namespace
+
+Unrelated::Unrelated(const std::vector<NetworkLayer>& layers) {
+  workload.name = "unrelated";
+  for (const NetworkLayer& layer : layers) {
+    workload.layers.push_back({layer.task.layer, layer.count});
+    rows.push_back(layer.task);
+  }
+}
+
+residency::Optimum Unrelated::best(const NetworkGoal& goal) const {
+  const std::unique_ptr<Mapper> exact = make_mapper("exact");
+  const SearchOptions options;
+  return residency::Search(*exact, workload, rows, options).run(goal, false);
+}
 
 std::optional<Pairs> every_combination(const std::vector<NetworkLayer>& layers, std::uint64_t most) {
   Pairs sums{{0, 0}};
@@ -95,11 +109,12 @@ Judgement compare_network_with_combinations(std::uint64_t seed) {
   if (!all) return {Outcome::kTooLarge, ""};
   const double fastest = all->empty() ? 1 : all->back().second, slowest = all->empty() ? 1 : all->front().second;
   const double share = static_cast<double>(draw.from(0, 5)) / 4;  // above 1: the deadline excludes nothing
+  const Unrelated network(layers);
   bool open = false;
   for (const NetworkGoal& goal :
        {NetworkGoal{Objective::kRuntime}, NetworkGoal{Objective::kEnergy}, NetworkGoal{Objective::kEdp},
         NetworkGoal{Objective::kEd2p}, NetworkGoal{Objective::kEnergy, fastest + share * (slowest - fastest)}}) {
-    const NetworkOptimum found = search_network(*make_mapper("exact"), layers, goal, {});
+    const residency::Optimum found = network.best(goal);
     const double truth = best_of(*all, goal.objective, goal.most_cycles);
     open |= !found.certified && !found.infeasible;
     if (const std::optional<std::string> what = wrong(found, truth))

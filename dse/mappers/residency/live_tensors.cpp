@@ -16,7 +16,7 @@ constexpr std::size_t kMostChoosing = 10;
 class Reader {
  public:
   Reader(const Workload& workload, const std::vector<Task>& rows)
-      : workload_(workload), graph_(*workload.graph), rows_(rows), run_(run_of(*workload.graph)) {}
+      : graph_(workload.graph ? *workload.graph : unrelated_layers(workload)), rows_(rows), run_(run_of(graph_)) {}
 
   LiveTensors read() {
     count_readers();
@@ -102,11 +102,11 @@ class Reader {
   }
 
   void find_weights() {
-    const Accelerator& accelerator = rows_.front().accelerator;
     for (int s = 0; s < static_cast<int>(live_.steps.size()); ++s) {
       const Step& step = live_.steps[static_cast<std::size_t>(s)];
       if (step.row < 0) continue;
       const Task& task = rows_[static_cast<std::size_t>(step.row)];
+      const Accelerator& accelerator = task.accelerator;
       const TensorSet all = task.layer.tensors_with_role(Role::kWeight);
       const int operand = std::countr_zero(all);
       if (std::popcount(all) != 1 || std::ranges::find(step.reads, operand, &Read::operand) != step.reads.end())
@@ -146,8 +146,7 @@ class Reader {
 
   LiveTensor& tensor(int t) { return live_.tensors[static_cast<std::size_t>(t)]; }
 
-  const Workload& workload_;
-  const WorkloadGraph& graph_;
+  const WorkloadGraph graph_;
   const std::vector<Task>& rows_;
   std::vector<GraphStep> run_;
   std::vector<int> readers_;    ///< by step

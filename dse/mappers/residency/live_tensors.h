@@ -56,7 +56,8 @@ struct LiveTensors {
   bool limited = false;  ///< too many tensors are alive at once: some had to live outside, so no optimum is proven
 };
 
-/// `rows` are the tasks of the workload's rows, all on one accelerator.
+/// `rows` are the tasks of the workload's rows, all on one accelerator. Without a graph nobody reads what a layer
+/// makes.
 LiveTensors live_tensors(const Workload& workload, const std::vector<Task>& rows);
 
 /// May the layer have this operand in the memory? Keeps are by role, so it must be the only one of its role there.

@@ -92,11 +92,11 @@ std::optional<Search::Line> Search::line(double slope) {
 
 /// What the layers compute, wherever their tensors live.
 double Search::floor(Objective objective) const {
-  if (!Conventions::preset(rows_.front().accelerator.conventions.name())) return 0;  // nothing is claimed of a mix
   double energy = 0, cycles = 0;
   for (const Step& step : live().steps) {
     if (step.row < 0) continue;
     const Task& task = rows_[static_cast<std::size_t>(step.row)];
+    if (!Conventions::preset(task.accelerator.conventions.name())) return 0;  // nothing is claimed of a mix
     const Compute& unit = task.accelerator.levels.back().compute();
     const double macs = static_cast<double>(task.layer.macs()) * static_cast<double>(step.count);
     energy += macs * unit.mac_pj;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best within a deadline that lies between two corners of the hull: labels of energy and cycles over the
-// states of the dynamic programme, without what the line at the deadline rules out.
+// states of the dynamic programme, without what the line at the deadline rules out. A few repetitions of a layer may
+// take other mappings than the rest.
 #pragma once
 
 #include <map>
@@ -25,25 +26,29 @@ class DeadlineCombination {
   std::uint64_t searches() const { return searches_; }
 
  private:
-  /// What the layers of one step can cost together: `times` of each point of the variant's frontier.
-  struct Sum {
-    double energy_pj = 0, cycles = 0;
-    std::vector<Count> times;
-  };
   struct Label {
     double energy_pj = 0, cycles = 0;
-    int before = -1;  ///< label of the step before
-    const Transition* by = nullptr;
-    int sum = 0;  ///< of the variant's sums
+    int before = -1;  ///< in chosen_
+    int point = -1;   ///< of the variant's frontier, by the last repetition of a layer; -1: an operator's
   };
   using Labels = std::vector<Label>;
+  /// A label that was kept: what was chosen last, and what before it.
+  struct Chosen {
+    const Transition* by;
+    int before;
+    int point;
+  };
 
   void find_bounds();
-  const std::vector<Sum>* sums_of(int variant, Count count);
+  const std::vector<SearchResult>* frontier_of(int variant);
+  double above(const Label& label) const { return label.energy_pj + slope_ * label.cycles - least_; }
   bool extend(std::size_t step, const std::vector<Labels>& before, std::vector<Labels>& after);
-  void take(std::size_t label, Optimum& best) const;
+  bool repeat(const Transition& by, Count count, double to_come, Labels& labels);
   static void keep_best(Labels& labels);
+  void note(const Transition& by, Labels& labels);
+  void take(const Label& last, Optimum& best) const;
   double weight(const Transition& transition, std::size_t step);
+  double least_of_one(int variant);
 
   const Mapper& mapper_;
   ResidencyLines& lines_;
@@ -53,8 +58,8 @@ class DeadlineCombination {
   double slope_, slack_ = 0, least_ = 0;
   std::vector<std::vector<double>> before_, after_;     ///< by step and state: least up to there, least from there
   std::map<int, std::vector<SearchResult>> frontiers_;  ///< by variant
-  std::map<std::pair<int, Count>, std::vector<Sum>> sums_;
-  std::vector<std::vector<Labels>> labels_;  ///< by step and state
+  std::vector<Chosen> chosen_;
+  std::size_t made_ = 0;  ///< labels of this step
   std::uint64_t searches_ = 0;
 };
 

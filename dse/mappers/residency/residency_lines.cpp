@@ -64,7 +64,7 @@ const std::vector<Home>& ResidencyLines::weight_homes(int step) const {
 
 ResidencyLines::Rooms ResidencyLines::rooms(int s, const std::function<Home(int)>& home_of, Home weights) const {
   const Step& step = live_.steps[static_cast<std::size_t>(s)];
-  const Accelerator& accelerator = rows_.front().accelerator;
+  const Accelerator& accelerator = machine_of(step);
   const Layer* layer = step.row >= 0 ? &rows_[static_cast<std::size_t>(step.row)].layer : nullptr;
   Rooms rooms;
   rooms.own.assign(accelerator.levels.size(), {});
@@ -115,7 +115,7 @@ std::optional<Transition> ResidencyLines::transition(int s, const std::vector<in
     return state[static_cast<std::size_t>(std::ranges::find(alive, tensor) - alive.begin())];
   };
   Rooms taken = rooms(s, home_of, weights);
-  if (!fits(rows_.front().accelerator, taken.all)) return std::nullopt;
+  if (!fits(machine_of(step), taken.all)) return std::nullopt;
   Transition found;
   found.made = made;
   found.weights = weights;

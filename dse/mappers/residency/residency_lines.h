@@ -93,6 +93,9 @@ class ResidencyLines {
   Rooms rooms(int step, const std::function<Home(int)>& home_of, Home weights) const;
 
  private:
+  const Accelerator& machine_of(const Step& step) const {
+    return rows_[static_cast<std::size_t>(std::max(step.row, 0))].accelerator;
+  }
   void build();
   void note_states(const std::vector<int>& alive, const std::vector<State>& states);
   std::optional<Transition> transition(int step, const std::vector<int>& alive, const State& state, Home made,

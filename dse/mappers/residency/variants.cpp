@@ -12,7 +12,8 @@ namespace {
 
 bool same_shape(const Task& a, const Task& b) {
   return a.layer.dims == b.layer.dims && a.layer.tensors == b.layer.tensors && a.layer.operation == b.layer.operation &&
-         a.layer.bits == b.layer.bits && a.flexibility == b.flexibility && a.factorization == b.factorization;
+         a.layer.bits == b.layer.bits && a.flexibility == b.flexibility && a.factorization == b.factorization &&
+         a.accelerator == b.accelerator;
 }
 
 }  // namespace

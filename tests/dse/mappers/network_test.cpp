@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -46,18 +47,20 @@ RandomNetwork random_network(std::uint64_t seed) {
 }
 
 /// The parts are legal, are the whole network, and cost what the sums say.
-void expect_sums(const std::vector<NetworkLayer>& layers, const NetworkOptimum& found) {
+void expect_sums(const std::vector<NetworkLayer>& layers, const residency::Optimum& found) {
   double energy = 0, cycles = 0;
+  ASSERT_EQ(found.steps.size(), layers.size());
   std::vector<Count> times(layers.size(), 0);
-  for (const NetworkPart& part : found.parts) {
-    const Task& task = layers[part.layer].task;
-    EXPECT_TRUE(
-        check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, part.mapping).empty());
-    const Totals totals = price(task.layer, task.accelerator, part.mapping).totals;
-    energy += static_cast<double>(part.count) * totals.energy_pj;
-    cycles += static_cast<double>(part.count) * totals.cycles;
-    times[part.layer] += part.count;
-  }
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    for (const residency::StepPart& part : found.steps[i].parts) {
+      const Task& task = layers[i].task;
+      EXPECT_TRUE(
+          check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, part.mapping).empty());
+      const Totals totals = price(task.layer, task.accelerator, part.mapping).totals;
+      energy += static_cast<double>(part.count) * totals.energy_pj;
+      cycles += static_cast<double>(part.count) * totals.cycles;
+      times[i] += part.count;
+    }
   for (std::size_t i = 0; i < layers.size(); ++i) EXPECT_EQ(times[i], layers[i].count);
   EXPECT_NEAR(energy / found.energy_pj, 1, 1e-9);
   EXPECT_NEAR(cycles / found.cycles, 1, 1e-9);
@@ -71,7 +74,7 @@ TEST(Network, OptimumIsTheBestOfAllCombinations) {
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + network.text);
     const Pairs all = every_combination(network.layers);
     for (const Objective objective : {Objective::kRuntime, Objective::kEnergy, Objective::kEdp, Objective::kEd2p}) {
-      const NetworkOptimum found = search_network(*exact, network.layers, {objective}, {});
+      const residency::Optimum found = tests::Unrelated(network.layers).best({objective});
       const double truth = best_of(all, objective, kInfinity);
       ASSERT_TRUE(found.certified) << to_string(objective);
       EXPECT_NEAR(found.value / truth, 1, 1e-9) << to_string(objective);
@@ -93,7 +96,6 @@ TEST(Network, OptimumIsTheBestOfAllCombinations) {
 }
 
 TEST(Network, LeastEnergyWithinADeadline) {
-  const std::unique_ptr<Mapper> exact = make_mapper("exact");
   int mixed = 0;
   for (std::uint64_t seed = 101; seed <= 150; ++seed) {
     const RandomNetwork network = random_network(seed);
@@ -102,16 +104,16 @@ TEST(Network, LeastEnergyWithinADeadline) {
     const double slowest = all.front().second, fastest = all.back().second;
     for (const double share : {0.0, 0.3, 0.5, 0.9, 1.0}) {
       const double deadline = fastest + share * (slowest - fastest);
-      const NetworkOptimum found = search_network(*exact, network.layers, {Objective::kEnergy, deadline}, {});
+      const residency::Optimum found = tests::Unrelated(network.layers).best({Objective::kEnergy, deadline});
       ASSERT_TRUE(found.certified);
       EXPECT_NEAR(found.value / best_of(all, Objective::kEnergy, deadline), 1, 1e-9);
       EXPECT_LE(found.cycles, deadline);
       expect_sums(network.layers, found);
-      mixed += found.parts.size() > network.layers.size();
+      mixed += std::ranges::any_of(found.steps, [](const auto& step) { return step.parts.size() > 1; });
     }
-    const NetworkOptimum never = search_network(*exact, network.layers, {Objective::kEnergy, fastest * 0.99}, {});
+    const residency::Optimum never = tests::Unrelated(network.layers).best({Objective::kEnergy, fastest * 0.99});
     EXPECT_TRUE(never.infeasible);
-    EXPECT_TRUE(never.parts.empty());
+    EXPECT_FALSE(never.found());
     EXPECT_NEAR(never.fastest_cycles / fastest, 1, 1e-9);
   }
   EXPECT_GE(mixed, 3);  // repetitions of one layer with different mappings
@@ -120,9 +122,9 @@ TEST(Network, LeastEnergyWithinADeadline) {
 // A line of a search that proved little meets its neighbours below zero: what the others say by themselves still holds.
 TEST(Network, NoBoundIsBelowTheLeastEnergyInTheFewestCycles) {
   const auto find = [](double slope) -> std::optional<NetworkLine> {
-    if (std::isinf(slope)) return NetworkLine{slope, 10, 300, 10, {}};
-    if (slope == 0) return NetworkLine{0, 100, 100, 50, {}};
-    return NetworkLine{slope, 1, 150, 20, {}};
+    if (std::isinf(slope)) return NetworkLine{slope, 10, 300, 10};
+    if (slope == 0) return NetworkLine{0, 100, 100, 50};
+    return NetworkLine{slope, 1, 150, 20};
   };
   NetworkHull hull({Objective::kEdp}, {}, find);
   ASSERT_TRUE(hull.close());

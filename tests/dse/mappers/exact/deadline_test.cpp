@@ -9,6 +9,7 @@
 #include "dse/mappers/network.h"
 #include "support/campaign.h"
 #include "support/counted_clock.h"
+#include "support/network_agreement.h"
 
 namespace pliant::exact {
 namespace {
@@ -100,12 +101,12 @@ TEST(Deadline, NetworksOfWindowsUnderEveryFactorization) {
   for (const Factorization factorization : kFactorizations)
     for (const Objective objective : {Objective::kRuntime, Objective::kEnergy, Objective::kEdp}) {
       SCOPED_TRACE(to_string(factorization));
-      const std::vector<NetworkLayer> layers{{short_convolution(factorization), 2}};
+      const tests::Unrelated network({{short_convolution(factorization), 2}});
       // The least energy alone needs no fastest mappings; with a deadline it does.
       const NetworkGoal goal{objective, objective == Objective::kEnergy ? 1e9 : kInfinity};
-      const NetworkOptimum found = search_network(*make_mapper("exact"), layers, goal, {});
+      const residency::Optimum found = network.best(goal);
       EXPECT_TRUE(found.certified);
-      EXPECT_NEAR(found.fastest_cycles, 2 * fewest_cycles(layers[0].task), 1e-9);
+      EXPECT_NEAR(found.fastest_cycles, 2 * fewest_cycles(network.rows[0]), 1e-9);
     }
 }
 
