@@ -113,7 +113,8 @@ Judgement compare_network_with_combinations(std::uint64_t seed) {
   bool open = false;
   for (const NetworkGoal& goal :
        {NetworkGoal{Objective::kRuntime}, NetworkGoal{Objective::kEnergy}, NetworkGoal{Objective::kEdp},
-        NetworkGoal{Objective::kEd2p}, NetworkGoal{Objective::kEnergy, fastest + share * (slowest - fastest)}}) {
+        NetworkGoal{Objective::kEd2p}, NetworkGoal{Objective::kEnergy, fastest + share * (slowest - fastest)},
+        NetworkGoal{Objective::kEdp, fastest + share * (slowest - fastest)}}) {
     const residency::Optimum found = network.best(goal);
     const double truth = best_of(*all, goal.objective, goal.most_cycles);
     open |= !found.certified && !found.infeasible;
