@@ -188,10 +188,10 @@ Count words_taken(const Accelerator& accelerator, Count elements, int bits, Home
 }
 
 Count weights_words(const LiveTensors& live, const std::vector<Task>& rows, const StandingWeights& weights, Home home) {
-  const Accelerator& accelerator = rows.front().accelerator;
   const int row = live.steps[static_cast<std::size_t>(weights.step)].row;
-  const Layer& layer = rows[static_cast<std::size_t>(row)].layer;
-  return words_taken(accelerator, weights.elements, accelerator.element_bits(home, layer, weights.operand), home);
+  const Task& task = rows[static_cast<std::size_t>(row)];
+  return words_taken(task.accelerator, weights.elements,
+                     task.accelerator.element_bits(home, task.layer, weights.operand), home);
 }
 
 Count words_at(const LiveTensors& live, const std::vector<Task>& rows, int tensor, int step, Home home) {

@@ -46,7 +46,13 @@ double DecidedFactors::iterations() const {
   return at_least<"L16.7">(steps, p_.busy_cycles);
 }
 
-DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const Known& known, double steps) const {
+const DecidedWords::Combinations& DecidedFactors::combine(std::uint32_t last) const {
+  words_.combine(words_.keepers(), last, combinations_);
+  return combinations_;
+}
+
+/// combine(last_.fanouts) was called.
+DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, double steps) const {
   Sharing all{{}, {}, 1, 0};
   std::array<double, kMaxDims> units{}, served{};
   for (int d = 0; d < p_.dims; ++d) {
@@ -65,51 +71,43 @@ DecidedFactors::Sharing DecidedFactors::sharing(const Factors& factors, const Kn
       all.alone[x] *= served[d];
     }
   }
-  all.floor = at_least<"L16.10">(words_.least(known, steps * (1 - kRoundingOfFloors), {last_.fanouts, &all}), 0);
+  all.floor = at_least<"L16.10">(words_.least(combinations_, steps * (1 - kRoundingOfFloors), &all), 0);
   return all;
 }
 
-/// Of those that cost less than what is enough, the least first.
-std::vector<std::pair<double, std::uint32_t>> DecidedFactors::floors_of(const NetworkUnrollings& all, double enough) {
-  const Known known = words_.keepers();
-  const double energy = words_.least_energy(), steps = iterations();
-  std::vector<std::pair<double, std::uint32_t>> floors;
+/// Those that cost less than what is enough, the least first.
+void DecidedFactors::list_last(double enough) {
+  const NetworkUnrollings& all = *last_.network;
+  const double energy = words_.least_energy(combine(0)), steps = iterations();
+  combine(last_.fanouts);
+  std::vector<std::pair<Sharing, std::uint32_t>> listed;
   for (std::uint32_t i = 0; i < all.size(); ++i, ++looked_) {
     if (i % kBetweenLooksAtTime == 0 && limits_.expired()) break;
     double units = 1;
     for (int d = 0; d < p_.dims; ++d) units *= all.factors(i)[d];
     double floor = bounds_.floor(energy, steps / units * (1 - kRoundingOfFloors));
     if (floor < enough) {
-      floor = sharing(all.factors(i), known, steps).floor;
+      const Sharing here = sharing(all.factors(i), steps);
+      floor = here.floor;
       looked_ += kLooksOfSharing;
+      if (floor < enough) listed.emplace_back(here, i);
     }
-    if (floor < enough)
-      floors.emplace_back(floor, i);
-    else
-      last_.beyond = std::min(last_.beyond, floor);
+    if (floor >= enough) last_.beyond = std::min(last_.beyond, floor);
   }
   // Those that are missing, or follow.
   if (limits_.expired() || !all.complete())
     last_.beyond = std::min(last_.beyond, bounds_.floor(energy, p_.busy_cycles));
-  std::sort(floors.begin(), floors.end());
-  return floors;
-}
-
-void DecidedFactors::list_last(double enough) {
-  const NetworkUnrollings& all = *last_.network;
-  const Known known = words_.keepers();
-  const double steps = iterations();
-  const std::vector<std::pair<double, std::uint32_t>> floors = floors_of(all, enough);
-  for (const auto& [floor, i] : floors) {
-    last_.sharing.push_back(sharing(all.factors(i), known, steps));
+  std::ranges::sort(listed, {}, [](const auto& one) { return std::pair(one.first.floor, one.second); });
+  for (const auto& [sharing, i] : listed) {
+    last_.sharing.push_back(sharing);
     last_.number.push_back(i);
   }
   for (int d = 0; d < p_.dims; ++d) {
     std::vector<Count>& distinct = last_.factors[d];
-    for (const auto& [floor, i] : floors) distinct.push_back(all.factors(i)[d]);
+    for (const std::uint32_t i : last_.number) distinct.push_back(all.factors(i)[d]);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (const auto& [floor, i] : floors) {
+    for (const std::uint32_t i : last_.number) {
       const auto place = std::lower_bound(distinct.begin(), distinct.end(), Count{all.factors(i)[d]});
       last_.at[d].push_back(static_cast<std::uint16_t>(place - distinct.begin()));
     }
@@ -154,16 +152,25 @@ PartialFloor::Last DecidedFactors::decide_last(std::shared_ptr<const NetworkUnro
   return {std::min(last_.beyond, below < last_.sharing.size() ? last_.sharing[below].floor : kInfinity), exact};
 }
 
-double DecidedFactors::least(double steps) const {
-  const Known known = words_.keepers();
-  if (!last_.has_frontier || !last_is_open()) return words_.least(known, steps, {});
+double DecidedFactors::least(double steps, double enough) const {
+  if (!last_.has_frontier || !last_is_open()) return words_.least(combine(0), steps, nullptr, enough);
+  combine(last_.fanouts);
   const double all = iterations();
-  double best = kInfinity;
-  for (const Sharing& last : last_.frontier) {
-    if (last.floor >= best) break;
-    looked_ += kLooksOfEnergy;
+  const auto least_with = [&](const Sharing& last) {
+    looked_ += kLooksOfEnergy * combinations_.all.size();
     const double by_units = std::max(steps, all / last.units * (1 - kRoundingOfFloors));
-    best = std::min(best, std::max(last.floor, words_.least(known, by_units, {last_.fanouts, &last})));
+    return std::max(last.floor, words_.least(combinations_, by_units, &last, enough));
+  };
+  // What was good enough before is likely to be so again.
+  if (below_before_ < last_.frontier.size() && least_with(last_.frontier[below_before_]) < enough) return 0;
+  double best = kInfinity;
+  for (std::size_t i = 0; i < last_.frontier.size(); ++i) {
+    const Sharing& last = last_.frontier[i];
+    if (last.floor >= best) break;
+    best = std::min(best, least_with(last));
+    if (best >= enough) continue;
+    below_before_ = i;
+    return 0;
   }
   return best;
 }

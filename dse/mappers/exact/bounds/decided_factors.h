@@ -26,11 +26,11 @@ class DecidedFactors final : public PartialFloor {
   Others least_of_each(double limit, double most_steps, std::vector<Found>& found) override;
   void decide(int level, int d, Count rows, Count cols) override { words_.decide(level, d, rows, cols); }
   void reopen(int level, int d) override { words_.reopen(level, d); }
-  double least(double steps) const override;
+  double least(double steps, double enough) const override;
   std::uint64_t newly_looked() override { return std::exchange(looked_, 0); }
-  double least_energy() const { return words_.least_energy(); }
+  double least_energy() const { return words_.least_energy(combine(0)); }
   /// As `least`, whatever the last fanouts are: also of unrollings that are in no list.
-  double least_of_any(double steps) const { return words_.least(words_.keepers(), steps, {}); }
+  double least_of_any(double steps) const { return words_.least(combine(0), steps, nullptr); }
 
  private:
   using Known = DecidedWords::Known;
@@ -45,8 +45,9 @@ class DecidedFactors final : public PartialFloor {
   std::vector<Moved> moved(int tensor, const DecidedWords::Keepers& keepers) const;
 
   using Factors = NetworkUnrollings::Factors;
-  Sharing sharing(const Factors& factors, const Known& keepers, double steps) const;
-  std::vector<std::pair<double, std::uint32_t>> floors_of(const NetworkUnrollings& all, double enough);
+  /// As things stand; until the next call.
+  const DecidedWords::Combinations& combine(std::uint32_t last) const;
+  Sharing sharing(const Factors& factors, double steps) const;
   void list_last(double enough);
   void find_frontier(std::size_t below);
   double iterations() const;
@@ -73,6 +74,8 @@ class DecidedFactors final : public PartialFloor {
     double beyond = kInfinity;  // of those that are not even listed
   };
   Last last_;
+  mutable DecidedWords::Combinations combinations_;
+  mutable std::size_t below_before_ = 0;  // of the frontier
   mutable std::uint64_t looked_ = 0;
 };
 

@@ -192,60 +192,78 @@ DecidedWords::Parts DecidedWords::energy(const ChoiceBounds::Pattern& pattern, c
   return parts;
 }
 
+DecidedWords::Combination DecidedWords::combination(const Chosen& chosen, std::uint32_t last) const {
+  Combination all;
+  all.chosen = chosen;
+  int innermost = 0;
+  for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
+  const std::uint32_t others = p_.fanouts & ~last;
+  DimSet open = 0;
+  for (int l = innermost; l < p_.levels; ++l) {
+    if (!contains(others, l) || open_[l] == 0) continue;
+    all.units *= left(l);
+    open |= open_[l];
+  }
+  for (int x = 0; x < p_.tensors; ++x) {
+    const int keeper = chosen[x].keeper;
+    Combination::Words& words = all.words[x];
+    all.fixed += chosen[x].fixed;
+    words.cost = chosen[x].per_sharing;
+    if (last >> keeper != 0) {
+      const bool alone = only_inside(last, keeper);
+      if (alone) words.cost = chosen[x].unshared;
+      words.share = alone ? Combination::Words::Share::kAlone : Combination::Words::Share::kBeside;
+    }
+    for (int l = keeper; l < innermost; ++l)
+      if (contains(others, l) && open_[l] != 0) words.cost /= left(l);
+    if (chosen[x].unshared > 0) words.per_cost = p_.macs / (chosen[x].unshared * all.units);
+  }
+  if (all.units <= 1 || p_.tensors > 3) return all;
+  for (TensorSet set = 3; set < only(p_.tensors); ++set) {
+    const int size = std::popcount(set);
+    if (size < 2) continue;
+    int most = 0;
+    for (const int d : members(open)) most = std::max(most, std::popcount(static_cast<TensorSet>(served_by_[d] & set)));
+    // A factor for all of them serves none at the cost of another.
+    if (most == size) continue;
+    const double shared = size == 2 ? (most == 0 ? 1 : std::sqrt(all.units))
+                                    : (most == 0   ? 1
+                                       : most == 1 ? std::cbrt(all.units)
+                                                   : std::cbrt(all.units * all.units));
+    all.sets[static_cast<std::size_t>(all.competing++)] = {set, size, shared};
+  }
+  return all;
+}
+
 /// With s units for each word of tensor x and factors f along the open dims, s_x is the product of the factors that
 /// serve x, and the product of all of them at most U. For any set T of tensors
 ///   sum over T of b_x / s_x >= |T| * (product of b_x)^(1 / |T|) / U^e
 /// where a factor serves at most e |T| tensors of T; and the others cost at least b_x / U each.
 /// What the last fanouts share is known where they are given.
-DecidedWords::Least DecidedWords::together(const Chosen& chosen, const Last& last) const {
-  int innermost = 0;
-  for (int x = 0; x < p_.tensors; ++x) innermost = std::max(innermost, chosen[x].keeper);
-  const std::uint32_t others = p_.fanouts & ~last.fanouts;
-  double units = 1;
-  DimSet open = 0;
-  for (int l = innermost; l < p_.levels; ++l) {
-    if (!contains(others, l) || open_[l] == 0) continue;
-    units *= left(l);
-    open |= open_[l];
-  }
-  double fixed = 0, alone = 0;
+DecidedWords::Least DecidedWords::together(const Combination& all, const Sharing* last) const {
+  using Share = Combination::Words::Share;
+  double alone = 0;
   std::array<double, kMaxTensors> cost{}, words{};
   for (int x = 0; x < p_.tensors; ++x) {
-    const int keeper = chosen[x].keeper;
-    fixed += chosen[x].fixed;
-    cost[x] = chosen[x].per_sharing;
-    if (last.fanouts >> keeper != 0)
-      cost[x] = only_inside(last.fanouts, keeper) ? chosen[x].unshared / last.sharing->alone[x]
-                                                  : cost[x] / last.sharing->beside[x];
-    for (int l = keeper; l < innermost; ++l)
-      if (contains(others, l) && open_[l] != 0) cost[x] /= left(l);
-    alone += cost[x] / units;
-    if (chosen[x].unshared > 0) words[x] = p_.macs * cost[x] / (chosen[x].unshared * units);
+    const Combination::Words& of = all.words[x];
+    cost[x] = of.share == Share::kNothing ? of.cost
+              : of.share == Share::kAlone ? of.cost / last->alone[x]
+                                          : of.cost / last->beside[x];
+    alone += cost[x] / all.units;
+    words[x] = of.per_cost * cost[x];
   }
   double best = alone;
-  if (units > 1 && p_.tensors <= 3) {
-    for (TensorSet set = 3; set < only(p_.tensors); ++set) {
-      const int size = std::popcount(set);
-      if (size < 2) continue;
-      double product = 1, rest = alone;
-      for (const int x : members(set)) {
-        product *= cost[x];
-        rest -= cost[x] / units;
-      }
-      int most = 0;
-      for (const int d : members(open))
-        most = std::max(most, std::popcount(static_cast<TensorSet>(served_by_[d] & set)));
-      // A factor for all of them serves none at the cost of another.
-      if (most == size) continue;
-      const double mean = size == 2 ? std::sqrt(product) : std::cbrt(product);
-      const double shared = size == 2 ? (most == 0 ? 1 : std::sqrt(units))
-                                      : (most == 0   ? 1
-                                         : most == 1 ? std::cbrt(units)
-                                                     : std::cbrt(units * units));
-      best = std::max(best, std::max(0.0, rest) + size * mean / shared);
+  for (int i = 0; i < all.competing; ++i) {
+    const Combination::Competing& set = all.sets[static_cast<std::size_t>(i)];
+    double product = 1, rest = alone;
+    for (const int x : members(set.tensors)) {
+      product *= cost[x];
+      rest -= cost[x] / all.units;
     }
+    const double mean = set.size == 2 ? std::sqrt(product) : std::cbrt(product);
+    best = std::max(best, std::max(0.0, rest) + set.size * mean / set.shared);
   }
-  return {fixed + at_least<"L16.5">(best, alone), port_cycles(chosen, words)};
+  return {all.fixed + at_least<"L16.5">(best, alone), port_cycles(all.chosen, words)};
 }
 
 /// Of the words that leave the innermost keepers for the MACs. Instances are no more than units outside.
@@ -295,16 +313,14 @@ DecidedWords::Known DecidedWords::keepers() const {
   return all;
 }
 
-template <typename Each>
-void DecidedWords::for_each_choice(const Known& keepers, const Last& last, const Each& each) const {
-  double apart = 0;
-  for (int x = 0; x < p_.tensors; ++x) apart += std::max(bounds_.floor_of(x), keepers[x].least);
+void DecidedWords::combine(const Known& keepers, std::uint32_t last, Combinations& combinations) const {
+  combinations.last = last;
+  combinations.apart = 0;
+  combinations.all.clear();
+  for (int x = 0; x < p_.tensors; ++x) combinations.apart += std::max(bounds_.floor_of(x), keepers[x].least);
   Chosen chosen{};
   const auto choose = [&](auto&& self, int x) -> void {
-    if (x == p_.tensors) {
-      const auto [energy, cycles] = together(chosen, last);
-      return each(p_.macs * p_.mac_pj + std::max(apart, energy), cycles);
-    }
+    if (x == p_.tensors) return combinations.all.push_back(combination(chosen, last));
     for (int i = 0; i < keepers[x].count; ++i) {
       chosen[x] = keepers[x].by[i];
       self(self, x + 1);
@@ -313,18 +329,21 @@ void DecidedWords::for_each_choice(const Known& keepers, const Last& last, const
   choose(choose, 0);
 }
 
-double DecidedWords::least_energy() const {
+double DecidedWords::least_energy(const Combinations& combinations) const {
   double least = kInfinity;
-  for_each_choice(keepers(), {}, [&](double energy, double) { least = std::min(least, energy); });
-  return least;
+  for (const Combination& one : combinations.all) least = std::min(least, together(one, nullptr).energy);
+  return p_.macs * p_.mac_pj + std::max(combinations.apart, least);
 }
 
-double DecidedWords::least(const Known& keepers, double steps, const Last& last) const {
+double DecidedWords::least(const Combinations& combinations, double steps, const Sharing* last, double enough) const {
   double least = kInfinity;
-  for_each_choice(keepers, last, [&](double energy, double cycles) {
-    least = std::min(least, bounds_.value(energy * (1 - kRoundingOfFloors),
-                                          std::max(steps, cycles * (1 - kRoundingOfFloors)), steps));
-  });
+  for (const Combination& one : combinations.all) {
+    const auto [energy, cycles] = together(one, last);
+    least = std::min(
+        least, bounds_.value((p_.macs * p_.mac_pj + std::max(combinations.apart, energy)) * (1 - kRoundingOfFloors),
+                             std::max(steps, cycles * (1 - kRoundingOfFloors)), steps));
+    if (least < enough) return 0;
+  }
   return least;
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "dse/mappers/exact/bounds/choice_bounds.h"
 
@@ -52,14 +53,34 @@ class DecidedWords {
     double units;
     double floor;  ///< where nothing else is decided
   };
-  /// Where it is known what these share.
-  struct Last {
-    std::uint32_t fanouts = 0;
-    const Sharing* sharing = nullptr;
+  /// A combination of innermost keepers, with all that holds whatever some last fanouts share.
+  struct Combination {
+    Chosen chosen{};
+    double fixed = 0, units = 1;  ///< units: that are left
+    struct Words {
+      double cost = 0;  ///< to the MACs, those that open fanouts outside the innermost of the keepers share once
+      double per_cost = 0;
+      enum class Share : std::uint8_t { kNothing, kAlone, kBeside } share = Share::kNothing;  ///< of the last fanouts
+    };
+    std::array<Words, kMaxTensors> words{};
+    struct Competing {
+      TensorSet tensors;
+      int size;
+      double shared;
+    };
+    std::array<Competing, 4> sets{};  ///< of up to three tensors, for what is left
+    int competing = 0;
   };
-  /// The objective at least; and energy alone.
-  double least(const Known& keepers, double steps, const Last& last) const;
-  double least_energy() const;
+  struct Combinations {
+    std::uint32_t last = 0;  ///< fanouts of which it is known what they share
+    double apart = 0;        ///< energy, each tensor by itself
+    std::vector<Combination> all{};
+  };
+  void combine(const Known& keepers, std::uint32_t last, Combinations& combinations) const;
+  /// The objective at least, with what the last fanouts share, if any; and energy alone. Where something is below
+  /// `enough` perhaps less.
+  double least(const Combinations& combinations, double steps, const Sharing* last, double enough = 0) const;
+  double least_energy(const Combinations& combinations) const;
   /// Are these all fanouts inside a memory?
   bool only_inside(std::uint32_t fanouts, int keeper) const { return fanouts == p_.fanouts >> keeper << keeper; }
   double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
@@ -94,10 +115,8 @@ class DecidedWords {
   struct Least {
     double energy, cycles;
   };
-  /// Of every combination of innermost keepers.
-  template <typename Each>
-  void for_each_choice(const Known& keepers, const Last& last, const Each& each) const;
-  Least together(const Chosen& chosen, const Last& last) const;
+  Combination combination(const Chosen& chosen, std::uint32_t last) const;
+  Least together(const Combination& combination, const Sharing* last) const;
 
   const ResolvedTask& resolved_;
   const Problem& p_;

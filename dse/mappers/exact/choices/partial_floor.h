@@ -21,8 +21,9 @@ class PartialFloor {
   /// nothing is decided may lie outside.
   virtual void decide(int level, int d, Count rows, Count cols) = 0;
   virtual void reopen(int level, int d) = 0;
-  /// Of every mapping whose unrolling goes on from here and takes at least so many steps.
-  virtual double least(double steps) const = 0;
+  /// Of every mapping whose unrolling goes on from here and takes at least so many steps; 0 will do where something is
+  /// below `enough`.
+  virtual double least(double steps, double enough) const = 0;
 
   /// What all combinations of the fanouts that are decided last have at least that are left out because their floors
   /// are not below the limit.

@@ -60,7 +60,7 @@ class SpatialChoices::Tree {
 
   void run() {
     if (fanouts_.empty()) return add(least_steps(), 0);
-    extend(fanouts_.size(), floors_ != nullptr ? floors_->least(least_steps()) : 0);
+    extend(fanouts_.size(), floors_ != nullptr ? floors_->least(least_steps(), 0) : 0);
     if (floors_ != nullptr) {
       limits_.effort += looked_ * effort::kBranch;
       choices_.listed_below_ = upto_;
@@ -137,15 +137,15 @@ class SpatialChoices::Tree {
     return true;
   }
 
-  /// Is what is decided no better than what is known?
-  bool closes(double& least, double& steps) {
+  /// Is what is decided no better than what is known? If it is, `least` need not be sharp while dims are open.
+  bool closes(double& least, double& steps, bool all_dims) {
     steps = least_steps();
     if (steps > choices_.most_steps_ * (1 + kRoundingOfCombined)) {
       if (complete_) choices_.slow_ = std::min(choices_.slow_, steps);  // otherwise no faster than what went already
       return true;
     }
     if (floors_ == nullptr) return false;
-    least = std::max(least, floors_->least(steps));
+    least = std::max(least, floors_->least(steps, all_dims ? 0 : upto_));
     look_more();
     if (least < upto_) return false;
     leave_out(least);
@@ -208,7 +208,7 @@ class SpatialChoices::Tree {
   void finish_with(std::span<const std::uint32_t> unrollings, std::size_t f, double least) {
     if (f == 0) {
       double steps = least_steps();
-      if (!last_is_exact_ && closes(least, steps)) return;
+      if (!last_is_exact_ && closes(least, steps, true)) return;
       least < upto_ ? add(steps, least) : leave_out(least);  // room was made meanwhile
       return;
     }
@@ -238,7 +238,7 @@ class SpatialChoices::Tree {
         stands = fits(last);
         if (!stands || !alone || last + 1 == problem_.dims) break;
       }
-      if (stands && !closes(floor, steps)) {
+      if (stands && !closes(floor, steps, last + 1 == problem_.dims)) {
         if (last + 1 < problem_.dims)
           walk(f, last + 1, {i, next}, floor, found);
         else if (f > 0)

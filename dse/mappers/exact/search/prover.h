@@ -34,7 +34,7 @@ class Prover {
   /// No choice costs less that could be listed.
   double lowest() const {
     const double steps = resolved_.problem.busy_cycles;
-    return std::max(floor(steps), decided_.least(steps));
+    return std::max(floor(steps), decided_.least(steps, 0));
   }
   bool has_effort() const { return !limits_.expired() && !turns_.ends_within(kLastTurn); }
 

@@ -82,7 +82,8 @@ TEST(Lemma, FactorsThatAreDecided) {
                            unrolling.cols[static_cast<std::size_t>(d)]);
               const double least = floor.least_energy();
               EXPECT_TRUE(at_most(least, energy)) << "level " << l << ", dim " << d << ": " << least << " > " << energy;
-              EXPECT_TRUE(at_most(floor.least(steps), value)) << "level " << l << ", dim " << d;
+              const double sharp = floor.least(steps, 0);
+              EXPECT_TRUE(at_most(sharp, value)) << "level " << l << ", dim " << d;
               ++partial;
               sharper += least > nothing * (1 + kSame) ? 1 : 0;
               close += least > 0.9 * energy ? 1 : 0;
@@ -126,7 +127,7 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
           }
         std::vector<ListedFanout> all;
         for (std::size_t f = 0; f < levels.size(); ++f) all.push_back({levels[f], list_of(lists[f])});
-        const double lowest = DecidedFactors(resolved, bounds, limits).least(p.busy_cycles);
+        const double lowest = DecidedFactors(resolved, bounds, limits).least(p.busy_cycles, 0);
         for (const double limit : {kInfinity, 1.3 * lowest})
           for (const double enough : {kInfinity, 1.6 * lowest}) {
             DecidedFactors floor(resolved, bounds, limits);
@@ -138,7 +139,13 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
               const double steps = choice.least([](const Priced& mapping) { return mapping.steps; });
               const auto holds = [&] {
                 // A choice that was left out costs what is said.
-                const double least = std::min(floor.least(steps), beyond);
+                const double sharp = floor.least(steps, 0), least = std::min(sharp, beyond);
+                for (const double asked : {0.7 * sharp, sharp, 1.2 * sharp}) {
+                  if (const double found = floor.least(steps, asked); sharp >= asked)
+                    EXPECT_EQ(found, sharp);
+                  else
+                    EXPECT_LT(found, asked);
+                }
                 EXPECT_TRUE(at_most(least, value)) << least << " > " << value;
                 ++partial;
                 sharper += least > lowest * (1 + kSame) ? 1 : 0;
@@ -223,7 +230,7 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
       const double enough = sorted[sorted.size() / 10];
       std::set<Factors> listed;
       ListedBefore before;
-      double from = 0, upto = floors.least(problem.busy_cycles) * 1.05, dear = kInfinity;
+      double from = 0, upto = floors.least(problem.busy_cycles, 0) * 1.05, dear = kInfinity;
       int bands = 0;
       for (bool more = true; more; ++bands) {
         const SpatialChoices some = list({.enough = enough,
