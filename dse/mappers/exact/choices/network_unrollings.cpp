@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -36,33 +37,29 @@ bool only_products_count(const Problem& problem, const std::vector<int>& levels)
 
 }  // namespace
 
-/// Unrollings of some fanouts by the products of their factors.
+/// The same unrollings with one fanout more.
 class NetworkUnrollings::Products {
  public:
-  Products(const Problem& problem, bool perfect, const ListedFanout& innermost)
-      : p_(problem), perfect_(perfect), fanouts_{innermost.all.get()}, of_(0, Hash{problem.dims}) {
-    for (std::uint32_t i = 0; i < innermost.all->size(); ++i) of_[factors_of((*innermost.all)[i])].push_back(i);
-  }
-
-  std::size_t size() const { return of_.size(); }
   /// What is left out: those that others stand for unless every one is asked for, and those of too many rounds.
   struct LeftOut {
     bool every;
     double most_rounds, slow = kInfinity;
   };
-  /// With one fanout more.
-  void multiply(const ListedFanout& outer, LeftOut& left_out, SearchLimits& limits) {
+  Products(const Problem& problem, bool perfect, NetworkUnrollings& network,
+           std::vector<const std::vector<Unrolling>*> fanouts)
+      : p_(problem), perfect_(perfect), network_(network), fanouts_(std::move(fanouts)), of_(0, Hash{problem.dims}) {}
+
+  void multiply(LeftOut& left_out, SearchLimits& limits) {
     std::map<Factors, std::vector<std::uint32_t>> more;
-    for (std::uint32_t i = 0; i < outer.all->size(); ++i) more[factors_of((*outer.all)[i])].push_back(i);
-    const std::size_t inside = fanouts_.size();
-    fanouts_.push_back(outer.all.get());
-    ByFactors before = std::exchange(of_, ByFactors(0, Hash{p_.dims}));
+    const std::vector<Unrolling>& outer = *fanouts_.back();
+    for (std::uint32_t i = 0; i < outer.size(); ++i) more[factors_of(p_, outer[i])].push_back(i);
+    const std::size_t inside = fanouts_.size() - 1;
     std::vector<std::uint32_t> one(inside + 1);
     std::size_t looked = 0;
-    for (const auto& [factors, numbers] : before)
+    for (std::size_t of = 0; of < network_.size(); ++of)
       for (const auto& [other, outside] : more) {
         if (looked++ % kBetweenLooks == 0 && limits.expired()) return of_.clear();
-        Factors product = factors;
+        Factors product = network_.factors(of);
         for (int d = 0; d < p_.dims; ++d) product[d] *= other[d];
         if (!fits(product)) continue;
         if (const double here = rounds(product); here > left_out.most_rounds) {
@@ -70,6 +67,7 @@ class NetworkUnrollings::Products {
           continue;
         }
         std::vector<std::uint32_t>& all = of_[product];
+        const std::span<const std::uint32_t> numbers = network_.unrollings(of);
         for (std::size_t i = 0; i < numbers.size(); i += inside)
           for (const std::uint32_t number : outside) {
             std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(i), inside, one.begin());
@@ -82,22 +80,12 @@ class NetworkUnrollings::Products {
       }
   }
   /// By their factors.
-  void move_to(NetworkUnrollings& network) {
+  void move_to_network() {
     std::vector<const ByFactors::value_type*> sorted;
     for (const auto& entry : of_) sorted.push_back(&entry);
     std::ranges::sort(sorted, {}, [](const auto* entry) -> const Factors& { return entry->first; });
-    for (const auto* entry : sorted) {
-      network.factors_.push_back(entry->first);
-      network.numbers_.insert(network.numbers_.end(), entry->second.begin(), entry->second.end());
-      network.first_.push_back(network.numbers_.size());
-    }
-  }
-  std::size_t with(const ListedFanout& outer) const {
-    std::vector<Factors> other;
-    for (const Unrolling& unrolling : *outer.all) other.push_back(factors_of(unrolling));
-    std::sort(other.begin(), other.end());
-    other.erase(std::unique(other.begin(), other.end()), other.end());
-    return size() * other.size();
+    network_.clear();
+    for (const auto* entry : sorted) network_.add(entry->first, entry->second);
   }
 
  private:
@@ -111,12 +99,6 @@ class NetworkUnrollings::Products {
   };
   using ByFactors = std::unordered_map<Factors, std::vector<std::uint32_t>, Hash>;
 
-  Factors factors_of(const Unrolling& unrolling) const {
-    Factors factors;
-    factors.fill(1);
-    for (int d = 0; d < p_.dims; ++d) factors[d] = static_cast<std::int32_t>(unrolling.factor(d));
-    return factors;
-  }
   /// With perfect factors the units of all fanouts together divide a dim; those of one do.
   bool fits(const Factors& factors) const {
     bool fits = true;
@@ -170,7 +152,8 @@ class NetworkUnrollings::Products {
 
   const Problem& p_;
   const bool perfect_;
-  std::vector<const std::vector<Unrolling>*> fanouts_;
+  NetworkUnrollings& network_;
+  const std::vector<const std::vector<Unrolling>*> fanouts_;
   ByFactors of_;
 };
 
@@ -180,26 +163,72 @@ bool NetworkUnrollings::share_alike(const Problem& problem, int a, int b) {
   return same;
 }
 
+NetworkUnrollings::Factors NetworkUnrollings::factors_of(const Problem& problem, const Unrolling& unrolling) {
+  Factors factors;
+  factors.fill(1);
+  for (int d = 0; d < problem.dims; ++d) factors[d] = static_cast<std::int32_t>(unrolling.factor(d));
+  return factors;
+}
+
+void NetworkUnrollings::clear() {
+  factors_.clear();
+  numbers_.clear();
+  first_.assign(1, 0);
+}
+
+void NetworkUnrollings::add(const Factors& factors, std::span<const std::uint32_t> numbers) {
+  if (factors_.empty() || factors_.back() != factors) {
+    factors_.push_back(factors);
+    first_.push_back(numbers_.size());
+  }
+  numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+  first_.back() = numbers_.size();
+}
+
+/// Of one fanout, by their factors.
+void NetworkUnrollings::begin(const Problem& problem, const std::vector<Unrolling>& innermost) {
+  std::vector<std::uint32_t> order(innermost.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto by_factors = [&](std::uint32_t a, std::uint32_t b) {
+    for (int d = 0; d < problem.dims; ++d)
+      if (const Count fa = innermost[a].factor(d), fb = innermost[b].factor(d); fa != fb) return fa < fb;
+    return false;
+  };
+  if (!std::ranges::is_sorted(order, by_factors)) std::ranges::stable_sort(order, by_factors);
+  for (const std::uint32_t i : order) add(factors_of(problem, innermost[i]), std::span(&i, 1));
+}
+
 NetworkUnrollings::NetworkUnrollings(const Task& task, const Problem& problem, const std::vector<ListedFanout>& fanouts,
                                      bool every, double most_rounds, SearchLimits& limits) {
-  Products products(problem, task.factorization == Factorization::kPerfect, fanouts.front());
+  const bool perfect = task.factorization == Factorization::kPerfect;
+  std::vector<const std::vector<Unrolling>*> lists;
+  const auto combinations = [&](const std::vector<Unrolling>& outer) {
+    std::set<Factors> distinct;
+    for (const Unrolling& unrolling : outer) distinct.insert(factors_of(problem, unrolling));
+    return size() * distinct.size();
+  };
   for (const ListedFanout& fanout : fanouts) {
-    if (!levels_.empty() &&
-        (!share_alike(problem, levels_.front(), fanout.level) || products.with(fanout) > kMostTogether))
-      break;
+    if (!levels_.empty() && !share_alike(problem, levels_.front(), fanout.level)) break;
+    if (!levels_.empty() && combinations(*fanout.all) > kMostTogether) break;
     levels_.push_back(fanout.level);
-    if (levels_.size() == 1) continue;
+    lists.push_back(fanout.all.get());
+    if (levels_.size() == 1) {
+      begin(problem, *fanout.all);
+      continue;
+    }
     // The fanouts of the network to come save no more than their units.
     double to_come = 1;
     for (std::size_t f = levels_.size(); f < fanouts.size(); ++f)
       if (const int l = fanouts[f].level; share_alike(problem, levels_.front(), l))
         to_come *= static_cast<double>(problem.accelerator.levels[static_cast<std::size_t>(l)].fanout().units());
     Products::LeftOut left_out{every || !only_products_count(problem, levels_), most_rounds * to_come};
-    products.multiply(fanout, left_out, limits);
+    Products products(problem, perfect, *this, lists);
+    products.multiply(left_out, limits);
+    products.move_to_network();
     slow_ = std::min(slow_, left_out.slow / to_come);
   }
   complete_ = !limits.expired();
-  if (complete_) products.move_to(*this);
+  if (!complete_) clear();
 }
 
 }  // namespace pliant::exact

@@ -54,6 +54,11 @@ class NetworkUnrollings {
  private:
   class Products;
 
+  static Factors factors_of(const Problem& problem, const Unrolling& unrolling);
+  void begin(const Problem& problem, const std::vector<Unrolling>& innermost);
+  void clear();
+  void add(const Factors& factors, std::span<const std::uint32_t> numbers);
+
   std::vector<int> levels_;
   double slow_ = kInfinity;
   bool complete_ = true;
