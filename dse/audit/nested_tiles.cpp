@@ -256,7 +256,9 @@ void NestedTiles::evolve(Tables& tables, DimSet dims, std::size_t k) {
       });
       for_each_bit(ends[0], [&](int d) { close_along(table, d, k); });
       ends.erase(0);
-      for (const auto& [ending, by] : ends) {
+      for (const auto& end : ends) {
+        const auto ending = end.first;  // clang 14 takes no structured binding into a lambda
+        const auto& by = end.second;
         DimSet plain = by;
         for_each_bit(by, [&](int d) {
           bool any = false;
