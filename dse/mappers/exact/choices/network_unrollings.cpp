@@ -17,8 +17,8 @@ namespace pliant::exact {
 
 namespace {
 
-/// Combinations of fanouts that are looked at together.
-constexpr std::size_t kMostTogether = 4'000'000;
+/// Combinations of fanouts that are looked at together, and products of them that are kept.
+constexpr std::size_t kMostTogether = 16'000'000, kMostProducts = 1'000'000;
 
 /// Time is looked at every so many.
 constexpr std::size_t kBetweenLooks = 4'096;
@@ -49,7 +49,8 @@ class NetworkUnrollings::Products {
            std::vector<const std::vector<Unrolling>*> fanouts)
       : p_(problem), perfect_(perfect), network_(network), fanouts_(std::move(fanouts)), of_(0, Hash{problem.dims}) {}
 
-  void multiply(LeftOut& left_out, SearchLimits& limits) {
+  /// False: there are too many.
+  bool multiply(LeftOut& left_out, SearchLimits& limits) {
     std::map<Factors, std::vector<std::uint32_t>> more;
     const std::vector<Unrolling>& outer = *fanouts_.back();
     for (std::uint32_t i = 0; i < outer.size(); ++i) more[factors_of(p_, outer[i])].push_back(i);
@@ -58,7 +59,10 @@ class NetworkUnrollings::Products {
     std::size_t looked = 0;
     for (std::size_t of = 0; of < network_.size(); ++of)
       for (const auto& [other, outside] : more) {
-        if (looked++ % kBetweenLooks == 0 && limits.expired()) return of_.clear();
+        if (looked++ % kBetweenLooks == 0 && limits.expired()) {
+          of_.clear();
+          return true;
+        }
         Factors product = network_.factors(of);
         for (int d = 0; d < p_.dims; ++d) product[d] *= other[d];
         if (!fits(product)) continue;
@@ -67,6 +71,7 @@ class NetworkUnrollings::Products {
           continue;
         }
         std::vector<std::uint32_t>& all = of_[product];
+        if (of_.size() > kMostProducts) return false;
         const std::span<const std::uint32_t> numbers = network_.unrollings(of);
         for (std::size_t i = 0; i < numbers.size(); i += inside)
           for (const std::uint32_t number : outside) {
@@ -78,6 +83,7 @@ class NetworkUnrollings::Products {
               add(one, all);
           }
       }
+    return true;
   }
   /// By their factors.
   void move_to_network() {
@@ -223,7 +229,10 @@ NetworkUnrollings::NetworkUnrollings(const Task& task, const Problem& problem, c
         to_come *= static_cast<double>(problem.accelerator.levels[static_cast<std::size_t>(l)].fanout().units());
     Products::LeftOut left_out{every || !only_products_count(problem, levels_), most_rounds * to_come};
     Products products(problem, perfect, *this, lists);
-    products.multiply(left_out, limits);
+    if (!products.multiply(left_out, limits)) {
+      levels_.pop_back();
+      break;
+    }
     products.move_to_network();
     slow_ = std::min(slow_, left_out.slow / to_come);
   }
