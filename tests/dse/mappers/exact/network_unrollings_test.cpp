@@ -76,6 +76,33 @@ TEST(NetworkUnrollings, OneForEveryProductOfPerfectFactors) {
   EXPECT_EQ(all, products);
 }
 
+// With a fanout too many products would be kept, so the network ends before it.
+TEST(NetworkUnrollings, EndsWhereProductsAreTooMany) {
+  Task task = two_fanouts("", Factorization::kRubyS);
+  for (Dim& dim : task.layer.dims) dim.size = 4'096;
+  const Problem problem(task.layer, task.accelerator);
+  for (const int units : {100, 1'100}) {
+    std::vector<ListedFanout> fanouts;
+    for (const int level : {2, 1}) {
+      std::vector<Unrolling> all(static_cast<std::size_t>(units));
+      for (int i = 0; i < units; ++i) {
+        Unrolling& one = all[static_cast<std::size_t>(i)];
+        one.rows.fill(1);
+        one.cols.fill(1);
+        one.rows[static_cast<std::size_t>(level - 1)] = i + 1;
+      }
+      fanouts.push_back({level, std::make_shared<const std::vector<Unrolling>>(std::move(all))});
+    }
+    SearchLimits limits{SearchOptions{}};
+    const NetworkUnrollings network(task, problem, fanouts, false, kInfinity, limits);
+    const bool both = units < 1'000;  // 10,000 products, or 1,210,000
+    EXPECT_TRUE(network.complete());
+    EXPECT_EQ(network.levels(), both ? (std::vector<int>{2, 1}) : std::vector<int>{2});
+    EXPECT_EQ(network.size(), static_cast<std::size_t>(both ? units * units : units));
+    EXPECT_EQ(network.unrollings(network.size() - 1).size(), both ? 2u : 1u);
+  }
+}
+
 TEST(NetworkUnrollings, AllWhereTheNetworkServesOverlapsAsOneOrTakesEnergy) {
   for (const std::string inner : {", partial_multicast: true", ", pj_per_bit: 0.1"}) {
     const auto [all, products] = listed(two_fanouts(inner, Factorization::kPerfect));
