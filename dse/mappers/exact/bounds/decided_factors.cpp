@@ -124,7 +124,7 @@ void DecidedFactors::find_frontier(std::size_t below) {
   };
   bool whole = true;
   for (std::size_t i = 0; i < below && whole; ++i) {
-    whole = last_.frontier.size() < kMostOfFrontier && (i % kBetweenLooksAtTime != 0 || !limits_.expired());
+    whole = last_.frontier.size() < length(kMostOfFrontier, 2) && (i % kBetweenLooksAtTime != 0 || !limits_.expired());
     const Sharing& one = last_.sharing[i];
     if (std::ranges::none_of(last_.frontier, [&](const Sharing& other) { return no_more(one, other); }))
       last_.frontier.push_back(one);
@@ -133,8 +133,7 @@ void DecidedFactors::find_frontier(std::size_t below) {
   looked_ += below;
 }
 
-PartialFloor::Last DecidedFactors::decide_last(std::shared_ptr<const NetworkUnrollings> network, double limit,
-                                               double enough) {
+PartialFloor::Last DecidedFactors::decide_last(std::shared_ptr<const NetworkUnrollings> network, double enough) {
   if (network != last_.network) {
     last_ = {};
     last_.network = std::move(network);
@@ -142,7 +141,7 @@ PartialFloor::Last DecidedFactors::decide_last(std::shared_ptr<const NetworkUnro
     for (int d = 0; d < p_.dims; ++d) last_.others[d] = words_.units_along(d, p_.fanouts);
     list_last(enough);
   }
-  const auto below = static_cast<std::size_t>(std::ranges::lower_bound(last_.sharing, limit, {}, &Sharing::floor) -
+  const auto below = static_cast<std::size_t>(std::ranges::lower_bound(last_.sharing, enough, {}, &Sharing::floor) -
                                               last_.sharing.begin());
   find_frontier(below);
   bool exact = true;
@@ -175,69 +174,53 @@ double DecidedFactors::least(double steps, double enough) const {
   return best;
 }
 
-/// A product over dims of what each has by its factor.
-struct DecidedFactors::Product {
-  double of_decided;
-  struct Table {
-    const std::uint16_t* at;  // by combination
-    std::vector<double> by_factor;
-  };
-  std::vector<Table> tables{};
-
-  double of(std::size_t combination) const {
-    double product = of_decided;
-    for (const Table& table : tables) product *= table.by_factor[table.at[combination]];
-    return product;
-  }
-};
-
-DecidedFactors::Product DecidedFactors::product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
-                                                const std::array<double, kMaxDims>& sizes,
-                                                double (*measure)(double size, double units)) const {
-  Product all{of_decided};
-  for (; dims != 0 && (fanouts & last_.fanouts) != 0; dims &= dims - 1) {
-    const int d = std::countr_zero(dims);
+void DecidedFactors::multiply(Product& product, DimSet dims, int outside, std::uint32_t fanouts,
+                              const std::array<double, kMaxDims>& sizes,
+                              double (*measure)(double size, double units)) const {
+  if ((fanouts & last_.fanouts) == 0) return;
+  for (const int d : members(dims)) {
     if (last_.factors[d].empty() || last_.factors[d].back() == 1) continue;
     const double units = words_.units_along(d, fanouts >> (outside + 1) << (outside + 1));
-    Product::Table& table = all.tables.emplace_back(Product::Table{last_.at[d].data(), {}});
+    const double alone = measure(sizes[d], units);
+    product.tables[product.dims++] = {last_.at[d].data(), values_.data() + values_.size()};
     for (const Count factor : last_.factors[d])
-      table.by_factor.push_back(measure(sizes[d], units * static_cast<double>(factor)) / measure(sizes[d], units));
+      values_.push_back(measure(sizes[d], units * static_cast<double>(factor)) / alone);
   }
-  return all;
 }
 
-/// What moves of a tensor to the compute units, by its innermost keeper.
-struct DecidedFactors::Moved {
-  double fixed, unshared;  // where no other fanouts are inside the keeper
-  Product words;           // otherwise
-};
-
-std::vector<DecidedFactors::Moved> DecidedFactors::moved(int x, const DecidedWords::Keepers& keepers) const {
-  std::vector<Moved> all;
+void DecidedFactors::find_moved(int x, const DecidedWords::Keepers& keepers) const {
+  moved_[x].clear();
   for (int i = 0; i < keepers.count; ++i) {
     const DecidedWords::ByKeeper& one = keepers.by[i];
+    Moved& moved = moved_[x].emplace_back();
+    moved.fixed = one.fixed;
+    moved.unshared = 0;
     if (last_.fanouts >> one.keeper == 0) {
-      all.push_back({one.fixed, 0, {one.per_sharing}});
+      moved.words.of_decided = one.per_sharing;
     } else if (words_.only_inside(last_.fanouts, one.keeper)) {
-      all.push_back({one.fixed, one.unshared, {0}});
+      moved.unshared = one.unshared;
+      moved.words.of_decided = 0;
     } else {
       const DimSet windows = words_.serving(x) & p_.affine_dims[x];
-      Product words = product(one.per_serving, words_.serving(x) & ~windows, one.keeper, p_.fanouts & p_.sharing[x],
-                              p_.size, rounds);
-      for (Product::Table& table : product(1, windows, one.keeper, p_.fanouts, words_.using_word(x), apart).tables)
-        words.tables.push_back(std::move(table));
-      all.push_back({one.fixed, 0, std::move(words)});
+      moved.words.of_decided = one.per_serving;
+      multiply(moved.words, words_.serving(x) & ~windows, one.keeper, p_.fanouts & p_.sharing[x], p_.size, rounds);
+      multiply(moved.words, windows, one.keeper, p_.fanouts, words_.using_word(x), apart);
     }
   }
-  return all;
 }
 
 PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_steps, std::vector<Found>& found) {
   found.clear();
-  const Product steps_of = product(iterations(), (only(p_.dims)) - 1, -1, p_.fanouts, p_.size, rounds);
+  // No table may move while others are made.
+  std::size_t values = 0;
+  for (const std::vector<Count>& factors : last_.factors) values += factors.size();
+  values_.clear();
+  values_.reserve((1 + static_cast<std::size_t>(p_.tensors * p_.levels)) * values);
+  Product steps_of;
+  steps_of.of_decided = iterations();
+  multiply(steps_of, (only(p_.dims)) - 1, -1, p_.fanouts, p_.size, rounds);
   const Known known = words_.keepers();
-  std::array<std::vector<Moved>, kMaxTensors> words;
-  for (int x = 0; x < p_.tensors; ++x) words[x] = moved(x, known[x]);
+  for (int x = 0; x < p_.tensors; ++x) find_moved(x, known[x]);
   looked_ += kLooksOfTables;
   // Ports, where every tensor has one keeper, just outside the last fanouts.
   DecidedWords::Chosen chosen{};
@@ -262,7 +245,7 @@ PartialFloor::Others DecidedFactors::least_of_each(double limit, double most_ste
     double energy = p_.macs * p_.mac_pj;
     for (int x = 0; x < p_.tensors; ++x) {
       double least = kInfinity;
-      for (const Moved& one : words[x])
+      for (const Moved& one : moved_[x])
         least = std::min(least, one.fixed + one.unshared / last.alone[x] + one.words.of(u));
       energy += std::max(bounds_.floor_of(x), least);
       served[x] = only_keeper ? p_.macs / last.alone[x] : 0;

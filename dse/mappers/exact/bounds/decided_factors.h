@@ -21,8 +21,7 @@ class DecidedFactors final : public PartialFloor {
  public:
   DecidedFactors(const ResolvedTask& resolved, const ChoiceBounds& bounds, SearchLimits& limits);
 
-  PartialFloor::Last decide_last(std::shared_ptr<const NetworkUnrollings> network, double limit,
-                                 double enough) override;
+  PartialFloor::Last decide_last(std::shared_ptr<const NetworkUnrollings> network, double enough) override;
   Others least_of_each(double limit, double most_steps, std::vector<Found>& found) override;
   void decide(int level, int d, Count rows, Count cols) override { words_.decide(level, d, rows, cols); }
   void reopen(int level, int d) override { words_.reopen(level, d); }
@@ -36,13 +35,32 @@ class DecidedFactors final : public PartialFloor {
   using Known = DecidedWords::Known;
   using Sharing = DecidedWords::Sharing;
 
-  /// Over these dims: what is decided, times what is left by the units of last_, over what was left without them.
-  struct Product;
-  Product product(double of_decided, DimSet dims, int outside, std::uint32_t fanouts,
-                  const std::array<double, kMaxDims>& sizes, double (*measure)(double size, double units)) const;
+  /// A product over dims of what each has by its factor.
+  struct Product {
+    double of_decided;
+    struct Table {
+      const std::uint16_t* at;  // by combination: which factor
+      const double* by_factor;
+    };
+    int dims = 0;
+    std::array<Table, kMaxDims> tables;
 
-  struct Moved;
-  std::vector<Moved> moved(int tensor, const DecidedWords::Keepers& keepers) const;
+    double of(std::size_t combination) const {
+      double product = of_decided;
+      for (int i = 0; i < dims; ++i) product *= tables[i].by_factor[tables[i].at[combination]];
+      return product;
+    }
+  };
+  /// Over these dims as well: what is left by the units of last_, over what was left without them.
+  void multiply(Product& product, DimSet dims, int outside, std::uint32_t fanouts,
+                const std::array<double, kMaxDims>& sizes, double (*measure)(double size, double units)) const;
+
+  /// What moves of a tensor to the compute units, by its innermost keeper.
+  struct Moved {
+    double fixed, unshared;  // where no other fanouts are inside the keeper
+    Product words;           // otherwise
+  };
+  void find_moved(int tensor, const DecidedWords::Keepers& keepers) const;
 
   using Factors = NetworkUnrollings::Factors;
   /// As things stand; until the next call.
@@ -68,13 +86,16 @@ class DecidedFactors final : public PartialFloor {
     std::vector<Sharing> sharing;
     std::array<std::vector<std::uint16_t>, kMaxDims> at;
     std::vector<std::uint32_t> number;
-    /// Those below the limit that share the most; unless they are too many.
+    /// Those below what is enough that share the most; unless they are too many.
     std::vector<Sharing> frontier;
     bool has_frontier = false;
     double beyond = kInfinity;  // of those that are not even listed
   };
   Last last_;
   mutable DecidedWords::Combinations combinations_;
+  // For least_of_each.
+  mutable std::array<std::vector<Moved>, kMaxTensors> moved_;
+  mutable std::vector<double> values_;
   mutable std::size_t below_before_ = 0;  // of the frontier
   mutable std::uint64_t looked_ = 0;
 };

@@ -48,13 +48,22 @@ DecidedWords::DecidedWords(const ResolvedTask& resolved, const ChoiceBounds& bou
 }
 
 void DecidedWords::decide(int l, int d, Count rows, Count cols) {
-  factor_[l][d] = {rows, cols};
+  factor_[l][d] = {rows, cols, true};
   open_[l] &= ~(only(d));
+  if (rows * cols == 1) return;
+  split_[l] |= only(d);
   used_[l] *= rows * cols;
+}
+
+void DecidedWords::decide_factor(int l, int d, Count factor) {
+  decide(l, d, factor, 1);
+  factor_[l][d].split = resolved_.perfect;
 }
 
 void DecidedWords::reopen(int l, int d) {
   open_[l] |= only(d);
+  if (!contains(split_[l], d)) return;
+  split_[l] &= ~only(d);
   used_[l] /= factor_[l][d].rows * factor_[l][d].cols;
   factor_[l][d] = {};
 }
@@ -94,19 +103,24 @@ DecidedWords::Copies DecidedWords::copies_of(int x) const {
   std::array<double, kMaxDims> most{};
   most.fill(1);
   double working = 1, begun = 1, open = 1;
+  DimSet split = 0;  // at any fanout so far
   for (int l = 0; l <= p_.levels; ++l) {
     copies.working[l] = at_least<"L16.1">(working, 1);
     copies.begun[l] = at_most<"L16.4">(begun * open, 2 * begun * open);
     if (l == p_.levels || p_.is_memory[l]) continue;
-    for (const int d : members(uncoupled & ~open_[l])) {
+    for (const int d : members(uncoupled & split_[l])) {
       const Side& side = factor_[l][d];
-      for (const Count bound : {side.rows, side.cols})
-        (certain[d].outermost == 1 ? certain[d].outermost : certain[d].rest) *= static_cast<double>(bound);
+      if (!side.split && certain[d].outermost == 1)
+        certain[d].outermost = at_least<"L16.13">(static_cast<double>(side.rows / 2 + 1), 1);
+      else
+        for (const Count bound : {side.rows, side.cols})
+          (certain[d].outermost == 1 ? certain[d].outermost : certain[d].rest) *= static_cast<double>(bound);
       most[d] *= static_cast<double>(side.rows * side.cols);
     }
     if ((uncoupled & open_[l]) != 0) open *= left(l);
+    split |= uncoupled & split_[l];
     working = begun = 1;
-    for (const int d : members(uncoupled)) {
+    for (const int d : members(split)) {
       const auto& [outermost, inside] = certain[d];
       working *= resolved_.perfect ? outermost * inside : inside == 1 ? outermost : (outermost - 1) * inside + 1;
       begun *= std::min(most[d], p_.size[d]);
@@ -117,6 +131,7 @@ DecidedWords::Copies DecidedWords::copies_of(int x) const {
   std::array<double, kMaxDims> units{}, decided{};
   units.fill(1);
   decided.fill(1);
+  split = 0;
   copies.sharing[p_.levels] = copies.served[p_.levels] = copies.serving[p_.levels] = copies.open[p_.levels] = 1;
   for (int l = p_.levels - 1; l >= 0; --l) {
     copies.sharing[l] = sharing * equal;
@@ -125,18 +140,22 @@ DecidedWords::Copies DecidedWords::copies_of(int x) const {
     copies.open[l] = more;
     if (p_.is_memory[l]) continue;
     const DimSet shares = (output ? p_.reduction[l] : p_.multicast[l]) ? uncoupled : 0;
-    for (const int d : members((shares | p_.affine_dims[x]) & ~open_[l])) {
+    split |= (shares | p_.affine_dims[x]) & split_[l];
+    for (const int d : members((shares | p_.affine_dims[x]) & split_[l])) {
       const auto here = static_cast<double>(factor_[l][d].rows * factor_[l][d].cols);
       units[d] *= here;
       decided[d] *= here;
       if (!contains(p_.affine_dims[x], d)) sharing *= here;
     }
     for (const int d : members(p_.affine_dims[x] & open_[l])) units[d] *= left(l);
+    split |= p_.affine_dims[x] & open_[l];
     if ((shares & open_[l]) != 0) more *= left(l);
     equal = sharing_windows(x, units);
     served = using_it = 1;
-    for (const int d : members(uncoupled)) served *= units[d] == 1 ? 1 : p_.size[d] / std::ceil(p_.size[d] / units[d]);
-    for (const int d : members(serving_[x] & p_.affine_dims[x])) using_it *= std::min(using_word_[x][d], decided[d]);
+    for (const int d : members(uncoupled & split))
+      served *= units[d] == 1 ? 1 : p_.size[d] / std::ceil(p_.size[d] / units[d]);
+    for (const int d : members(serving_[x] & p_.affine_dims[x] & split))
+      using_it *= std::min(using_word_[x][d], decided[d]);
   }
   return copies;
 }

@@ -21,6 +21,8 @@ class DecidedWords {
   DecidedWords(const ResolvedTask& resolved, const ChoiceBounds& bounds);
 
   void decide(int level, int d, Count rows, Count cols);
+  /// The same where it is not known how the factor is split over rows and columns, or idle units are not counted.
+  void decide_factor(int level, int d, Count factor);
   void reopen(int level, int d);
   DimSet open(int level) const { return open_[level]; }
   /// Units of a fanout that the factors of open dims can take.
@@ -123,9 +125,10 @@ class DecidedWords {
   const ChoiceBounds& bounds_;
   struct Side {
     Count rows = 1, cols = 1;
+    bool split = true;  ///< known how; otherwise all are rows
   };
   std::array<std::array<Side, kMaxDims>, kMaxLevels> factor_{};
-  std::array<DimSet, kMaxLevels> open_{};
+  std::array<DimSet, kMaxLevels> open_{}, split_{};  // split_: decided, by more units than one
   std::array<Count, kMaxLevels> units_{}, used_{};
   std::array<DimSet, kMaxTensors> serving_{};
   std::array<std::array<double, kMaxDims>, kMaxTensors> using_word_{};

@@ -37,7 +37,7 @@ DimSet FactorFloors::deciding(const Problem& p, int x) {
   return x == p.output ? dims | p.summing : dims;  // which outputs finish
 }
 
-void FactorFloors::begin(std::span<const int> order, const std::vector<std::vector<Count>>& factors, Count units) {
+void FactorFloors::begin(int, std::span<const int> order, const std::vector<std::vector<Count>>& factors, Count units) {
   for (int d = 0; d < p_.dims; ++d) choices_[d] = static_cast<std::uint32_t>(factors[d].size());
   for (int x = 0; x < p_.tensors; ++x) {
     double combinations = 1;

@@ -22,7 +22,8 @@ class FactorFloors final : public FloorOfFactors {
   /// One array, a line of units: there a factor says everything about its loops.
   bool apply() const { return line_ >= 0; }
 
-  void begin(std::span<const int> order, const std::vector<std::vector<Count>>& factors, Count units) override;
+  void begin(int level, std::span<const int> order, const std::vector<std::vector<Count>>& factors,
+             Count units) override;
   Place after(const Place& place, int d, std::size_t i) const override;
   double least(const Place& place, int chosen, double steps) const override;
 

@@ -22,7 +22,7 @@ namespace pliant::exact {
 namespace {
 
 /// Floors are worth their time from so many combinations on.
-constexpr double kManyCombinations = 32'768;
+constexpr std::size_t kManyCombinations = 32'768;
 
 /// The bounds b with different ceil(n / b), the smallest of each.
 void smallest_bounds(Count n, Count most, std::set<Count>& found) {
@@ -230,15 +230,15 @@ FanoutLists::FanoutLists(const Task& task, const Problem& problem, SearchLimits&
     Unroller unroller(task, fanout, dims, limits, left_out.most_steps * others,
                       levels.size() == 1 && alone ? mirror : std::nullopt,  // it decides first
                       batch);
-    if (left_out.floors != nullptr) unroller.leave_out(*left_out.floors, left_out.enough);
+    if (left_out.floors != nullptr) unroller.leave_out(*left_out.floors, l, left_out.enough);
     found.push_back(unroller.run());
     combinations *= static_cast<double>(found.back().size());
-    dear = unroller.dear();
-    unlisted_floor = unroller.unlisted_floor();
+    dear = std::min(dear, unroller.dear());
+    unlisted_floor = std::min(unlisted_floor, unroller.unlisted_floor());
     slow = std::min(slow, unroller.slow() / others);
     unlisted = std::min(unlisted, unroller.unlisted() / others);
   }
-  many = combinations > kManyCombinations;
+  many = combinations > static_cast<double>(length(kManyCombinations, 2));
   for (std::vector<Unrolling>& all : found) {
     differs_at.push_back(many ? sort_by_dim(all, problem.dims) : std::vector<int>(all.size(), 0));
     unrollings.push_back(std::make_shared<const std::vector<Unrolling>>(std::move(all)));

@@ -26,13 +26,13 @@ class PartialFloor {
   virtual double least(double steps, double enough) const = 0;
 
   /// What all combinations of the fanouts that are decided last have at least that are left out because their floors
-  /// are not below the limit.
+  /// are not below what is enough.
   struct Last {
     double beyond;
     bool exact;  ///< the floors of least_of_each are what `least` would say where all is decided
   };
   /// These are decided last, together. What is decided now stays decided, and what is enough becomes no more.
-  virtual Last decide_last(std::shared_ptr<const NetworkUnrollings> network, double limit, double enough) = 0;
+  virtual Last decide_last(std::shared_ptr<const NetworkUnrollings> network, double enough) = 0;
   struct Found {
     double floor;
     std::span<const std::uint32_t> unrollings;  ///< as NetworkUnrollings has them

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/choices/fanout_lists.h"
-#include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/choices/partial_floor.h"
 #include "dse/mappers/exact/choices/unroller.h"
+#include "dse/mappers/exact/choices/waiting_branches.h"
 #include "dse/mappers/exact/task/effort.h"
 #include "dse/mappers/exact/task/tolerances.h"
 
@@ -31,51 +35,110 @@ constexpr std::uint64_t kBranchesBetween = 1024;
 
 /// Unrollings of several fanouts together are a tree: the unrolling of the outermost fanout first, dim by dim, then
 /// that of the next one. Branches that take too many steps, or whose floor is no better than what is known, are left
-/// out as one; of what is left the least floor comes first.
+/// out as one; those whose floor is too high for now wait as one. Of what is left the least floor comes first.
 class SpatialChoices::Tree {
  public:
-  Tree(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out)
+  Tree(SpatialChoices& choices, const Task& task, const Problem& problem, SearchLimits& limits, PartialFloor* floors)
       : choices_(choices),
         lists_(*choices.lists_),
         task_(task),
         problem_(problem),
         limits_(limits),
         perfect_(task.factorization == Factorization::kPerfect),
-        floors_(lists_.many ? left_out.partial : nullptr),
-        enough_(left_out.enough),
-        upto_(std::min(left_out.enough, left_out.upto)),
-        before_(floors_ != nullptr ? left_out.before : nullptr),
-        most_(left_out.most),
-        beam_(left_out.beam),
+        floors_(floors),
         fanouts_(lists_.levels.size()),
-        at_(fanouts_.size()) {
+        at_(fanouts_.size()),
+        waiting_(at_.size()) {
     parallel_.fill(1);
     if (lists_.network) last_fanouts_ = lists_.network->fanouts();
-    if (floors_ == nullptr) return;
-    const PartialFloor::Last last = floors_->decide_last(lists_.network, upto_, enough_);
+  }
+
+  /// All.
+  void run() { fanouts_.empty() ? add(least_steps(), 0) : extend(fanouts_.size(), 0); }
+
+  /// By their floors.
+  void run(const LeftOut& left_out) {
+    const std::uint64_t looked = looked_;
+    enough_ = left_out.enough;
+    most_ = left_out.most;
+    const PartialFloor::Last last = floors_->decide_last(lists_.network, enough_);
     last_is_exact_ = last.exact;
     leave_out(last.beyond);
     look_more();
+    if (!std::exchange(begun_, true))
+      wait(branch(fanouts_.size(), problem_.dims, 0, 1, floors_->least(least_steps(), 0)));
+    const double least = waiting_.least();
+    upto_ = std::min(enough_, std::max(left_out.band * least, std::nextafter(least, kInfinity)));
+    const WaitingBranches all = std::exchange(waiting_, WaitingBranches(at_.size()));
+    std::vector<std::size_t> order(all.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all[i].floor; });
+    for (const std::size_t i : order) {
+      std::ranges::copy(all.numbers(i), at_.begin());
+      if (all[i].floor >= enough_)
+        leave_out(all[i].floor);
+      else if (all[i].floor >= upto_)
+        wait(all[i]);
+      else if (!over(all[i].floor))
+        go_on(all[i]);
+    }
+    limits_.effort += (looked_ - looked) * effort::kBranch;
   }
 
-  void run() {
-    if (fanouts_.empty()) return add(least_steps(), 0);
-    extend(fanouts_.size(), floors_ != nullptr ? floors_->least(least_steps(), 0) : 0);
-    if (floors_ != nullptr) {
-      limits_.effort += looked_ * effort::kBranch;
-      choices_.listed_below_ = upto_;
-      choices_.by_floors_ = true;
-      for (std::size_t i = 0; before_ != nullptr && i < choices_.size(); ++i)
-        before_->insert(std::span(choices_.index_).subspan(i * at_.size(), at_.size()));
+  bool waits() const { return !over_ && waiting_.size() > 0; }
+  double least_waiting() const { return waiting_.least(); }
+  void put_back() {
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      std::copy_n(index_of(i), at_.size(), at_.begin());
+      wait(leaf(choices_.least_[i]));
     }
   }
 
  private:
+  using Branch = WaitingBranches::Branch;
+
+  static Branch branch(std::size_t f, int dims, std::uint32_t first, std::uint32_t last, double floor) {
+    return {floor, first, last, static_cast<std::uint16_t>(f), static_cast<std::uint16_t>(dims)};
+  }
+  Branch leaf(double floor) const { return branch(0, problem_.dims, at_[0], at_[0] + 1, floor); }
+  /// With the fanouts as they are decided now.
+  void wait(const Branch& branch) {
+    waiting_.add(branch, at_);
+    if (waiting_.size() % kBranchesBetween != 0 || !limits_.too_long(waiting_.bytes())) return;
+    const double lost = waiting_.lose_half();
+    upto_ = std::min(upto_, lost);
+    lose(lost);
+  }
+  void lose(double floor) { choices_.lost_ = std::min(choices_.lost_, floor); }
+
+  void go_on(const Branch& branch) {
+    const std::vector<std::uint32_t> at = at_;
+    const std::size_t f = branch.fanout, outside = std::max(f + 1, last_fanouts_);
+    for (std::size_t outer = fanouts_.size(); outer-- > outside;)
+      for (int d = 0; d < problem_.dims; ++d) decide(outer, at[outer], d);
+    if (f < last_fanouts_) {
+      finish_with(std::span(at).first(last_fanouts_), last_fanouts_, branch.floor);
+    } else if (f == fanouts_.size()) {
+      extend(f, branch.floor);
+    } else {
+      Found found;
+      for (int d = 0; d < branch.dims; ++d) decide(f, branch.first, d);
+      if (branch.dims < problem_.dims)
+        walk(f, branch.dims, {branch.first, branch.last}, branch.floor, found);
+      else
+        extend(f, branch.floor);
+      for (int d = branch.dims; d-- > 0;) reopen(f, d);
+      extend_with(f, found);
+    }
+    for (std::size_t outer = outside; outer < fanouts_.size(); ++outer)
+      for (int d = problem_.dims; d-- > 0;) reopen(outer, d);
+  }
+
   struct Fanout {
     Count used = 1;
     int decided = 0;  // dims
-    std::vector<std::pair<double, std::uint32_t>> found{};
   };
+  using Found = std::vector<std::pair<double, std::uint32_t>>;
 
   /// With s units along a dim of D iterations and t more to come, t * ceil(D / (s t)) >= ceil(D / s): open factors save
   /// no more than the units that are left.
@@ -99,6 +162,7 @@ class SpatialChoices::Tree {
     for (std::size_t f = 0; f < fanouts_.size(); ++f) {
       if (fanouts_[f].decided <= d) continue;
       for (const Count b : {unrolling(f).cols[d], unrolling(f).rows[d]}) {
+        if (b == 1) continue;
         if (b > left) return false;
         left = ceil_div(left, b);
       }
@@ -131,7 +195,7 @@ class SpatialChoices::Tree {
     if (!over_) return false;
     complete_ = false;
     if (floors_ != nullptr)
-      choices_.unlisted_floor_ = std::min(choices_.unlisted_floor_, least);
+      lose(least);
     else
       choices_.unlisted_ = 0;
     return true;
@@ -147,15 +211,17 @@ class SpatialChoices::Tree {
     if (floors_ == nullptr) return false;
     least = std::max(least, floors_->least(steps, all_dims ? 0 : upto_));
     look_more();
-    if (least < upto_) return false;
-    leave_out(least);
-    return true;
+    return least >= upto_;
   }
   /// What costs at least so much.
   void leave_out(double least) {
-    double& out = least < enough_ ? choices_.unlisted_floor_ : choices_.dear_;
-    out = std::min(out, least);
+    if (least < enough_)
+      lose(least);
+    else
+      choices_.dear_ = std::min(choices_.dear_, least);
   }
+  /// The same where there is a branch.
+  void leave_for_now(const Branch& branch) { branch.floor < enough_ ? wait(branch) : leave_out(branch.floor); }
   void look_more() {
     last_looked_ += floors_->newly_looked();
     looked_ += last_looked_ / kLastPerFloor;
@@ -164,35 +230,43 @@ class SpatialChoices::Tree {
 
   /// The fanouts inside number f, the outermost of them first.
   void extend(std::size_t f, double least) {
-    if (f == 0) return;
     if (f == last_fanouts_) return finish(least);
-    Fanout& fanout = fanouts_[f - 1];
-    std::vector<std::pair<double, std::uint32_t>> found = std::move(fanout.found);
-    found.clear();
+    Found found;
     walk(f - 1, 0, {0, static_cast<std::uint32_t>(lists_.unrollings[f - 1]->size())}, least, found);
+    extend_with(f - 1, found);
+  }
+  void extend_with(std::size_t f, Found& found) {
     if (floors_ != nullptr) std::sort(found.begin(), found.end());
-    if (floors_ != nullptr) found.resize(std::min(found.size(), beam_));
     for (const auto& [floor, i] : found) {
-      if (over(floor) || (floors_ != nullptr && floor >= upto_)) break;  // room was made meanwhile
-      for (int d = 0; d < problem_.dims; ++d) decide(f - 1, i, d);
-      extend(f - 1, floor);
-      for (int d = problem_.dims; d-- > 0;) reopen(f - 1, d);
+      if (over(floor)) break;
+      for (int d = 0; d < problem_.dims; ++d) decide(f, i, d);
+      if (floors_ != nullptr && floor >= upto_)
+        leave_for_now(branch(f, problem_.dims, i, i + 1, floor));  // room was made meanwhile
+      else
+        extend(f, floor);
+      for (int d = problem_.dims; d-- > 0;) reopen(f, d);
     }
-    fanout.found = std::move(found);
   }
 
   /// The innermost fanouts, where the floors of all that they can be are found at once.
   void finish(double least) {
     if (floors_ == nullptr) return finish_without_floors();
     const PartialFloor::Others others =
-        floors_->least_of_each(upto_, choices_.most_steps_ * (1 + kRoundingOfCombined), last_);
+        floors_->least_of_each(enough_, choices_.most_steps_ * (1 + kRoundingOfCombined), last_);
     look_more();
     if (complete_) choices_.slow_ = std::min(choices_.slow_, others.slow);
     leave_out(others.floor);
     for (const auto& [floor, unrollings] : last_) {
-      double together = std::max(least, floor);
-      for (std::size_t i = 0; i < unrollings.size() && !over(together); i += last_fanouts_)
-        finish_with(unrollings.subspan(i, last_fanouts_), last_fanouts_, together);
+      const double together = std::max(least, floor);
+      for (std::size_t i = 0; i < unrollings.size() && !over(together); i += last_fanouts_) {
+        const auto here = unrollings.subspan(i, last_fanouts_);
+        if (together >= upto_) {
+          std::ranges::copy(here, at_.begin());
+          leave_for_now(leaf(together));
+        } else {
+          finish_with(here, last_fanouts_, together);
+        }
+      }
     }
   }
   void finish_without_floors() {
@@ -208,8 +282,8 @@ class SpatialChoices::Tree {
   void finish_with(std::span<const std::uint32_t> unrollings, std::size_t f, double least) {
     if (f == 0) {
       double steps = least_steps();
-      if (!last_is_exact_ && closes(least, steps, true)) return;
-      least < upto_ ? add(steps, least) : leave_out(least);  // room was made meanwhile
+      if (!last_is_exact_ && closes(least, steps, true) && least < upto_) return;  // too slow
+      least < upto_ ? add(steps, least) : leave_for_now(leaf(least));
       return;
     }
     int d = 0;
@@ -223,8 +297,7 @@ class SpatialChoices::Tree {
   }
 
   /// Unrollings of one fanout that begin alike: the loops of dim d.
-  void walk(std::size_t f, int d, std::pair<std::uint32_t, std::uint32_t> range, double least,
-            std::vector<std::pair<double, std::uint32_t>>& found) {
+  void walk(std::size_t f, int d, std::pair<std::uint32_t, std::uint32_t> range, double least, Found& found) {
     const std::vector<int>& differs_at = lists_.differs_at[f];
     for (std::uint32_t i = range.first, next = i; i < range.second && !over(least); i = next) {
       for (next = i + 1; next < range.second && differs_at[next] > d;) ++next;
@@ -238,7 +311,9 @@ class SpatialChoices::Tree {
         stands = fits(last);
         if (!stands || !alone || last + 1 == problem_.dims) break;
       }
-      if (stands && !closes(floor, steps, last + 1 == problem_.dims)) {
+      if (stands && closes(floor, steps, last + 1 == problem_.dims)) {
+        if (floors_ != nullptr && floor >= upto_) leave_for_now(branch(f, last + 1, i, next, floor));
+      } else if (stands) {
         if (last + 1 < problem_.dims)
           walk(f, last + 1, {i, next}, floor, found);
         else if (f > 0)
@@ -270,7 +345,6 @@ class SpatialChoices::Tree {
 
   void add(double steps, double least) {
     if (lists_.mirror && mirrored()) return;
-    if (before_ != nullptr && before_->contains(at_)) return;
     if (task_.accelerator.hints.min_utilization > 0) {
       double units = 1;
       for (int d = 0; d < problem_.dims; ++d) units *= static_cast<double>(parallel_[d]);
@@ -284,33 +358,51 @@ class SpatialChoices::Tree {
     choices_.steps_.push_back(steps);
     if (floors_ != nullptr) choices_.least_.push_back(least);
     const std::size_t count = choices_.steps_.size();
-    if ((floors_ != nullptr && count / 2 >= most_) ||
-        (count % kBranchesBetween == 0 &&
-         limits_.too_long(static_cast<double>(count) * (16 + 4 * static_cast<double>(at_.size())))))
+    if (floors_ != nullptr && count / 2 >= most_) keep_best();
+    if (count % kBranchesBetween == 0 &&
+        limits_.too_long(static_cast<double>(count) * (16 + 4 * static_cast<double>(at_.size()))))
       make_room();
   }
 
-  /// The better half stays: by floors, or the faster one.
-  void make_room() {
-    const auto fanouts = static_cast<std::ptrdiff_t>(at_.size());
-    std::vector<double>& by = floors_ != nullptr ? choices_.least_ : choices_.steps_;
-    std::size_t kept = 0;
-    const double first = keep_faster_half(by, [&](std::size_t i) {
-      const auto from = choices_.index_.begin() + static_cast<std::ptrdiff_t>(i) * fanouts;
-      std::copy(from, from + fanouts, choices_.index_.begin() + static_cast<std::ptrdiff_t>(kept) * fanouts);
-      if (floors_ != nullptr) choices_.steps_[kept] = choices_.steps_[i];
-      ++kept;
+  /// Of what is listed the best stay, the others wait.
+  void keep_best() {
+    const std::vector<std::uint32_t> at = at_;
+    const std::vector<double> floors = choices_.least_;
+    upto_ = keep(most_, [&](std::size_t i) {
+      std::copy_n(index_of(i), at_.size(), at_.begin());
+      wait(leaf(floors[i]));
     });
-    choices_.index_.resize(kept * at_.size());
-    choices_.steps_.resize(kept);
+    at_ = at;
+  }
+
+  /// There is no memory for all that is listed: the better half stays, by floors, or the faster one.
+  void make_room() {
+    const double first = keep(choices_.size() / 2);
     complete_ = false;
     if (floors_ != nullptr) {
-      choices_.unlisted_floor_ = std::min(choices_.unlisted_floor_, first);
+      lose(first);
       upto_ = first;
     } else {
       choices_.unlisted_ = std::min(choices_.unlisted_, first);
       choices_.most_steps_ = std::nextafter(first, 0);
     }
+  }
+
+  double keep(std::size_t most, const std::function<void(std::size_t)>& goes = {}) {
+    std::vector<double>& by = floors_ != nullptr ? choices_.least_ : choices_.steps_;
+    std::size_t kept = 0;
+    const auto stays = [&](std::size_t i) {
+      std::copy_n(index_of(i), at_.size(), index_of(kept));
+      if (floors_ != nullptr) choices_.steps_[kept] = choices_.steps_[i];
+      ++kept;
+    };
+    const double first = keep_least(by, most, stays, goes);
+    choices_.index_.resize(kept * at_.size());
+    choices_.steps_.resize(kept);
+    return first;
+  }
+  std::vector<std::uint32_t>::iterator index_of(std::size_t i) {
+    return choices_.index_.begin() + static_cast<std::ptrdiff_t>(i * at_.size());
   }
 
   const Unrolling& unrolling(std::size_t f) const { return (*lists_.unrollings[f])[at_[f]]; }
@@ -322,28 +414,51 @@ class SpatialChoices::Tree {
   SearchLimits& limits_;
   const bool perfect_;
   PartialFloor* floors_;
-  const double enough_;
-  double upto_;
-  ListedBefore* const before_;
-  const std::size_t most_, beam_;
+  double enough_ = kInfinity, upto_ = kInfinity;
+  std::size_t most_ = std::numeric_limits<std::size_t>::max();
   std::vector<Fanout> fanouts_;    // from the innermost outwards
   std::vector<std::uint32_t> at_;  // by fanout: number in its list
   std::size_t last_fanouts_ = 0;
   bool last_is_exact_ = false;
-  std::vector<PartialFloor::Found> last_;
   std::array<Count, kMaxDims> parallel_{};
   std::uint64_t looked_ = 0, last_looked_ = 0, next_look_ = kBranchesBetween;
-  bool complete_ = true, over_ = false;
+  std::vector<PartialFloor::Found> last_;
+  bool begun_ = false, complete_ = true, over_ = false;
+  WaitingBranches waiting_;
 };
 
-SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out)
-    : lists_(left_out.lists ? left_out.lists : std::make_shared<const FanoutLists>(task, problem, limits, left_out)),
+SpatialChoices::SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out)
+    : lists_(std::make_shared<const FanoutLists>(task, problem, limits, left_out)),
       most_steps_(left_out.most_steps),
       slow_(lists_->slow),
       unlisted_(lists_->unlisted),
       dear_(lists_->dear),
-      unlisted_floor_(lists_->unlisted_floor) {
-  Tree(*this, task, problem, limits, left_out).run();
+      lost_(lists_->unlisted_floor),
+      by_floors_(lists_->many && left_out.partial != nullptr) {
+  if (by_floors_) {
+    tree_ = std::make_unique<Tree>(*this, task, problem, limits, left_out.partial);
+    tree_->run(left_out);
+  } else {
+    Tree(*this, task, problem, limits, nullptr).run();
+  }
+}
+
+SpatialChoices::~SpatialChoices() = default;
+
+bool SpatialChoices::more() const { return tree_ != nullptr && tree_->waits(); }
+
+void SpatialChoices::list_next(const LeftOut& left_out) {
+  index_.clear();
+  steps_.clear();
+  least_.clear();
+  most_steps_ = left_out.most_steps;
+  tree_->run(left_out);
+}
+
+void SpatialChoices::put_back() { tree_->put_back(); }
+
+double SpatialChoices::unlisted_floor() const {
+  return std::min(lost_, tree_ != nullptr ? tree_->least_waiting() : kInfinity);
 }
 
 void SpatialChoices::get(std::size_t i, Spatial& spatial) const {

@@ -16,7 +16,6 @@ namespace pliant::exact {
 
 class FloorOfFactors;  // unroller.h
 class PartialFloor;    // partial_floor.h
-class ListedBefore;    // listed.h
 struct FanoutLists;    // fanout_lists.h
 
 /// All combinations of legal unrollings of the fanouts that the dims' sizes allow, kept as one index per fanout: there
@@ -32,37 +31,40 @@ class SpatialChoices {
     FloorOfFactors* floors = nullptr;                             ///< where there are many: those that cost so much
     double enough = std::numeric_limits<double>::infinity();
     PartialFloor* partial = nullptr;  ///< where there are many combinations: those that cost so much, too
-    /// Of the others, for now, those with floors from here on, and all but so many with the least ones; and those that
-    /// were listed before, to which what is listed is added.
-    double upto = std::numeric_limits<double>::infinity();
-    ListedBefore* before = nullptr;
+    /// Of the others, for now, those with floors from so many times the least one on, and all but about so many with
+    /// the least ones.
+    double band = std::numeric_limits<double>::infinity();
     std::size_t most = std::numeric_limits<std::size_t>::max();
-    /// At each fanout all but so many with the least floors, to see only where good ones are.
-    std::size_t beam = std::numeric_limits<std::size_t>::max();
-    bool count_all = false;                      ///< list also what others along a batch dim or a network stand for
-    std::shared_ptr<const FanoutLists> lists{};  ///< of the same task, where they were made before; otherwise none
+    bool count_all = false;  ///< list also what others along a batch dim or a network stand for
   };
-  SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, LeftOut left_out);
+  SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits, const LeftOut& left_out);
   SpatialChoices(const Task& task, const Problem& problem, SearchLimits& limits,
                  double most_steps = std::numeric_limits<double>::infinity())
       : SpatialChoices(task, problem, limits, LeftOut{.most_steps = most_steps}) {}
+  ~SpatialChoices();
+
+  /// Are there any that were left out for now?
+  bool more() const;
+  /// In place of those that are listed, the next ones. What is left out without floors stays as it was.
+  void list_next(const LeftOut& left_out);
+  /// Those that are listed will be listed once more.
+  void put_back();
+
   std::size_t size() const { return steps_.size(); }
   double steps(std::size_t i) const { return steps_[i]; }
-  /// There are many: what each costs at least is known, and `upto`, `before`, `most` and `beam` count.
+  /// There are many: what each costs at least is known, and `band` and `most` count.
   bool has_floors() const { return by_floors_; }
   double least(std::size_t i) const { return by_floors_ ? least_[i] : 0; }
   /// At least so many steps has every one that was not listed for its steps; infinity: there is none.
   double slow() const { return slow_; }
   /// The same of those for which there was no memory or no time: the fastest are listed. Maybe 0.
   double unlisted() const { return unlisted_; }
-  /// What all that were left out for their cost cost at least, and those for which there was no memory.
+  /// What all that were left out for their cost cost at least, and those for which there was no memory or no time, or
+  /// that were left out for now.
   double dear() const { return dear_; }
-  double unlisted_floor() const { return unlisted_floor_; }
-  /// All are listed, here or before, whose floors are below this, but for those of unlisted_floor() if it is less.
-  double listed_below() const { return listed_below_; }
-  const std::shared_ptr<const FanoutLists>& lists() const { return lists_; }
+  double unlisted_floor() const;
   bool complete() const {  ///< but for slow and dear ones
-    return std::min(unlisted_, unlisted_floor_) == std::numeric_limits<double>::infinity();
+    return std::min(unlisted_, unlisted_floor()) == std::numeric_limits<double>::infinity();
   }
   void get(std::size_t i, Spatial& spatial) const;
 
@@ -72,8 +74,8 @@ class SpatialChoices {
   std::shared_ptr<const FanoutLists> lists_;
   std::vector<std::uint32_t> index_;  // by choice and fanout
   std::vector<double> steps_, least_;
-  double most_steps_, slow_, unlisted_, dear_, unlisted_floor_;
-  double listed_below_ = std::numeric_limits<double>::infinity();
+  double most_steps_, slow_, unlisted_, dear_, lost_;
+  std::unique_ptr<Tree> tree_;
   bool by_floors_ = false;
 };
 

@@ -51,21 +51,25 @@ Count fewest_to_be_worth(const DimBounds& dim, Count rows, Count cols) {
 
 }  // namespace
 
-double keep_faster_half(std::vector<double>& steps, const std::function<void(std::size_t)>& keep) {
-  std::vector<double> sorted = steps;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  const double fewest = *middle;
-  // Of those that take just as many as the fastest that goes, the first ones.
-  auto as_fast = std::count(sorted.begin(), middle, fewest);
+double keep_least(std::vector<double>& by, std::size_t most, const std::function<void(std::size_t)>& keep,
+                  const std::function<void(std::size_t)>& goes) {
+  std::vector<double> sorted = by;
+  const auto border = sorted.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(sorted.begin(), border, sorted.end());
+  const double least = *border;
+  // Of those that have just as much as the least that goes, the first ones.
+  auto equal = std::count(sorted.begin(), border, least);
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i] > fewest || (steps[i] == fewest && as_fast-- <= 0)) continue;
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    if (by[i] > least || (by[i] == least && equal-- <= 0)) {
+      if (goes) goes(i);
+      continue;
+    }
     keep(i);
-    steps[kept++] = steps[i];
+    by[kept++] = by[i];
   }
-  steps.resize(kept);
-  return fewest;
+  by.resize(kept);
+  return least;
 }
 
 Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vector<DimBounds>& bounds,
@@ -87,7 +91,8 @@ Unroller::Unroller(const Task& task, const FanoutRules& fanout, const std::vecto
   if (batch_) order_[at] = batch_->dim;
 }
 
-void Unroller::leave_out(FloorOfFactors& floors, double enough) {
+void Unroller::leave_out(FloorOfFactors& floors, int level, double enough) {
+  level_ = level;
   floors_ = &floors;
   enough_ = enough;
 }
@@ -98,11 +103,11 @@ void Unroller::begin_with_floors() {
   found_.clear();
   steps_.clear();
   slow_ = std::numeric_limits<double>::infinity();
-  std::vector<std::vector<Count>> factors(static_cast<std::size_t>(dims_));
+  factors_.assign(static_cast<std::size_t>(dims_), {});
   for (int d = 0; d < dims_; ++d)
     for (const Split& split : splits_[static_cast<std::size_t>(d)])
-      factors[static_cast<std::size_t>(d)].push_back(split.factor);
-  floors_->begin(std::span(order_).first(factors.size()), factors, fanout_.units());
+      factors_[static_cast<std::size_t>(d)].push_back(split.factor);
+  floors_->begin(level_, std::span(order_).first(factors_.size()), factors_, fanout_.units());
   choose(0, 0, 1, 1, {});
   limits_.effort += looked_ * effort::kFactor;
 }
@@ -320,7 +325,7 @@ void Unroller::keep(std::size_t first, double steps, const Place& place) {
   const std::size_t before = found_.size();
   for (const std::size_t i : kept_) found_.push_back(layouts_[i].at);
   steps_.resize(found_.size(), by_floors_ ? floors_->least(place, dims_, steps) : steps);
-  if (floors_ != nullptr && !by_floors_ && found_.size() > kMany) {
+  if (floors_ != nullptr && !by_floors_ && found_.size() > length(kMany, 2)) {
     begin_again_ = true;
     return;
   }
@@ -338,7 +343,7 @@ void Unroller::keep(std::size_t first, double steps, const Place& place) {
 
 void Unroller::make_room() {
   std::size_t kept = 0;
-  const double least = keep_faster_half(steps_, [&](std::size_t i) { found_[kept++] = found_[i]; });
+  const double least = keep_least(steps_, steps_.size() / 2, [&](std::size_t i) { found_[kept++] = found_[i]; });
   found_.resize(kept);
   complete_ = false;
   if (by_floors_) {

@@ -18,9 +18,10 @@
 
 namespace pliant::exact {
 
-/// Of a list that grew too long for memory the slower half goes: calls keep(i) for what stays, in its order, and
-/// shortens `steps` to it. Returns the fewest steps of what goes.
-double keep_faster_half(std::vector<double>& steps, const std::function<void(std::size_t)>& keep);
+/// Of a list that grew too long only so many stay, those with the least of something: calls keep(i) for what stays and
+/// goes(i) for what does not, in the order of the list, and shortens `by` to what stays. Returns the least that goes.
+double keep_least(std::vector<double>& by, std::size_t most, const std::function<void(std::size_t)>& keep,
+                  const std::function<void(std::size_t)>& goes = {});
 
 /// What may be tried of one dim at a fanout.
 struct DimBounds {
@@ -37,9 +38,10 @@ class FloorOfFactors {
   /// Where the factors chosen so far stand among all, by tensor.
   using Place = std::array<std::uint32_t, kMaxTensors>;
 
-  /// The dims in the order in which factors are chosen, and by dim the factors there are, of at most so many units
-  /// together.
-  virtual void begin(std::span<const int> order, const std::vector<std::vector<Count>>& factors, Count units) = 0;
+  /// Of the fanout at this level: the dims in the order in which factors are chosen, and by dim the factors there are,
+  /// of at most so many units together. Both stay until the next call.
+  virtual void begin(int level, std::span<const int> order, const std::vector<std::vector<Count>>& factors,
+                     Count units) = 0;
   /// With number i of the factors of dim d.
   virtual Place after(const Place& place, int d, std::size_t i) const = 0;
   /// Factors of so many dims are chosen; so many steps are certain.
@@ -54,7 +56,7 @@ class Unroller {
   Unroller(const Task& task, const FanoutRules& fanout, const std::vector<DimBounds>& bounds, SearchLimits& limits,
            double most_steps, std::optional<Mirror> mirror, std::optional<BatchDim> batch);
   /// Where there are many, those that cost so much are left out, too.
-  void leave_out(FloorOfFactors& floors, double enough);
+  void leave_out(FloorOfFactors& floors, int level, double enough);
 
   /// Those of the same factors stand together; factors ascend, but for the batch dim's.
   std::vector<Unrolling> run();
@@ -125,6 +127,8 @@ class Unroller {
   std::vector<double> steps_;  // of those found; where floors are known: what they cost at least
   bool complete_ = true, expired_ = false;
   FloorOfFactors* floors_ = nullptr;
+  int level_ = -1;                           // of the fanout, for floors
+  std::vector<std::vector<Count>> factors_;  // by dim, for floors
   bool by_floors_ = false, begin_again_ = false;
   double enough_ = std::numeric_limits<double>::infinity();
   double dear_ = std::numeric_limits<double>::infinity(), unlisted_floor_ = std::numeric_limits<double>::infinity();

@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "core/arithmetic.h"
-#include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/padded_sizes.h"
 #include "dse/mappers/exact/search/prover.h"
+#include "dse/mappers/exact/task/ledger.h"
 #include "flex/mapspace/factors.h"
 
 namespace pliant::exact {
@@ -24,18 +24,15 @@ namespace {
 /// Unrollings of several fanouts are taken to be many from so many ways to split the dims on.
 constexpr double kManySplits = 1e6;
 
-/// So many unrollings are listed at once, at most. Before that a few with the least floors, with so much effort: the
-/// mapping that they give leaves fewer of the others to list.
-constexpr std::size_t kMostAtOnce = 65'536, kFirstAtOnce = 64;
-constexpr std::uint64_t kEffortOfFirst = 400'000'000;
-
-/// How far their floors may be above the least there is, or above those that were listed before: further where these
-/// were few.
-constexpr double kFirstBand = 1.1, kNextBand = 1.1, kWiderBand = 1.3;
-constexpr std::size_t kFewAtOnce = 4'096;
-
-/// Before that, a first look at so many with low floors, found along so many branches of each fanout.
-constexpr std::size_t kMostScouted = 32, kBeam = 4;
+/// Where there are many unrollings, a band of floors is proven after the other, which begins with the least floor that
+/// is left, each with so much effort: a better mapping leaves fewer of the others to list. Where that is not enough,
+/// all others are listed at once, for their bounds then decide which come first.
+constexpr double kBand = 1.02;
+constexpr std::size_t kMostAtOnce = 65'536, kMostOfAll = 1'048'576;
+constexpr std::uint64_t kEffortOfBand = 400'000'000;
+/// The first list is short, for any mapping is better than none.
+constexpr double kFirstBand = 1.1;
+constexpr std::size_t kFirstAtOnce = 64;
 
 bool may_be_many(const Task& task, const Problem& problem) {
   if (std::popcount(problem.fanouts) < 2) return false;
@@ -67,58 +64,46 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     if (busy->size() > 0) state.rough = false;
     prover.dive_into(*busy);
   }
-  // Where there are many, those with the least floors first; then, while there is effort, the next ones.
-  std::optional<SpatialChoices> scouted, choices;
-  std::shared_ptr<const FanoutLists> lists;  // of the fanouts, the same for all bands
-  if (!options.record_parts) {
-    SpatialChoices::LeftOut left_out = prover.left_out();
-    left_out.beam = kBeam;
-    left_out.most = kMostScouted;
-    scouted.emplace(task, problem, limits, left_out);
-    lists = scouted->lists();
-    if (scouted->has_floors())
-      prover.dive_into(*scouted);
-    else
-      choices = std::move(scouted);  // they are few, and all
+  SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.count_all = true} : prover.left_out();
+  bool in_bands = !options.record_parts;  // a certificate lists all at once
+  if (in_bands) {
+    left_out.band = kFirstBand;
+    left_out.most = length(kFirstAtOnce, 2);
   }
-  ListedBefore listed;
-  std::size_t most = options.record_parts ? std::numeric_limits<std::size_t>::max() : kFirstAtOnce;
-  double from = 0, upto = options.record_parts ? kInfinity : kFirstBand * prover.lowest();
-  for (bool more = true; more;) {
-    SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.count_all = true} : prover.left_out();
-    left_out.before = options.record_parts ? nullptr : &listed;  // then all are listed at once
-    left_out.upto = upto;
-    left_out.most = most;
-    left_out.lists = lists;
-    if (!choices || choices->has_floors()) choices.emplace(task, problem, limits, left_out);
-    lists = choices->lists();
-    if (choices->slow() < kInfinity) {
-      const double floor = prover.floor(choices->slow());
+  SpatialChoices choices(task, problem, limits, left_out);
+  in_bands &= choices.has_floors();
+  bool first = true;
+  for (;;) {
+    if (choices.slow() < kInfinity) {
+      const double floor = prover.floor(choices.slow());
       if (!state.close(floor)) state.leave_unseen(floor);
-      if (options.record_parts) record.floor(choices->slow(), floor);
+      if (options.record_parts) record.floor(choices.slow(), floor);
     }
-    state.close_unlisted(choices->dear());
-    std::vector<std::uint32_t> all(choices->size());
+    state.close_unlisted(choices.dear());
+    std::vector<std::uint32_t> all(choices.size());
     std::iota(all.begin(), all.end(), 0);
-    if (most != kFirstAtOnce || !choices->has_floors()) {
-      prover.run(*choices, std::move(all));
-    } else if (most = kMostAtOnce; !prover.try_first(*choices, std::move(all), kEffortOfFirst)) {
-      listed = {};
-      continue;
+    if (!in_bands) {
+      prover.run(choices, std::move(all));
+    } else if (!prover.try_first(choices, std::move(all), kEffortOfBand)) {
+      in_bands = std::exchange(first, false);
+      choices.put_back();
     }
-    if (const double steps = choices->unlisted(); steps < kInfinity)
+    if (const double steps = choices.unlisted(); steps < kInfinity)
       state.close_unlisted(options.record_parts ? prover.floor(steps) : prover.sharper_floor(steps));
-    const double rest = choices->unlisted_floor();
-    if (choices->listed_below() <= from) most *= 2;  // as many have the same floor
-    from = choices->listed_below();
-    more = rest >= from && !state.hopeless(rest) && state.undecided == kInfinity && prover.has_effort();
-    if (!more) state.close_unlisted(rest);
-    upto = std::max(from, rest) * (choices->size() < kFewAtOnce ? kWiderBand : kNextBand);
+    const double rest = choices.unlisted_floor();
+    if (!choices.more() || state.hopeless(rest) || state.undecided < kInfinity || !prover.has_effort()) {
+      state.close_unlisted(rest);
+      break;
+    }
+    left_out = prover.left_out();
+    if (in_bands) left_out.band = kBand;
+    left_out.most = in_bands ? length(kMostAtOnce, 3) : length(kMostOfAll, 5);
+    choices.list_next(left_out);
   }
   if (used != nullptr) *used += limits.effort;
   SearchResult result = result_of(std::move(state), limits);
   if (options.record_parts)
-    result.parts = record.parts(task, problem, *choices, prover.keep_choices(),
+    result.parts = record.parts(task, problem, choices, prover.keep_choices(),
                                 result.ended_by == EndedBy::kProofWithinGap ? result.lower_bound : result.value);
   return result;
 }

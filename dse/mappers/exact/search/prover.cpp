@@ -10,6 +10,7 @@
 #include "core/arithmetic.h"
 #include "dse/mappers/exact/search/read_off.h"
 #include "dse/mappers/exact/task/effort.h"
+#include "dse/mappers/exact/task/ledger.h"
 #include "dse/mappers/exact/task/tolerances.h"
 #include "dse/mappers/exact/words/windows.h"
 
@@ -48,6 +49,7 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
     : resolved_(task, problem),
       bounds_(resolved_),
       floors_(resolved_, bounds_, limits),
+      fanout_floors_(resolved_, bounds_),
       decided_(resolved_, bounds_, limits),
       duration_choices_(resolved_),
       limits_(limits),
@@ -65,8 +67,14 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
 double Prover::floor(double steps) const { return bounds_.floor(std::max(steps, resolved_.problem.busy_cycles)); }
 
 SpatialChoices::LeftOut Prover::left_out() {
-  return {bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors),
-          floors_.apply() ? &floors_ : nullptr, limits_.enough(state_.incumbent.value), &decided_};
+  SpatialChoices::LeftOut left_out;
+  left_out.most_steps =
+      bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors);
+  if (floors_.apply()) left_out.floors = &floors_;
+  if (fanout_floors_.apply()) left_out.floors = &fanout_floors_;
+  left_out.enough = limits_.enough(state_.incumbent.value);
+  left_out.partial = &decided_;
+  return left_out;
 }
 
 void Prover::dive_into(const SpatialChoices& fastest) {
@@ -96,7 +104,7 @@ void Prover::run(const SpatialChoices& choices, std::vector<std::uint32_t> mine)
   if (state_.incumbent.value == kInfinity || std::exchange(state_.rough, false)) dive();
   // 2. All choices that could be better, by the bounds that need no lattice; and tables of one after the other until
   //    the bound says the rest cannot be better. Where effort is limited, in turns.
-  if (mine_.size() > kFewUnrollings) look_at_all();
+  if (mine_.size() > length(kFewUnrollings, 2)) look_at_all();
   std::vector<Candidate> open, unsearched, undecided;
   const auto tell = [&](double least_to_come) { this->tell(least_to_come, open); };
   for (bool last = false; !last;) {
@@ -249,7 +257,7 @@ bool Prover::list_choices(std::vector<Candidate>& found) {
     const double known = known_of(next_);
     if (first_turn_ && looked_.empty() ? closed_by_floor(i) : state_.close_by_bound(known)) continue;
     if (limits_.expired() || turns_.left(kShareOfLooking) == 0) break;
-    if (!looked_.empty() && found.size() > kManyChoices) break;
+    if (!looked_.empty() && found.size() > length(kManyChoices, 3)) break;
     const auto [least, bounds] = look_at(i, state_.incumbent.value);
     // An unrolling that stays open is closed by the same bounds for whatever it is not a candidate with.
     const bool closed = state_.close(least);

@@ -10,6 +10,7 @@
 
 #include "dse/mappers/exact/bounds/decided_factors.h"
 #include "dse/mappers/exact/bounds/factor_floors.h"
+#include "dse/mappers/exact/bounds/fanout_floors.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/chain/durations.h"
 #include "dse/mappers/exact/search/rounds.h"
@@ -106,6 +107,7 @@ class Prover {
   std::vector<Candidate> waiting_;  // for tables
   ChoiceBounds bounds_;
   FactorFloors floors_;
+  FanoutFloors fanout_floors_;
   DecidedFactors decided_;
   DurationChoices duration_choices_;
   bool choose_durations_ = false;

@@ -19,6 +19,11 @@ RowState row_state(std::string_view id) {
   };
   return names("PLIANT_BREAK") ? RowState::kBroken : names("PLIANT_WITHOUT") ? RowState::kOff : RowState::kOn;
 }
+
+std::size_t length(std::size_t usual, std::size_t few) {
+  static const bool small = std::getenv("PLIANT_FEW") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  return small ? few : usual;
+}
 #endif
 
 }  // namespace pliant::exact

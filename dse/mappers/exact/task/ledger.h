@@ -187,6 +187,10 @@ inline constexpr std::array kLedger = std::to_array<LedgerRow>({
      "Lemma.FactorsThatAreDecided", "several fanouts"},
     {"L16.12", "value of what is not listed >= the least floor left out", "DecidedFactors::least_of_each",
      "UnrollingTree.WhatTheLastFanoutLeavesOutIsSaid", "several fanouts"},
+    {"L16.13", "of f units in rows and columns f / 2 + 1 copies work, or more", "DecidedWords::copies_of",
+     "Lemma.FactorsOfOneFanout", "several fanouts; remainders"},
+    {"L16.14", "value >= floor of some factors of one fanout with everything else open", "FanoutFloors::least",
+     "Lemma.FactorsOfOneFanout", "several fanouts"},
     {"L17.1", "loops that move nothing pending come first at no cost", "StepSearch::place",
      "ExactMapper.EqualsExhaustiveWithSystolicArrays", ""},
 });
@@ -216,6 +220,14 @@ template <RowName>
 constexpr RowState state_of() {
   return RowState::kOn;
 }
+#endif
+
+/// A length from which on lists are cut, or come in parts. Tasks that can be enumerated have none so long; so in a
+/// build with PLIANT_LEDGER the environment makes it a small one (PLIANT_FEW=1), for the campaign.
+#ifdef PLIANT_LEDGER
+std::size_t length(std::size_t usual, std::size_t few);
+#else
+constexpr std::size_t length(std::size_t usual, std::size_t) { return usual; }
 #endif
 
 /// A lower bound; something weaker that holds without the row.

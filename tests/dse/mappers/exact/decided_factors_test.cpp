@@ -7,13 +7,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "dse/mappers/exact/bounds/fanout_floors.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
-#include "dse/mappers/exact/choices/listed.h"
 #include "dse/mappers/exact/truth_by_choice.h"
 
 namespace pliant::exact {
@@ -63,7 +65,7 @@ TEST(Lemma, FactorsThatAreDecided) {
                 rest.push_back({inner, list_of({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]})});
             const auto network = network_of(resolved, rest);
             if (network->fanouts() == rest.size()) {
-              floor.decide_last(network, kInfinity, kInfinity);
+              floor.decide_last(network, kInfinity);
               std::vector<PartialFloor::Found> found;
               floor.least_of_each(kInfinity, kInfinity, found);
               ASSERT_EQ(found.size(), 1u);
@@ -132,7 +134,8 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
           for (const double enough : {kInfinity, 1.6 * lowest}) {
             DecidedFactors floor(resolved, bounds, limits);
             const auto network = network_of(resolved, all);
-            const double beyond = floor.decide_last(network, std::min(limit, enough), enough).beyond;
+            floor.decide_last(network, enough);  // a better mapping is found later
+            const double beyond = floor.decide_last(network, std::min(limit, enough)).beyond;
             EXPECT_GE(beyond, std::min(limit, enough));
             for (const Choice& choice : truth.choices) {
               const double value = choice.least([](const Priced& mapping) { return mapping.value; });
@@ -169,6 +172,52 @@ TEST(Lemma, WhatTheLastFanoutsShareAtBest) {
   EXPECT_GT(sharper, partial / 10);
   EXPECT_GT(left_out, 100);
   EXPECT_GT(close, 1000);
+}
+
+// Factors of one of several fanouts, without what is rows and what columns, against every mapping that begins like
+// this, whatever the others are.
+TEST(Lemma, FactorsOfOneFanout) {
+  int partial = 0, sharper = 0, close = 0, both_sides = 0;
+  for_each_task(
+      1500,
+      [&](const Truth& truth, const ResolvedTask& resolved) {
+        const Problem& p = truth.problem;
+        const ChoiceBounds bounds(resolved);
+        FanoutFloors floors(resolved, bounds);
+        if (!floors.apply()) return;
+        std::vector<int> order(static_cast<std::size_t>(p.dims));
+        std::iota(order.begin(), order.end(), 0);
+        for (const int l : members(p.fanouts)) {
+          std::vector<std::vector<Count>> factors(order.size());
+          for (const int d : order)
+            for (Count f = 1; f <= static_cast<Count>(p.size[static_cast<std::size_t>(d)]); ++f)
+              factors[static_cast<std::size_t>(d)].push_back(f);
+          const auto units = resolved.rules.fanout(l).units();
+          floors.begin(l, order, factors, units);
+          const double nothing = floors.least({}, 0, 1);
+          for (const Choice& choice : truth.choices) {
+            const double value = choice.least([](const Priced& mapping) { return mapping.value; });
+            const Unrolling& here = *choice.spatial.unrolling[static_cast<std::size_t>(l)];
+            double rounds = 1;
+            for (int d = 0; d < p.dims; ++d) {
+              const auto at = static_cast<std::size_t>(d);
+              const Count factor = std::min(here.factor(d), static_cast<Count>(p.size[at]));
+              both_sides += here.rows[at] > 1 && here.cols[at] > 1 ? 1 : 0;
+              rounds *= std::ceil(p.size[at] / static_cast<double>(factor));
+              floors.after({}, d, static_cast<std::size_t>(factor - 1));
+              const double least = floors.least({}, d + 1, rounds);
+              EXPECT_TRUE(at_most(least, value)) << "level " << l << ", dim " << d << ": " << least << " > " << value;
+              ++partial;
+              sharper += least > nothing * (1 + kSame) ? 1 : 0;
+              close += least > 0.9 * value ? 1 : 0;
+            }
+          }
+        }
+      },
+      certified);
+  EXPECT_GT(sharper, partial / 20);
+  EXPECT_GT(close, 40);
+  EXPECT_GT(both_sides, 40);
 }
 
 /// Two arrays and many unrollings of both.
@@ -212,11 +261,8 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
     ChoiceBounds bounds(resolved);
     SearchLimits no_limits({});
     DecidedFactors floors(resolved, bounds, no_limits);
-    const auto list = [&](SpatialChoices::LeftOut left_out) {
-      SearchLimits limits({});
-      return SpatialChoices(task, problem, limits, left_out);
-    };
-    const SpatialChoices all = list({});
+    SearchLimits limits({});
+    const SpatialChoices all(task, problem, limits);
     ASSERT_GT(all.size(), 32'768u);  // otherwise floors are not worth their time
     std::vector<double> sorted;
     Spatial spatial;
@@ -227,41 +273,70 @@ TEST(UnrollingTree, BandsOfFloorsLeaveNothingOut) {
     const std::vector<double> least = sorted;
     std::sort(sorted.begin(), sorted.end());
     for (const std::size_t most : {std::size_t{1000}, std::size_t{100'000}}) {
+      // A better mapping is found on the way.
       const double enough = sorted[sorted.size() / 10];
       std::set<Factors> listed;
-      ListedBefore before;
-      double from = 0, upto = floors.least(problem.busy_cycles, 0) * 1.05, dear = kInfinity;
-      int bands = 0;
-      for (bool more = true; more; ++bands) {
-        const SpatialChoices some = list({.enough = enough,
-                                          .partial = &floors,
-                                          .upto = upto,
-                                          .before = &before,
-                                          .most = most,
-                                          .lists = all.lists()});
+      SpatialChoices::LeftOut left_out{
+          .enough = sorted[sorted.size() / 8], .partial = &floors, .band = 1.05, .most = most};
+      SpatialChoices some(task, problem, limits, left_out);
+      bool put_back = false;
+      for (int bands = 0;; ++bands) {
         for (std::size_t i = 0; i < some.size(); ++i) {
           EXPECT_TRUE(listed.insert(factors_of(problem, some, i)).second) << "listed twice";
-          EXPECT_LT(some.least(i), upto);
+          EXPECT_LT(some.least(i), left_out.enough);
         }
-        dear = std::min(dear, some.dear());
-        more = some.unlisted_floor() < kInfinity;
-        EXPECT_TRUE(!more || some.unlisted_floor() >= some.listed_below());
-        EXPECT_TRUE(!some.has_floors() || some.listed_below() > from);
-        from = some.listed_below();
-        upto = std::max(from, some.unlisted_floor()) * 1.2;
+        EXPECT_LE(some.size(), 2 * most);
+        if (!some.more()) {
+          EXPECT_GT(bands, 2);
+          EXPECT_TRUE(put_back);
+          break;
+        }
+        EXPECT_LT(some.unlisted_floor(), left_out.enough);
+        if (!put_back && some.size() > 0) {
+          put_back = true;
+          listed.clear();
+          some.put_back();  // and come once more
+        }
+        left_out.band = 1.2;
+        if (bands == 2) left_out.enough = enough;
+        some.list_next(left_out);
         ASSERT_LT(bands, 5000);
       }
-      EXPECT_GT(bands, 1);
-      EXPECT_GE(dear, enough);
-      std::size_t left_out = 0;
+      EXPECT_EQ(some.unlisted_floor(), kInfinity);
+      EXPECT_GE(some.dear(), enough);
+      std::size_t others = 0;
       for (std::size_t i = 0; i < all.size(); ++i) {
         if (listed.contains(factors_of(problem, all, i))) continue;
-        ++left_out;
+        ++others;
         EXPECT_TRUE(at_most(enough, least[i])) << enough << " " << least[i];
       }
-      EXPECT_GT(left_out, all.size() / 4);
+      EXPECT_GT(others, all.size() / 4);
     }
   }
+}
+
+// Where nothing is known of what unrollings cost, lists go on to the end.
+TEST(UnrollingTree, BandsOfNothingEnd) {
+  Task task = two_arrays(Factorization::kRubyS);
+  task.objective = Objective::kEnergy;
+  for (Level& level : task.accelerator.levels)
+    if (level.is_memory()) level.memory().read_pj = level.memory().write_pj = level.memory().update_pj = 0;
+  task.accelerator.levels.back().compute().mac_pj = 0;
+  const Problem problem(task.layer, task.accelerator);
+  const ResolvedTask resolved(task, problem);
+  ChoiceBounds bounds(resolved);
+  SearchLimits limits({});
+  DecidedFactors floors(resolved, bounds, limits);
+  ASSERT_EQ(floors.least(problem.busy_cycles, 0), 0);
+  const SpatialChoices all(task, problem, limits);
+  const SpatialChoices::LeftOut left_out{.partial = &floors, .band = 1.02, .most = 5'000};
+  SpatialChoices some(task, problem, limits, left_out);
+  std::size_t listed = some.size();
+  for (int bands = 0; some.more(); listed += some.size()) {
+    some.list_next(left_out);
+    ASSERT_LT(++bands, 1000);
+  }
+  EXPECT_EQ(listed, all.size());
 }
 
 // Whatever the limit, what the last fanout leaves out has floors that are no less than what is said of it.
@@ -289,7 +364,7 @@ TEST(UnrollingTree, WhatTheLastFanoutLeavesOutIsSaid) {
       for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dims); ++d)
         floor.decide(static_cast<int>(outer), static_cast<int>(d), spatial.unrolling[outer]->rows[d],
                      spatial.unrolling[outer]->cols[d]);
-      floor.decide_last(network_of(resolved, {{static_cast<int>(inner), list_of(ones)}}), kInfinity, kInfinity);
+      floor.decide_last(network_of(resolved, {{static_cast<int>(inner), list_of(ones)}}), kInfinity);
       std::vector<PartialFloor::Found> every, some;
       floor.least_of_each(kInfinity, kInfinity, every);
       std::vector<double> floors;

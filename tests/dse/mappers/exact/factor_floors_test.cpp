@@ -50,7 +50,7 @@ TEST(Lemma, UnrollingsThatBeginWithTheSameFactors) {
         std::iota(order.begin(), order.end(), 0);
         for (const bool backwards : {false, true}) {
           if (backwards) std::reverse(order.begin(), order.end());
-          floors.begin(order, factors, units);
+          floors.begin(std::countr_zero(truth.problem.fanouts), order, factors, units);
           for (const Choice& choice : truth.choices) {
             const double value = choice.least([](const Priced& m) { return m.value; });
             FloorOfFactors::Place place{};
