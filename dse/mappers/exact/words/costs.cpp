@@ -239,16 +239,19 @@ void Costs::count_every_word_as_first(std::span<const KeeperPair> pairs, Weights
   }
 }
 
-/// How many arrivals of outputs with windows are first ones is bounded from above, and the bound may be far more than
-/// arrive at all. Never more than arrive are first ones, so w * words + first * (first arrivals), first below 0, is at
-/// least (w + first) * words. Where the least words leave less than nothing otherwise, this is what is charged.
+/// How many arrivals of outputs with windows are first ones is bounded from above by some F, which may be far more than
+/// arrive at all. Never more than the words w that arrive are first ones, so a * w - b * min(F, w), a >= b, is what is
+/// charged at least: convex in w, and no less than any line through its kink with a slope between a - b and a. Where
+/// the steepest leaves less than nothing for the least words, the one that leaves nothing for them is charged.
 void Costs::no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights* weights) const {
   const Problem& p = resolved_.problem;
   if (p.conventions.first_time == Conventions::FirstTime::kPerSweep || p.affine[p.output].empty()) return;
   const auto mend = [&](double& weight, double& first, double least_words, int level) {
-    if (first >= 0 || weight + first < 0 || weight * least_words + first * first_arrivals(level) >= 0) return;
-    weight = at_least<"L3.6">(weight + first, 0);
-    first = 0;
+    const double most = first_arrivals(level), flattest = weight + first;
+    if (first >= 0 || flattest < 0 || weight * least_words + first * most >= 0) return;
+    const double slope = flattest * most / (most - least_words);
+    weight = at_least<"L3.6">(slope, 0);
+    first = flattest - slope;
   };
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     const KeeperPair& pair = pairs[j];
