@@ -22,7 +22,7 @@ namespace pliant::exact {
 namespace {
 
 /// Unrollings of several fanouts are taken to be many from so many ways to split the dims on.
-constexpr double kManySplits = 1e10;
+constexpr double kManySplits = 1e6;
 
 /// Where there are many unrollings, a band of floors is proven after the other, which begins with the least floor that
 /// is left, each with so much effort: a better mapping leaves fewer of the others to list. Where that is not enough,
