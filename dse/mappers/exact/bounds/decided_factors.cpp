@@ -175,8 +175,7 @@ double DecidedFactors::least(double steps, double enough) const {
 }
 
 void DecidedFactors::multiply(Product& product, DimSet dims, int outside, std::uint32_t fanouts,
-                              const std::array<double, kMaxDims>& sizes,
-                              double (*measure)(double size, double units)) const {
+                              const std::array<double, kMaxDims>& sizes, double (*measure)(double size, double units)) {
   if ((fanouts & last_.fanouts) == 0) return;
   for (const int d : members(dims)) {
     if (last_.factors[d].empty() || last_.factors[d].back() == 1) continue;
@@ -188,7 +187,7 @@ void DecidedFactors::multiply(Product& product, DimSet dims, int outside, std::u
   }
 }
 
-void DecidedFactors::find_moved(int x, const DecidedWords::Keepers& keepers) const {
+void DecidedFactors::find_moved(int x, const DecidedWords::Keepers& keepers) {
   moved_[x].clear();
   for (int i = 0; i < keepers.count; ++i) {
     const DecidedWords::ByKeeper& one = keepers.by[i];

@@ -53,14 +53,14 @@ class DecidedFactors final : public PartialFloor {
   };
   /// Over these dims as well: what is left by the units of last_, over what was left without them.
   void multiply(Product& product, DimSet dims, int outside, std::uint32_t fanouts,
-                const std::array<double, kMaxDims>& sizes, double (*measure)(double size, double units)) const;
+                const std::array<double, kMaxDims>& sizes, double (*measure)(double size, double units));
 
   /// What moves of a tensor to the compute units, by its innermost keeper.
   struct Moved {
     double fixed, unshared;  // where no other fanouts are inside the keeper
     Product words;           // otherwise
   };
-  void find_moved(int tensor, const DecidedWords::Keepers& keepers) const;
+  void find_moved(int tensor, const DecidedWords::Keepers& keepers);
 
   using Factors = NetworkUnrollings::Factors;
   /// As things stand; until the next call.
@@ -94,8 +94,8 @@ class DecidedFactors final : public PartialFloor {
   Last last_;
   mutable DecidedWords::Combinations combinations_;
   // For least_of_each.
-  mutable std::array<std::vector<Moved>, kMaxTensors> moved_;
-  mutable std::vector<double> values_;
+  std::array<std::vector<Moved>, kMaxTensors> moved_;
+  std::vector<double> values_;
   mutable std::size_t below_before_ = 0;  // of the frontier
   mutable std::uint64_t looked_ = 0;
 };

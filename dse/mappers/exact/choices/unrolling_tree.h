@@ -57,7 +57,10 @@ class SpatialChoices::Tree {
     if (!std::exchange(begun_, true))
       wait(branch(fanouts_.size(), problem_.dims, 0, 1, floors_->least(least_steps(), 0)));
     const double least = waiting_.least();
-    upto_ = std::min(enough_, std::max(left_out.band * least, std::nextafter(least, kInfinity)));
+    // A band holds something, also where the least floor is zero; without an end it holds all.
+    upto_ = left_out.band == kInfinity
+                ? enough_
+                : std::min(enough_, std::max(left_out.band * least, std::nextafter(least, kInfinity)));
     const WaitingBranches all = std::exchange(waiting_, WaitingBranches(at_.size()));
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), 0);
