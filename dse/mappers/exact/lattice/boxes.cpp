@@ -21,16 +21,22 @@ constexpr double kArraysAtOnce = 24;
 /// Tiles of one group that are looked at one by one.
 constexpr Count kMostTilesOfAGroup = 4096;
 
-/// Steps of a dim in tiles of `time` on some units: every round but the last takes as long as a tile, the last one as
-/// long as its first tile, which may be short.
-Count steps_of(Count size, Count units, Count time) {
-  const Count before_last = ceil_div(size, units * time) - 1;
-  return before_last * time + std::min(time, size - before_last * units * time);
+/// A dim at one memory: units of it inside and outside.
+struct UnitsBeside {
+  Count inside, outside;
+};
+
+/// Steps of a dim in tiles of `time` iterations of all units inside. All tiles but the last are full and take that
+/// long, and at most as many as there are units outside are worked on at a time. The last one may be alone at its time.
+Count steps_of(Count size, const UnitsBeside& units, Count time) {
+  const Count tile = units.inside * time, tiles = ceil_div(size, tile), times = ceil_div(tiles, units.outside);
+  const bool last_alone = tiles == (times - 1) * units.outside + 1;
+  return (times - 1) * time + (last_alone ? ceil_div(size - (tiles - 1) * tile, units.inside) : time);
 }
 
 /// The fewest over some tiles; beyond those that complete the dim in one round larger ones take no fewer.
-Count fewest_steps(Count size, Count units, Count first, Count last) {
-  const Count fewest = ceil_div(size, units);
+Count fewest_steps(Count size, const UnitsBeside& units, Count first, Count last) {
+  const Count fewest = ceil_div(size, units.inside * units.outside);
   last = std::min(last, std::max(first, fewest));
   if (last - first >= kMostTilesOfAGroup) return fewest;
   Count least = steps_of(size, units, first);
@@ -268,19 +274,20 @@ void Boxes::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) 
 void Boxes::count_steps(int k, double least) {
   const Problem& p = resolved_.problem;
   Box& box = boxes_[k];
-  const int inside = resolved_.memories[k], outside = resolved_.memories[k + 1];
   std::array<std::vector<double>, kMaxDims> shares;
   std::vector<Factor> factors;
   for (int d = 0; d < p.dims; ++d) {
-    const auto units = static_cast<Count>(spatial_between(spatial_, only(d), outside, inside));
-    // Where the dim is spread elsewhere as well, nothing but the fewest is known.
-    if (units == 1 || spatial_between(spatial_, only(d), -1, p.levels) != static_cast<double>(units)) continue;
+    const int level = resolved_.memories[k];
+    const UnitsBeside units{static_cast<Count>(spatial_between(spatial_, only(d), level, p.levels)),
+                            static_cast<Count>(spatial_between(spatial_, only(d), -1, level))};
+    if (units.inside * units.outside == 1) continue;
     const auto size = static_cast<Count>(p.size[d]);
+    const double fewest = static_cast<double>(ceil_div(size, units.inside * units.outside));
     const Axis& axis = this->axis(k, d);
     for (std::size_t s = 0; s < axis.states.size(); ++s) {
-      const Count tile = axis.states[s].tile;
-      const Count steps = fewest_steps(size, units, tile, axis.grouped() ? axis.largest[s] : tile);
-      shares[d].push_back(static_cast<double>(steps) / static_cast<double>(ceil_div(size, units)));
+      const Count first = axis.states[s].tile / units.inside;
+      const Count last = axis.grouped() ? axis.largest[s] / units.inside : first;
+      shares[d].push_back(static_cast<double>(fewest_steps(size, units, first, last)) / fewest);
     }
     if (std::ranges::all_of(shares[d], [](double share) { return share == 1; })) continue;
     Factor factor;

@@ -157,7 +157,7 @@ inline constexpr std::array kLedger = std::to_array<LedgerRow>({
      "fewest_of_groups", "Lemma.UnitsThatMayBeIdleUnderGroups", "Ruby, Ruby-T"},
     {"L12.3", "words of a group * R >= least of it over its tiles", "WindowWords::least_of_group",
      "Lemma.WordsOfGroupsOfTiles", "Ruby, Ruby-T"},
-    {"L13.1", "steps of a dim in tiles of t on u units = (ceil(D / (u t)) - 1) * t + the last tile", "fewest_steps",
+    {"L13.1", "T of a dim >= (ceil(n / U) - 1) * t + the last, n = ceil(D / (u t)) tiles of a memory", "fewest_steps",
      "Lemma.TablesWithoutSlowMappings", "Ruby"},
     {"L14.1", "no mapping leaves no remainder where a fixed tile is no divisor", "ExactMapper::prove_parts",
      "Certificates.OfRememberedDisplacementsWithRemainders", "timeloop with remainders"},

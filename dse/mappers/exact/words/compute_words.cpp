@@ -6,6 +6,7 @@
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/task/ledger.h"
 #include "dse/mappers/exact/words/costs.h"
+#include "dse/mappers/exact/words/network_rounds.h"
 #include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
@@ -21,8 +22,15 @@ double window_sharing(const ResolvedTask& resolved, const Spatial& spatial, cons
     if (s.partial) return (innermost ? fewest_windows(spatial, rank, network, true) : 1.0) / units;
     std::array<double, kMaxDims> one;
     one.fill(1);
-    if (s.shared && !resolved.perfect && !innermost && unrolls_alone(spatial, rank, network, all_networks))
-      return least_share_of_windows(spatial, rank, network, p.levels, one, p.size, loops_divide);
+    if (s.shared && !resolved.perfect && unrolls_alone(spatial, rank, network, all_networks)) {
+      if (!innermost) return least_share_of_windows(spatial, rank, network, p.levels, one, p.size, loops_divide);
+      // Which rounds ask is known where every one does.
+      if (!resolved.compute_runs) {
+        double served = words_of_rounds(spatial, rank, network, p.size, one, [](const auto&) { return 1.0; });
+        for (const int d : members(dims_of(rank))) served /= p.size[d];
+        return served;
+      }
+    }
     if (innermost) return windows(spatial, rank, network, one, s.shared) / units;
     if (s.shared && resolved.perfect)
       return fewest_windows_beyond(spatial, rank, network, p.levels, one, p.size) / units;

@@ -11,6 +11,7 @@
 #include "core/arithmetic.h"
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/words/network_rounds.h"
 #include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
@@ -201,18 +202,19 @@ double WindowWords::short_last_windows(const Node& node) const {
 }
 
 /// words of all iterations and units = sum over the windows, because the children's tiles lie side by side along each
-/// dim: all of them are full but the last. Windows that slide likewise, where no units divide them; and what is served,
-/// where no two units may ask for the same.
+/// dim: all of them are full but the last. Windows that slide likewise, where no units divide them. Of what arrives at
+/// the children all is served, but for windows of one round that begin at the same value.
 void WindowWords::one_by_one(const Node& node, Words& words) const {
   const double children = spatial_between(spatial_, dim_set_, level_, pair_.child);
   if (together_.ranks > 1 || walks_ || divided_ || place_.tensor == p_.output || (slides_ && children > 1)) return;
-  double runs = children;
-  for (const int d : dims_) runs *= node.left[d];
-  double total = 0;
+  double left = 1;
+  for (const int d : dims_) left *= node.left[d];
+  const auto window = [&](const Sizes& sizes) { return extent(p_, rank_, sizes, slides_); };
+  double all = 0;
   Sizes sizes = node.child;
   const auto add = [&](const auto& self, std::size_t i, double count) -> void {
     if (i == dims_.size()) {
-      total += count * extent(p_, rank_, sizes, slides_);
+      all += count * window(sizes);
       return;
     }
     const int d = dims_[i];
@@ -223,10 +225,17 @@ void WindowWords::one_by_one(const Node& node, Words& words) const {
     sizes[d] = full;
   };
   add(add, 0, 1);
-  total = at_least<"L5.14">(total, 0);
-  words.delivered = std::max(words.delivered, total / runs);
-  if (children == 1 && spatial_between(spatial_, dim_set_, std::min(pair_.parent, level_), level_) == 1)
-    words.served = std::max(words.served, total / runs);
+  words.delivered = std::max(words.delivered, at_least<"L5.14">(all, 0) / (left * children));
+  if (spatial_between(spatial_, dim_set_, std::min(pair_.parent, level_), level_) > 1) return;
+  const double parents = spatial_between(spatial_, dim_set_, level_, serving_);
+  double served = all;
+  for (const std::pair<int, int>& network : networks_inside_) {
+    if (spatial_between(spatial_, dim_set_, network.first - 1, network.second + 1) == 1) continue;
+    const Sharing s = sharing(p_, network, place_.tensor);
+    if (s.partial || !unrolls_alone(spatial_, rank_, network, networks_inside_)) return;
+    if (s.shared) served = words_of_rounds(spatial_, rank_, network, p_.size, node.child, window);
+  }
+  words.served = std::max(words.served, at_least<"L5.14">(served, 0) / (left * parents));
 }
 
 // ---- Windows ----

@@ -345,6 +345,28 @@ int compare_faster(const Choice& choice, Lattice& lattice) {
   return more;
 }
 
+// One dim over rows and columns of one fanout and over another one inside it. Four tiles leave two of 2 x 3 cores idle,
+// and X is brought to fewer of them, in more steps.
+Task task_of_units_on_units(std::uint64_t seed) {
+  Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 1, write_pj: 1}
+  - {fanout: Cores, rows: 2, cols: 3}
+  - {memory: SRAM, capacity: unbounded, read_pj: 0, write_pj: 1}
+  - {fanout: Array, cols: 2}
+  - {compute: MAC, mac_pj: 0}
+flexibility: {orders: {DRAM: [[N, M]]}, loops: {SRAM: [M]}, parallel: {Cores: {rows: [M], cols: [M]}, Array: {cols: [M]}}}
+)",
+                      "  dims: {M: " + std::to_string(17 + seed % 10) + R"(, N: 2}
+  tensors:
+    - {name: W, role: weights, projection: [M]}
+    - {name: X, role: inputs, projection: [N]}
+    - {name: O, role: outputs, projection: [M, N]}
+)");
+  task.factorization = Factorization::kRuby;
+  return task;
+}
+
 TEST(Lemma, TablesWithoutSlowMappings) {
   int more = 0, more_of_groups = 0;
   const auto check = [&](const Truth& truth, const ResolvedTask& resolved) {
@@ -359,6 +381,9 @@ TEST(Lemma, TablesWithoutSlowMappings) {
   for_each_task(200, check, rounds_everywhere);
   for_each_task(60, check, rounds_everywhere, task_of_long_dims);
   EXPECT_GT(more, 3);
+  more = 0;
+  for_each_task(10, check, rounds_everywhere, task_of_units_on_units);
+  EXPECT_GT(more, 100);
   for (const char* const size : {"150", "141"}) {
     const Truth truth(task_of_tiles_and_steps(size));
     ASSERT_TRUE(truth.complete);
