@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <set>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/task/facts.h"
 #include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 
 namespace pliant::exact {
 
@@ -37,7 +36,8 @@ bool only_products_count(const Problem& problem, const std::vector<int>& levels)
 
 }  // namespace
 
-/// The same unrollings with one fanout more.
+/// The same unrollings with one fanout more: products of two sorted lists of factors, dim by dim, so that equal ones come
+/// together, in their order.
 class NetworkUnrollings::Products {
  public:
   /// What is left out: those that others stand for unless every one is asked for, and those of too many rounds.
@@ -45,77 +45,93 @@ class NetworkUnrollings::Products {
     bool every;
     double most_rounds, slow = kInfinity;
   };
-  Products(const Problem& problem, bool perfect, NetworkUnrollings& network,
+  Products(const Problem& problem, bool perfect, const ByFactors& inner, const ByFactors& outer, double units,
            std::vector<const std::vector<Unrolling>*> fanouts)
-      : p_(problem), perfect_(perfect), network_(network), fanouts_(std::move(fanouts)), of_(0, Hash{problem.dims}) {}
+      : p_(problem), perfect_(perfect), inner_(inner), outer_(outer), units_(units), fanouts_(std::move(fanouts)) {
+    to_come_[p_.dims] = 1;
+    for (int d = p_.dims - 1; d >= 0; --d) to_come_[d] = to_come_[d + 1] * p_.size[d];
+  }
 
-  /// False: there are too many.
+  /// False: there are too many. Where time is up some are missing.
   bool multiply(LeftOut& left_out, SearchLimits& limits) {
-    std::map<Factors, std::vector<std::uint32_t>> more;
-    const std::vector<Unrolling>& outer = *fanouts_.back();
-    for (std::uint32_t i = 0; i < outer.size(); ++i) more[factors_of(p_, outer[i])].push_back(i);
-    const std::size_t inside = fanouts_.size() - 1;
-    std::vector<std::uint32_t> one(inside + 1);
-    std::size_t looked = 0;
-    for (std::size_t of = 0; of < network_.size(); ++of)
-      for (const auto& [other, outside] : more) {
-        if (looked++ % kBetweenLooks == 0 && limits.expired()) {
-          of_.clear();
-          return true;
-        }
-        Factors product = network_.factors(of);
-        for (int d = 0; d < p_.dims; ++d) product[d] *= other[d];
-        if (!fits(product)) continue;
-        if (const double here = rounds(product); here > left_out.most_rounds) {
-          left_out.slow = std::min(left_out.slow, here);
-          continue;
-        }
-        std::vector<std::uint32_t>& all = of_[product];
-        if (of_.size() > kMostProducts) return false;
-        const std::span<const std::uint32_t> numbers = network_.unrollings(of);
-        for (std::size_t i = 0; i < numbers.size(); i += inside)
-          for (const std::uint32_t number : outside) {
-            std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(i), inside, one.begin());
-            one[inside] = number;
-            if (left_out.every)
-              all.insert(all.end(), one.begin(), one.end());
-            else
-              add(one, all);
-          }
-      }
-    return true;
+    left_out_ = &left_out;
+    limits_ = &limits;
+    const Pairs all{0, static_cast<std::uint32_t>(inner_.size()), 0, static_cast<std::uint32_t>(outer_.size()), 1};
+    multiply_from(0, std::span(&all, 1), 1, 1);
+    return found_.size() <= kMostProducts;
   }
-  /// By their factors.
-  void move_to_network() {
-    std::vector<const ByFactors::value_type*> sorted;
-    for (const auto& entry : of_) sorted.push_back(&entry);
-    std::ranges::sort(sorted, {}, [](const auto* entry) -> const Factors& { return entry->first; });
-    network_.clear();
-    for (const auto* entry : sorted) network_.add(entry->first, entry->second);
-  }
+  ByFactors& found() { return found_; }
 
  private:
-  struct Hash {
-    int dims;
-    std::size_t operator()(const Factors& factors) const {
-      std::uint64_t mixed = 0;
-      for (int d = 0; d < dims; ++d) mixed = (mixed ^ static_cast<std::uint64_t>(factors[d])) * 0x9E3779B97F4A7C15ULL;
-      return static_cast<std::size_t>(mixed ^ mixed >> 32);
-    }
+  /// Of the inner and the outer list: those that are equal in the dims before this one, and the product in this one.
+  struct Pairs {
+    std::uint32_t inner, inner_end, outer, outer_end;
+    Count product;
   };
-  using ByFactors = std::unordered_map<Factors, std::vector<std::uint32_t>, Hash>;
 
-  /// With perfect factors the units of all fanouts together divide a dim; those of one do.
-  bool fits(const Factors& factors) const {
-    bool fits = true;
-    for (int d = 0; d < p_.dims && perfect_; ++d) fits &= std::fmod(p_.size[d], factors[d]) == 0;
-    return fits;
+  static std::uint32_t end_of_equal(const ByFactors& all, int d, std::uint32_t i, std::uint32_t end) {
+    const std::int32_t factor = all.factors(i)[d];
+    while (++i < end && all.factors(i)[d] == factor) {
+    }
+    return i;
   }
 
-  double rounds(const Factors& factors) const {
-    double all = 1;
-    for (int d = 0; d < p_.dims; ++d) all *= std::ceil(p_.size[d] / factors[d]);
-    return all;
+  /// All with the products chosen in the dims before this one, which take so many rounds of so many units. False: stop.
+  bool multiply_from(int d, std::span<const Pairs> all, double rounds, double used) {
+    if (d == p_.dims) return add_product(all);
+    std::vector<Pairs>& next = next_[d];
+    next.clear();
+    for (const Pairs& pairs : all)
+      for (std::uint32_t i = pairs.inner; i < pairs.inner_end;) {
+        const std::uint32_t inner_end = end_of_equal(inner_, d, i, pairs.inner_end);
+        for (std::uint32_t o = pairs.outer; o < pairs.outer_end;) {
+          const std::uint32_t outer_end = end_of_equal(outer_, d, o, pairs.outer_end);
+          next.push_back({i, inner_end, o, outer_end, Count{inner_.factors(i)[d]} * outer_.factors(o)[d]});
+          o = outer_end;
+        }
+        i = inner_end;
+      }
+    std::ranges::sort(next, {}, [](const Pairs& one) { return std::tie(one.product, one.inner, one.outer); });
+    looked_ += next.size();
+    if (looked_ >= kBetweenLooks && limits_->expired()) return false;
+    looked_ %= kBetweenLooks;
+    for (auto first = next.begin(); first != next.end();) {
+      const auto product = static_cast<double>(first->product);
+      const auto last = std::find_if(first, next.end(), [&](const Pairs& p) { return p.product != first->product; });
+      const std::span<const Pairs> equal(first, last);
+      first = last;
+      if (perfect_ && std::fmod(p_.size[d], product) != 0) continue;
+      const double taken = rounds * std::ceil(p_.size[d] / product);
+      // Whatever units are left take their share of what is to come.
+      const double share = to_come_[d + 1] * used * product / units_ * (1 - kRoundingOfFloors);
+      if (const double least = taken * std::max(1.0, share); least > left_out_->most_rounds) {
+        left_out_->slow = std::min(left_out_->slow, least);
+        continue;
+      }
+      product_[d] = static_cast<std::int32_t>(product);
+      if (!multiply_from(d + 1, equal, taken, used * product)) return false;
+    }
+    return true;
+  }
+
+  bool add_product(std::span<const Pairs> all) {
+    const std::size_t inside = fanouts_.size() - 1;
+    one_.resize(inside + 1);
+    all_.clear();
+    for (const Pairs& pair : all) {
+      const std::span<const std::uint32_t> numbers = inner_.numbers(pair.inner);
+      for (std::size_t i = 0; i < numbers.size(); i += inside)
+        for (const std::uint32_t number : outer_.numbers(pair.outer)) {
+          std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(i), inside, one_.begin());
+          one_[inside] = number;
+          if (left_out_->every)
+            all_.insert(all_.end(), one_.begin(), one_.end());
+          else
+            add(one_, all_);
+        }
+    }
+    found_.add(product_, all_);
+    return found_.size() <= kMostProducts;
   }
 
   /// The fewest iterations of a dim at which its loops can stand: none has more units than it finds, so the outermost
@@ -158,9 +174,17 @@ class NetworkUnrollings::Products {
 
   const Problem& p_;
   const bool perfect_;
-  NetworkUnrollings& network_;
+  const ByFactors &inner_, &outer_;
+  const double units_;
   const std::vector<const std::vector<Unrolling>*> fanouts_;
-  ByFactors of_;
+  std::array<double, kMaxDims + 1> to_come_{};  // iterations of this dim and those after it
+  LeftOut* left_out_ = nullptr;
+  SearchLimits* limits_ = nullptr;
+  std::array<std::vector<Pairs>, kMaxDims> next_;  // by dim
+  std::size_t looked_ = 0;
+  Factors product_{};
+  std::vector<std::uint32_t> one_, all_;
+  ByFactors found_;
 };
 
 bool NetworkUnrollings::share_alike(const Problem& problem, int a, int b) {
@@ -169,20 +193,7 @@ bool NetworkUnrollings::share_alike(const Problem& problem, int a, int b) {
   return same;
 }
 
-NetworkUnrollings::Factors NetworkUnrollings::factors_of(const Problem& problem, const Unrolling& unrolling) {
-  Factors factors;
-  factors.fill(1);
-  for (int d = 0; d < problem.dims; ++d) factors[d] = static_cast<std::int32_t>(unrolling.factor(d));
-  return factors;
-}
-
-void NetworkUnrollings::clear() {
-  factors_.clear();
-  numbers_.clear();
-  first_.assign(1, 0);
-}
-
-void NetworkUnrollings::add(const Factors& factors, std::span<const std::uint32_t> numbers) {
+void NetworkUnrollings::ByFactors::add(const Factors& factors, std::span<const std::uint32_t> numbers) {
   if (factors_.empty() || factors_.back() != factors) {
     factors_.push_back(factors);
     first_.push_back(numbers_.size());
@@ -191,53 +202,53 @@ void NetworkUnrollings::add(const Factors& factors, std::span<const std::uint32_
   first_.back() = numbers_.size();
 }
 
-/// Of one fanout, by their factors.
-void NetworkUnrollings::begin(const Problem& problem, const std::vector<Unrolling>& innermost) {
-  std::vector<std::uint32_t> order(innermost.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto by_factors = [&](std::uint32_t a, std::uint32_t b) {
-    for (int d = 0; d < problem.dims; ++d)
-      if (const Count fa = innermost[a].factor(d), fb = innermost[b].factor(d); fa != fb) return fa < fb;
-    return false;
+NetworkUnrollings::ByFactors::ByFactors(const Problem& problem, const std::vector<Unrolling>& fanout) {
+  const auto factors_of = [&](std::uint32_t i) {
+    Factors factors;
+    factors.fill(1);
+    for (int d = 0; d < problem.dims; ++d) factors[d] = static_cast<std::int32_t>(fanout[i].factor(d));
+    return factors;
   };
-  if (!std::ranges::is_sorted(order, by_factors)) std::ranges::stable_sort(order, by_factors);
-  for (const std::uint32_t i : order) add(factors_of(problem, innermost[i]), std::span(&i, 1));
+  std::vector<std::uint32_t> order(fanout.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!std::ranges::is_sorted(order, {}, factors_of)) std::ranges::stable_sort(order, {}, factors_of);
+  for (const std::uint32_t i : order) add(factors_of(i), std::span(&i, 1));
 }
 
 NetworkUnrollings::NetworkUnrollings(const Task& task, const Problem& problem, const std::vector<ListedFanout>& fanouts,
                                      bool every, double most_rounds, SearchLimits& limits) {
   const bool perfect = task.factorization == Factorization::kPerfect;
-  std::vector<const std::vector<Unrolling>*> lists;
-  const auto combinations = [&](const std::vector<Unrolling>& outer) {
-    std::set<Factors> distinct;
-    for (const Unrolling& unrolling : outer) distinct.insert(factors_of(problem, unrolling));
-    return size() * distinct.size();
+  const auto units_of = [&](int l) {
+    return static_cast<double>(problem.accelerator.levels[static_cast<std::size_t>(l)].fanout().units());
   };
+  std::vector<const std::vector<Unrolling>*> lists;
+  double units = 1;
   for (const ListedFanout& fanout : fanouts) {
     if (!levels_.empty() && !share_alike(problem, levels_.front(), fanout.level)) break;
-    if (!levels_.empty() && combinations(*fanout.all) > kMostTogether) break;
+    ByFactors outer(problem, *fanout.all);
+    if (!levels_.empty() && size() * outer.size() > kMostTogether) break;
     levels_.push_back(fanout.level);
     lists.push_back(fanout.all.get());
+    units *= units_of(fanout.level);
     if (levels_.size() == 1) {
-      begin(problem, *fanout.all);
+      all_ = std::move(outer);
       continue;
     }
     // The fanouts of the network to come save no more than their units.
     double to_come = 1;
     for (std::size_t f = levels_.size(); f < fanouts.size(); ++f)
-      if (const int l = fanouts[f].level; share_alike(problem, levels_.front(), l))
-        to_come *= static_cast<double>(problem.accelerator.levels[static_cast<std::size_t>(l)].fanout().units());
+      if (const int l = fanouts[f].level; share_alike(problem, levels_.front(), l)) to_come *= units_of(l);
     Products::LeftOut left_out{every || !only_products_count(problem, levels_), most_rounds * to_come};
-    Products products(problem, perfect, *this, lists);
+    Products products(problem, perfect, all_, outer, units, lists);
     if (!products.multiply(left_out, limits)) {
       levels_.pop_back();
       break;
     }
-    products.move_to_network();
+    all_ = std::move(products.found());
     slow_ = std::min(slow_, left_out.slow / to_come);
   }
   complete_ = !limits.expired();
-  if (!complete_) clear();
+  if (!complete_) all_ = {};
 }
 
 }  // namespace pliant::exact

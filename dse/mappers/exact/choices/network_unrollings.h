@@ -43,28 +43,39 @@ class NetworkUnrollings {
   double slow() const { return slow_; }
   /// Time was up before all were found: then there are none.
   bool complete() const { return complete_; }
-  std::size_t size() const { return factors_.size(); }
-  /// In the order of their factors.
-  const Factors& factors(std::size_t i) const { return factors_[i]; }
+  std::size_t size() const { return all_.size(); }
+  /// In their order.
+  const Factors& factors(std::size_t i) const { return all_.factors(i); }
   /// With these factors: the number of one unrolling of each fanout, from the innermost outwards, and again.
-  std::span<const std::uint32_t> unrollings(std::size_t i) const {
-    return std::span(numbers_).subspan(first_[i], first_[i + 1] - first_[i]);
-  }
+  std::span<const std::uint32_t> unrollings(std::size_t i) const { return all_.numbers(i); }
 
  private:
   class Products;
 
-  static Factors factors_of(const Problem& problem, const Unrolling& unrolling);
-  void begin(const Problem& problem, const std::vector<Unrolling>& innermost);
-  void clear();
-  void add(const Factors& factors, std::span<const std::uint32_t> numbers);
+  /// Numbers of unrollings, by their factors.
+  class ByFactors {
+   public:
+    ByFactors() = default;
+    /// Of one fanout.
+    ByFactors(const Problem& problem, const std::vector<Unrolling>& fanout);
+
+    std::size_t size() const { return factors_.size(); }
+    const Factors& factors(std::size_t i) const { return factors_[i]; }
+    std::span<const std::uint32_t> numbers(std::size_t i) const {
+      return std::span(numbers_).subspan(first_[i], first_[i + 1] - first_[i]);
+    }
+    void add(const Factors& factors, std::span<const std::uint32_t> numbers);
+
+   private:
+    std::vector<Factors> factors_;
+    std::vector<std::size_t> first_{0};
+    std::vector<std::uint32_t> numbers_;
+  };
 
   std::vector<int> levels_;
   double slow_ = kInfinity;
   bool complete_ = true;
-  std::vector<Factors> factors_;
-  std::vector<std::size_t> first_{0};
-  std::vector<std::uint32_t> numbers_;
+  ByFactors all_;
 };
 
 }  // namespace pliant::exact

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "costmodel/bits.h"
 #include "truth_by_choice.h"
@@ -100,6 +103,48 @@ TEST(NetworkUnrollings, EndsWhereProductsAreTooMany) {
     EXPECT_EQ(network.levels(), both ? (std::vector<int>{2, 1}) : std::vector<int>{2});
     EXPECT_EQ(network.size(), static_cast<std::size_t>(both ? units * units : units));
     EXPECT_EQ(network.unrollings(network.size() - 1).size(), both ? 2u : 1u);
+  }
+}
+
+// Every combination of two fanouts is there by its product, unless it takes too many rounds; none that is left out takes
+// fewer than `slow` says.
+TEST(NetworkUnrollings, LeavesOutThoseOfTooManyRounds) {
+  for (const Factorization factorization : {Factorization::kPerfect, Factorization::kRubyS}) {
+    const Task task = two_fanouts("", factorization);
+    const bool perfect = factorization == Factorization::kPerfect;
+    const Problem problem(task.layer, task.accelerator);
+    std::vector<Unrolling> all;
+    for (std::int32_t m = 1; m <= 6; ++m)
+      for (std::int32_t n = 1; m * n <= 6; ++n) {
+        if (perfect && (12 % m != 0 || 6 % n != 0)) continue;
+        Unrolling& one = all.emplace_back();
+        one.rows.fill(1);
+        one.cols.fill(1);
+        one.rows[0] = m;
+        one.rows[1] = n;
+      }
+    const auto list = std::make_shared<const std::vector<Unrolling>>(all);
+    for (const double most_rounds : {1.0, 2.0, 3.0, 5.0, 12.0, 100.0}) {
+      SearchLimits limits{SearchOptions{}};
+      const NetworkUnrollings network(task, problem, {{2, list}, {1, list}}, false, most_rounds, limits);
+      std::set<std::pair<Count, Count>> expected, found;
+      double fewest_left_out = kInfinity;
+      for (const Unrolling& inner : all)
+        for (const Unrolling& outer : all) {
+          const Count m = inner.factor(0) * outer.factor(0), n = inner.factor(1) * outer.factor(1);
+          if (perfect && (12 % m != 0 || 6 % n != 0)) continue;
+          const auto rounds = static_cast<double>(ceil_div(12, m) * ceil_div(6, n));
+          if (rounds <= most_rounds)
+            expected.emplace(m, n);
+          else
+            fewest_left_out = std::min(fewest_left_out, rounds);
+        }
+      for (std::size_t i = 0; i < network.size(); ++i) found.emplace(network.factors(i)[0], network.factors(i)[1]);
+      EXPECT_EQ(found, expected) << most_rounds;
+      EXPECT_EQ(found.size(), network.size());
+      EXPECT_LE(network.slow(), fewest_left_out);
+      EXPECT_GT(network.slow(), most_rounds);
+    }
   }
 }
 
