@@ -36,8 +36,8 @@ bool only_products_count(const Problem& problem, const std::vector<int>& levels)
 
 }  // namespace
 
-/// The same unrollings with one fanout more: products of two sorted lists of factors, dim by dim, so that equal ones come
-/// together, in their order.
+/// The same unrollings with one fanout more: products of two sorted lists of factors, dim by dim, so that equal ones
+/// come together, in their order.
 class NetworkUnrollings::Products {
  public:
   /// What is left out: those that others stand for unless every one is asked for, and those of too many rounds.

@@ -106,8 +106,8 @@ TEST(NetworkUnrollings, EndsWhereProductsAreTooMany) {
   }
 }
 
-// Every combination of two fanouts is there by its product, unless it takes too many rounds; none that is left out takes
-// fewer than `slow` says.
+// Every combination of two fanouts is there by its product, unless it takes too many rounds; none that is left out
+// takes fewer than `slow` says.
 TEST(NetworkUnrollings, LeavesOutThoseOfTooManyRounds) {
   for (const Factorization factorization : {Factorization::kPerfect, Factorization::kRubyS}) {
     const Task task = two_fanouts("", factorization);
