@@ -275,17 +275,6 @@ ChoiceBounds::Looked ChoiceBounds::look_at(const Spatial& spatial, double limit)
   return {least, std::move(bounds)};
 }
 
-double ChoiceBounds::least_energy_of(int x, const Spatial& spatial) {
-  const Costs costs(resolved_, spatial);
-  scratch_.resize(costs_of_[x]);
-  double least = kInfinity;
-  for (const Pattern& pattern : patterns_[x]) {
-    charge(costs, pattern, 0, scratch_.data());
-    least = std::min(least, scratch_[pattern.costs]);
-  }
-  return least;
-}
-
 void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f, double* known) {
   double total = f == 0 ? costs.energy(pattern.pairs, weights_.data())
                         : costs.port(p_.ports[f - 1], pattern.pairs, weights_.data());

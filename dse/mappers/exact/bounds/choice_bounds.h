@@ -33,9 +33,8 @@ class ChoiceBounds {
   Keeps keeps(std::size_t choice) const;
 
   double floor(double steps) const;
-  /// Of one tensor: the least energy of any unrolling, and of one whatever it keeps.
+  /// Of one tensor: the least energy of any unrolling.
   double floor_of(int tensor) const { return floor_of_[tensor]; }
-  double least_energy_of(int tensor, const Spatial& spatial);
   /// The objective where energy and steps are at least so much.
   double floor(double energy, double steps) const { return value(energy, steps, steps); }
   /// Steps from which on the floor is hopeless; infinity where it never is.
@@ -129,7 +128,6 @@ class ChoiceBounds {
   bool all_may_fit_ = true;
   std::array<Weights, kMaxLevels> weights_;  // of the pattern that is charged
   HeldWords smallest_{};                     // words of the smallest tiles
-  std::vector<double> scratch_;
   mutable std::uint64_t looked_ = 0;
 };
 

@@ -332,11 +332,23 @@ DecidedWords::Known DecidedWords::keepers() const {
   return all;
 }
 
+/// Each tensor by itself.
+double DecidedWords::apart(const Known& keepers) const {
+  double energy = 0;
+  for (int x = 0; x < p_.tensors; ++x) energy += std::max(bounds_.floor_of(x), keepers[x].least);
+  return energy;
+}
+
+/// The objective, of energy besides that of the MACs.
+double DecidedWords::value_of(double energy, double cycles, double steps) const {
+  return bounds_.value((p_.macs * p_.mac_pj + energy) * (1 - kRoundingOfFloors),
+                       std::max(steps, cycles * (1 - kRoundingOfFloors)), steps);
+}
+
 void DecidedWords::combine(const Known& keepers, std::uint32_t last, Combinations& combinations) const {
   combinations.last = last;
-  combinations.apart = 0;
+  combinations.apart = apart(keepers);
   combinations.all.clear();
-  for (int x = 0; x < p_.tensors; ++x) combinations.apart += std::max(bounds_.floor_of(x), keepers[x].least);
   Chosen chosen{};
   const auto choose = [&](auto&& self, int x) -> void {
     if (x == p_.tensors) return combinations.all.push_back(combination(chosen, last));
@@ -358,12 +370,30 @@ double DecidedWords::least(const Combinations& combinations, double steps, const
   double least = kInfinity;
   for (const Combination& one : combinations.all) {
     const auto [energy, cycles] = together(one, last);
-    least = std::min(
-        least, bounds_.value((p_.macs * p_.mac_pj + std::max(combinations.apart, energy)) * (1 - kRoundingOfFloors),
-                             std::max(steps, cycles * (1 - kRoundingOfFloors)), steps));
+    least = std::min(least, value_of(std::max(combinations.apart, energy), cycles, steps));
     if (least < enough) return 0;
   }
   return least;
+}
+
+double DecidedWords::least(const Known& keepers, double steps, double enough) const {
+  const double each = apart(keepers), known = value_of(each, 0, steps);
+  if (known >= enough) return known;
+  double least = kInfinity;
+  Chosen chosen{};
+  const auto choose = [&](auto&& self, int x) -> void {
+    if (x == p_.tensors) {
+      const auto [energy, cycles] = together(combination(chosen, 0), nullptr);
+      least = std::min(least, value_of(std::max(each, energy), cycles, steps));
+      return;
+    }
+    for (int i = 0; i < keepers[x].count && least >= enough; ++i) {
+      chosen[x] = keepers[x].by[i];
+      self(self, x + 1);
+    }
+  };
+  choose(choose, 0);
+  return least >= enough ? least : known;
 }
 
 }  // namespace pliant::exact

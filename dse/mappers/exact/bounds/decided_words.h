@@ -83,6 +83,8 @@ class DecidedWords {
   /// `enough` perhaps less.
   double least(const Combinations& combinations, double steps, const Sharing* last, double enough = 0) const;
   double least_energy(const Combinations& combinations) const;
+  /// The same where no fanouts are last. At least `enough` where that is known, otherwise what tensors cost apart.
+  double least(const Known& keepers, double steps, double enough) const;
   /// Are these all fanouts inside a memory?
   bool only_inside(std::uint32_t fanouts, int keeper) const { return fanouts == p_.fanouts >> keeper << keeper; }
   double sharing_windows(int tensor, const std::array<double, kMaxDims>& units) const;
@@ -118,6 +120,8 @@ class DecidedWords {
     double energy, cycles;
   };
   Combination combination(const Chosen& chosen, std::uint32_t last) const;
+  double apart(const Known& keepers) const;
+  double value_of(double energy, double cycles, double steps) const;
   Least together(const Combination& combination, const Sharing* last) const;
 
   const ResolvedTask& resolved_;

@@ -27,7 +27,7 @@ constexpr std::size_t kLookEvery = 1024;
 constexpr std::size_t kMany = 32'768;
 
 /// So many factors are looked at then; time is looked at every so many.
-constexpr std::uint64_t kMostLooks = 100'000'000, kLooksBetween = 65'536;
+constexpr std::uint64_t kMostLooks = 20'000'000, kLooksBetween = 65'536;
 
 /// The fewest iterations at which a bound over rows and one over columns can stand: none exceeds what it finds, and the
 /// rows find ceil(left / cols).
@@ -103,13 +103,9 @@ void Unroller::begin_with_floors() {
   found_.clear();
   steps_.clear();
   slow_ = std::numeric_limits<double>::infinity();
-  factors_.assign(static_cast<std::size_t>(dims_), {});
-  for (int d = 0; d < dims_; ++d)
-    for (const Split& split : splits_[static_cast<std::size_t>(d)])
-      factors_[static_cast<std::size_t>(d)].push_back(split.factor);
-  floors_->begin(level_, std::span(order_).first(factors_.size()), factors_, fanout_.units());
-  choose(0, 0, 1, 1, {});
-  limits_.effort += looked_ * effort::kFactor;
+  floors_->begin(level_, std::span(order_).first(static_cast<std::size_t>(dims_)));
+  choose(0, 0, 1, 1);
+  limits_.effort += looked_ * effort::kBranch;
 }
 
 std::vector<Unrolling> Unroller::run() {
@@ -126,7 +122,7 @@ std::vector<Unrolling> Unroller::run() {
     // With perfect factors and any shape, whatever stands on both sides could stand on one.
     empty.one_side = !imperfect_ && fanout_.any_shape() && most_ == dims_ && (sides.rows & ~sides.cols) == 0;
   }
-  choose(0, 0, 1, 1, {});
+  choose(0, 0, 1, 1);
   if (begin_again_) begin_with_floors();
   return std::move(found_);
 }
@@ -178,18 +174,17 @@ std::size_t Unroller::skip_slow(const std::vector<Split>& all, double steps) {
   return static_cast<std::size_t>(fast - all.begin());
 }
 
-/// Is every unrolling that goes on with factor number i no better than what is enough?
-bool Unroller::too_dear(int at, std::size_t i, double steps, const Place& place, Place& after) {
+/// Is every unrolling with so many of the factors that are chosen no better than what is enough?
+bool Unroller::too_dear(int chosen, double steps) {
   if (!by_floors_) return false;
-  after = floors_->after(place, order_[at], i);
-  const double least = floors_->least(after, at + 1, steps);
-  if (least < enough_) return false;
-  if (complete_) dear_ = std::min(dear_, least);  // otherwise it costs no less than what went already
+  least_ = floors_->least(std::span(chosen_).first(static_cast<std::size_t>(chosen)), steps, enough_);
+  if (least_ < enough_) return false;
+  if (complete_) dear_ = std::min(dear_, least_);  // otherwise it costs no less than what went already
   return true;
 }
 
 /// Has the search taken too long? Then what begins like this and has not been looked at is not listed.
-bool Unroller::over(int at, double steps, Count units, const Place& place) {
+bool Unroller::over(int at, double steps, Count units) {
   if (!by_floors_) return expired_ || begin_again_;
   if (++looked_ % kLooksBetween == 0 && limits_.expired()) {
     expired_ = true;
@@ -197,30 +192,31 @@ bool Unroller::over(int at, double steps, Count units, const Place& place) {
   }
   if (looked_ < kMostLooks) return expired_;
   complete_ = false;
-  unlisted_floor_ = std::min(unlisted_floor_, floors_->least(place, at, least_steps(at - 1, steps, units)));
+  const double least = floors_->least(std::span(chosen_).first(static_cast<std::size_t>(at)),
+                                      least_steps(at - 1, steps, units), enough_);
+  unlisted_floor_ = std::min(unlisted_floor_, least);
   return true;
 }
 
 /// The factor of the next dim, and with it what layouts are left. `steps` and `units` are those of the dims before it.
-void Unroller::choose(int at, std::size_t first, double steps, Count units, const Place& place) {
-  if (at == dims_) return keep(first, steps, place);
-  if (at + 1 == dims_ && batch_) return choose_of_batch(first, steps, place);
+void Unroller::choose(int at, std::size_t first, double steps, Count units) {
+  if (at == dims_) return keep(first, steps);
+  if (at + 1 == dims_ && batch_) return choose_of_batch(first, steps);
   const int d = order_[at];
   const std::size_t last = layouts_.size();
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(d)];
-  Place after = place;
-  for (std::size_t i = at + 1 == dims_ ? skip_slow(all, steps) : 0; i < all.size() && !over(at, steps, units, place);) {
-    const Count factor = all[i].factor;
+  for (std::size_t i = at + 1 == dims_ ? skip_slow(all, steps) : 0; i < all.size() && !over(at, steps, units);) {
+    const Count factor = chosen_[at] = all[i].factor;
     if (units * factor > fanout_.units() || mirrored(d, factor, layouts_[first])) return;
     std::size_t next = i + 1;
     while (next < all.size() && all[next].factor == factor) ++next;
     const double taken = steps * all[i].rounds;
     if (const double least = least_steps(at, taken, units * factor); least > most_steps_) {
       if (complete_) slow_ = std::min(slow_, least);  // otherwise it is no faster than what went already
-    } else if (!too_dear(at, i, least, place, after)) {
+    } else if (!too_dear(at + 1, least)) {
       for (std::size_t before = first; before < last; ++before)
         for (std::size_t split = i; split < next; ++split) lay(before, d, all[split], last);
-      if (layouts_.size() > last) choose(at + 1, last, taken, units * factor, after);
+      if (layouts_.size() > last) choose(at + 1, last, taken, units * factor);
       layouts_.resize(last);
     }
     i = next;
@@ -229,8 +225,7 @@ void Unroller::choose(int at, std::size_t first, double steps, Count units, cons
 
 /// The factors of the batch dim that each layout has room for, down to the first that leaves no less room for tiles in
 /// the memories outside than smaller ones do.
-void Unroller::choose_of_batch(std::size_t first, double steps, const Place& place) {
-  Place after = place;
+void Unroller::choose_of_batch(std::size_t first, double steps) {
   const std::size_t last = layouts_.size();
   const std::vector<Split>& all = splits_[static_cast<std::size_t>(batch_->dim)];
   laid_.assign(last - first, false);
@@ -250,7 +245,8 @@ void Unroller::choose_of_batch(std::size_t first, double steps, const Place& pla
       laid_[before - first] = has_room && all[begin].factor <= batch_->fits;
       waiting -= laid_[before - first] ? 1 : 0;
     }
-    if (layouts_.size() > last && !too_dear(dims_ - 1, begin, taken, place, after)) keep(last, taken, after);
+    chosen_[dims_ - 1] = all[begin].factor;
+    if (layouts_.size() > last && !too_dear(dims_, taken)) keep(last, taken);
     layouts_.resize(last);
     end = begin;
   }
@@ -314,7 +310,7 @@ bool Unroller::stands_for(const Layout& a, const Layout& b) const {
 }
 
 /// Of the layouts of these factors those that can stand wherever any of them is worth it.
-void Unroller::keep(std::size_t first, double steps, const Place& place) {
+void Unroller::keep(std::size_t first, double steps) {
   kept_.assign(1, first);
   for (std::size_t i = first + 1; i < layouts_.size() && needs_differ_; ++i) {  // otherwise one stands for all
     const Layout& layout = layouts_[i];
@@ -324,7 +320,7 @@ void Unroller::keep(std::size_t first, double steps, const Place& place) {
   }
   const std::size_t before = found_.size();
   for (const std::size_t i : kept_) found_.push_back(layouts_[i].at);
-  steps_.resize(found_.size(), by_floors_ ? floors_->least(place, dims_, steps) : steps);
+  steps_.resize(found_.size(), by_floors_ ? least_ : steps);
   if (floors_ != nullptr && !by_floors_ && found_.size() > length(kMany, 2)) {
     begin_again_ = true;
     return;

@@ -35,17 +35,11 @@ struct DimBounds {
 class FloorOfFactors {
  public:
   virtual ~FloorOfFactors() = default;
-  /// Where the factors chosen so far stand among all, by tensor.
-  using Place = std::array<std::uint32_t, kMaxTensors>;
-
-  /// Of the fanout at this level: the dims in the order in which factors are chosen, and by dim the factors there are,
-  /// of at most so many units together. Both stay until the next call.
-  virtual void begin(int level, std::span<const int> order, const std::vector<std::vector<Count>>& factors,
-                     Count units) = 0;
-  /// With number i of the factors of dim d.
-  virtual Place after(const Place& place, int d, std::size_t i) const = 0;
-  /// Factors of so many dims are chosen; so many steps are certain.
-  virtual double least(const Place& place, int chosen, double steps) const = 0;
+  /// Of the fanout at this level; its factors are chosen in this order of the dims, which stays until the next call.
+  virtual void begin(int level, std::span<const int> order) = 0;
+  /// These are the factors of the first dims; so many steps are certain. At least `enough` where that is true and
+  /// known; otherwise perhaps less than is known.
+  virtual double least(std::span<const Count> chosen, double steps, double enough) = 0;
 };
 
 class Unroller {
@@ -70,7 +64,6 @@ class Unroller {
   double unlisted_floor() const { return unlisted_floor_; }
 
  private:
-  using Place = FloorOfFactors::Place;
   /// Some of the rows and columns a dim may take. Their product is its factor, or the size of the dim where more units
   /// are as good. They can stand where so many iterations are left, and are worth it from so many on.
   struct Split {
@@ -96,15 +89,15 @@ class Unroller {
   void list_splits();
   double least_steps(int at, double taken, Count units) const;
   std::size_t skip_slow(const std::vector<Split>& all, double steps);
-  void choose(int at, std::size_t first, double steps, Count units, const Place& place);
-  void choose_of_batch(std::size_t first, double steps, const Place& place);
+  void choose(int at, std::size_t first, double steps, Count units);
+  void choose_of_batch(std::size_t first, double steps);
   void begin_with_floors();
-  bool too_dear(int at, std::size_t i, double steps, const Place& place, Place& after);
-  bool over(int at, double steps, Count units, const Place& place);
+  bool too_dear(int at, double steps);
+  bool over(int at, double steps, Count units);
   bool lay(std::size_t before, int d, const Split& split, std::size_t first);
   bool mirrored(int d, Count factor, const Layout& before) const;
   bool stands_for(const Layout& a, const Layout& b) const;
-  void keep(std::size_t first, double steps, const Place& place);
+  void keep(std::size_t first, double steps);
   void make_room();
 
   const Task& task_;
@@ -125,10 +118,11 @@ class Unroller {
   std::vector<bool> laid_;                           // of them, which need no smaller factor of the batch dim
   std::vector<Unrolling> found_;
   std::vector<double> steps_;  // of those found; where floors are known: what they cost at least
+  double least_ = 0;           // what the factors cost at least that were chosen last
   bool complete_ = true, expired_ = false;
   FloorOfFactors* floors_ = nullptr;
-  int level_ = -1;                           // of the fanout, for floors
-  std::vector<std::vector<Count>> factors_;  // by dim, for floors
+  int level_ = -1;                        // of the fanout, for floors
+  std::array<Count, kMaxDims> chosen_{};  // factors, in the order of the dims
   bool by_floors_ = false, begin_again_ = false;
   double enough_ = std::numeric_limits<double>::infinity();
   double dear_ = std::numeric_limits<double>::infinity(), unlisted_floor_ = std::numeric_limits<double>::infinity();

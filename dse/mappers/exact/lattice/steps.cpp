@@ -286,7 +286,7 @@ class StepSearch {
     const TensorSet tensors = lattice_.alive(status);
     DimSet ready = order.ready(active);
     // Loops that move nothing pending come first: they can only help. (Unless every order is its own.)
-    for (DimSet rest = sure<"L17.1">(!every_order_) ? ready : 0; rest != 0;) {
+    for (DimSet rest = sure<"L15.1">(!every_order_) ? ready : 0; rest != 0;) {
       const int d = std::countr_zero(rest);
       rest &= rest - 1;
       bool moves = false;

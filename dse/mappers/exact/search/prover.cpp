@@ -48,8 +48,7 @@ Prover::Prover(const Task& task, const Problem& problem, SearchLimits& limits, c
                std::uint64_t effort, SearchState& state)
     : resolved_(task, problem),
       bounds_(resolved_),
-      floors_(resolved_, bounds_, limits),
-      fanout_floors_(resolved_, bounds_),
+      floors_(resolved_, bounds_),
       decided_(resolved_, bounds_, limits),
       duration_choices_(resolved_),
       limits_(limits),
@@ -70,8 +69,7 @@ SpatialChoices::LeftOut Prover::left_out() {
   SpatialChoices::LeftOut left_out;
   left_out.most_steps =
       bounds_.most_steps([&](double floor) { return state_.hopeless(floor); }) * (1 + kRoundingOfFloors);
-  if (floors_.apply()) left_out.floors = &floors_;
-  if (fanout_floors_.apply()) left_out.floors = &fanout_floors_;
+  left_out.floors = &floors_;
   left_out.enough = limits_.enough(state_.incumbent.value);
   left_out.partial = &decided_;
   return left_out;

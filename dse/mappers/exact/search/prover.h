@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "dse/mappers/exact/bounds/decided_factors.h"
-#include "dse/mappers/exact/bounds/factor_floors.h"
 #include "dse/mappers/exact/bounds/fanout_floors.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/chain/durations.h"
@@ -106,8 +105,7 @@ class Prover {
   bool first_turn_ = true;
   std::vector<Candidate> waiting_;  // for tables
   ChoiceBounds bounds_;
-  FactorFloors floors_;
-  FanoutFloors fanout_floors_;
+  FanoutFloors floors_;
   DecidedFactors decided_;
   DurationChoices duration_choices_;
   bool choose_durations_ = false;

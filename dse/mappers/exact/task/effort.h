@@ -12,10 +12,9 @@ namespace pliant::exact::effort {
 inline constexpr std::uint64_t kOfSearch = 5'800'000'000;
 
 // Choices.
-inline constexpr std::uint64_t kFactor = 30;          ///< one factor of a line of units, with its floor
-inline constexpr std::uint64_t kCombination = 1'000;  ///< of factors, for the table of one tensor
-inline constexpr std::uint64_t kBranch = 250;         ///< the floor of one branch of the tree
-inline constexpr std::uint64_t kSorting = 200;        ///< listing one of many unrollings and putting it in its place
+inline constexpr std::uint64_t kBranch =
+    250;  ///< the floor of one branch of the tree, or of the factors that a list begins with
+inline constexpr std::uint64_t kSorting = 200;  ///< listing one of many unrollings and putting it in its place
 
 // Bounds.
 inline constexpr std::uint64_t kUnrolling = 1'000;        ///< looking at one

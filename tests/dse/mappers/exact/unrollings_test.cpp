@@ -8,6 +8,7 @@
 #include <string>
 
 #include "dse/audit/choices.h"
+#include "dse/mappers/exact/bounds/fanout_floors.h"
 #include "dse/mappers/exact/truth_by_choice.h"
 #include "dse/mappers/mapper.h"
 
@@ -183,6 +184,88 @@ TEST(Unrollings, ArraysThatNoProductFits) {
           }
         }
   EXPECT_EQ(compared, 144);
+}
+
+/// A convolution on a long line, with more unrollings than are listed without a look at what they cost.
+Task long_line(Factorization factorization, const char* conventions) {
+  Task task = task_of(
+      "word_bits: 8\nconventions: {preset: physical, " + std::string(conventions) +
+          "}\nlevels:\n"
+          "  - {memory: DRAM, capacity: unbounded, read_pj: 40, write_pj: 40}\n"
+          "  - {memory: SRAM, capacity: 4 KiB, read_pj: 4, write_pj: 4, may_bypass: [inputs, weights, outputs]}\n"
+          "  - {fanout: PEs, cols: 1024}\n"
+          "  - {memory: Reg, capacity: 16 B, read_pj: 0.1, write_pj: 0.1, may_bypass: [inputs, weights, outputs]}\n"
+          "  - {compute: MAC, mac_pj: 0.1}\n",
+      "  dims: {M: 14, C: 20, P: 16, Q: 13, R: 3, S: 3}\n  tensors:\n"
+      "    - {name: I, role: inputs, projection: [C, P + R, Q + S]}\n"
+      "    - {name: W, role: weights, projection: [M, C, R, S]}\n"
+      "    - {name: O, role: outputs, projection: [M, P, Q]}\n");
+  task.factorization = factorization;
+  return task;
+}
+
+bool same(const SpatialChoices& a, std::size_t i, const SpatialChoices& b, std::size_t j) {
+  Spatial here, there;
+  a.get(i, here);
+  b.get(j, there);
+  for (int l = 0; l < kMaxLevels; ++l)
+    if (here.unrolling[l] != nullptr && *here.unrolling[l] != *there.unrolling[l]) return false;
+  return true;
+}
+
+SpatialChoices list_of(const Task& task, const Problem& problem, std::size_t memory, SpatialChoices::LeftOut left_out) {
+  SearchOptions options;
+  options.budget.memory_bytes = memory;
+  SearchLimits limits(options);
+  return SpatialChoices(task, problem, limits, left_out);
+}
+
+// Of many unrollings those are listed that could cost less; what is not listed costs what is said of it.
+TEST(Unrollings, WhatIsLeftOutIsDear) {
+  int unlisted = 0, left_out = 0;
+  for (const Factorization factorization : {Factorization::kRubyS, Factorization::kRuby})
+    for (const char* conventions : {"footprint: distinct", "equal-windows: separate"}) {
+      const Task task = long_line(factorization, conventions);
+      const Problem problem(task.layer, task.accelerator);
+      const ResolvedTask resolved(task, problem);
+      ChoiceBounds bounds(resolved);
+      FanoutFloors floors(resolved, bounds);
+      const SpatialChoices all = list_of(task, problem, kPlenty, {});
+      ASSERT_GT(all.size(), 50'000u);
+      std::vector<double> least(all.size());
+      Spatial spatial;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        all.get(i, spatial);
+        least[i] = bounds.look_at(spatial).least;
+      }
+      std::vector<double> sorted = least;
+      std::sort(sorted.begin(), sorted.end());
+      for (const std::size_t better : {std::size_t{0}, std::size_t{1}, std::size_t{300}, std::size_t{20'000}})
+        for (const std::size_t memory : {kPlenty, std::size_t{2'000'000}}) {
+          const double enough = sorted[better];
+          const SpatialChoices some = list_of(task, problem, memory, {.floors = &floors, .enough = enough});
+          EXPECT_GE(some.dear(), enough);
+          EXPECT_LT(some.size(), all.size() / 2);
+          EXPECT_TRUE(some.complete() || memory < kPlenty);
+          std::size_t j = 0;
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            if (j < some.size() && same(all, i, some, j)) {
+              ++j;
+              continue;
+            }
+            const double certain = std::min(some.dear(), some.unlisted_floor());
+            EXPECT_TRUE(at_most(certain, least[i])) << certain << " " << least[i];
+            ++left_out;
+            if (least[i] < enough * (1 - kSame)) {
+              ++unlisted;
+              EXPECT_FALSE(some.complete());
+            }
+          }
+          EXPECT_EQ(j, some.size());  // in the same order
+        }
+    }
+  EXPECT_GT(left_out, 100'000);
+  EXPECT_GT(unlisted, 10'000);
 }
 
 }  // namespace
