@@ -17,29 +17,52 @@ class ArrayStore {
  public:
   ArrayStore() = default;
   ArrayStore(ArrayStore&&) = default;
-  ~ArrayStore() {
-    for (auto& blocks : free_)
-      for (double* block : blocks) ::operator delete(block, kAlignment);
-  }
+  ~ArrayStore() { free_idle(); }
   double* take(std::size_t n) {
-    const auto kind = static_cast<std::size_t>(std::bit_width(n));
-    in_use_ += sizeof(double) << kind;
-    if (free_[kind].empty()) return static_cast<double*>(::operator new(sizeof(double) << kind, kAlignment));
-    double* block = free_[kind].back();
-    free_[kind].pop_back();
+    const std::size_t kind = kind_of(n), bytes = bytes_of(kind);
+    in_use_ += bytes;
+    if (idle_[kind].empty()) {
+      if (idle_bytes_ > kMostIdle) free_idle();
+      return static_cast<double*>(::operator new(bytes, kAlignment));
+    }
+    double* block = idle_[kind].back();
+    idle_[kind].pop_back();
+    idle_bytes_ -= bytes;
     return block;
   }
   void give_back(double* block, std::size_t n) {
-    const auto kind = static_cast<std::size_t>(std::bit_width(n));
-    in_use_ -= sizeof(double) << kind;
-    free_[kind].push_back(block);
+    const std::size_t kind = kind_of(n), bytes = bytes_of(kind);
+    in_use_ -= bytes;
+    idle_[kind].push_back(block);
+    idle_bytes_ += bytes;
   }
   std::size_t bytes_in_use() const { return in_use_; }
 
  private:
   static constexpr std::align_val_t kAlignment{64};
-  std::array<std::vector<double*>, 64> free_;  // by size, in powers of two
-  std::size_t in_use_ = 0;
+  static constexpr std::size_t kMostIdle = std::size_t{64} << 20;  // bytes that wait while others are asked for
+
+  /// Four sizes between a power of two and the next.
+  static std::size_t kind_of(std::size_t n) {
+    const std::size_t octets = (n + 7) / 8, width = static_cast<std::size_t>(std::bit_width(octets));
+    if (width < 3) return octets;
+    const std::size_t shift = width - 3, steps = (octets + (std::size_t{1} << shift) - 1) >> shift;  // 4 to 8
+    return 4 * shift + steps;
+  }
+  static std::size_t bytes_of(std::size_t kind) {
+    if (kind < 4) return 64 * kind;
+    return 64 * ((4 + kind % 4) << (kind / 4 - 1));
+  }
+  void free_idle() {
+    for (auto& blocks : idle_) {
+      for (double* block : blocks) ::operator delete(block, kAlignment);
+      blocks.clear();
+    }
+    idle_bytes_ = 0;
+  }
+
+  std::array<std::vector<double*>, 4 * 64> idle_;  // by size
+  std::size_t in_use_ = 0, idle_bytes_ = 0;
 };
 
 /// A vector of fixed size out of a store.
