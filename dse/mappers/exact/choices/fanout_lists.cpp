@@ -240,7 +240,9 @@ FanoutLists::FanoutLists(const Task& task, const Problem& problem, SearchLimits&
   }
   many = combinations > static_cast<double>(length(kManyCombinations, 2));
   for (std::vector<Unrolling>& all : found) {
-    differs_at.push_back(many ? sort_by_dim(all, problem.dims) : std::vector<int>(all.size(), 0));
+    // Where time is up some are missing, and nobody will look for those that begin alike.
+    const bool sorts = many && !limits.expired();
+    differs_at.push_back(sorts ? sort_by_dim(all, problem.dims) : std::vector<int>(all.size(), 0));
     unrollings.push_back(std::make_shared<const std::vector<Unrolling>>(std::move(all)));
   }
   if (levels.empty() || (!many && alone)) return;

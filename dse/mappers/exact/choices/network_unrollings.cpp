@@ -225,7 +225,7 @@ NetworkUnrollings::NetworkUnrollings(const Task& task, const Problem& problem, c
   double units = 1;
   for (const ListedFanout& fanout : fanouts) {
     if (!levels_.empty() && !share_alike(problem, levels_.front(), fanout.level)) break;
-    ByFactors outer(problem, *fanout.all);
+    ByFactors outer = limits.expired() ? ByFactors() : ByFactors(problem, *fanout.all);
     if (!levels_.empty() && size() * outer.size() > kMostTogether) break;
     levels_.push_back(fanout.level);
     lists.push_back(fanout.all.get());

@@ -27,7 +27,7 @@ constexpr std::size_t kLookEvery = 1024;
 constexpr std::size_t kMany = 32'768;
 
 /// So many factors are looked at then; time is looked at every so many.
-constexpr std::uint64_t kMostLooks = 20'000'000, kLooksBetween = 65'536;
+constexpr std::uint64_t kMostLooks = 20'000'000, kLooksBetween = 1'024;
 
 /// The fewest iterations at which a bound over rows and one over columns can stand: none exceeds what it finds, and the
 /// rows find ceil(left / cols).
