@@ -12,6 +12,22 @@
 
 namespace pliant::exact {
 
+namespace {
+
+/// Calls visit(chosen) for every combination of keepers, until it says that this is enough.
+template <class Visit>
+bool for_each_combination(const DecidedWords::Known& keepers, int tensors, DecidedWords::Chosen& chosen,
+                          const Visit& visit, int x = 0) {
+  if (x == tensors) return visit(chosen);
+  for (int i = 0; i < keepers[x].count; ++i) {
+    chosen[x] = keepers[x].by[i];
+    if (!for_each_combination(keepers, tensors, chosen, visit, x + 1)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 DecidedWords::DecidedWords(const ResolvedTask& resolved, const ChoiceBounds& bounds)
     : resolved_(resolved), p_(resolved.problem), bounds_(bounds) {
   used_.fill(1);
@@ -349,15 +365,11 @@ void DecidedWords::combine(const Known& keepers, std::uint32_t last, Combination
   combinations.last = last;
   combinations.apart = apart(keepers);
   combinations.all.clear();
-  Chosen chosen{};
-  const auto choose = [&](auto&& self, int x) -> void {
-    if (x == p_.tensors) return combinations.all.push_back(combination(chosen, last));
-    for (int i = 0; i < keepers[x].count; ++i) {
-      chosen[x] = keepers[x].by[i];
-      self(self, x + 1);
-    }
-  };
-  choose(choose, 0);
+  Chosen all{};
+  for_each_combination(keepers, p_.tensors, all, [&](const Chosen& chosen) {
+    combinations.all.push_back(combination(chosen, last));
+    return true;
+  });
 }
 
 double DecidedWords::least_energy(const Combinations& combinations) const {
@@ -380,19 +392,12 @@ double DecidedWords::least(const Known& keepers, double steps, double enough) co
   const double each = apart(keepers), known = value_of(each, 0, steps);
   if (known >= enough) return known;
   double least = kInfinity;
-  Chosen chosen{};
-  const auto choose = [&](auto&& self, int x) -> void {
-    if (x == p_.tensors) {
-      const auto [energy, cycles] = together(combination(chosen, 0), nullptr);
-      least = std::min(least, value_of(std::max(each, energy), cycles, steps));
-      return;
-    }
-    for (int i = 0; i < keepers[x].count && least >= enough; ++i) {
-      chosen[x] = keepers[x].by[i];
-      self(self, x + 1);
-    }
-  };
-  choose(choose, 0);
+  Chosen all{};
+  for_each_combination(keepers, p_.tensors, all, [&](const Chosen& chosen) {
+    const auto [energy, cycles] = together(combination(chosen, 0), nullptr);
+    least = std::min(least, value_of(std::max(each, energy), cycles, steps));
+    return least >= enough;
+  });
   return least >= enough ? least : known;
 }
 

@@ -83,7 +83,8 @@ class DecidedWords {
   /// `enough` perhaps less.
   double least(const Combinations& combinations, double steps, const Sharing* last, double enough = 0) const;
   double least_energy(const Combinations& combinations) const;
-  /// The same where no fanouts are last. At least `enough` where that is known, otherwise what tensors cost apart.
+  /// The objective at least where no fanouts are last: `enough` or more where that is known, otherwise what tensors
+  /// cost each by itself.
   double least(const Known& keepers, double steps, double enough) const;
   /// Are these all fanouts inside a memory?
   bool only_inside(std::uint32_t fanouts, int keeper) const { return fanouts == p_.fanouts >> keeper << keeper; }

@@ -12,8 +12,7 @@ namespace pliant::exact::effort {
 inline constexpr std::uint64_t kOfSearch = 5'800'000'000;
 
 // Choices.
-inline constexpr std::uint64_t kBranch =
-    250;  ///< the floor of one branch of the tree, or of the factors that a list begins with
+inline constexpr std::uint64_t kBranch = 250;   ///< the floor of a branch of the tree, or of a list's first factors
 inline constexpr std::uint64_t kSorting = 200;  ///< listing one of many unrollings and putting it in its place
 
 // Bounds.
