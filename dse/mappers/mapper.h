@@ -26,7 +26,7 @@ struct CostReport;
 struct Budget {
   double seconds = 0;             ///< 0 = none
   std::uint64_t evaluations = 0;  ///< 0 = the mapper's own default
-  std::size_t memory_bytes = std::size_t{1} << 30;
+  std::size_t memory_bytes = std::size_t{512} << 20;
 };
 
 struct Progress {

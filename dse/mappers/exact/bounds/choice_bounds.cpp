@@ -265,14 +265,15 @@ ChoiceBounds::Looked ChoiceBounds::look_at(const Spatial& spatial, double limit)
       for (std::size_t f = 1; f < functionals(); ++f) charge(costs(), pattern, f, known[x]->costs.data());
     known[x]->ports = true;
   }
-  auto bounds = std::make_shared<UnrollingBounds>(*this, spatial, steps);
+  if (last_.use_count() != 1) last_ = std::make_shared<UnrollingBounds>(*this);
+  last_->begin(spatial, steps);
   for (int x = 0; x < p_.tensors; ++x) {
-    if (known[x] == &own_[x]) bounds->own_costs_[x] = std::move(own_[x].costs);
-    bounds->costs_[x] = known[x] == &own_[x] ? bounds->own_costs_[x].data() : known[x]->costs.data();
+    if (known[x] == &own_[x]) last_->own_costs_[x].swap(own_[x].costs);
+    last_->costs_[x] = known[x] == &own_[x] ? last_->own_costs_[x].data() : known[x]->costs.data();
   }
-  const double least = bounds->least();
+  const double least = last_->least();
   if (least >= limit) return {least, nullptr};
-  return {least, std::move(bounds)};
+  return {least, last_};
 }
 
 void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_t f, double* known) {
@@ -282,6 +283,7 @@ void ChoiceBounds::charge(const Costs& costs, const Pattern& pattern, std::size_
   double* const deliveries = known + delivery_at(pattern, 0, f);
   for (std::size_t j = 0; j < pattern.pairs.size(); ++j) {
     const KeeperPair& pair = pattern.pairs[j];
+    total += costs.no_more_firsts_than_words(pair, weights_[j]);
     const double least = costs.least(pair, weights_[j]), begun = costs.begun(pair, weights_[j]);
     total += least + begun;
     all_begun += begun;

@@ -128,6 +128,7 @@ class ChoiceBounds {
   bool all_may_fit_ = true;
   std::array<Weights, kMaxLevels> weights_;  // of the pattern that is charged
   HeldWords smallest_{};                     // words of the smallest tiles
+  std::shared_ptr<UnrollingBounds> last_;    // used again where nobody has kept it
   mutable std::uint64_t looked_ = 0;
 };
 

@@ -19,8 +19,13 @@ constexpr double kMayBind = 0.2;
 
 }  // namespace
 
-UnrollingBounds::UnrollingBounds(ChoiceBounds& all, const Spatial& spatial, double steps)
-    : all_(all), resolved_(all.resolved_), p_(all.p_), spatial_(spatial), steps_(steps) {}
+UnrollingBounds::UnrollingBounds(ChoiceBounds& all) : all_(all), resolved_(all.resolved_), p_(all.p_) {}
+
+void UnrollingBounds::begin(const Spatial& spatial, double steps) {
+  spatial_ = spatial;
+  steps_ = steps;
+  tiling_.reset();
+}
 
 double UnrollingBounds::least_of(int x, std::size_t functional) const {
   double best = kInfinity;

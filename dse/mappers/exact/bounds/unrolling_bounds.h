@@ -23,7 +23,7 @@ namespace pliant::exact {
 /// Made by ChoiceBounds::look_at(), which must outlive it; nothing that is looked at later changes it.
 class UnrollingBounds {
  public:
-  UnrollingBounds(ChoiceBounds& all, const Spatial& spatial, double steps);
+  explicit UnrollingBounds(ChoiceBounds& all);
 
   const ChoiceBounds& choice_bounds() const { return all_; }
   const Spatial& spatial() const { return spatial_; }
@@ -103,13 +103,14 @@ class UnrollingBounds {
   using Enough = std::function<bool(double)>;
   double shared(const Chosen& chosen, const Mix& mix, const Enough& enough = {}) const;
 
-  friend class ChoiceBounds;  // fills in the costs
+  friend class ChoiceBounds;  // fills in an unrolling and its costs
+  void begin(const Spatial& spatial, double steps);
 
   ChoiceBounds& all_;
   const ResolvedTask& resolved_;
   const Problem& p_;
-  const Spatial spatial_;
-  const double steps_;
+  Spatial spatial_;
+  double steps_ = 0;
   std::array<const double*, kMaxTensors> costs_{};          // by tensor: of its patterns, one after the other
   std::array<std::vector<double>, kMaxTensors> own_costs_;  // of tensors whose costs ChoiceBounds does not remember
   mutable std::unique_ptr<const Tiling> tiling_;

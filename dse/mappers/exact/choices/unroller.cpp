@@ -17,8 +17,9 @@ namespace pliant::exact {
 
 namespace {
 
-/// A list of unrollings may take one part in so many of the memory: a longer one could not be looked through in time.
-constexpr double kShareOfMemory = 4;
+/// The unrollings of one fanout may take one part in so many of a list's memory: more could not be looked through in
+/// time.
+constexpr double kShareOfMemory = 2;
 
 /// Time and memory are looked at every so many unrollings.
 constexpr std::size_t kLookEvery = 1024;

@@ -16,7 +16,7 @@ namespace pliant::exact {
 namespace {
 
 /// Values and charges of one memory that are alive at the same time, about.
-constexpr double kArraysAtOnce = 24;
+constexpr double kArraysAtOnce = 12;
 
 /// Tiles of one group that are looked at one by one.
 constexpr Count kMostTilesOfAGroup = 4096;

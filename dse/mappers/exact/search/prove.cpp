@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -11,18 +10,20 @@
 #include <optional>
 
 #include "core/arithmetic.h"
+#include "costmodel/bits.h"
 #include "dse/mappers/exact/search/first_mapping.h"
 #include "dse/mappers/exact/search/padded_sizes.h"
 #include "dse/mappers/exact/search/prover.h"
 #include "dse/mappers/exact/task/ledger.h"
 #include "flex/mapspace/factors.h"
+#include "flex/mapspace/rules.h"
 
 namespace pliant::exact {
 
 namespace {
 
-/// Unrollings of several fanouts are taken to be many from so many ways to split the dims on.
-constexpr double kManySplits = 1e6;
+/// Unrollings of several fanouts are taken to be many from so many ways to spread the dims on, each by itself.
+constexpr double kManyWays = 1e6;
 
 /// Where there are many unrollings, a band of floors is proven after the other, which begins with the least floor that
 /// is left, each with so much effort: a better mapping leaves fewer of the others to list. Where that is not enough,
@@ -36,9 +37,18 @@ constexpr std::size_t kFirstAtOnce = 64;
 
 bool may_be_many(const Task& task, const Problem& problem) {
   if (std::popcount(problem.fanouts) < 2) return false;
+  const MapSpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
   double ways = 1;
-  for (const Dim& dim : task.layer.dims) ways *= static_cast<double>(divisors(dim.size).size());
-  return std::pow(ways, std::popcount(problem.fanouts)) > kManySplits;
+  for (const int l : members(problem.fanouts)) {
+    const FanoutRules& fanout = rules.fanout(l);
+    for (int d = 0; d < problem.dims; ++d) {
+      const std::vector<Count>& factors = divisors(task.layer.dims[d].size);
+      for (const Side side : {Side::kRows, Side::kCols})
+        if (fanout.may_run_over(side, d))
+          ways *= static_cast<double>(std::ranges::upper_bound(factors, fanout.longest(side)) - factors.begin());
+    }
+  }
+  return ways > kManyWays;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ void Prover::dive_into(const SpatialChoices& fastest) {
   mine_.resize(fastest.size());
   std::iota(mine_.begin(), mine_.end(), 0);
   turns_.begin(kShareOfTables);
-  dive();
+  fastest_ = dive();
 }
 
 /// What is known by the numbers of the list before.
@@ -150,21 +150,29 @@ bool Prover::try_first(const SpatialChoices& choices, std::vector<std::uint32_t>
   return std::exchange(state_.undecided, undecided) == undecided;
 }
 
-void Prover::dive() {
+Prover::Fastest Prover::dive() {
   double fewest = kInfinity;
+  bool all = choices_->complete();
   for (const std::uint32_t i : mine_) fewest = std::min(fewest, choices_->steps(i));
   std::vector<Candidate> group;
   const bool by_floors = choices_->has_floors();  // then they are few
   for (const std::uint32_t i : mine_) {
     if (choices_->steps(i) > fewest && !by_floors) continue;
-    if (limits_.expired() || turns_.left(kShareOfListing) == 0) break;
+    if (limits_.expired() || turns_.left(kShareOfListing) == 0) {
+      all = false;
+      break;
+    }
     group.push_back({look_at(i, kInfinity).least, i, 0});
   }
   std::sort(group.begin(), group.end());
   Candidate best{kInfinity, 0, 0};
   std::shared_ptr<const UnrollingBounds> bounds_of_best;
   for (const Candidate& unrolling : group) {
-    if (unrolling.bound >= best.bound || limits_.expired()) break;
+    if (unrolling.bound >= best.bound) break;
+    if (limits_.expired()) {
+      all = false;
+      break;
+    }
     const Looked looked = look_at(unrolling.spatial, kInfinity);
     if (looked.bounds == nullptr) continue;
     looked.bounds->keeps_below(best.bound, [&](std::size_t keeps, const SharedBound& bound) {
@@ -172,13 +180,16 @@ void Prover::dive() {
       if (best.spatial == unrolling.spatial) bounds_of_best = looked.bounds;
     });
   }
-  if (bounds_of_best == nullptr) return;
+  if (bounds_of_best == nullptr) return {};
+  // Choices that were not asked for are no better.
+  const Fastest fastest = all ? Fastest{fewest, best.bound} : Fastest{};
   if (resolved_.perfect) read_off(resolved_, *bounds_of_best, best.keeps, best.bound, state_.incumbent, limits_);
-  if (state_.hopeless(best.bound)) return;
+  if (state_.hopeless(best.bound)) return fastest;
   dived_.keeps = best.keeps;
   for (const int l : members(resolved_.problem.fanouts)) dived_.at[l] = *bounds_of_best->spatial().unrolling[l];
   dived_.bound =
       rounds_.bound_one(bounds_of_best->spatial(), best.keeps, best.cycles, EffortTurns::allowance(turns_.left(1), 1));
+  return fastest;
 }
 
 Prover::Looked Prover::look_at(std::uint32_t spatial, double limit, const Durations& durations) {
@@ -191,14 +202,16 @@ Prover::Looked Prover::look_at(std::uint32_t spatial, double limit, const Durati
   return looked;
 }
 
-double Prover::known_of(std::size_t at) const {
-  if (!looked_.empty()) return looked_[at];
-  return std::max(bounds_.floor(choices_->steps(mine_[at])), choices_->least(mine_[at]));
+double Prover::known_before(std::uint32_t spatial) const {
+  const double steps = choices_->steps(spatial);
+  return std::max({bounds_.floor(steps), choices_->least(spatial), steps <= fastest_.steps ? fastest_.least : 0});
 }
+
+double Prover::known_of(std::size_t at) const { return looked_.empty() ? known_before(mine_[at]) : looked_[at]; }
 
 bool Prover::closed_by_floor(std::uint32_t spatial) {
   const double floor = bounds_.floor(choices_->steps(spatial));
-  if (!state_.close(floor)) return state_.close_by_bound(choices_->least(spatial));
+  if (!state_.close(floor)) return state_.close_by_bound(known_before(spatial));
   if (state_.record != nullptr) state_.record->floor(choices_->steps(spatial), floor);
   return true;
 }
@@ -227,7 +240,7 @@ void Prover::look_at_all() {
   double left = kInfinity;  // least of what there was no time for
   for (const std::uint32_t i : mine_) {
     if (closed_by_floor(i)) continue;
-    double least = std::max(bounds_.floor(choices_->steps(i)), choices_->least(i));
+    double least = known_before(i);
     if (limits_.expired()) {
       left = least;  // the others are no better
       break;

@@ -38,7 +38,7 @@ class Prover {
   }
   bool has_effort() const { return !limits_.expired() && !turns_.ends_within(kLastTurn); }
 
-  /// A first mapping, before all choices are listed.
+  /// A first mapping, before all choices are listed: `fastest` are all those that take the fewest steps.
   void dive_into(const SpatialChoices& fastest);
   /// Some choices of a list.
   void run(const SpatialChoices& choices, std::vector<std::uint32_t> mine);
@@ -60,8 +60,12 @@ class Prover {
     std::uint32_t spatial;
   };
 
+  /// What all mappings of so many steps or fewer cost at least.
+  struct Fastest {
+    double steps = 0, least = 0;
+  };
   /// Of the unrollings with the fewest steps, the choice with the least bound.
-  void dive();
+  Fastest dive();
 
   using Looked = ChoiceBounds::Looked;
 
@@ -73,7 +77,9 @@ class Prover {
   void look_at_all();
   /// The least floor first, or the fastest. False: time is up.
   bool sort_unrollings();
-  /// Of an unrolling that was not listed yet, by its place in mine_.
+  /// Of an unrolling that was not looked at yet.
+  double known_before(std::uint32_t spatial) const;
+  /// Of one that was not listed yet, by its place in mine_.
   double known_of(std::size_t at) const;
   bool closed_by_floor(std::uint32_t spatial);
   void forget_list();
@@ -124,6 +130,7 @@ class Prover {
     double bound = -kInfinity;
   };
   Dived dived_;
+  Fastest fastest_;
 };
 
 }  // namespace pliant::exact

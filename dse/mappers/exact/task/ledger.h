@@ -38,7 +38,7 @@ inline constexpr std::array kLedger = std::to_array<LedgerRow>({
     {"L3.4", "F(l) <= W * copies of a sum outside l; with windows times instances and points", "Costs::first_arrivals",
      "Lemma.EachTransferMovedOnce", ""},
     {"L3.5", "a * w - b * f >= a * W' - b * F + min(a, b) * max(0, F - W') where f <= min(w, F) and w >= W'",
-     "cost_of_begun", "Lemma.SumsThatBeginAtACopyLeaveIt", "remainders"},
+     "cost_of_begun", "Lemma.SumsThatBeginAtACopyLeaveIt", "remainders; outputs with windows"},
     {"L3.6", "a * w - b * f >= s * w - (s - a + b) * F where f <= min(w, F), a - b <= s <= a",
      "Costs::no_more_firsts_than_words", "Lemma.EachTransferMovedOnce", "outputs with windows"},
     {"L3.7", "values that units need along a rank >= B * a + A * b - A * B, or k * a + A * (b - k) where B = 1",

@@ -140,21 +140,6 @@ std::size_t ChargeTables::covering_repeats(const ChargePlace& place, const Fanou
   return add_repeats(std::move(covered));
 }
 
-/// words served >= sums that begin at the parent, words delivered >= sums that begin at the child, because each of
-/// these sums is one of the words. The constant of a functional saves as many as can ever begin. Where fewer words are
-/// certain, either fewer begin or there are more words: what costs less is added.
-void ChargeTables::add_begun(const ChargePlace& place, const KeeperPair& pair, const Weights& weights,
-                             const Part& part) {
-  if (!place.costs.bounds_begun(pair)) return;
-  const double elements = place.resolved.problem.simple_words[place.tensor];
-  const auto add = [&](double weight, double first, int level, std::size_t repeats) {
-    if (weight > 0 && first < 0)
-      begun_.push_back({weight, first, place.costs.first_arrivals(level), elements, repeats});
-  };
-  add(weights.served, weights.first_parent, pair.parent, part.served_repeats);
-  add(weights.delivered, weights.first_child, pair.child, part.delivered_repeats);
-}
-
 // ---- Transfers ----
 
 /// Every step asks the innermost keeper anew, unless operands may stay (quickflow): then as often as the loops outside
@@ -177,7 +162,7 @@ void ChargeTables::add_towards_compute(const ChargePlace& place, const KeeperPai
   else if (weights.served != 0)
     repeats = fewest_repeats(place, fanouts.shared_outside, fanouts.counted_inside);
   for (const int d : members(affine_)) served *= p.size[d];
-  add_plain(weights.served * served * repetitions * window_sharing(resolved, place.spatial, pair), repeats);
+  add({weights.served * served * repetitions * window_sharing(resolved, place.spatial, pair), repeats});
 }
 
 void ChargeTables::add_between_memories(const ChargePlace& place, const KeeperPair& pair, const Weights& weights) {
@@ -186,38 +171,38 @@ void ChargeTables::add_between_memories(const ChargePlace& place, const KeeperPa
   const double elements = p.simple_words[place.tensor];
   const Fanouts fanouts = fanouts_of(place, pair);
   const Words words = place.resolved.perfect ? perfect_words(place, fanouts) : Words{elements, elements};
-  Part part;
-  part.served = weights.served * words.served;
-  part.delivered = weights.delivered * words.delivered;
+  Product served{words.served}, delivered{words.delivered, 0, false};
   if (!place.resolved.perfect) {
-    if (weights.served != 0)
-      part.served_repeats = fewest_repeats(place, fanouts.shared_outside, fanouts.counted_inside);
-    if (weights.delivered != 0) part.delivered_repeats = fewest_repeats(place, 0, fanouts.inside);
+    if (weights.served != 0) served.repeats = fewest_repeats(place, fanouts.shared_outside, fanouts.counted_inside);
+    if (weights.delivered != 0) delivered.repeats = fewest_repeats(place, 0, fanouts.inside);
   }
+  Product first_served{0, kOnce}, first_delivered{0, kOnce, false};
   if (p.conventions.first_time == Conventions::FirstTime::kPerSweep && place.tensor == p.output) {
     // One first arrival for every copy in every sweep. These are subtracted, and idle copies make them fewer.
     double parents = spatial_between(place.spatial, uncoupled_, -1, pair.parent);
     for (int l = 0; l < p.levels; ++l)
       if (contains(fanouts.unshared, l)) parents *= spatial_between(place.spatial, uncoupled_, l - 1, l + 1);
-    part.first_parent = weights.first_parent * (elements * parents);
-    part.first_child = weights.first_child * (elements * spatial_between(place.spatial, uncoupled_, -1, pair.child));
-  }
-  add_begun(place, pair, weights, part);
-  if (p.affine[place.tensor].empty()) {
-    add_plain(part.served, part.served_repeats);
-    add_plain(part.delivered, part.delivered_repeats);
-    constant_ += part.first_parent + part.first_child;
-    return;
+    first_served.weight = weights.first_parent * (elements * parents);
+    first_delivered.weight =
+        weights.first_child * (elements * spatial_between(place.spatial, uncoupled_, -1, pair.child));
   }
   // Copies along the dims of windows: those of the parent serve, those of the child get.
+  Ranks ranks;
+  for (const Problem::AffineRank& rank : p.affine[place.tensor]) ranks.push_back(windows(place, pair, rank));
   const double parents = pair.parent > level ? spatial_between(place.spatial, affine_, level, pair.parent) : 1;
   const double children = spatial_between(place.spatial, affine_, level, pair.child);
-  part.served *= parents;
-  part.first_parent *= parents;
-  part.delivered *= children;
-  part.first_child *= children;
-  for (const Problem::AffineRank& rank : p.affine[place.tensor]) part.ranks.push_back(windows(place, pair, rank));
-  parts_.push_back(std::move(part));
+  for (Product* product : {&served, &delivered, &first_served, &first_delivered}) {
+    product->weight *= product->served ? parents : children;
+    product->served |= std::ranges::all_of(ranks, [](const auto& rank) { return rank->alike; });
+    product->ranks = ranks;
+  }
+  if (place.costs.bounds_begun(pair)) {
+    add_begun(weights.served, weights.first_parent, place.costs.first_arrivals(pair.parent), served);
+    add_begun(weights.delivered, weights.first_child, place.costs.first_arrivals(pair.child), delivered);
+  }
+  served.weight *= weights.served;
+  delivered.weight *= weights.delivered;
+  for (Product* product : {&served, &delivered, &first_served, &first_delivered}) add(std::move(*product));
 }
 
 std::size_t ChargeTables::add_repeats(Repeats repeats) {
@@ -233,11 +218,25 @@ std::size_t ChargeTables::add_repeats(Repeats repeats) {
   return number;
 }
 
-void ChargeTables::add_plain(double weight, std::size_t repeats) {
-  if (repeats == 0)
-    plain_ += weight;
-  else if (weight != 0)
-    other_plain_.push_back({weight, repeats});
+/// words served >= sums that begin at the parent, words delivered >= sums that begin at the child, because each of
+/// these sums is one of the words. The constant of a functional saves as many as can ever begin. Where fewer words are
+/// certain, either fewer begin or there are more words: what costs less is added.
+void ChargeTables::add_begun(double weight, double first, double most, const Product& words) {
+  if (weight > 0 && first < 0) begun_.push_back({weight, first, most, words});
+}
+
+void ChargeTables::add(Product product) {
+  if (product.weight == 0) return;
+  if (product.ranks.empty() && product.repeats == kOnce) {
+    constant_ += product.weight;
+    return;
+  }
+  for (Product& other : products_)
+    if (other.repeats == product.repeats && other.served == product.served && other.ranks == product.ranks) {
+      other.weight += product.weight;
+      return;
+    }
+  products_.push_back(std::move(product));
 }
 
 double ChargeTables::repeated(std::size_t number, const std::array<int, kMaxDims>& node) const {
@@ -249,28 +248,25 @@ double ChargeTables::repeated(std::size_t number, const std::array<int, kMaxDims
   return product;
 }
 
+double ChargeTables::at(const Product& product, double left, const std::array<int, kMaxDims>& node) const {
+  double words = product.weight;
+  if (product.repeats != kOnce) words *= product.repeats == 0 ? left : repeated(product.repeats, node);
+  for (const auto& rank : product.ranks) {
+    int cell = 0;
+    for (int d = 0; d < dims_; ++d) cell += node[d] * rank->stride[d];
+    words *= product.words(*rank)[static_cast<std::size_t>(cell)];
+  }
+  return words;
+}
+
 double ChargeTables::at(const std::array<int, kMaxDims>& node) const {
   for (int d = 0; d < dims_; ++d)
     if (!forbidden_[d].empty() && forbidden_[d][static_cast<std::size_t>(node[d])] > 0) return kInfinity;
   const double left = repeated(0, node);
-  double total = constant_ + plain_ * left;
-  for (const Plain& plain : other_plain_) total += plain.weight * repeated(plain.repeats, node);
+  double total = constant_;
+  for (const Product& product : products_) total += at(product, left, node);
   for (const Begun& sums : begun_)
-    total += cost_of_begun(sums.weight, sums.first, sums.most, sums.elements * repeated(sums.repeats, node));
-  if (parts_.empty()) return total;
-  for (const Part& part : parts_) {
-    double served = 1, delivered = 1;
-    for (const auto& rank : part.ranks) {
-      int cell = 0;
-      for (int d = 0; d < dims_; ++d) cell += node[d] * rank->stride[d];
-      served *= rank->served[static_cast<std::size_t>(cell)];
-      delivered *= rank->delivered[static_cast<std::size_t>(cell)];
-    }
-    total +=
-        part.served * served * (part.served_repeats == 0 ? left : repeated(part.served_repeats, node)) +
-        part.delivered * delivered * (part.delivered_repeats == 0 ? left : repeated(part.delivered_repeats, node)) +
-        part.first_parent * served + part.first_child * delivered;
-  }
+    total += cost_of_begun(sums.weight, sums.first, sums.most, at(sums.words, left, node));
   return total;
 }
 
@@ -308,50 +304,32 @@ double ChargeTables::least(const std::array<std::vector<int>, kMaxDims>& states)
   return best;
 }
 
-std::vector<Factor> ChargeTables::factors(std::size_t number) const {
-  const Repeats& all = repeats(number);
+std::vector<Factor> ChargeTables::factors(const Product& product) const {
   std::vector<Factor> found;
-  for (const int d : members(uncoupled_)) {
-    const std::vector<double>& values = *all[d];
+  for (const int d : members(product.repeats == kOnce ? 0 : uncoupled_)) {
+    const std::vector<double>& values = *repeats(product.repeats)[d];
     if (values.size() == 1 && values[0] == 1) continue;
     Factor factor;
     factor.stride[d] = 1;
     factor.values = values.data();
     found.push_back(factor);
   }
+  for (const auto& rank : product.ranks) found.push_back({rank->stride, product.words(*rank).data()});
   return found;
 }
 
 void ChargeTables::fill(std::span<const int> dims, std::span<const int> extent_by_dim, std::span<double> values) const {
+  const auto add = [&](const Product& product, std::span<double> sums) {
+    add_product(dims, extent_by_dim, product.weight, factors(product), sums.data());
+  };
   std::fill(values.begin(), values.end(), constant_);
-  if (plain_ != 0) add_product(dims, extent_by_dim, plain_, factors(0), values.data());
-  for (const Plain& plain : other_plain_)
-    add_product(dims, extent_by_dim, plain.weight, factors(plain.repeats), values.data());
+  for (const Product& product : products_) add(product, values);
   std::vector<double> words(begun_.empty() ? 0 : values.size());
   for (const Begun& sums : begun_) {
     std::fill(words.begin(), words.end(), 0);
-    add_product(dims, extent_by_dim, sums.elements, factors(sums.repeats), words.data());
+    add(sums.words, words);
     for (std::size_t node = 0; node < values.size(); ++node)
       values[node] += cost_of_begun(sums.weight, sums.first, sums.most, words[node]);
-  }
-  for (const Part& part : parts_) {
-    const auto add = [&](double scale, bool served, std::vector<Factor> all) {
-      if (scale == 0) return;
-      for (const auto& rank : part.ranks)
-        all.push_back({rank->stride, (served ? rank->served : rank->delivered).data()});
-      add_product(dims, extent_by_dim, scale, all, values.data());
-    };
-    const bool same = part.served_repeats == part.delivered_repeats &&
-                      std::ranges::all_of(part.ranks, [](const auto& rank) { return rank->alike; });
-    if (same) {
-      add(part.served + part.delivered, true, factors(part.served_repeats));
-      add(part.first_parent + part.first_child, true, {});
-    } else {
-      add(part.served, true, factors(part.served_repeats));
-      add(part.delivered, false, factors(part.delivered_repeats));
-      add(part.first_parent, true, {});
-      add(part.first_child, false, {});
-    }
   }
   for (int d = 0; d < dims_; ++d) {
     if (forbidden_[d].empty()) continue;

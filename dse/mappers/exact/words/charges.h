@@ -30,20 +30,20 @@ class ChargeTables {
   /// Iterations that repeat a transfer, by dim and state. Number 0 is all that are left outside; with remainders the
   /// words of a pair may need their own.
   using Repeats = std::array<KnownCharges::Iterations, kMaxDims>;
-  struct Plain {
-    double weight;
-    std::size_t repeats;
+  static constexpr std::size_t kOnce = ~std::size_t{0};  ///< what does not repeat (quickflow's first time per sweep)
+  using Ranks = std::vector<std::shared_ptr<const RankTable>>;
+  /// weight * repeats * words of windows, those that are served or those that are delivered.
+  struct Product {
+    double weight = 0;
+    std::size_t repeats = 0;
+    bool served = true;
+    Ranks ranks = {};
+    const std::vector<double>& words(const RankTable& rank) const { return served ? rank.served : rank.delivered; }
   };
-  /// First arrivals of outputs, with remainders: no more than the words that repeat like this.
+  /// First arrivals of outputs: no more than these words, which have no weight.
   struct Begun {
-    double weight, first, most, elements;
-    std::size_t repeats;
-  };
-  struct Part {                        // one pending pair
-    double served = 0, delivered = 0;  // times the repeats
-    std::size_t served_repeats = 0, delivered_repeats = 0;
-    double first_parent = 0, first_child = 0;  // not times them (quickflow's first time per sweep)
-    std::vector<std::shared_ptr<const RankTable>> ranks;
+    double weight, first, most;
+    Product words;
   };
   /// Fanouts between the memories of a pair, by level, and those between the parent and the node where that is inside.
   struct Fanouts {
@@ -63,7 +63,7 @@ class ChargeTables {
   void add_towards_compute(const ChargePlace& place, const KeeperPair& pair, const Weights& weights,
                            double repetitions);
   void forbid_unfinished(const ChargePlace& place, const KeeperPair& pair);
-  void add_begun(const ChargePlace& place, const KeeperPair& pair, const Weights& weights, const Part& part);
+  void add_begun(double weight, double first, double most, const Product& words);
   void add_between_memories(const ChargePlace& place, const KeeperPair& pair, const Weights& weights);
 
   const Repeats& repeats(std::size_t number) const { return number == 0 ? left_ : fewer_[number - 1]; }
@@ -71,18 +71,17 @@ class ChargeTables {
                                            const Problem::AffineRank& rank);
   std::size_t add_repeats(Repeats repeats);
   double repeated(std::size_t number, const std::array<int, kMaxDims>& node) const;
-  void add_plain(double weight, std::size_t repeats);
-  std::vector<Factor> factors(std::size_t number) const;
+  void add(Product product);
+  double at(const Product& product, double left, const std::array<int, kMaxDims>& node) const;
+  std::vector<Factor> factors(const Product& product) const;
 
   int dims_ = 0;
   double constant_ = 0;
   DimSet uncoupled_ = 0, affine_ = 0;
-  Repeats left_;                    // number 0
-  std::vector<Repeats> fewer_;      // from number 1 on
-  double plain_ = 0;                // pairs without affine ranks that repeat with what is left
-  std::vector<Plain> other_plain_;  // and those that repeat otherwise
+  Repeats left_;                // number 0
+  std::vector<Repeats> fewer_;  // from number 1 on
+  std::vector<Product> products_;
   std::vector<Begun> begun_;
-  std::vector<Part> parts_;
   std::size_t counted_ = 0;
   std::array<std::vector<double>, kMaxDims>
       forbidden_;  // by dim and state: infinity where outputs would come unfinished to a memory that takes none

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/chain/certain_copies.h"
@@ -218,7 +219,8 @@ double Costs::constant(std::span<const KeeperPair> pairs, const Weights* weights
 /// would cost: one number of sums. All of the saving is written beside the words between the two, for a sum leaves this
 /// way.
 void Costs::save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const {
-  if (pairs.size() < 2 || !bounds_begun(pairs[1])) return;
+  if (pairs.size() < 2 || !bounds_begun(pairs[1]) || !resolved_.problem.affine[resolved_.problem.output].empty())
+    return;
   weights[1].first_child += weights[0].first_parent;
   weights[0].first_parent = 0;
 }
@@ -243,23 +245,18 @@ void Costs::count_every_word_as_first(std::span<const KeeperPair> pairs, Weights
 /// arrive at all. Never more than the words w that arrive are first ones, so a * w - b * min(F, w), a >= b, is what is
 /// charged at least: convex in w, and no less than any line through its kink with a slope between a - b and a. Where
 /// the steepest leaves less than nothing for the least words, the one that leaves nothing for them is charged.
-void Costs::no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights* weights) const {
+double Costs::no_more_firsts_than_words(const KeeperPair& pair, Weights& w) const {
   const Problem& p = resolved_.problem;
-  if (p.conventions.first_time == Conventions::FirstTime::kPerSweep || p.affine[p.output].empty()) return;
-  const auto mend = [&](double& weight, double& first, double least_words, int level) {
+  if (!bounds_begun(pair) || p.affine[p.output].empty()) return 0;
+  const auto less = [&](double& weight, double& first, double least_words, int level) {
     const double most = first_arrivals(level), flattest = weight + first;
-    if (first >= 0 || flattest < 0 || weight * least_words + first * most >= 0) return;
-    const double slope = flattest * most / (most - least_words);
+    if (first >= 0 || flattest < 0 || weight * least_words + first * most >= 0) return 0.0;
+    const double slope = flattest * most / (most - least_words), before = std::exchange(first, flattest - slope);
     weight = at_least<"L3.6">(slope, 0);
-    first = flattest - slope;
+    return (first - before) * most;
   };
-  for (std::size_t j = 0; j < pairs.size(); ++j) {
-    const KeeperPair& pair = pairs[j];
-    if (pair.tensor != p.output || pair.child == p.levels) continue;
-    mend(weights[j].served, weights[j].first_parent, needed_.asked_for(pair) * asking_copies(pair, true), pair.parent);
-    mend(weights[j].delivered, weights[j].first_child, needed_.of(pair) * busy_copies(pair.tensor, pair.child),
-         pair.child);
-  }
+  return less(w.served, w.first_parent, needed_.asked_for(pair) * asking_copies(pair, true), pair.parent) +
+         less(w.delivered, w.first_child, needed_.of(pair) * busy_copies(pair.tensor, pair.child), pair.child);
 }
 
 double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const {
@@ -296,7 +293,6 @@ double Costs::energy(std::span<const KeeperPair> pairs, Weights* weights) const 
   }
   save_where_sums_leave(pairs, weights);
   count_every_word_as_first(pairs, weights);
-  no_more_firsts_than_words(pairs, weights);
   return certain + constant(pairs, weights);
 }
 
@@ -342,7 +338,6 @@ double Costs::port(const Port& port, std::span<const KeeperPair> pairs, Weights*
   }
   save_where_sums_leave(pairs, weights);
   count_every_word_as_first(pairs, weights);
-  no_more_firsts_than_words(pairs, weights);
   return constant(pairs, weights);
 }
 
@@ -399,16 +394,16 @@ double cost_of_begun(double weight, double first, double most, double words) {
 
 bool Costs::bounds_begun(const KeeperPair& pair) const {
   const Problem& p = resolved_.problem;
-  return !resolved_.perfect && pair.tensor == p.output && pair.child < p.levels && p.affine[p.output].empty() &&
+  return pair.tensor == p.output && pair.child < p.levels && (!resolved_.perfect || !p.affine[p.output].empty()) &&
          p.conventions.first_time != Conventions::FirstTime::kPerSweep;
 }
 
 double Costs::begun(const KeeperPair& pair, const Weights& w) const {
   if (!bounds_begun(pair)) return 0;
-  const double words = resolved_.problem.tensor_words[pair.tensor];
-  return cost_of_begun(w.served, w.first_parent, first_arrivals(pair.parent), words * asking_copies(pair, true)) +
+  return cost_of_begun(w.served, w.first_parent, first_arrivals(pair.parent),
+                       needed_.asked_for(pair) * asking_copies(pair, true)) +
          cost_of_begun(w.delivered, w.first_child, first_arrivals(pair.child),
-                       words * certain_copies_[pair.tensor][pair.child]);
+                       needed_.of(pair) * busy_copies(pair.tensor, pair.child));
 }
 
 double Costs::staying(const KeeperPair& pair, const Weights& w, bool all_copies) const {

@@ -45,6 +45,9 @@ class Costs {
   /// What least() leaves out where its words are fewer than the sums that first_arrivals() lets begin: a sum that has
   /// begun at a copy crosses the pair at least once. Where more words are counted it may be less.
   double begun(const KeeperPair& pair, const Weights& weights) const;
+  /// For bounds that count words by weights alone: flatter ones, where first arrivals would leave less than nothing of
+  /// the least words. What is to be added to the constant.
+  double no_more_firsts_than_words(const KeeperPair& pair, Weights& weights) const;
   /// Are first arrivals of this pair bounded together with its words?
   bool bounds_begun(const KeeperPair& pair) const;
   /// At most so many partial sums of outputs ever begin at a level.
@@ -69,7 +72,6 @@ class Costs {
   double constant(std::span<const KeeperPair> pairs, const Weights* weights) const;
   void save_where_sums_leave(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_every_word_as_first(std::span<const KeeperPair> pairs, Weights* weights) const;
-  void no_more_firsts_than_words(std::span<const KeeperPair> pairs, Weights* weights) const;
   void count_certain_copies();
   void count_sums();
   /// Words of a memory that a finished output takes less than a partial sum, if its outputs finish there.

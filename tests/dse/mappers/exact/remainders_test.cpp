@@ -12,6 +12,11 @@ namespace {
 
 bool has_remainders(const Task& task) { return task.factorization != Factorization::kPerfect; }
 
+bool has_remainders_or_windows(const Task& task) {
+  const Problem problem(task.layer, task.accelerator);
+  return has_remainders(task) || !problem.affine[problem.output].empty();
+}
+
 /// Calls visit(index of its weights, {tensor, parent, child}) for every transfer of a choice.
 template <class F>
 void for_each_transfer(const Truth& truth, const ResolvedTask& resolved, const Choice& choice, F visit) {
@@ -28,7 +33,7 @@ void for_each_transfer(const Truth& truth, const ResolvedTask& resolved, const C
 
 // Words of a transfer of outputs less its first arrivals, at the parent and at the child, with three weights of either.
 TEST(Lemma, SumsThatBeginAtACopyLeaveIt) {
-  int bounded_together = 0, sharper = 0;
+  int bounded_together = 0, sharper = 0, windows = 0;
   for_each_task(
       400,
       [&](const Truth& truth, const ResolvedTask& resolved) {
@@ -57,14 +62,16 @@ TEST(Lemma, SumsThatBeginAtACopyLeaveIt) {
                 EXPECT_TRUE(at_most(bound, least)) << bound << " " << least;
                 EXPECT_TRUE(at_most(bounded.lattice.least(net), least)) << bounded.lattice.least(net) << " " << least;
                 ++bounded_together;
+                windows += truth.problem.affine[truth.problem.output].empty() ? 0 : 1;
                 sharper += at_most(bound, bounded.lattice.solve(apart, kInfinity).best) ? 0 : 1;
               }
             }
           });
         }
       },
-      has_remainders);
+      has_remainders_or_windows);
   EXPECT_GT(bounded_together, 300);
+  EXPECT_GT(windows, 100);
   EXPECT_GT(sharper, 10);  // than words and first arrivals bounded each for itself
 }
 
