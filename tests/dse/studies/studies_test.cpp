@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "core/input/csv.h"
 #include "dse/studies/flexibility_paper.h"
@@ -131,6 +132,13 @@ TEST(Comparison, Verdicts) {
 
 class StudyTest : public ::testing::TestWithParam<std::string> {};
 
+/// How far a number may be from the kept one, which another commit has made. The gains by chip are quotients of
+/// two values, each proven to within a gap of 0.5 % (configs/sweeps/study_fusion_chips.yaml): all else is exact.
+double known_within(std::string_view study, std::string_view quantity) {
+  const auto has = [&](std::string_view part) { return quantity.find(part) != std::string_view::npos; };
+  return study == "fusion" && has(" on ") && !has(", class ") ? 0.01 : 1e-9;
+}
+
 TEST_P(StudyTest, QuickRunGivesTheKeptNumbers) {
   const TemporaryFolder folder;
   const Study& study = *find_study(GetParam());
@@ -150,7 +158,8 @@ TEST_P(StudyTest, QuickRunGivesTheKeptNumbers) {
     }
     ASSERT_EQ(row.ours.has_value(), known->second.ours.has_value()) << row.quantity;
     if (row.ours) {
-      EXPECT_NEAR(*row.ours, *known->second.ours, 1e-9 * std::abs(*row.ours)) << row.quantity;
+      EXPECT_NEAR(*row.ours, *known->second.ours, known_within(study.name, row.quantity) * std::abs(*row.ours))
+          << row.quantity;
     }
   }
   EXPECT_TRUE(fs::exists(folder.path() / study.name / "comparison.parquet"));
