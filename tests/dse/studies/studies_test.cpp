@@ -132,8 +132,9 @@ TEST(Comparison, Verdicts) {
 
 class StudyTest : public ::testing::TestWithParam<std::string> {};
 
-/// How far a number may be from the kept one, which another commit has made. The gains by chip are quotients of
-/// two values, each proven to within a gap of 0.5 % (configs/sweeps/study_fusion_chips.yaml): all else is exact.
+/// How far a number may be from the kept one, which another commit has made. The gains by chip are quotients of two
+/// values that are searched to within a gap (configs/sweeps/study_fusion_chips.yaml), not to the optimum. All else is
+/// exact.
 double known_within(std::string_view study, std::string_view quantity) {
   const auto has = [&](std::string_view part) { return quantity.find(part) != std::string_view::npos; };
   return study == "fusion" && has(" on ") && !has(", class ") ? 0.01 : 1e-9;

@@ -181,7 +181,8 @@ Prover::Fastest Prover::dive() {
     });
   }
   if (bounds_of_best == nullptr) return {};
-  // Choices that were not asked for are no better.
+  // Choices that were not asked for are no better. The list has all mappings of so few steps, or others as good (L9),
+  // so this holds for them whatever list they are in later.
   const Fastest fastest = all ? Fastest{fewest, best.bound} : Fastest{};
   if (resolved_.perfect) read_off(resolved_, *bounds_of_best, best.keeps, best.bound, state_.incumbent, limits_);
   if (state_.hopeless(best.bound)) return fastest;
