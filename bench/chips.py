@@ -30,7 +30,7 @@ def layers_of(folder: pathlib.Path, workload: str) -> list[str]:
 
 def run(command: list[str]) -> tuple[dict | None, float, float]:
     """The answer, CPU seconds, MiB."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
     out = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

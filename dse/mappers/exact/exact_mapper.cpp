@@ -24,7 +24,7 @@ namespace {
 constexpr double kWorthATry = 0.05;
 
 /// Remainders over units are tried for one part in so many of the effort that the search without them took, and for
-/// at least and at most so many mappings.
+/// at least and at most so many mappings (uneven_units.h).
 constexpr std::uint64_t kShareOfEasier = 4, kFewestUneven = 200, kMostUneven = 4'000;
 
 class ExactMapper final : public Mapper {

@@ -2,6 +2,8 @@
 #include "dse/mappers/exact/search/uneven_units.h"
 
 #include <algorithm>
+#include <limits>
+#include <ranges>
 #include <utility>
 
 #include "core/legality.h"
@@ -14,6 +16,11 @@ namespace pliant::exact {
 
 namespace {
 
+/// A value of at most so much of an earlier one is worth as many tries again.
+constexpr double kWorthMore = 0.9;
+
+constexpr auto kAllBounds = std::numeric_limits<std::ptrdiff_t>::max();
+
 class UnevenUnits {
  public:
   UnevenUnits(const Task& task, const Problem& problem, Incumbent& best, std::uint64_t most_priced,
@@ -24,14 +31,16 @@ class UnevenUnits {
         nest_(problem),
         best_(best),
         most_priced_(most_priced),
-        limits_(limits) {}
+        limits_(limits),
+        renewed_at_(best.value) {}
 
   void run() {
-    for (bool helped = true; helped && !spent();) {
-      helped = false;
-      for (const FanoutRules& fanout : rules_.fanouts)
-        for (const Side side : {Side::kRows, Side::kCols}) helped |= fill(fanout, side);
-      for (const MemoryRules& memory : rules_.memories) helped |= resize(memory);
+    // Full sides first: where sizes are primes, the mapping that it starts with uses one unit of a chip.
+    while (fill_all(1)) {
+    }
+    for (bool helped = true; helped;) {
+      helped = fill_all(kAllBounds);
+      helped |= resize_all();
     }
   }
 
@@ -82,6 +91,20 @@ class UnevenUnits {
     }
   }
 
+  /// The units of a side get so much of a dim. Loops inside that leave them less give way, the outermost first.
+  void give(Mapping& mapping, int level, Side side, int d, Count bound) const {
+    const Mapping before = mapping;
+    for (int cleared = level;; ++cleared) {
+      mapping = before;
+      set_bound(mapping, level, side, d, bound);
+      for (int l = level + 1; l <= cleared; ++l)
+        std::erase_if(mapping.levels[static_cast<std::size_t>(l)].temporal,
+                      [&](const Loop& loop) { return loop.dim == d; });
+      follow(mapping, d);
+      if (bound_of(mapping, level, side, d) >= bound || cleared == problem_.levels - 1) return;
+    }
+  }
+
   /// Takes what is better and legal.
   bool attempt(Mapping mapping) {
     ++priced_;
@@ -95,16 +118,33 @@ class UnevenUnits {
     if (!check_legality(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, mapping).empty())
       return false;
     best_ = {std::move(mapping), totals, value};
+    if (value < kWorthMore * renewed_at_) {
+      renewed_at_ = value;
+      priced_ = 0;
+    }
     return true;
   }
 
+  /// Of every dim the most units, or so many bounds.
+  bool fill_all(std::ptrdiff_t most_bounds) {
+    bool helped = false;
+    for (const FanoutRules& fanout : rules_.fanouts)
+      for (const Side side : {Side::kRows, Side::kCols}) helped |= fill(fanout, side, most_bounds);
+    return helped && !spent();
+  }
+  bool resize_all() {
+    bool helped = false;
+    for (const MemoryRules& memory : rules_.memories) helped |= resize(memory);
+    return helped && !spent();
+  }
+
   /// One dim gets more or fewer units of a side; where these are too many another one gets fewer.
-  bool fill(const FanoutRules& fanout, Side side) {
+  bool fill(const FanoutRules& fanout, Side side, std::ptrdiff_t most_bounds) {
     const int l = fanout.level;
     bool helped = false;
     for (int d = 0; d < problem_.dims; ++d) {
       if (!fanout.may_run_over(side, d)) continue;
-      for (const Count bound : bounds_by_rounds(size(d), fanout.longest(side))) {
+      for (const Count bound : bounds_by_rounds(size(d), fanout.longest(side)) | std::views::take(most_bounds)) {
         if (spent()) return helped;
         const Mapping& now = *best_.mapping;
         if (bound == bound_of(now, l, side, d)) continue;
@@ -113,7 +153,7 @@ class UnevenUnits {
         const Count most =
             side == Side::kRows ? fanout.longest(side) : fanout.columns_beside(units_of(next, l, Side::kRows));
         if (units_of(next, l, side) <= most) {
-          follow(next, d);
+          give(next, l, side, d, bound);
           helped |= attempt(std::move(next));
           continue;
         }
@@ -123,8 +163,8 @@ class UnevenUnits {
           if (e == d || other == 1 || room == 0) continue;
           Mapping both = next;
           set_bound(both, l, side, e, room);
-          follow(both, d);
           follow(both, e);
+          give(both, l, side, d, bound);
           if (!attempt(std::move(both))) continue;
           helped = true;
           break;
@@ -173,7 +213,9 @@ class UnevenUnits {
   Incumbent& best_;
   const std::uint64_t most_priced_;
   SearchLimits& limits_;
+  /// Since the value that the allowance was last renewed at.
   std::uint64_t priced_ = 0;
+  double renewed_at_;
 };
 
 }  // namespace

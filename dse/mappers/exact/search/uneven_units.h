@@ -7,7 +7,8 @@
 
 namespace pliant::exact {
 
-/// A legal mapping of the task, under Ruby-S: no worse than the one that it starts with.
+/// A legal mapping of the task, under Ruby-S: no worse than the one that it starts with. `most_priced` mappings are
+/// tried, and as many again whenever a tenth has been gained.
 Incumbent with_uneven_units(const Task& task, const Problem& problem, Incumbent start, std::uint64_t most_priced,
                             SearchLimits& limits);
 

@@ -7,6 +7,7 @@
 #include "core/input/load.h"
 #include "core/legality.h"
 #include "costmodel/report.h"
+#include "dse/mappers/exact/search/uneven_units.h"
 #include "support/campaign_cases.h"
 #include "support/counted_clock.h"
 
@@ -59,6 +60,45 @@ TEST(FirstMapping, UsesTheUnitsAndPricesFewMappings) {
   ASSERT_TRUE(found.mapping);
   EXPECT_LE(limits.priced, kMostOfFirst + 200);  // orders of one more
   EXPECT_GT(found.totals.utilization, 0.5);
+}
+
+// Without remainders prime sizes use one unit of the chip. Remainders fill it, with few mappings for each tenth gained.
+TEST(FirstMapping, PrimeSizesFillTheChipWithRemainders) {
+  for (const char* layer : {"gemm:M=1009,N=1013,K=4099", "gemm:M=8191,N=127,K=8191"}) {
+    SCOPED_TRACE(layer);
+    Task task = on_large_chip(Factorization::kRubyS);
+    task.layer = parse_layer(layer, "test");
+    task.flexibility = task.accelerator.flexibility_of(task.layer);
+    task.objective = Objective::kRuntime;
+    SearchLimits limits{SearchOptions{}};
+    const Incumbent whole = first_mapping(task, kMostOfFirstInHaste, limits);
+    ASSERT_TRUE(whole.mapping);
+    EXPECT_LT(whole.totals.utilization, 0.02);
+    limits.priced = 0;
+    const Incumbent found =
+        with_uneven_units(task, Problem(task.layer, task.accelerator), whole, kMostOfFirstInHaste, limits);
+    EXPECT_GT(found.totals.utilization, 0.5);
+    EXPECT_LT(limits.priced, 10 * kMostOfFirstInHaste);
+  }
+}
+
+TEST(FirstMapping, WithUnevenUnitsIsLegalAndPricedRight) {
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Task task = tests::campaign_task(seed);
+    task.factorization = Factorization::kRubyS;
+    SearchLimits limits{SearchOptions{}};
+    const Incumbent start = first_mapping(task, kMostOfFirstInHaste, limits);
+    if (!start.mapping) continue;
+    const Incumbent found = with_uneven_units(task, Problem(task.layer, task.accelerator), start, 200, limits);
+    EXPECT_LE(found.value, start.value) << seed;
+    better += found.value < start.value;
+    EXPECT_TRUE(
+        check_legality(task.layer, task.accelerator, task.flexibility, task.factorization, *found.mapping).empty());
+    const Totals totals = price(task.layer, task.accelerator, *found.mapping).totals;
+    EXPECT_NEAR(task_value(task, totals) / found.value, 1, 1e-9) << seed;
+  }
+  EXPECT_GT(better, 50);
 }
 
 // Whatever the task: what it finds is legal, priced right, and not better than the optimum.
