@@ -21,7 +21,8 @@ namespace pliant::exact {
 
 namespace {
 
-/// Floors are worth their time from so many combinations on.
+/// Floors are worth their time from so many combinations of several fanouts on. (Unrollings of one fanout are looked at
+/// as fast as their floors are found.)
 constexpr std::size_t kManyCombinations = 32'768;
 
 /// The bounds b with different ceil(n / b), the smallest of each.
@@ -238,7 +239,7 @@ FanoutLists::FanoutLists(const Task& task, const Problem& problem, SearchLimits&
     slow = std::min(slow, unroller.slow() / others);
     unlisted = std::min(unlisted, unroller.unlisted() / others);
   }
-  many = combinations > static_cast<double>(length(kManyCombinations, 2));
+  many = levels.size() > 1 && combinations > static_cast<double>(length(kManyCombinations, 2));
   for (std::vector<Unrolling>& all : found) {
     // Where time is up some are missing, and nobody will look for those that begin alike.
     const bool sorts = many && !limits.expired();

@@ -20,7 +20,7 @@ struct FanoutLists {
   std::vector<int> levels;
   std::vector<Count> units;
   std::vector<std::shared_ptr<const std::vector<Unrolling>>> unrollings;
-  bool many = false;                         ///< combinations; then lists are sorted by dim
+  bool many = false;                         ///< combinations of several; then lists are sorted by dim
   std::vector<std::vector<int>> differs_at;  ///< by unrolling: the first dim along which it differs from the one before
   std::optional<Mirror> mirror;
   /// What the innermost fanouts can be together; none where there are few combinations and one fanout only.
