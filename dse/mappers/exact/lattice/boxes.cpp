@@ -274,7 +274,6 @@ void Boxes::bounds(int k, int from, int to, std::array<Count, kMaxDims>& bound) 
 void Boxes::count_steps(int k, double least) {
   const Problem& p = resolved_.problem;
   Box& box = boxes_[k];
-  std::array<std::vector<double>, kMaxDims> shares;
   std::vector<Factor> factors;
   for (int d = 0; d < p.dims; ++d) {
     const int level = resolved_.memories[k];
@@ -284,21 +283,34 @@ void Boxes::count_steps(int k, double least) {
     const auto size = static_cast<Count>(p.size[d]);
     const double fewest = static_cast<double>(ceil_div(size, units.inside * units.outside));
     const Axis& axis = this->axis(k, d);
+    std::vector<double>& slower = box.slower[d];
     for (std::size_t s = 0; s < axis.states.size(); ++s) {
       const Count first = axis.states[s].tile / units.inside;
       const Count last = axis.grouped() ? axis.largest[s] / units.inside : first;
-      shares[d].push_back(static_cast<double>(fewest_steps(size, units, first, last)) / fewest);
+      slower.push_back(static_cast<double>(fewest_steps(size, units, first, last)) / fewest);
     }
-    if (std::ranges::all_of(shares[d], [](double share) { return share == 1; })) continue;
+    if (std::ranges::all_of(slower, [](double share) { return share == 1; })) continue;
     Factor factor;
     factor.stride[d] = 1;
-    factor.values = shares[d].data();
+    factor.values = slower.data();
     factors.push_back(factor);
   }
   if (factors.empty()) return;
   work_.work(static_cast<std::uint64_t>(box.size));
   box.steps = Array(store_, static_cast<std::size_t>(box.size), 0);
   add_product_of(k, least, factors, box.steps);
+}
+
+double Boxes::slow_down(int k, int node, std::array<double, kMaxDims>& slower) const {
+  std::array<int, kMaxDims> at{};
+  unpack(k, node, at);
+  double product = 1;
+  for (int d = 0; d < resolved_.problem.dims; ++d) {
+    const std::vector<double>& here = boxes_[k].slower[d];
+    if (!here.empty()) slower[d] = std::max(slower[d], here[static_cast<std::size_t>(at[d])]);
+    product *= slower[d];
+  }
+  return at_least<"L13.2">(product, 1);
 }
 
 bool Boxes::leave_out_from(double steps, double least) {

@@ -58,6 +58,9 @@ class Boxes {
   bool left_out(int k, std::size_t node) const {
     return most_steps_ < kInfinity && !boxes_[k].steps.empty() && boxes_[k].steps[node] >= most_steps_;
   }
+  /// Steps by dim, over the fewest, of all mappings that hold the tile of this node too; returns their product. 1
+  /// before leave_out_from().
+  double slow_down(int k, int node, std::array<double, kMaxDims>& slower) const;
   /// values += scale * product of the factors at every node.
   void add_product_of(int k, double scale, std::span<const Factor> factors, Array& values) const {
     add_product(fastest_first_, extents(k), scale, factors, values.data());
@@ -69,6 +72,7 @@ class Boxes {
     int size = 1;
     Array misfit;
     std::vector<int> outside;
+    std::array<std::vector<double>, kMaxDims> slower;  // by dim and state
     Array steps;  // of a mapping that passes a node, at least; empty: not known, or all the same
   };
   int memories() const { return static_cast<int>(resolved_.memories.size()); }

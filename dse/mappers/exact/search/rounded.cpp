@@ -31,26 +31,34 @@ Count rounded_bound(const Placed& dim, Count smallest, bool up) {
   return ceil_div(dim.left, ceil_div(dim.left, bound));
 }
 
-Mapping rounded(const Lattice& lattice, std::span<const GroupedLoops> path, DimSet up) {
-  const ResolvedTask& resolved = lattice.resolved();
-  const Problem& p = resolved.problem;
+/// What the choice says: no loops in time.
+Mapping without_loops(const Lattice& lattice) {
+  const Problem& p = lattice.resolved().problem;
   Mapping mapping;
   mapping.levels.resize(p.accelerator.levels.size());
-  std::array<Placed, kMaxDims> placed{};
-  for (int d = 0; d < p.dims; ++d) placed[d].left = resolved.task.layer.dims[static_cast<std::size_t>(d)].size;
   for (int l = 0; l < p.levels; ++l) {
     mapping.levels[l].keeps = lattice.keeps()[l];
     if (!p.is_memory[l]) mapping.levels[l].spatial = lattice.spatial().unrolling[l]->loops(p.dims);
   }
+  return mapping;
+}
+
+Mapping rounded(const Lattice& lattice, std::span<const PathLoops> path, DimSet up) {
+  const ResolvedTask& resolved = lattice.resolved();
+  const Problem& p = resolved.problem;
+  Mapping mapping = without_loops(lattice);
+  std::array<Placed, kMaxDims> placed{};
+  for (int d = 0; d < p.dims; ++d) placed[d].left = resolved.task.layer.dims[static_cast<std::size_t>(d)].size;
   for (int k = 0, inside = p.levels; k < lattice.stages(); inside = resolved.memories[k++]) {
     for (int l = inside - 1; l > resolved.memories[k]; --l)
       for (int d = 0; d < p.dims; ++d) {
         placed[d].place(lattice.spatial().unrolling[l]->cols[d]);
         placed[d].place(lattice.spatial().unrolling[l]->rows[d]);
       }
-    const Step& step = *path[static_cast<std::size_t>(k)].step;
+    const PathLoops& here = path[static_cast<std::size_t>(lattice.stages() - 1 - k)];
+    const Step& step = here.step;
     std::array<int, kMaxDims> end{};
-    lattice.boxes().unpack(k, path[static_cast<std::size_t>(k)].end, end);
+    lattice.boxes().unpack(k, here.end, end);
     std::vector<Loop> inside_out;
     const auto add = [&](int d) {
       const bool last = k + 1 == lattice.stages();
@@ -73,7 +81,22 @@ Mapping rounded(const Lattice& lattice, std::span<const GroupedLoops> path, DimS
 
 }  // namespace
 
-void for_each_rounded(const Lattice& lattice, std::span<const GroupedLoops> path,
+Mapping mapping_of(const Lattice& lattice, std::span<const PathLoops> path) {
+  Mapping mapping = without_loops(lattice);
+  int k = lattice.stages();
+  for (const PathLoops& here : path) {
+    auto& loops = mapping.levels[lattice.resolved().memories[static_cast<std::size_t>(--k)]].temporal;
+    std::array<Count, kMaxDims> bound{};
+    lattice.boxes().bounds(k, here.step.node, here.end, bound);
+    for (int at = here.step.loops - 1; at >= 0; --at) {
+      const int d = here.step.order[static_cast<std::size_t>(at)];
+      loops.push_back({d, bound[d]});
+    }
+  }
+  return mapping;
+}
+
+void for_each_rounded(const Lattice& lattice, std::span<const PathLoops> path,
                       const std::function<void(Mapping&&)>& visit) {
   DimSet rounds = 0;  // dims of more than one iteration
   for (int d = 0; d < lattice.resolved().problem.dims && std::popcount(rounds) < kMostDimsRounded; ++d)

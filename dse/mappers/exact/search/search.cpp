@@ -19,15 +19,14 @@ namespace {
 /// So often are tables made again without mappings that are too slow.
 constexpr int kMostTimesFaster = 4;
 
+/// Paths of groups that may become narrower are not followed for long.
+constexpr std::uint64_t kFewExpansions = 16, kManyExpansions = 512, kAnyExpansions = ~std::uint64_t{0} / 16;
+
 /// What was decided outside, from the outermost memory inwards.
 struct Suffix {
   std::array<double, kMaxFunctionals> cost{};  // by functional, constants included
-  struct Loops {
-    std::array<Count, kMaxDims> bound{};
-    Step step;
-    int end = 0;  // the node after its loops
-  };
-  std::vector<Loops> loops;
+  std::vector<PathLoops> loops;
+  std::array<double, kMaxDims> slower{};  // steps of a dim over its fewest, at least
 };
 
 class ChoiceSearch {
@@ -73,8 +72,7 @@ class ChoiceSearch {
       if (!hopeless(bound)) descend(0);
     }
     if (hopeless(bound) || gave_up()) return bound;
-    // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap. (Of
-    //    groups of tiles there is nothing but tables.)
+    // 3. Otherwise the ports that bind get tables, alone and together with energy, and the search closes the gap.
     if (!search || lattice_.grouped()) {
       while (add_binding_port()) {
         if (gave_up()) break;
@@ -82,10 +80,10 @@ class ChoiceSearch {
         bound = region(nullptr).least(p_, task_, lattice_.steps());
         if (hopeless(bound) || gave_up()) break;
       }
-      return bound;
+      return search && !hopeless(bound) && !gave_up() ? least_of_paths(bound) : bound;
     }
     for (std::uint64_t patience = 64;; patience *= 8) {
-      if (!add_binding_port() && patience > 64) patience = ~std::uint64_t{0} / 16;
+      if (!add_binding_port() && patience > 64) patience = kAnyExpansions;
       if (gave_up()) return bound;
       if (least_cycles_ == kInfinity) return std::max(bound, enough());
       bound = region(nullptr).least(p_, task_, lattice_.steps());
@@ -232,20 +230,24 @@ class ChoiceSearch {
       }
       if (chosen_end < 0) return;
       best = chosen;
-      suffix.loops.emplace_back();
-      suffix.loops.back().step = best;
-      suffix.loops.back().end = chosen_end;
-      if (!lattice_.grouped()) lattice_.boxes().bounds(k, best.node, chosen_end, suffix.loops.back().bound);
+      suffix.loops.push_back({best, chosen_end});
       if (k == 0) break;
       target = table_value(f, k, best.before, best.node);
       after = &best.before;
       lattice_.boxes().nodes_under(k, best.node, nodes);
       --k;
     }
-    if (lattice_.grouped())
-      price_rounded(suffix);
-    else
-      price(suffix);
+    price(suffix);
+  }
+
+  /// Paths through groups of tiles one by one: what each costs in energy, ports and steps at least holds for the
+  /// mappings on it together. Those that are left say what all do.
+  double least_of_paths(double bound) {
+    expansions_left_ = lattice_.boxes().may_be_finer() ? kFewExpansions : kManyExpansions;
+    least_path_ = kInfinity;
+    explore();
+    if (lattice_.over() || expansions_left_ == 0) return bound;
+    return at_least<"L12.4">(std::max(bound, std::min(least_path_, enough())), bound);
   }
 
   void explore() {
@@ -256,6 +258,7 @@ class ChoiceSearch {
     std::sort(ends.begin(), ends.end());
     for (const auto& [steps, node] : ends) {
       steps_ = steps;
+      suffix.slower.fill(1);
       expand(lattice_.stages() - 1, node, nullptr, suffix);
     }
     steps_ = lattice_.steps();
@@ -264,6 +267,15 @@ class ChoiceSearch {
   /// Depth first, best bound first: everything inside memory k, given what was decided outside.
   void expand(int k, int end, const Status* after, Suffix& suffix) {
     if (expansions_left_ == 0 || lattice_.over()) return;
+    const double steps = steps_;
+    const std::array<double, kMaxDims> slower = suffix.slower;
+    steps_ = std::max(steps_, lattice_.steps() * lattice_.boxes().slow_down(k, end, suffix.slower));
+    expand_node(k, end, after, suffix);
+    steps_ = steps;
+    suffix.slower = slower;
+  }
+
+  void expand_node(int k, int end, const Status* after, Suffix& suffix) {
     --expansions_left_;
     lattice_.work().work(effort::kExpansion);
     std::array<double, kMaxFunctionals> inside{};
@@ -302,11 +314,10 @@ class ChoiceSearch {
       const auto cost = suffix.cost;
       for (std::size_t f = 0; f < functionals_.size(); ++f)
         suffix.cost[f] += step.charges[f] + (after == nullptr ? pending(step.after, f) : 0);
-      suffix.loops.emplace_back();
-      suffix.loops.back().step = step;
-      lattice_.boxes().bounds(k, step.node, end, suffix.loops.back().bound);
+      suffix.loops.push_back({step, end});
       if (k == 0) {
         price(suffix);
+        if (!hopeless(bound)) least_path_ = std::min(least_path_, bound);
       } else {
         lattice_.boxes().nodes_under(k, step.node, nodes);
         const std::vector<int> under = nodes;
@@ -354,36 +365,14 @@ class ChoiceSearch {
     return high;
   }
 
-  /// Mappings near a path through groups of tiles.
-  void price_rounded(const Suffix& suffix) {
-    std::vector<GroupedLoops> path;
-    for (auto loops = suffix.loops.rbegin(); loops != suffix.loops.rend(); ++loops)
-      path.push_back({&loops->step, loops->end});
-    for_each_rounded(lattice_, path, [&](Mapping&& mapping) {
+  /// The mapping of a path, or those near a path through groups of tiles.
+  void price(const Suffix& suffix) {
+    if (!lattice_.grouped()) return price(mapping_of(lattice_, suffix.loops));
+    for_each_rounded(lattice_, suffix.loops, [&](Mapping&& mapping) {
       lattice_.work().work(effort::kChecking);
       if (check_legality(task_.layer, task_.accelerator, task_.flexibility, task_.factorization, mapping).empty())
         price(std::move(mapping));
     });
-  }
-
-  void price(const Suffix& suffix) {
-    const ResolvedTask& resolved = lattice_.resolved();
-    Mapping mapping;
-    mapping.levels.resize(p_.accelerator.levels.size());
-    for (int l = 0; l < p_.levels; ++l) {
-      mapping.levels[l].keeps = lattice_.keeps()[l];
-      if (!p_.is_memory[l]) mapping.levels[l].spatial = lattice_.spatial().unrolling[l]->loops(p_.dims);
-    }
-    for (std::size_t i = 0; i < suffix.loops.size(); ++i) {
-      const int k = lattice_.stages() - 1 - static_cast<int>(i);
-      auto& loops = mapping.levels[resolved.memories[k]].temporal;
-      const Suffix::Loops& level = suffix.loops[i];
-      for (int at = level.step.loops - 1; at >= 0; --at) {
-        const int d = level.step.order[static_cast<std::size_t>(at)];
-        loops.push_back({d, level.bound[d]});
-      }
-    }
-    price(std::move(mapping));
   }
 
   void price(Mapping mapping) {
@@ -424,6 +413,7 @@ class ChoiceSearch {
   std::vector<ChargeCache> cache_;                              // by memory
   std::array<Lattice::PendingCosts, kMaxFunctionals> pending_;  // by functional
   std::uint64_t expansions_left_ = 0;
+  double least_path_ = kInfinity;  // through groups, of those that are no worse than the incumbent
 };
 
 }  // namespace

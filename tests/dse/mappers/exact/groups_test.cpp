@@ -9,13 +9,12 @@
 
 #include "dse/mappers/exact/chain/groups.h"
 #include "dse/mappers/exact/search/search.h"
+#include "dse/mappers/exact/tasks_of_groups.h"
 #include "dse/mappers/exact/words_of_transfers.h"
 #include "support/draw.h"
 
 namespace pliant::exact {
 namespace {
-
-bool has_temporal_remainders(const Task& task) { return may_be_imperfect(task.factorization, false); }
 
 // Every number of iterations is in one range, the last ones complete the dim, and what is left outside any memory does
 // not differ by more than the ratio.
@@ -44,65 +43,6 @@ TEST(Groups, RangesCoverAllIterationsInTime) {
       }
     }
   }
-}
-
-/// One or two long dims, so that groups have many tiles: with windows or without, on units or not.
-Task task_of_long_dims(std::uint64_t seed) {
-  tests::Draw draw(seed);
-  const auto between = [&](int least, int most) { return std::to_string(draw.from(least, most)); };
-  const bool windows = draw.chance(0.5), lanes = draw.chance(0.3);
-  const std::string sides = std::string("{rows: [], cols: [") + (windows ? "P" : "M") + "]}";
-  const std::string accelerator = R"(
-levels:
-  - {memory: DRAM, capacity: unbounded, read_pj: 9, write_pj: 9, read_bandwidth: 2}
-  - {fanout: PEs, cols: )" + between(1, 5) +
-                                  ", multicast: " + (draw.chance(0.5) ? "true" : "false") + R"(}
-  - {memory: Reg, capacity: )" + between(6, 60) +
-                                  R"( words, read_pj: 1, write_pj: 1, write_bandwidth: 0.5}
-)" + (lanes ? "  - {fanout: Lanes, cols: 3}\n" : "") +
-                                  R"(  - {compute: MAC, mac_pj: 0}
-flexibility:
-  parallel: {PEs: )" + sides + (lanes ? ", Lanes: " + sides : "") +
-                                  "}\n";
-  const std::string plain = "  dims: {M: " + between(8, 60) + ", B: " + between(1, 3) + R"(}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [B]}
-    - {name: O, role: outputs, projection: [M, B]}
-)";
-  const std::string window = "  dims: {P: " + between(8, 40) + ", R: " + between(1, 3) + R"(}
-  tensors:
-    - {name: W, role: weights, projection: [R]}
-    - {name: X, role: inputs, projection: [)" +
-                             between(1, 2) + R"(*P + R]}
-    - {name: O, role: outputs, projection: [P]}
-)";
-  Task task = task_of(accelerator, windows ? window : plain);
-  task.factorization = draw.chance(0.7) ? Factorization::kRuby : Factorization::kRubyT;
-  return task;
-}
-
-/// 150 on 4 units in tiles of 5 come in the fewest rounds and take 40 steps; 38 steps allow tiles of 2 only. Of 141 the
-/// last tile is a single one: 36 steps, the fewest there are.
-Task task_of_tiles_and_steps(const std::string& size) {
-  Task task = task_of(R"(
-levels:
-  - {memory: DRAM, capacity: unbounded, read_pj: 1, write_pj: 1}
-  - {fanout: PEs, cols: 4}
-  - {memory: Reg, capacity: 11 words, read_pj: 0, write_pj: 1}
-  - {compute: MAC, mac_pj: 0}
-flexibility:
-  parallel: {PEs: {rows: [], cols: [M]}}
-)",
-                      "  dims: {M: " + size + R"(, B: 7}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [B]}
-    - {name: O, role: outputs, projection: [M, B]}
-)");
-  task.factorization = Factorization::kRuby;
-  task.objective = Objective::kEdp;
-  return task;
 }
 
 // Outside all units: a loop from one tile to another leads from the group of the one to the group of the other.
@@ -343,28 +283,6 @@ int compare_faster(const Choice& choice, Lattice& lattice) {
     more += least < kInfinity && !at_most(bound, of_all) ? 1 : 0;
   }
   return more;
-}
-
-// One dim over rows and columns of one fanout and over another one inside it. Four tiles leave two of 2 x 3 cores idle,
-// and X is brought to fewer of them, in more steps.
-Task task_of_units_on_units(std::uint64_t seed) {
-  Task task = task_of(R"(
-levels:
-  - {memory: DRAM, capacity: unbounded, read_pj: 1, write_pj: 1}
-  - {fanout: Cores, rows: 2, cols: 3}
-  - {memory: SRAM, capacity: unbounded, read_pj: 0, write_pj: 1}
-  - {fanout: Array, cols: 2}
-  - {compute: MAC, mac_pj: 0}
-flexibility: {orders: {DRAM: [[N, M]]}, loops: {SRAM: [M]}, parallel: {Cores: {rows: [M], cols: [M]}, Array: {cols: [M]}}}
-)",
-                      "  dims: {M: " + std::to_string(17 + seed % 10) + R"(, N: 2}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [N]}
-    - {name: O, role: outputs, projection: [M, N]}
-)");
-  task.factorization = Factorization::kRuby;
-  return task;
 }
 
 TEST(Lemma, TablesWithoutSlowMappings) {
