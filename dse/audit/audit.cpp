@@ -148,14 +148,16 @@ class Audit {
   /// 3. Every choice is in one part.
   bool cover() {
     find_slow();
-    std::optional<Choices> all = list_choices(task_, rules_, options_.unrollings, slow_from_);
+    // A certificate that names choices names each by itself.
+    const bool named = std::ranges::count(certificate_.parts, Part::Scope::kNamed, &Part::scope) > 0;
+    std::optional<Choices> all = list_choices(task_, rules_, options_.unrollings, slow_from_, !named);
     if (!all) {
       report_.undecided.push_back(fmt::format(
           "more than {} unrollings: whether the parts cover the map-space, and all of them", options_.unrollings));
       return false;
     }
     choices_ = std::move(*all);
-    report_.unrollings = choices_.unrollings.size() + choices_.unlisted;
+    report_.unrollings = choices_.listed + choices_.unlisted;
     report_.keeps = choices_.keeps.size();
     report_.choices = report_.unrollings * report_.keeps;
     constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
@@ -210,7 +212,7 @@ class Audit {
 
   /// The parts are as large as they say. One that does not say may have had choices taken out of others.
   void count_choices() {
-    for (const Claimed& claim : claims_) ++report_.parts[claim.part].choices;
+    for (const Claimed& claim : claims_) report_.parts[claim.part].choices += choices_.alike[claim.unrolling];
     if (slow_ != nullptr)
       report_.parts[static_cast<std::size_t>(slow_ - certificate_.parts.data())].choices +=
           choices_.unlisted * choices_.keeps.size();
@@ -307,8 +309,9 @@ class Audit {
   void note(const Claimed& claim, const ChoiceBound::Result& found) {
     PartAudit& part = report_.parts[claim.part];
     part.least = part.checked + part.undecided == 0 ? found.lower_bound : std::min(part.least, found.lower_bound);
-    ++part.by_means[static_cast<std::size_t>(found.means)];
-    ++(found.means == Means::kNotDecided ? part.undecided : part.checked);
+    const std::uint64_t alike = choices_.alike[claim.unrolling];
+    part.by_means[static_cast<std::size_t>(found.means)] += alike;
+    (found.means == Means::kNotDecided ? part.undecided : part.checked) += alike;
   }
 
   /// 5. Larger ones: choice by choice, in random order, so that whatever is checked is a fair sample.
@@ -321,7 +324,7 @@ class Audit {
           static_cast<std::uint64_t>(std::ceil(options_.share * static_cast<double>(part.choices - part.checked))));
     std::erase_if(claims_, [&](const Claimed& claim) {
       if (quota[claim.part] == 0) return true;
-      --quota[claim.part];
+      quota[claim.part] -= std::min(quota[claim.part], choices_.alike[claim.unrolling]);
       return false;
     });
     const ChoiceBound bound(task_, problem_, rules_);

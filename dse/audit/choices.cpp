@@ -9,6 +9,7 @@
 
 #include "core/arithmetic.h"
 #include "dse/audit/lower_bound.h"
+#include "dse/audit/problem.h"
 
 namespace pliant::audit {
 
@@ -97,54 +98,85 @@ Count as_seen(Factorization factorization, Count left, Count later) {
   return factorization == Factorization::kPerfect ? std::gcd(left, later) : std::min(left, later);
 }
 
-/// All unrollings, fanout by fanout.
+/// Fanouts with no memory between them that share words of the same tensors: with perfect factors two fanouts with a
+/// and b units along a dim act as one with a * b. The outer one moves a tile by b times what the inner one moves it, so
+/// the tiles of all units are those of one loop, one after the other; what is left of the dim, and the copies of every
+/// memory, depend on the product, too. Not where a network takes energy for every fanout on the way, serves windows
+/// that overlap together, or has a systolic array.
+bool only_products_count(const Problem& problem, Factorization factorization, std::uint32_t network) {
+  if (factorization != Factorization::kPerfect || !(problem.conventions == Conventions::physical())) return false;
+  if ((problem.networks & network) != 0) return false;
+  if (std::ranges::any_of(problem.ports, [](const Port& port) { return port.stationary >= 0; })) return false;
+  const auto alike = [&](std::uint32_t fanouts) { return (fanouts & network) == 0 || (fanouts & network) == network; };
+  for (std::size_t x = 0; x < static_cast<std::size_t>(problem.tensors); ++x)
+    if (!alike(problem.sharing[x]) || !alike(problem.sharing_equal[x]) || (problem.uniting[x] & network) != 0)
+      return false;
+  return true;
+}
+
+/// All unrollings, network by network: of a fanout, or of several of which only the products count.
 class Unrollings {
  public:
-  /// No more than `most` ways to lay out one fanout, or there is no answer to anything.
-  Unrollings(const Task& task, const SpaceRules& rules, std::size_t most) : rules_(rules), most_(most) {
+  /// No more than `most` ways to lay out one network, or there is no answer to anything. `merge`: of unrollings of
+  /// which only the products count one stands for all that are alike.
+  Unrollings(const Task& task, const SpaceRules& rules, std::size_t most, bool merge) : rules_(rules), most_(most) {
     steps_of_all_ = task.accelerator.levels.back().compute().cycles_per_mac;
     for (const Dim& dim : rules.layer.dims) steps_of_all_ *= static_cast<double>(dim.size);
-    for (const FanoutRules& fanout : rules.fanouts) {
-      std::optional<std::vector<Factors>> here = FanoutFactors(rules, fanout, most).all();
+    std::optional<Problem> problem;
+    if (merge) problem.emplace(task.layer, task.accelerator);
+    for (std::size_t f = 0; f < rules.fanouts.size(); ++f) {
+      std::optional<std::vector<Factors>> here = FanoutFactors(rules, rules.fanouts[f], most).all();
       if (!here) return;
-      of_fanout_.push_back(std::move(*here));
+      std::vector<Spread> all;
+      for (Factors& factors : *here) all.push_back({factors, factors, 1});
+      const bool joins = problem && f > 0 && rules.fanouts[f].level == rules.fanouts[f - 1].level + 1;
+      if (joins && only_products_count(*problem, rules.factorization,
+                                       problem->network[static_cast<std::size_t>(rules.fanouts[f].level)])) {
+        all = joined(networks_.back(), all);
+        if (all.size() > most) return;
+        networks_.back() = std::move(all);
+      } else {
+        networks_.push_back(std::move(all));
+      }
     }
-    most_units_.assign(of_fanout_.size() + 1, 1);
-    for (std::size_t f = of_fanout_.size(); f-- > 0;)
-      for (const Factors& factors : of_fanout_[f])
-        most_units_[f] = std::max(most_units_[f], most_units_[f + 1] * units(factors));
+    most_units_.assign(networks_.size() + 1, 1);
+    for (std::size_t f = networks_.size(); f-- > 0;)
+      for (const Spread& spread : networks_[f])
+        most_units_[f] = std::max(most_units_[f], most_units_[f + 1] * units(spread.product));
     known_ = true;
   }
   bool known() const { return known_; }
 
-  /// Calls visit with all that have fewer steps, in ascending order, until it returns false. False: it did.
+  /// Calls visit with all that have fewer steps, in ascending order, and how many there are that are alike, until it
+  /// returns false. False: it did.
   template <typename Visit>
   bool for_each_below(double steps, const Visit& visit) const {
     Factors joined;
-    const auto go_on = [&](auto&& self, std::size_t f, double spread) -> bool {
+    const auto go_on = [&](auto&& self, std::size_t f, double spread, std::uint64_t ways) -> bool {
       if (steps_of_all_ / (spread * most_units_[f]) >= steps) return true;  // whatever comes, none is faster
-      if (f == of_fanout_.size()) return visit(std::as_const(joined));
-      for (const Factors& factors : of_fanout_[f]) {
+      if (f == networks_.size()) return visit(std::as_const(joined), ways);
+      for (const Spread& here : networks_[f]) {
         const std::size_t before = joined.size();
-        joined.insert(joined.end(), factors.begin(), factors.end());
-        const bool more = !divides(rules_, joined) || self(self, f + 1, spread * units(factors));
+        joined.insert(joined.end(), here.factors.begin(), here.factors.end());
+        const bool more = !divides(rules_, joined) || self(self, f + 1, spread * units(here.product), ways * here.ways);
         joined.resize(before);
         if (!more) return false;
       }
       return true;
     };
-    return go_on(go_on, 0, 1);
+    return go_on(go_on, 0, 1, 1);
   }
 
   /// How many there are; nullopt: very many. Prefixes that leave the same to later fanouts are counted together.
   std::optional<std::uint64_t> count() const {
     const std::size_t dims = rules_.layer.dims.size();
-    std::vector<Factors> later(of_fanout_.size() + 1, Factors(dims, 1));
-    for (std::size_t f = of_fanout_.size(); f-- > 0;)
+    std::vector<Factors> later(networks_.size() + 1, Factors(dims, 1));
+    for (std::size_t f = networks_.size(); f-- > 0;)
       for (std::size_t d = 0; d < dims; ++d) {
         Count all = 1;
-        for (const Factors& factors : of_fanout_[f])
-          all = rules_.factorization == Factorization::kPerfect ? std::lcm(all, factors[d]) : std::max(all, factors[d]);
+        for (const Spread& spread : networks_[f])
+          all = rules_.factorization == Factorization::kPerfect ? std::lcm(all, spread.product[d])
+                                                                : std::max(all, spread.product[d]);
         later[f][d] = std::min<Count>(kMostLater, later[f + 1][d] * all);
         if (later[f][d] == kMostLater) later[f][d] = rules_.layer.dims[d].size;
       }
@@ -152,14 +184,16 @@ class Unrollings {
     for (std::size_t d = 0; d < dims; ++d)
       whole.push_back(as_seen(rules_.factorization, rules_.layer.dims[d].size, later[0][d]));
     std::map<Factors, std::uint64_t> ways{{whole, 1}};
-    for (std::size_t f = 0; f < of_fanout_.size(); ++f) {
-      if (ways.size() * of_fanout_[f].size() > kMostSteps) return counted_one_by_one();
+    for (std::size_t f = 0; f < networks_.size(); ++f) {
+      if (ways.size() * networks_[f].size() > kMostSteps) return counted_one_by_one();
       std::map<Factors, std::uint64_t> next;
       for (const auto& [left, count] : ways)
-        for (const Factors& factors : of_fanout_[f])
-          if (std::optional<Factors> after = taken(left, factors, later[f + 1])) {
+        for (const Spread& spread : networks_[f])
+          if (std::optional<Factors> after = taken(left, spread.product, later[f + 1])) {
             std::uint64_t& sum = next[std::move(*after)];
-            if (__builtin_add_overflow(sum, count, &sum) || sum > kMostCounted) return std::nullopt;
+            if (std::uint64_t more = 0; __builtin_mul_overflow(count, spread.ways, &more) ||
+                                        __builtin_add_overflow(sum, more, &sum) || sum > kMostCounted)
+              return std::nullopt;
           }
       ways = std::move(next);
     }
@@ -179,6 +213,35 @@ class Unrollings {
     return product;
   }
 
+  /// The factors of some fanouts, their products by dim, and how many have these products.
+  struct Spread {
+    Factors factors, product;
+    std::uint64_t ways;
+  };
+  /// Two fanouts, or more, as one.
+  std::vector<Spread> joined(const std::vector<Spread>& outer, const std::vector<Spread>& inner) const {
+    std::map<Factors, Spread> by_product;
+    for (const Spread& a : outer)
+      for (const Spread& b : inner) {
+        Factors product = a.product;
+        bool divides = true;
+        for (std::size_t d = 0; d < product.size(); ++d)
+          divides &= rules_.layer.dims[d].size % (product[d] *= b.product[d]) == 0;
+        if (!divides) continue;
+        auto [entry, fresh] = by_product.try_emplace(product);
+        Spread& both = entry->second;
+        if (fresh) {
+          both = {a.factors, product, 0};
+          both.factors.insert(both.factors.end(), b.factors.begin(), b.factors.end());
+        }
+        both.ways += a.ways * b.ways;
+      }
+    std::vector<Spread> all;
+    for (auto& [product, spread] : by_product) all.push_back(std::move(spread));
+    std::ranges::sort(all, {}, &Spread::factors);
+    return all;
+  }
+
   std::optional<Factors> taken(const Factors& left, const Factors& factors, const Factors& later) const {
     Factors after(left.size());
     for (std::size_t d = 0; d < left.size(); ++d) {
@@ -191,27 +254,34 @@ class Unrollings {
 
   std::optional<std::uint64_t> counted_one_by_one() const {
     std::uint64_t count = 0;
-    const bool all = for_each_below(kInfinity, [&](const Factors&) { return ++count <= most_; });
+    std::size_t visited = 0;
+    const bool all = for_each_below(kInfinity, [&](const Factors&, std::uint64_t ways) {
+      count += ways;
+      return ++visited <= most_;
+    });
     return all ? std::optional(count) : std::nullopt;
   }
 
   const SpaceRules& rules_;
   const std::size_t most_;
   double steps_of_all_ = 1;
-  std::vector<std::vector<Factors>> of_fanout_;  ///< each ascending
-  std::vector<double> most_units_;               ///< by fanout: that it and all inside it can have together
+  std::vector<std::vector<Spread>> networks_;  ///< each ascending
+  std::vector<double> most_units_;             ///< by network: that it and all inside it can have together
   bool known_ = false;
 };
 
 }  // namespace
 
-std::optional<Choices> list_choices(const Task& task, const SpaceRules& rules, std::size_t most, double below) {
+std::optional<Choices> list_choices(const Task& task, const SpaceRules& rules, std::size_t most, double below,
+                                    bool merge) {
   Choices all;
-  const Unrollings unrollings(task, rules, most);
+  const Unrollings unrollings(task, rules, most, merge);
   if (!unrollings.known()) return std::nullopt;
-  const bool listed = unrollings.for_each_below(below, [&](const Factors& unrolling) {
+  const bool listed = unrollings.for_each_below(below, [&](const Factors& unrolling, std::uint64_t ways) {
     if (is_slow(below, least_steps(task, unrolling))) return true;
     all.unrollings.push_back(unrolling);
+    all.alike.push_back(ways);
+    all.listed += ways;
     return all.unrollings.size() <= most;
   });
   if (!listed) return std::nullopt;
@@ -219,7 +289,7 @@ std::optional<Choices> list_choices(const Task& task, const SpaceRules& rules, s
   if (below < kInfinity) {
     const std::optional<std::uint64_t> count = unrollings.count();
     if (!count) return std::nullopt;
-    all.unlisted = *count - all.unrollings.size();
+    all.unlisted = *count - all.listed;
   }
   all.keeps.emplace_back();
   for (const MemoryRules& memory : rules.memories) {
@@ -240,7 +310,7 @@ void state_sizes(const Task& task, std::vector<Part>& parts) {
   const auto stated = [](const Part& part) { return part.choices.has_value(); };
   if (std::ranges::all_of(parts, stated)) return;
   const SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
-  const Unrollings unrollings(task, rules, kMostUnrollings);
+  const Unrollings unrollings(task, rules, kMostUnrollings, true);
   const std::optional<std::uint64_t> all = unrollings.known() ? unrollings.count() : std::nullopt;
   if (!all) return;
   std::uint64_t keeps = 1, elsewhere = 0;
@@ -249,11 +319,12 @@ void state_sizes(const Task& task, std::vector<Part>& parts) {
     if (part.scope == Part::Scope::kRest) continue;
     if (!stated(part) && part.scope == Part::Scope::kNamed) part.choices = part.members.size();
     if (!stated(part)) {
-      std::uint64_t fast = 0;
-      const bool counted = unrollings.for_each_below(part.least_steps, [&](const Factors& unrolling) {
-        fast += is_slow(part.least_steps, least_steps(task, unrolling)) ? 0 : 1;
-        return fast <= kMostUnrollings;
-      });
+      std::uint64_t fast = 0, visited = 0;
+      const bool counted =
+          unrollings.for_each_below(part.least_steps, [&](const Factors& unrolling, std::uint64_t ways) {
+            fast += is_slow(part.least_steps, least_steps(task, unrolling)) ? 0 : ways;
+            return ++visited <= kMostUnrollings;
+          });
       if (!counted) return;
       part.choices = (*all - fast) * keeps;
     }

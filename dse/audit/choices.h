@@ -14,8 +14,10 @@
 namespace pliant::audit {
 
 struct Choices {
-  std::vector<Factors> unrollings;  ///< ascending
-  std::uint64_t unlisted = 0;       ///< how many more there are, all of them slow
+  std::vector<Factors> unrollings;   ///< ascending
+  std::vector<std::uint64_t> alike;  ///< by unrolling: for how many it stands
+  std::uint64_t listed = 0;          ///< all of these together
+  std::uint64_t unlisted = 0;        ///< how many more there are, all of them slow
   std::vector<Kept> keeps;
   std::uint64_t count() const { return unrollings.size() * keeps.size(); }  ///< of those listed
 };
@@ -25,9 +27,10 @@ inline constexpr std::size_t kMostUnrollings = 2'000'000;
 
 /// With perfect factors exactly the unrollings that fit the fanouts and divide the dims; with remainders or padding all
 /// that fit, some of which no mapping may have. Those that are slow beside `below` steps are not listed, but counted.
-/// nullopt: more than `most` of them.
+/// nullopt: more than `most` of them. `merge`: where only the products of several fanouts count, one unrolling stands
+/// for all that have the same.
 std::optional<Choices> list_choices(const Task& task, const SpaceRules& rules, std::size_t most = kMostUnrollings,
-                                    double below = std::numeric_limits<double>::infinity());
+                                    double below = std::numeric_limits<double>::infinity(), bool merge = false);
 
 /// Has an unrolling of so many steps at least the `least`?
 bool is_slow(double least, double steps);

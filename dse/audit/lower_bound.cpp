@@ -12,7 +12,6 @@
 #include "core/legality.h"
 #include "costmodel/report.h"
 #include "dse/audit/choices.h"
-#include "dse/audit/nested_tiles.h"
 
 namespace pliant::audit {
 
@@ -176,35 +175,42 @@ ChoiceBound::Result ChoiceBound::of(const Factors& unrolling, const Kept& kept, 
   return result;
 }
 
-/// What is known of a choice by the programme over nested tiles, with one way to count what is read back.
-struct ChoiceBound::Way {
-  Way(const ChoiceBound& bound, const ChoiceTransfers& transfers, const Kept& kept, std::vector<double> known,
-      double steps)
-      : tiles(bound.rules_, transfers, kept), least(std::move(known)), cycles(steps) {
-    for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, bound.whole_cycles(least[m], steps));
-  }
-  NestedTiles tiles;
-  std::vector<double> least;  ///< by measure
-  double cycles;
-};
+ChoiceBound::Way::Way(const ChoiceBound& bound, const ChoiceTransfers& transfers, const Kept& kept,
+                      std::vector<double> known, double steps)
+    : tiles(bound.rules_, transfers, kept), least(std::move(known)), cycles(steps) {
+  for (std::size_t m = 1; m < least.size(); ++m) cycles = std::max(cycles, bound.whole_cycles(least[m], steps));
+}
+
+/// The least of one measure over all tiles, as far as the target needs it.
+double ChoiceBound::by_measure(Way& way, std::size_t m, double steps, double target) const {
+  const double enough = target * (1 - kRounding), known = m == 0 ? p_.macs * p_.mac_pj : 0;
+  std::vector<double> weights(measures_.size(), 0);
+  weights[m] = 1;
+  const double needed = least_that([&](double sum) {
+    return least_value(task_, p_, m == 0 ? sum : way.least[0], m == 0 ? way.cycles : std::max(way.cycles, sum),
+                       steps) >= enough;
+  });
+  const double found = way.tiles.least(weights, needed - known);
+  // What is needed less what is known and this again need not be what is needed.
+  way.least[m] = std::max({way.least[m], found + known, found >= needed - known ? needed : 0});
+  if (m > 0) way.cycles = std::max(way.cycles, whole_cycles(way.least[m], steps));
+  return least_value(task_, p_, way.least[0], way.cycles, steps);
+}
+
+/// Energy and the cycles of one port together.
+double ChoiceBound::by_all_lines(Way& way, double steps, double target) const {
+  double bound = 0;
+  for (std::size_t port = 1; port < way.least.size() && bound < target * (1 - kRounding); ++port)
+    bound = std::max(bound, by_lines(way.tiles, way.least[0], way.cycles, steps, port, target));
+  return bound;
+}
 
 void ChoiceBound::by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept,
                            const std::vector<double>& least, double target, Result& result) const {
-  const double enough = target * (1 - kRounding), compute = p_.macs * p_.mac_pj, steps = least_steps(task_, unrolling);
+  const double enough = target * (1 - kRounding), steps = least_steps(task_, unrolling);
   const auto closed = [&] { return result.lower_bound >= enough; };
   const auto raise = [&](Way& way, std::size_t m) {
-    std::vector<double> weights(measures_.size(), 0);
-    weights[m] = 1;
-    const double known = m == 0 ? compute : 0;
-    const double needed = least_that([&](double sum) {
-      return least_value(task_, p_, m == 0 ? sum : way.least[0], m == 0 ? way.cycles : std::max(way.cycles, sum),
-                         steps) >= enough;
-    });
-    const double found = way.tiles.least(weights, needed - known);
-    // What is needed less what is known and this again need not be what is needed.
-    way.least[m] = std::max({way.least[m], found + known, found >= needed - known ? needed : 0});
-    if (m > 0) way.cycles = std::max(way.cycles, whole_cycles(way.least[m], steps));
-    result.lower_bound = std::max(result.lower_bound, least_value(task_, p_, way.least[0], way.cycles, steps));
+    result.lower_bound = std::max(result.lower_bound, by_measure(way, m, steps, target));
   };
   result.means = Means::kTiles;
   Way plain(*this, transfers, kept, least, steps);
@@ -220,12 +226,15 @@ void ChoiceBound::by_tiles(const ChoiceTransfers& transfers, const Factors& unro
   for (Way* const way : {&plain, other ? &*other : nullptr})
     for (std::size_t m = 1; way != nullptr && m < least.size() && !closed(); ++m) raise(*way, m);
   if (closed()) return;
-  // 3. Energy and the cycles of one port together.
+  // 3. Energy and the cycles of one port together, of all tiles and then of each.
   result.means = Means::kLines;
-  for (Way* const way : {&plain, other ? &*other : nullptr})
-    for (std::size_t port = 1; way != nullptr && port < least.size() && !closed() && target < kInfinity; ++port)
-      result.lower_bound =
-          std::max(result.lower_bound, by_lines(way->tiles, way->least[0], way->cycles, steps, port, target));
+  const auto ways = {&plain, other ? &*other : nullptr};
+  for (Way* const way : ways)
+    if (way != nullptr && !closed() && target < kInfinity)
+      result.lower_bound = std::max(result.lower_bound, by_all_lines(*way, steps, target));
+  for (Way* const way : ways)
+    if (way != nullptr && !closed() && target < kInfinity)
+      result.lower_bound = std::max(result.lower_bound, tile_by_tile(*way, steps, target));
   if (closed()) return;
   result.means = Means::kNotDecided;
   Way& last = other ? *other : plain;

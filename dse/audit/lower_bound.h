@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "costmodel/whole_cycles.h"
+#include "dse/audit/nested_tiles.h"
 #include "dse/audit/remainder_tiles.h"
 
 namespace pliant::audit {
-
-class NestedTiles;
 
 /// Sums are formed in another order than the mapper's; below this they are the same number.
 inline constexpr double kRounding = 1e-9;
@@ -55,10 +54,21 @@ class ChoiceBound {
   double whole_cycles(double load, double steps) const;
   double steps_of(const Factors& unrolling) const;  ///< at least
   Corner lowest_corner(const std::vector<Line>& lines, double least_cycles, double steps) const;
+  friend class TileByTile;
   double by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
                   double target) const;
 
-  struct Way;
+  /// What is known of a choice by the programme over nested tiles, with one way to count what is read back.
+  struct Way {
+    Way(const ChoiceBound& bound, const ChoiceTransfers& transfers, const Kept& kept, std::vector<double> known,
+        double steps);
+    NestedTiles tiles;
+    std::vector<double> least;  ///< by measure
+    double cycles;
+  };
+  double by_measure(Way& way, std::size_t measure, double steps, double target) const;
+  double by_all_lines(Way& way, double steps, double target) const;
+  double tile_by_tile(Way& way, double steps, double target) const;
   /// Perfect factors: by the programme over nested tiles; `least` is known of every measure. Outputs with overlapping
   /// windows are counted in both ways. Where nothing is enough, mappings below the target are looked for.
   void by_tiles(const ChoiceTransfers& transfers, const Factors& unrolling, const Kept& kept,

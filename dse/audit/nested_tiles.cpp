@@ -2,6 +2,7 @@
 #include "dse/audit/nested_tiles.h"
 
 #include <algorithm>
+#include <span>
 
 #include "costmodel/bits.h"
 
@@ -13,7 +14,9 @@ NestedTiles::NestedTiles(const TileRules& rules, const ChoiceTransfers& transfer
       p_(transfers.problem()),
       kept_(kept),
       lattice_(rules, transfers, kept),
-      place_(lattice_.nodes(), 0) {
+      place_(lattice_.nodes(), 0),
+      tile_(rules.memories.size()),
+      order_(rules.memories.size()) {
   within_ = p_.conventions.stationarity == Conventions::Stationarity::kWithinLevel;
   displaced_ = p_.conventions.halo == Conventions::Halo::kDisplacement ||
                p_.conventions.halo == Conventions::Halo::kTwoIterations;
@@ -279,7 +282,7 @@ NestedTiles::Tables NestedTiles::leave_memory(Tables tables, std::size_t k) {
   Tables left;
   for (auto& [state, table] : tables) {
     for (std::size_t i = table.node.size(); i-- > 0;)
-      if (!lattice_.ends(k, table.node[i])) table.remove(i);
+      if (!lattice_.ends(k, table.node[i]) || tile_[k].value_or(table.node[i]) != table.node[i]) table.remove(i);
     note(table, 0, true);
     Waiting after = state;
     for (int x = 0; x < p_.tensors; ++x) {
@@ -309,8 +312,9 @@ double NestedTiles::run(const std::vector<double>& weights, double enough) {
   tables.emplace(Waiting{}, Table{{0}, {0.0}, {0}});
   for (std::size_t k = 0; k <= outermost; ++k) {
     Tables ended;
-    for (const std::vector<DimSet>& sets : rules_.orders[k]) {
-      Tables now = &sets == &rules_.orders[k].back() ? std::move(tables) : tables;
+    const std::span<const Order> orders = order_[k] ? std::span(&*order_[k], 1) : std::span(rules_.orders[k]);
+    for (const Order& sets : orders) {
+      Tables now = &sets == &orders.back() ? std::move(tables) : tables;
       for (const DimSet dims : sets) evolve(now, dims, k);
       for (auto& [state, table] : now) merge(ended, state, std::move(table));
     }

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,16 @@ class NestedTiles {
   /// The least over all mappings of the sum over measures of weight * measure; infinity when no mapping fits. Where it
   /// is not below `enough`: that, or more.
   double least(const std::vector<double>& weights, double enough = kInfinity);
+  std::uint32_t nodes() const { return lattice_.nodes(); }
+  /// May a mapping have this tile at the memory (counted from the inside)?
+  bool ends(std::size_t memory, std::uint32_t node) { return lattice_.ends(memory, node); }
+  /// Iterations in time inside it.
+  Count inside(std::uint32_t node, int dim) const { return lattice_.divisors(dim)[lattice_.index(node, dim)]; }
+  /// From here on only mappings with this tile there, or with any.
+  void fix_tile(std::size_t memory, std::optional<std::uint32_t> node) { tile_[memory] = node; }
+  /// And with these loops there, from the inside out; or with any.
+  using Order = std::vector<DimSet>;  ///< each of one dim
+  void fix_order(std::size_t memory, std::optional<Order> order) { order_[memory] = std::move(order); }
   /// The loops of a path with that sum, by memory as in SpaceRules, outermost first. A path need not be a mapping,
   /// so whoever wants one judges it and prices it.
   std::vector<std::vector<Loop>> least_loops(const std::vector<double>& weights);
@@ -102,9 +113,11 @@ class NestedTiles {
   const Problem& p_;
   const Kept& kept_;
   TileLattice lattice_;
-  std::vector<std::uint32_t> place_;  // by node, of the table that grows; none: 0
-  bool within_ = false;               // runs end at the parent
-  bool displaced_ = false;            // words along windows are not a function of the node
+  std::vector<std::uint32_t> place_;                // by node, of the table that grows; none: 0
+  bool within_ = false;                             // runs end at the parent
+  bool displaced_ = false;                          // words along windows are not a function of the node
+  std::vector<std::optional<std::uint32_t>> tile_;  // by memory, where there is only one
+  std::vector<std::optional<Order>> order_;         // by memory, where there is only one
   // Of one run:
   std::vector<std::vector<double>> per_served_, per_delivered_;  // by tensor and transfer: weighted, per word
   std::vector<std::vector<double>> least_;                       // by tensor and transfer: moved by any mapping

@@ -51,6 +51,12 @@ bool may_be_many(const Task& task, const Problem& problem) {
   return ways > kManyWays;
 }
 
+/// Where unrollings are not listed one by one, the whole map-space is one part of a certificate.
+std::vector<audit::Part> one_part(const SearchResult& result) {
+  const auto by = proven(result) ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft;
+  return {{by, result.lower_bound, audit::Part::Scope::kRest, 0, {}, {}}};
+}
+
 }  // namespace
 
 SearchResult prove(const Task& task, const Problem& problem, const SearchOptions& options, Incumbent incumbent,
@@ -58,13 +64,14 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   SearchLimits limits(options);
   SearchState state{std::move(incumbent), limits};
   ProofRecord record;
-  if (options.record_parts) state.record = &record;
+  const bool many = may_be_many(task, problem), record_parts = options.record_parts && !many;
+  if (record_parts) state.record = &record;
   Prover prover(task, problem, limits, options, effort, state);
   // With remainders there may be millions of unrollings, most of them slow; an easier task has shown what is too slow.
   // With perfect factors those that keep all units busy show it, unless a certificate is to count them all.
-  const bool perfect = task.factorization == Factorization::kPerfect, count_all = perfect && options.record_parts;
+  const bool perfect = task.factorization == Factorization::kPerfect, count_all = perfect && record_parts;
   // Where listing them takes long, a first mapping comes before.
-  if (state.incumbent.value == kInfinity && may_be_many(task, problem)) {
+  if (state.incumbent.value == kInfinity && many) {
     state.incumbent = first_mapping(task, kMostOfFirst, limits);
     state.rough = state.incumbent.mapping.has_value();
   }
@@ -75,7 +82,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     prover.dive_into(*busy);
   }
   SpatialChoices::LeftOut left_out = count_all ? SpatialChoices::LeftOut{.count_all = true} : prover.left_out();
-  bool in_bands = !options.record_parts;  // a certificate lists all at once
+  bool in_bands = !record_parts;  // where choices are recorded, all are listed at once
   if (in_bands) {
     left_out.band = kFirstBand;
     left_out.most = length(kFirstAtOnce, 2);
@@ -87,7 +94,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     if (choices.slow() < kInfinity) {
       const double floor = prover.floor(choices.slow());
       if (!state.close(floor)) state.leave_unseen(floor);
-      if (options.record_parts) record.floor(choices.slow(), floor);
+      if (record_parts) record.floor(choices.slow(), floor);
     }
     state.close_unlisted(choices.dear());
     std::vector<std::uint32_t> all(choices.size());
@@ -99,7 +106,7 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
       choices.put_back();
     }
     if (const double steps = choices.unlisted(); steps < kInfinity)
-      state.close_unlisted(options.record_parts ? prover.floor(steps) : prover.sharper_floor(steps));
+      state.close_unlisted(record_parts ? prover.floor(steps) : prover.sharper_floor(steps));
     const double rest = choices.unlisted_floor();
     if (!choices.more() || state.hopeless(rest) || state.undecided < kInfinity || !prover.has_effort()) {
       state.close_unlisted(rest);
@@ -112,9 +119,11 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
   }
   if (used != nullptr) *used += limits.effort;
   SearchResult result = result_of(std::move(state), limits);
-  if (options.record_parts)
+  if (record_parts)
     result.parts = record.parts(task, problem, choices, prover.keep_choices(),
                                 result.ended_by == EndedBy::kProofWithinGap ? result.lower_bound : result.value);
+  else if (options.record_parts)
+    result.parts = one_part(result);
   return result;
 }
 
@@ -156,9 +165,7 @@ SearchResult prove_padded(const Task& task, const Problem& problem, const Search
     state.incumbent.mapping->padded = *sizes;
   }
   SearchResult result = result_of(std::move(state), limits);
-  // Unrollings are closed by padded size, not one by one: all of the map-space is one part.
-  const auto by = proven(result) ? audit::ClosedBy::kSearch : audit::ClosedBy::kLeft;
-  if (options.record_parts) result.parts.push_back({by, result.lower_bound, audit::Part::Scope::kRest, 0, {}, {}});
+  if (options.record_parts) result.parts = one_part(result);  // unrollings are closed by padded size
   return result;
 }
 
