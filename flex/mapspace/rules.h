@@ -61,9 +61,10 @@ struct MemoryRules {
       if ((kept >> x & 1U) == 0) continue;
       const double held = words(x) * element[static_cast<std::size_t>(x)];
       total += held;
-      by_role[static_cast<std::size_t>(role[static_cast<std::size_t>(x)])] += held;
+      if (shares) by_role[static_cast<std::size_t>(role[static_cast<std::size_t>(x)])] += held;
     }
     if (total > capacity) return true;
+    if (!shares) return false;
     for (std::size_t r = 0; r < kRoles; ++r)
       if (by_role[r] > share_units[r]) return true;
     return false;

@@ -187,9 +187,12 @@ std::array<TensorSet, kMaxLevels> ChoiceBounds::kept(const Chosen& chosen) const
 }
 
 bool ChoiceBounds::fits(const Chosen& chosen, const HeldWords& held) const {
-  const std::array<TensorSet, kMaxLevels> kept = this->kept(chosen);
   return std::ranges::none_of(resolved_.memories, [&](int l) {
-    return resolved_.rules.memory(l).overflows(kept[l], [&](int x) { return held[x][l]; });
+    const MemoryRules& memory = resolved_.rules.memory(l);
+    if (!memory.is_limited()) return false;
+    TensorSet kept = 0;
+    for (int x = 0; x < p_.tensors; ++x) kept |= TensorSet{chosen[x]->levels >> l & 1U} << x;
+    return memory.overflows(kept, [&](int x) { return held[x][l]; });
   });
 }
 
@@ -266,13 +269,14 @@ ChoiceBounds::Looked ChoiceBounds::look_at(const Spatial& spatial, double limit)
     known[x]->ports = true;
   }
   if (last_.use_count() != 1) last_ = std::make_shared<UnrollingBounds>(*this);
-  last_->begin(spatial, steps);
+  last_->begin(steps);
   for (int x = 0; x < p_.tensors; ++x) {
     if (known[x] == &own_[x]) last_->own_costs_[x].swap(own_[x].costs);
     last_->costs_[x] = known[x] == &own_[x] ? last_->own_costs_[x].data() : known[x]->costs.data();
   }
   const double least = last_->least();
   if (least >= limit) return {least, nullptr};
+  last_->spatial_ = spatial;
   return {least, last_};
 }
 

@@ -21,8 +21,7 @@ constexpr double kMayBind = 0.2;
 
 UnrollingBounds::UnrollingBounds(ChoiceBounds& all) : all_(all), resolved_(all.resolved_), p_(all.p_) {}
 
-void UnrollingBounds::begin(const Spatial& spatial, double steps) {
-  spatial_ = spatial;
+void UnrollingBounds::begin(double steps) {
   steps_ = steps;
   tiling_.reset();
 }

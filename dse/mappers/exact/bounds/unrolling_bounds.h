@@ -104,7 +104,7 @@ class UnrollingBounds {
   double shared(const Chosen& chosen, const Mix& mix, const Enough& enough = {}) const;
 
   friend class ChoiceBounds;  // fills in an unrolling and its costs
-  void begin(const Spatial& spatial, double steps);
+  void begin(double steps);
 
   ChoiceBounds& all_;
   const ResolvedTask& resolved_;

@@ -162,6 +162,7 @@ void Unroller::list_splits() {
 /// Of all that begin like this; 0 where nobody asks.
 double Unroller::least_steps(int at, double taken, Count units) const {
   if (most_steps_ == std::numeric_limits<double>::infinity() && !by_floors_) return 0;
+  if (at + 1 == dims_) return taken;
   // Whatever units are left take their share of what is to come.
   const double left = std::floor(static_cast<double>(fanout_.units()) / static_cast<double>(units));
   return taken * std::max(1.0, to_come_[static_cast<std::size_t>(at) + 1] / left * (1 - kRoundingOfFloors));

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "core/arithmetic.h"
@@ -39,6 +40,7 @@ class SpatialChoices::Tree {
         at_(fanouts_.size()),
         waiting_(at_.size()) {
     parallel_.fill(1);
+    for (int d = 0; d < problem.dims; ++d) left_[d] = task.layer.dims[d].size;
     if (lists_.network) last_fanouts_ = lists_.network->fanouts();
   }
 
@@ -137,7 +139,8 @@ class SpatialChoices::Tree {
 
   struct Fanout {
     Count used = 1;
-    int decided = 0;  // dims
+    int decided = 0;                                               // dims
+    std::array<std::tuple<Count, Count, Count>, kMaxDims> before;  // by dim: used, parallel and left until then
   };
   using Found = std::vector<std::pair<double, std::uint32_t>>;
 
@@ -146,19 +149,19 @@ class SpatialChoices::Tree {
   double least_steps() const {
     double steps = problem_.cycles_per_mac, open = 1;
     const int closed = fanouts_.empty() ? problem_.dims : fanouts_.front().decided;
-    for (int d = 0; d < problem_.dims; ++d)
-      (d < closed ? steps : open) *= static_cast<double>(ceil_div(task_.layer.dims[d].size, parallel_[d]));
+    for (int d = 0; d < problem_.dims; ++d) (d < closed ? steps : open) *= static_cast<double>(left_[d]);
     for (std::size_t f = 0; f < fanouts_.size(); ++f)
       if (fanouts_[f].decided < problem_.dims)
         open /= static_cast<double>(std::max<Count>(1, lists_.units[f] / fanouts_[f].used));
     return steps * std::max(1.0, open * (1 - kRoundingOfCombined));
   }
 
-  /// May the loops over the dim stand where they do? From the inside out: what is left bounds the next factor. (Open
-  /// ones leave less.)
-  bool fits(int d) const {
+  /// May the loops over the dim stand where they do, now that those of this fanout are decided? From the inside out:
+  /// what is left bounds the next factor. (Open ones leave less.)
+  bool fits(std::size_t fanout, int d) const {
+    if (unrolling(fanout).factor(d) == 1) return true;  // as they did before
     const Count size = task_.layer.dims[d].size;
-    if (perfect_) return size % parallel_[d] == 0;
+    if (perfect_) return left_[d] * parallel_[d] == size;
     Count left = size;
     for (std::size_t f = 0; f < fanouts_.size(); ++f) {
       if (fanouts_[f].decided <= d) continue;
@@ -175,15 +178,17 @@ class SpatialChoices::Tree {
     at_[f] = i;
     const Unrolling& here = unrolling(f);
     fanouts_[f].decided = d + 1;
-    fanouts_[f].used *= here.factor(d);
-    parallel_[d] *= here.factor(d);
+    fanouts_[f].before[d] = {fanouts_[f].used, parallel_[d], left_[d]};
+    if (const Count factor = here.factor(d); factor > 1) {
+      fanouts_[f].used *= factor;
+      parallel_[d] *= factor;
+      left_[d] = ceil_div(task_.layer.dims[d].size, parallel_[d]);
+    }
     if (floors_ != nullptr) floors_->decide(lists_.levels[f], d, here.rows[d], here.cols[d]);
   }
   void reopen(std::size_t f, int d) {
-    const Unrolling& here = unrolling(f);
     fanouts_[f].decided = d;
-    fanouts_[f].used /= here.factor(d);
-    parallel_[d] /= here.factor(d);
+    std::tie(fanouts_[f].used, parallel_[d], left_[d]) = fanouts_[f].before[d];
     if (floors_ != nullptr) floors_->reopen(lists_.levels[f], d);
   }
 
@@ -291,7 +296,7 @@ class SpatialChoices::Tree {
     bool stands = true;
     for (; stands && d < problem_.dims; ++d) {
       decide(f - 1, unrollings[f - 1], d);
-      stands = fits(d);
+      stands = fits(f - 1, d);
     }
     if (stands) finish_with(unrollings, f - 1, least);
     while (d-- > 0) reopen(f - 1, d);
@@ -309,7 +314,7 @@ class SpatialChoices::Tree {
       double floor = least, steps = 0;
       for (;; ++last) {
         decide(f, i, last);
-        stands = fits(last);
+        stands = fits(f, last);
         if (!stands || !alone || last + 1 == problem_.dims) break;
       }
       if (stands && closes(floor, steps, last + 1 == problem_.dims)) {
@@ -421,7 +426,7 @@ class SpatialChoices::Tree {
   std::vector<std::uint32_t> at_;  // by fanout: number in its list
   std::size_t last_fanouts_ = 0;
   bool last_is_exact_ = false;
-  std::array<Count, kMaxDims> parallel_{};
+  std::array<Count, kMaxDims> parallel_{}, left_{};  // by dim: units, and iterations that they leave
   std::uint64_t looked_ = 0, last_looked_ = 0, next_look_ = kBranchesBetween;
   std::vector<PartialFloor::Found> last_;
   bool begun_ = false, complete_ = true, over_ = false;
