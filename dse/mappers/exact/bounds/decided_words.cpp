@@ -34,7 +34,7 @@ DecidedWords::DecidedWords(const ResolvedTask& resolved, const ChoiceBounds& bou
   // Otherwise any part of a sum may be its first.
   plain_ = p_.affine[p_.output].empty() && p_.conventions.first_time == Conventions::FirstTime::kDistinctElements;
   drains_ = p_.conventions.drain == Conventions::Drain::kCounted;
-  while (!p_.is_memory[outermost_]) ++outermost_;
+  outermost_ = bounds.patterns_of(p_.output).front().pairs.back().parent;  // of every pattern: what may keep them must
   for (int x = 0; x < p_.tensors; ++x)
     for (int d = 0; d < p_.dims; ++d)
       if (!p_.is_coupled(x, d)) served_by_[d] |= only(x);

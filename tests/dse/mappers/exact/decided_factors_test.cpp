@@ -17,6 +17,7 @@
 #include "dse/mappers/exact/bounds/fanout_floors.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/truth_by_choice.h"
+#include "support/random_cases.h"
 
 namespace pliant::exact {
 namespace {
@@ -42,63 +43,64 @@ std::shared_ptr<const NetworkUnrollings> network_of(const ResolvedTask& resolved
 // nor where the innermost fanout is left and the floors of its unrollings are found at once.
 TEST(Lemma, FactorsThatAreDecided) {
   int partial = 0, sharper = 0, close = 0, several = 0, last = 0, near = 0, together = 0;
-  for_each_task(
-      600,
-      [&](const Truth& truth, const ResolvedTask& resolved) {
-        const Problem& p = truth.problem;
-        const ChoiceBounds bounds(resolved);
-        SearchLimits limits({});
-        const double nothing = DecidedFactors(resolved, bounds, limits).least_energy();
-        for (const Choice& choice : truth.choices) {
-          const double energy = choice.least([](const Priced& mapping) { return mapping.energy; });
-          const double value = choice.least([](const Priced& mapping) { return mapping.value; });
-          const double steps = choice.least([](const Priced& mapping) { return mapping.steps; });
-          DecidedFactors floor(resolved, bounds, limits);
-          int fanouts = 0;
-          for (int l = 0; l < p.levels; ++l) {
-            if (p.is_memory[static_cast<std::size_t>(l)]) continue;
-            ++fanouts;
-            // All that is left, where it is decided together.
-            std::vector<ListedFanout> rest;
-            for (int inner = p.levels - 1; inner >= l; --inner)
-              if (!p.is_memory[static_cast<std::size_t>(inner)])
-                rest.push_back({inner, list_of({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]})});
-            const auto network = network_of(resolved, rest);
-            if (network->fanouts() == rest.size()) {
-              floor.decide_last(network, kInfinity);
-              std::vector<PartialFloor::Found> found;
-              floor.least_of_each(kInfinity, kInfinity, found);
-              ASSERT_EQ(found.size(), 1u);
-              EXPECT_TRUE(at_most(found[0].floor, value)) << found[0].floor << " > " << value;
-              // What is too slow or costs too much is said to be.
-              EXPECT_TRUE(at_most(floor.least_of_each(kInfinity, 0, found).slow, steps) && found.empty());
-              const double left_out = floor.least_of_each(0, kInfinity, found).floor;
-              EXPECT_TRUE(at_most(left_out, value) && found.empty());
-              together += rest.size() > 1 ? 1 : 0;
-              ++last;
-              near += left_out > 0.9 * value ? 1 : 0;
-            }
-            for (int d = 0; d < p.dims; ++d) {
-              const Unrolling& unrolling = *choice.spatial.unrolling[static_cast<std::size_t>(l)];
-              floor.decide(l, d, unrolling.rows[static_cast<std::size_t>(d)],
-                           unrolling.cols[static_cast<std::size_t>(d)]);
-              const double least = floor.least_energy();
-              EXPECT_TRUE(at_most(least, energy)) << "level " << l << ", dim " << d << ": " << least << " > " << energy;
-              const double sharp = floor.least(steps, 0);
-              EXPECT_TRUE(at_most(sharp, value)) << "level " << l << ", dim " << d;
-              ++partial;
-              sharper += least > nothing * (1 + kSame) ? 1 : 0;
-              close += least > 0.9 * energy ? 1 : 0;
-            }
-          }
-          several += fanouts > 1 ? 1 : 0;
-          // Whatever was decided can be taken back.
-          for (int l = p.levels - 1; l >= 0; --l)
-            for (int d = p.dims - 1; d >= 0 && !p.is_memory[static_cast<std::size_t>(l)]; --d) floor.reopen(l, d);
-          EXPECT_EQ(floor.least_energy(), nothing);
+  const auto check = [&](const Truth& truth, const ResolvedTask& resolved) {
+    const Problem& p = truth.problem;
+    const ChoiceBounds bounds(resolved);
+    SearchLimits limits({});
+    const double nothing = DecidedFactors(resolved, bounds, limits).least_energy();
+    for (const Choice& choice : truth.choices) {
+      const double energy = choice.least([](const Priced& mapping) { return mapping.energy; });
+      const double value = choice.least([](const Priced& mapping) { return mapping.value; });
+      const double steps = choice.least([](const Priced& mapping) { return mapping.steps; });
+      DecidedFactors floor(resolved, bounds, limits);
+      int fanouts = 0;
+      for (int l = 0; l < p.levels; ++l) {
+        if (p.is_memory[static_cast<std::size_t>(l)]) continue;
+        ++fanouts;
+        // All that is left, where it is decided together.
+        std::vector<ListedFanout> rest;
+        for (int inner = p.levels - 1; inner >= l; --inner)
+          if (!p.is_memory[static_cast<std::size_t>(inner)])
+            rest.push_back({inner, list_of({*choice.spatial.unrolling[static_cast<std::size_t>(inner)]})});
+        const auto network = network_of(resolved, rest);
+        if (network->fanouts() == rest.size()) {
+          floor.decide_last(network, kInfinity);
+          std::vector<PartialFloor::Found> found;
+          floor.least_of_each(kInfinity, kInfinity, found);
+          ASSERT_EQ(found.size(), 1u);
+          EXPECT_TRUE(at_most(found[0].floor, value)) << found[0].floor << " > " << value;
+          // What is too slow or costs too much is said to be.
+          EXPECT_TRUE(at_most(floor.least_of_each(kInfinity, 0, found).slow, steps) && found.empty());
+          const double left_out = floor.least_of_each(0, kInfinity, found).floor;
+          EXPECT_TRUE(at_most(left_out, value) && found.empty());
+          together += rest.size() > 1 ? 1 : 0;
+          ++last;
+          near += left_out > 0.9 * value ? 1 : 0;
         }
-      },
-      certified);
+        for (int d = 0; d < p.dims; ++d) {
+          const Unrolling& unrolling = *choice.spatial.unrolling[static_cast<std::size_t>(l)];
+          floor.decide(l, d, unrolling.rows[static_cast<std::size_t>(d)], unrolling.cols[static_cast<std::size_t>(d)]);
+          const double least = floor.least_energy();
+          EXPECT_TRUE(at_most(least, energy)) << "level " << l << ", dim " << d << ": " << least << " > " << energy;
+          const double sharp = floor.least(steps, 0);
+          EXPECT_TRUE(at_most(sharp, value)) << "level " << l << ", dim " << d;
+          ++partial;
+          sharper += least > nothing * (1 + kSame) ? 1 : 0;
+          close += least > 0.9 * energy ? 1 : 0;
+        }
+      }
+      several += fanouts > 1 ? 1 : 0;
+      // Whatever was decided can be taken back.
+      for (int l = p.levels - 1; l >= 0; --l)
+        for (int d = p.dims - 1; d >= 0 && !p.is_memory[static_cast<std::size_t>(l)]; --d) floor.reopen(l, d);
+      EXPECT_EQ(floor.least_energy(), nothing);
+    }
+  };
+  for_each_task(600, check, certified);
+  // And where tensors live on chip: sums do not leave the memory in which outputs live.
+  for_each_task(300, check, certified, [](std::uint64_t seed) {
+    return tests::random_case(seed, {.most_mappings = 3'000, .residents = true}).task;
+  });
   EXPECT_GT(several, 400);
   EXPECT_GT(sharper, partial / 10);
   EXPECT_GT(close, 40);
