@@ -26,6 +26,7 @@
 #include "dse/mappers/space.h"
 #include "flex/mapspace/legal_walk.h"
 #include "support/campaign_cases.h"
+#include "support/random_cases.h"
 
 namespace pliant::exact {
 
@@ -169,8 +170,10 @@ inline Task task_of(const std::string& accelerator, const std::string& einsum) {
 
 using Source = std::function<Task(std::uint64_t seed)>;
 
-/// Tasks of the campaign; every third one with conventions that no preset puts together.
+/// Tasks of the campaign; every third one with conventions that no preset puts together. And some where tensors live on
+/// chip.
 inline Task any_task(std::uint64_t seed) {
+  if (seed % 7 == 5) return tests::random_case(seed, {.most_mappings = 3'000, .residents = true}).task;
   return tests::campaign_task(seed % 3 == 0 ? tests::kAnyConventions + seed : seed);
 }
 
