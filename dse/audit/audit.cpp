@@ -327,13 +327,16 @@ class Audit {
       quota[claim.part] -= std::min(quota[claim.part], choices_.alike[claim.unrolling]);
       return false;
     });
-    const ChoiceBound bound(task_, problem_, rules_);
     std::mutex noting;
     std::vector<std::size_t> open;
     std::atomic<bool> late{false};
-    const auto one = [&](std::size_t i) {
+    const auto is_late = [&] {
       if (options_.stop.stop_requested() || (options_.seconds > 0 && seconds() > options_.seconds)) late = true;
-      if (late) return;
+      return late.load();
+    };
+    const ChoiceBound bound(task_, problem_, rules_, is_late);
+    const auto one = [&](std::size_t i) {
+      if (is_late()) return;
       const Claimed& claim = claims_[i];
       const ChoiceBound::Result found =
           bound.of(choices_.unrollings[claim.unrolling], choices_.keeps[claim.kept], claim.lower_bound, options_.nodes);

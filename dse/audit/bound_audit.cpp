@@ -18,9 +18,9 @@ BoundVerdict audit_bound(const Task& task, double least, const AuditOptions& opt
   if (least <= 0) return {true, "", ""};
   const Problem problem(task.layer, task.accelerator);
   const SpaceRules rules(task.layer, task.accelerator, task.flexibility, task.factorization);
-  const std::optional<Choices> choices = list_choices(task, rules, options.unrollings);
+  const std::optional<Choices> choices = list_choices(task, rules, options.unrollings, kInfinity, true);
   if (!choices) return {false, "", fmt::format("more than {} unrollings", options.unrollings)};
-  const ChoiceBound bound(task, problem, rules);
+  const ChoiceBound bound(task, problem, rules, [&] { return options.stop.stop_requested(); });
   bool open = false;
   for (const Factors& unrolling : choices->unrollings) {
     for (const Kept& kept : choices->keeps) {
@@ -42,7 +42,7 @@ BoundVerdict audit_bound(const Task& task, double least, const AuditOptions& opt
   all.closed_by = ClosedBy::kSearch;
   all.lower_bound = least;
   all.scope = Part::Scope::kRest;
-  all.choices = choices->count();
+  all.choices = choices->listed * choices->keeps.size();
   AuditOptions one = options;
   one.share = 1;
   one.threads = 1;

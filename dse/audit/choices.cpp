@@ -117,7 +117,7 @@ bool only_products_count(const Problem& problem, Factorization factorization, st
 /// All unrollings, network by network: of a fanout, or of several of which only the products count.
 class Unrollings {
  public:
-  /// No more than `most` ways to lay out one network, or there is no answer to anything. `merge`: of unrollings of
+  /// No more than `most` ways to lay out one fanout, or there is no answer to anything. `merge`: of unrollings of
   /// which only the products count one stands for all that are alike.
   Unrollings(const Task& task, const SpaceRules& rules, std::size_t most, bool merge) : rules_(rules), most_(most) {
     steps_of_all_ = task.accelerator.levels.back().compute().cycles_per_mac;
@@ -130,11 +130,10 @@ class Unrollings {
       std::vector<Spread> all;
       for (Factors& factors : *here) all.push_back({factors, factors, 1});
       const bool joins = problem && f > 0 && rules.fanouts[f].level == rules.fanouts[f - 1].level + 1;
-      if (joins && only_products_count(*problem, rules.factorization,
-                                       problem->network[static_cast<std::size_t>(rules.fanouts[f].level)])) {
-        all = joined(networks_.back(), all);
-        if (all.size() > most) return;
-        networks_.back() = std::move(all);
+      if (joins && networks_.back().size() * all.size() <= kMostJoined &&
+          only_products_count(*problem, rules.factorization,
+                              problem->network[static_cast<std::size_t>(rules.fanouts[f].level)])) {
+        networks_.back() = joined(networks_.back(), all);
       } else {
         networks_.push_back(std::move(all));
       }
@@ -205,7 +204,7 @@ class Unrollings {
  private:
   static constexpr Count kMostLater = Count{1} << 40;
   static constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 48;
-  static constexpr std::size_t kMostSteps = 5'000'000;
+  static constexpr std::size_t kMostSteps = 5'000'000, kMostJoined = 1'000'000;  ///< combinations looked at
 
   static double units(const Factors& factors) {
     double product = 1;

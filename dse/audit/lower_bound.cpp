@@ -54,8 +54,9 @@ double least_value(const pliant::Task& task, const Problem& problem, double ener
   return task_value(task, totals);
 }
 
-ChoiceBound::ChoiceBound(const pliant::Task& task, const Problem& problem, const SpaceRules& rules)
-    : task_(task), p_(problem), space_(rules), measures_(problem), rules_(rules, problem) {}
+ChoiceBound::ChoiceBound(const pliant::Task& task, const Problem& problem, const SpaceRules& rules,
+                         std::function<bool()> late)
+    : task_(task), p_(problem), space_(rules), late_(std::move(late)), measures_(problem), rules_(rules, problem) {}
 
 /// A port works in whole cycles, and a run that is longer than its steps ends with a port.
 double ChoiceBound::whole_cycles(double load, double steps) const {

@@ -3,6 +3,7 @@
 // least cycles over all tiles, then lines between the two.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,10 @@ double least_value(const pliant::Task& task, const Problem& problem, double ener
 
 class ChoiceBound {
  public:
-  ChoiceBound(const pliant::Task& task, const Problem& problem, const SpaceRules& rules);
+  /// `late`: is there no time for what takes long?
+  ChoiceBound(
+      const pliant::Task& task, const Problem& problem, const SpaceRules& rules,
+      std::function<bool()> late = [] { return false; });
 
   struct Result {
     double lower_bound = 0;  ///< of every mapping of the choice
@@ -54,7 +58,6 @@ class ChoiceBound {
   double whole_cycles(double load, double steps) const;
   double steps_of(const Factors& unrolling) const;  ///< at least
   Corner lowest_corner(const std::vector<Line>& lines, double least_cycles, double steps) const;
-  friend class TileByTile;
   double by_lines(NestedTiles& tiles, double energy, double cycles, double steps, std::size_t port,
                   double target) const;
 
@@ -68,6 +71,7 @@ class ChoiceBound {
   };
   double by_measure(Way& way, std::size_t measure, double steps, double target) const;
   double by_all_lines(Way& way, double steps, double target) const;
+  friend class TileByTile;
   double tile_by_tile(Way& way, double steps, double target) const;
   /// Perfect factors: by the programme over nested tiles; `least` is known of every measure. Outputs with overlapping
   /// windows are counted in both ways. Where nothing is enough, mappings below the target are looked for.
@@ -85,6 +89,7 @@ class ChoiceBound {
   const pliant::Task& task_;
   const Problem& p_;
   const SpaceRules& space_;
+  const std::function<bool()> late_;
   Measures measures_;
   TileRules rules_;
   mutable RemainderTables remainders_;  ///< what choices have in common

@@ -42,7 +42,7 @@ class TileByTile {
   /// Of what is decided by now, or what `open` says of it where that is not enough.
   template <typename Open>
   double sharpened(const Open& open) {
-    if (++looked_ > kMostLooked) return 0;
+    if (++looked_ > kMostLooked || bound_.late_()) return 0;
     const double cycles = way_.cycles;
     const std::vector<double> before = way_.least;
     double least = 0;

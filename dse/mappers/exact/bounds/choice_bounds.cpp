@@ -179,20 +179,22 @@ double ChoiceBounds::most_steps(const std::function<bool(double)>& hopeless) con
   return high;
 }
 
+TensorSet ChoiceBounds::kept_at(const Chosen& chosen, int level) const {
+  TensorSet kept = 0;
+  for (int x = 0; x < p_.tensors; ++x) kept |= TensorSet{chosen[x]->levels >> level & 1U} << x;
+  return kept;
+}
+
 std::array<TensorSet, kMaxLevels> ChoiceBounds::kept(const Chosen& chosen) const {
   std::array<TensorSet, kMaxLevels> kept{};
-  for (const int l : resolved_.memories)
-    for (int x = 0; x < p_.tensors; ++x) kept[l] |= TensorSet{chosen[x]->levels >> l & 1U} << x;
+  for (const int l : resolved_.memories) kept[l] = kept_at(chosen, l);
   return kept;
 }
 
 bool ChoiceBounds::fits(const Chosen& chosen, const HeldWords& held) const {
   return std::ranges::none_of(resolved_.memories, [&](int l) {
     const MemoryRules& memory = resolved_.rules.memory(l);
-    if (!memory.is_limited()) return false;
-    TensorSet kept = 0;
-    for (int x = 0; x < p_.tensors; ++x) kept |= TensorSet{chosen[x]->levels >> l & 1U} << x;
-    return memory.overflows(kept, [&](int x) { return held[x][l]; });
+    return memory.is_limited() && memory.overflows(kept_at(chosen, l), [&](int x) { return held[x][l]; });
   });
 }
 

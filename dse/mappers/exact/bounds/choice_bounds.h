@@ -79,6 +79,7 @@ class ChoiceBounds {
   double value(double energy, double cycles, double steps) const;
   /// By level: the tensors that are kept there.
   std::array<TensorSet, kMaxLevels> kept(const Chosen& chosen) const;
+  TensorSet kept_at(const Chosen& chosen, int level) const;
 
  private:
   friend class UnrollingBounds;

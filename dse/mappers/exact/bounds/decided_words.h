@@ -139,7 +139,7 @@ class DecidedWords {
   std::array<std::array<double, kMaxDims>, kMaxTensors> using_word_{};
   bool plain_ = false;                           // outputs: of every copy and element one sum begins
   bool drains_ = false;                          // and that it leaves is counted
-  int outermost_ = 0;                            // memory of outputs
+  int outermost_ = 0;                            // keeper of outputs
   std::array<TensorSet, kMaxDims> served_by_{};  // tensors of which units along a dim may share words
 };
 

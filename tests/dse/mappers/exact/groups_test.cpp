@@ -181,12 +181,7 @@ levels:
 flexibility:
   parallel: {PEs: {rows: [M], cols: [M]}}
 )",
-                      R"(  dims: {M: 3, B: 40}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [B]}
-    - {name: O, role: outputs, projection: [M, B]}
-)");
+                      outer_product("M: 3, B: 40", "B"));
   task.factorization = Factorization::kRuby;
   const Truth truth(task);
   ASSERT_TRUE(truth.complete);

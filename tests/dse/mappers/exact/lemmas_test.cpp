@@ -191,12 +191,7 @@ levels:
 flexibility:
   parallel: {PEs: {rows: [], cols: [M]}}
 )",
-                      R"(  dims: {M: 30, B: 7}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [B]}
-    - {name: O, role: outputs, projection: [M, B]}
-)");
+                      outer_product("M: 30, B: 7", "B"));
   task.factorization = Factorization::kRubyS;
   const Truth truth(task);
   ASSERT_TRUE(truth.complete);

@@ -30,12 +30,7 @@ levels:
 flexibility:
   parallel: {PEs: )" + sides + (lanes ? ", Lanes: " + sides : "") +
                                   "}\n";
-  const std::string plain = "  dims: {M: " + between(8, 60) + ", B: " + between(1, 3) + R"(}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [B]}
-    - {name: O, role: outputs, projection: [M, B]}
-)";
+  const std::string plain = outer_product("M: " + between(8, 60) + ", B: " + between(1, 3), "B");
   const std::string window = "  dims: {P: " + between(8, 40) + ", R: " + between(1, 3) + R"(}
   tensors:
     - {name: W, role: weights, projection: [R]}
@@ -60,12 +55,7 @@ levels:
 flexibility:
   parallel: {PEs: {rows: [], cols: [M]}}
 )",
-                      "  dims: {M: " + size + R"(, B: 7}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [B]}
-    - {name: O, role: outputs, projection: [M, B]}
-)");
+                      outer_product("M: " + size + ", B: 7", "B"));
   task.factorization = Factorization::kRuby;
   task.objective = Objective::kEdp;
   return task;
@@ -83,12 +73,7 @@ levels:
   - {compute: MAC, mac_pj: 0}
 flexibility: {orders: {DRAM: [[N, M]]}, loops: {SRAM: [M]}, parallel: {Cores: {rows: [M], cols: [M]}, Array: {cols: [M]}}}
 )",
-                      "  dims: {M: " + std::to_string(17 + seed % 10) + R"(, N: 2}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [N]}
-    - {name: O, role: outputs, projection: [M, N]}
-)");
+                      outer_product("M: " + std::to_string(17 + seed % 10) + ", N: 2", "N"));
   task.factorization = Factorization::kRuby;
   return task;
 }
@@ -108,12 +93,7 @@ flexibility:
   loops: {SRAM: [M], Reg: [M]}
   parallel: {Cores: {rows: [], cols: [M]}, Array: {rows: [], cols: [M]}}
 )",
-                      "  dims: {M: " + std::to_string(11 + seed % 10) + R"(, N: 2}
-  tensors:
-    - {name: W, role: weights, projection: [M]}
-    - {name: X, role: inputs, projection: [N]}
-    - {name: O, role: outputs, projection: [M, N]}
-)");
+                      outer_product("M: " + std::to_string(11 + seed % 10) + ", N: 2", "N"));
   task.factorization = Factorization::kRuby;
   return task;
 }

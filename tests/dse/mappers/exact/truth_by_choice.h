@@ -168,6 +168,13 @@ inline Task task_of(const std::string& accelerator, const std::string& einsum) {
   return task;
 }
 
+/// The einsum O[M, other] = W[M] * X[other], `dims` such as "M: 3, B: 40".
+inline std::string outer_product(const std::string& dims, const std::string& other) {
+  return "  dims: {" + dims + "}\n  tensors:\n    - {name: W, role: weights, projection: [M]}\n" +
+         "    - {name: X, role: inputs, projection: [" + other + "]}\n    - {name: O, role: outputs, projection: [M, " +
+         other + "]}\n";
+}
+
 using Source = std::function<Task(std::uint64_t seed)>;
 
 /// Tasks of the campaign; every third one with conventions that no preset puts together. And some where tensors live on
