@@ -277,10 +277,9 @@ class SweepRun {
             ? solve_task(*mapper_, *sweep_, *token->design, *token->layer, kThreadsOfCaller, mappers, *options_.clock)
             : solve_network(*mapper_, *sweep_, *token->design, *token->workload, kThreadsOfCaller, mappers,
                             *options_.clock);
-    // A search that was stopped has only an accident to show, unless it had its proof already.
-    const bool has_proof =
-        result.certified || result.status == TaskStatus::kNoLegalMapping || result.ended_by == EndedBy::kProofWithinGap;
-    if (mappers.stop_requested() && !has_proof) {
+    // A search that was stopped has only an accident to show. Even if it has a proof: a part of it may have been cut
+    // short, and then another one of equally good mappings was found, or after more of them.
+    if (mappers.stop_requested()) {
       token->given_up = true;
       return token;
     }
