@@ -46,7 +46,10 @@ class BorderTiles {
     bool overflows;  // comes again where its memory cannot hold all that a unit works on
     DimSet dims;
     int together;  // memory whose units are served together
+    double open;   // units of open fanouts that may be, too
     UnrollingBounds::Copies copies;
+    /// Of a dim, without loops inside the border: tiles of a unit, and of those that are served together.
+    std::array<double, kMaxDims> tiles, tiles_together;
     std::array<Costs::Delivery, kMostFunctionals> delivery;
   };
 
@@ -120,7 +123,12 @@ bool BorderTiles::add(int tensor, const KeeperPair& pair) {
   transfer.overflows = pair.child > level_ && !remembered && p_.capacity[pair.child] < kInfinity;
   transfer.dims = ((only(p_.dims)) - 1) & ~p_.coupled[tensor];
   transfer.together = b_.served_together(pair);
+  transfer.open = transfer.together == pair.child ? 1 : b_.open_between(pair);
   transfer.copies = b_.copies(*chosen_[tensor], number);
+  for (const int d : members(transfer.dims)) {
+    transfer.tiles[d] = p_.size[d] / tiling_.inside[transfer.child][d];
+    transfer.tiles_together[d] = p_.size[d] / tiling_.inside[transfer.together][d];
+  }
   for (std::size_t f = 0; f < functionals_; ++f) transfer.delivery[f] = b_.delivery(*chosen_[tensor], number, f);
   return true;
 }
@@ -192,12 +200,13 @@ void BorderTiles::repeat(const Repeated& transfer, DimSet whole, DimSet dims,
     const Growth* const grown = open ? &growths(d).front() : grown_[d];
     const double left = open ? 1 : left_[d];
     const double most = grown != nullptr ? grown->most : tiling_.tile_known[d] ? 1 : kInfinity;
+    const double share = most == 1 ? 1 : 1 / most;
     rounds *= left;
-    units *= std::max(left, p_.size[d] / (tiling_.inside[transfer.child][d] * most));
-    asked *= std::max(left, p_.size[d] / (tiling_.inside[transfer.together][d] * most));
+    units *= std::max(left, transfer.tiles[d] * share);
+    asked *= std::max(left, transfer.tiles_together[d] * share);
   }
   units = std::max(rounds - 1, units - transfer.copies.busy);
-  asked = std::max(rounds - 1, asked - transfer.copies.asking);
+  asked = std::max({rounds / transfer.open - 1, asked / transfer.open - transfer.copies.asking, 0.0});
   for (std::size_t f = 0; f < functionals_; ++f) {
     const Costs::Delivery& delivery = transfer.delivery[f];
     more[f] += delivery.round * (rounds - 1) + delivery.asked * asked + delivery.unit * units;

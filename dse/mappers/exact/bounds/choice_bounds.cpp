@@ -10,6 +10,7 @@
 #include "costmodel/bits.h"
 #include "dse/mappers/exact/bounds/unrolling_bounds.h"
 #include "dse/mappers/exact/task/ledger.h"
+#include "dse/mappers/exact/task/tolerances.h"
 #include "dse/mappers/exact/words/windows.h"
 
 namespace pliant::exact {
@@ -240,11 +241,18 @@ ChoiceBounds::Known& ChoiceBounds::known_by_units(int x, const Spatial& spatial)
   return own_[x];
 }
 
+/// L16.7
+double ChoiceBounds::least_steps_of(const Spatial& spatial) const {
+  const double steps = least_steps(resolved_.task, p_, spatial);
+  if (spatial.open == 0) return steps;
+  return std::max(p_.busy_cycles, steps / open_units(resolved_, spatial, spatial.open) * (1 - kRoundingOfFloors));
+}
+
 ChoiceBounds::Looked ChoiceBounds::look_at(const Spatial& spatial, double limit) {
   std::optional<Costs> made;
   const auto costs = [&]() -> const Costs& { return made ? *made : made.emplace(resolved_, spatial); };
   std::array<Known*, kMaxTensors> known{};
-  const double steps = least_steps(resolved_.task, p_, spatial);
+  const double steps = least_steps_of(spatial);
   // Energies add up by tensor: what is known of the first, and the floors of the others.
   double energy = floor_;
   for (int x = 0; x < p_.tensors; ++x) {

@@ -88,6 +88,7 @@ class ChoiceBounds {
   std::size_t delivery_at(const Pattern& pattern, std::size_t pair, std::size_t functional) const {
     return pattern.costs + 2 * functionals() + 3 * (functional * pattern.pairs.size() + pair);
   }
+  double least_steps_of(const Spatial& spatial) const;
   void charge(const Costs& costs, const Pattern& pattern, std::size_t functional, double* known);
   /// What an unrolling has made known of one tensor: the costs of its patterns, of energy and perhaps of the ports.
   struct Known {

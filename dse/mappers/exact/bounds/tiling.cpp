@@ -22,7 +22,7 @@ constexpr double kRoomyFor = 32;
 }  // namespace
 
 const Growths& KnownGrowths::of(int d, const Spatial& spatial, Count spread) {
-  const bool reaches = resolved_.task.factorization == Factorization::kRubyS;
+  const bool reaches = resolved_.task.factorization == Factorization::kRubyS && spatial.open == 0;
   key_.assign(1, reaches ? spatial.durations[d] : spread);
   for (const int l : members(reaches ? p_.fanouts : 0)) {
     const Unrolling& unrolling = *spatial.unrolling[l];
@@ -103,7 +103,7 @@ Tiling::Tiling(const ResolvedTask& resolved_in, const Spatial& spatial, const He
     Count spread = 1;
     for (int l = 0; l < problem.levels; ++l) spread *= spatial.factor[l][d];
     const Count duration = spatial.durations[d];
-    const bool whole = resolved.task.factorization == Factorization::kRubyS;
+    const bool whole = resolved.task.factorization == Factorization::kRubyS && spatial.open == 0;
     temporal[d] = duration > 0 ? static_cast<double>(duration)
                   : whole      ? static_cast<double>(ceil_div(resolved.task.layer.dims[d].size, spread))
                                : std::max(1.0, problem.size[d] / static_cast<double>(spread));

@@ -96,9 +96,24 @@ UnrollingBounds::Longest UnrollingBounds::longest_port(const Chosen& chosen, dou
   return longest;
 }
 
+UnrollingBounds::Shared UnrollingBounds::moved_once(const Chosen& chosen, double cycles) const {
+  double energy = p_.macs * p_.mac_pj;
+  for (int x = 0; x < p_.tensors; ++x) energy += least_of(*chosen[x], 0);
+  return {value(energy, cycles), energy, cycles, cycles > steps_ ? cycles : 0};
+}
+
+UnrollingBounds::Shared UnrollingBounds::inside_open(const Chosen& chosen, double cycles, double limit) const {
+  Shared bound = moved_once(chosen, cycles);
+  for (int k = static_cast<int>(resolved_.memories.size()) - 2; k >= 0 && bound.value < limit; --k)
+    if (spatial_.open >> resolved_.memories[static_cast<std::size_t>(k)] == 0)
+      bound.value = std::max(bound.value, least_of_border_tiles(*this, chosen, k, cycles, limit));
+  return bound;
+}
+
 /// The sharpest that needs no lattice. With remainders the tiles of the units' memories come first, for they close the
 /// most; with perfect factors tables take hardly longer.
 UnrollingBounds::Shared UnrollingBounds::shared_value(const Chosen& chosen, double cycles, double limit) const {
+  if (spatial_.open != 0) return inside_open(chosen, cycles, limit);
   if (resolved_.perfect) return by_functionals(chosen, cycles, limit);
   int k = static_cast<int>(resolved_.memories.size()) - 2;
   while (k >= 0 && p_.capacity[resolved_.memories[static_cast<std::size_t>(k)]] == kInfinity) --k;
@@ -106,9 +121,9 @@ UnrollingBounds::Shared UnrollingBounds::shared_value(const Chosen& chosen, doub
   for (int inner = k - 1; inner >= 0 && least < limit; --inner)
     least = std::max(least, least_of_border_tiles(*this, chosen, inner, cycles, limit));
   if (least >= limit) {
-    double energy = p_.macs * p_.mac_pj;
-    for (int x = 0; x < p_.tensors; ++x) energy += least_of(*chosen[x], 0);
-    return {least, energy, cycles, cycles > steps_ ? cycles : 0};
+    Shared bound = moved_once(chosen, cycles);
+    bound.value = least;
+    return bound;
   }
   Shared bound = by_functionals(chosen, cycles, limit);
   if (bound.value < limit && k >= 0)

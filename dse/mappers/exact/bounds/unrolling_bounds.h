@@ -82,6 +82,10 @@ class UnrollingBounds {
     const bool shares = (p_.fanouts & p_.sharing[pair.tensor] & below(pair.child) & ~below(pair.parent)) != 0;
     return shares ? pair.parent : pair.child;
   }
+  /// Units of open fanouts between the two, at most.
+  double open_between(const KeeperPair& pair) const {
+    return open_units(resolved_, spatial_, below(pair.child) & ~below(pair.parent));
+  }
   double value(double energy, double cycles) const { return all_.value(energy, cycles, steps_); }
   const ResolvedTask& resolved() const { return resolved_; }
 
@@ -98,6 +102,9 @@ class UnrollingBounds {
   template <typename Visit>
   void each_keep_below(const double& limit, const Visit& visit) const;
   Shared shared_value(const Chosen& chosen, double cycles, double limit) const;
+  Shared moved_once(const Chosen& chosen, double cycles) const;
+  /// Where fanouts are open: by the tiles of the memories inside all of them.
+  Shared inside_open(const Chosen& chosen, double cycles, double limit) const;
   Shared by_functionals(const Chosen& chosen, double cycles, double limit) const;
   /// At least; ends where it is enough.
   using Enough = std::function<bool(double)>;

@@ -101,9 +101,12 @@ SearchResult prove(const Task& task, const Problem& problem, const SearchOptions
     std::iota(all.begin(), all.end(), 0);
     if (!in_bands) {
       prover.run(choices, std::move(all));
-    } else if (!prover.try_first(choices, std::move(all), kEffortOfBand)) {
-      in_bands = std::exchange(first, false);
-      choices.put_back();
+    } else {
+      if (!prover.try_first(choices, std::move(all), kEffortOfBand)) {
+        in_bands = first;
+        choices.put_back();
+      }
+      first = false;
     }
     if (const double steps = choices.unlisted(); steps < kInfinity)
       state.close_unlisted(record_parts ? prover.floor(steps) : prover.sharper_floor(steps));

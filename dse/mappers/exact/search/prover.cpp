@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/arithmetic.h"
+#include "dse/mappers/exact/bounds/innermost_network.h"
 #include "dse/mappers/exact/search/read_off.h"
 #include "dse/mappers/exact/task/effort.h"
 #include "dse/mappers/exact/task/ledger.h"
@@ -34,7 +35,7 @@ constexpr std::size_t kSortedAtOnce = 65'536;
 
 /// Where all unrollings were looked at, the best bound first, the tables of so many choices come before others are
 /// listed.
-constexpr std::size_t kManyChoices = 32'768;
+constexpr std::size_t kManyChoices = 1024;
 
 /// So many unrollings get tables before durations are chosen for all, where there are so many times more of them.
 constexpr std::size_t kTriedFirst = 8, kWorthTrying = 16;
@@ -237,6 +238,7 @@ bool Prover::sort_unrollings() {
 void Prover::look_at_all() {
   limits_.effort += effort::kSorting * mine_.size();
   if (!sort_unrollings()) return leave_rest();
+  InnermostNetwork innermost(resolved_, bounds_);
   std::vector<Candidate> all;
   double left = kInfinity;  // least of what there was no time for
   for (const std::uint32_t i : mine_) {
@@ -246,7 +248,14 @@ void Prover::look_at_all() {
       left = least;  // the others are no better
       break;
     }
-    if (turns_.left(kShareOfLooking) > 0) least = look_at(i, state_.incumbent.value).least;
+    if (turns_.left(kShareOfLooking) > 0) {
+      if (innermost.applies()) {
+        choices_->get(i, spatial_);
+        least = std::max(least, innermost.least(spatial_, state_.incumbent.value));
+        count_tiles();
+      }
+      if (!state_.hopeless(least)) least = std::max(least, look_at(i, state_.incumbent.value).least);
+    }
     if (!state_.close_by_bound(least)) all.push_back({least, i, 0});
   }
   mine_.clear();

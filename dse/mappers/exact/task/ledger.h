@@ -195,6 +195,8 @@ inline constexpr std::array kLedger = std::to_array<LedgerRow>({
      "Lemma.FactorsOfOneFanout", "remainders"},
     {"L16.14", "value >= floor of some factors of one fanout with everything else open", "FanoutFloors::least",
      "Lemma.FactorsOfOneFanout", ""},
+    {"L16.15", "value >= L4.7 where open fanouts are loops in time, but begin U * F sums and serve S / U words",
+     "InnermostNetwork::least", "Lemma.UnrollingsOfTheInnermostNetwork", "several fanouts, remainders"},
 });
 
 /// The name of a row, as an argument of a template; one that is not in the ledger does not compile.

@@ -94,4 +94,11 @@ struct ResolvedTask {
   mutable tbb::enumerable_thread_specific<ShortWindowMemory> short_windows;
 };
 
+/// Units of those of these fanouts that are open, at most.
+inline double open_units(const ResolvedTask& resolved, const Spatial& spatial, std::uint32_t fanouts) {
+  double units = 1;
+  for (const int l : members(spatial.open & fanouts)) units *= static_cast<double>(resolved.rules.fanout(l).units());
+  return units;
+}
+
 }  // namespace pliant::exact

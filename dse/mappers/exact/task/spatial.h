@@ -24,12 +24,14 @@ using Keeps = std::array<TensorSet, kMaxLevels>;
 
 using Durations = std::array<Count, kMaxDims>;  ///< iterations in time by dim; 0 = not chosen (durations.h)
 
-/// Spatial factors of the whole chain, and what else is chosen with them.
+/// Spatial factors of the whole chain, and what else is chosen with them. Fanouts may be open: nothing is known of
+/// their factors, which are 1 here.
 struct Spatial {
   Spatial();
   std::array<std::array<Count, kMaxDims>, kMaxLevels> factor;  ///< rows times columns; 1 at memories
   std::array<const Unrolling*, kMaxLevels> unrolling{};        ///< of fanouts
   Durations durations{};
+  std::uint32_t open = 0;  ///< fanouts
 };
 
 /// Steps of the nest: those of the durations, or at least the iterations of every dim that are not spread over units.

@@ -29,6 +29,7 @@ Costs::Costs(const ResolvedTask& resolved, const Spatial& spatial)
     instances_[l] = instances;
     for (int x = 0; x < p.tensors; ++x) copies_[x][l] = copies[x];
     if (l == p.levels || p.is_memory[l]) continue;
+    instances *= open_units(resolved, spatial, only(l));
     for (int d = 0; d < p.dims; ++d) {
       const auto factor = static_cast<double>(spatial_.factor[l][d]);
       if (factor == 1) continue;
@@ -55,7 +56,7 @@ void Costs::count_sums() {
     double sums = 1;
     for (const int d : members(all_dims(p) & ~p.coupled[x]))
       sums *= std::min(spatial_between(spatial_, only(d), -1, l), p.size[d]);
-    sums_at_most_[l] = at_most<"L3.3">(sums, copies_[x][l]);
+    sums_at_most_[l] = at_most<"L3.3">(sums, copies_[x][l]) * open_units(resolved_, spatial_, below(l));
   }
 }
 
@@ -107,7 +108,8 @@ double Costs::network_pj(const KeeperPair& pair) const {
   for (int l = pair.child - 1; l > pair.parent; --l) {
     if (p.is_memory[l]) continue;
     pj += p.network_pj[l] / merged;
-    if (contains(p.sharing[pair.tensor], l)) merged *= spatial_between(spatial_, uncoupled, l - 1, l + 1);
+    if (contains(p.sharing[pair.tensor], l))
+      merged *= spatial_between(spatial_, uncoupled, l - 1, l + 1) * open_units(resolved_, spatial_, only(l));
   }
   return at_least<"L3.11">(pj, 0);
 }

@@ -93,7 +93,7 @@ NeededWindows::NeededWindows(const ResolvedTask& resolved, const Spatial& spatia
 double NeededWindows::asked_for(const KeeperPair& pair) const {
   const Problem& p = resolved_.problem;
   const double once = p.tensor_words[pair.tensor];
-  if (of(pair) == once) return once;
+  if (of(pair) == once || (spatial_.open & below(pair.child) & ~below(pair.parent)) != 0) return once;
   // Elsewhere windows may be short, and these be equal.
   if (!resolved_.perfect && resolved_.rules.factorization != Factorization::kRubyS) return once;
   double share = 1;
