@@ -53,37 +53,44 @@ void compare(const Truth& truth, const ResolvedTask& resolved, Compared& all) {
 /// A layer on clusters of units, whose memories hold little.
 Task on_clusters(std::uint64_t seed) {
   std::mt19937_64 random(seed);
+  const auto chance = [&](std::uint64_t of) { return random() % of == 0; };
   const auto between = [&](std::uint64_t a, std::uint64_t b) { return std::to_string(a + random() % (b - a + 1)); };
-  const auto network = [&] {
-    const char* const kinds[] = {"", "", ", multicast: false", ", reduction: false",
-                                 ", multicast: false, reduction: false"};
-    return std::string(kinds[random() % 5]);
+  const auto memory = [&](const std::string& name, const std::string& words, const std::string& more) {
+    return "  - {memory: " + name + ", capacity: " + words + ", read_pj: " + between(1, 8) + ", write_pj: 2" +
+           (chance(3) ? ", bandwidth: " + between(1, 3) + " B/cycle" : "") + more + "}\n";
   };
-  const bool split = random() % 3 == 0, window = random() % 2 == 0, three = random() % 3 == 0;
-  const std::string port = random() % 2 == 0 ? ", bandwidth: 1 B/cycle" : "";
-  Task task =
-      task_of("word_bits: 8\nlevels:\n  - {memory: DRAM, capacity: unbounded, read_pj: 8, write_pj: 8" +
-                  std::string(random() % 2 == 0 ? ", bandwidth: 2 B/cycle" : "") + "}\n" +
-                  (three ? "  - {fanout: Chips, cols: 2" + network() + "}\n" : "") +
-                  "  - {fanout: Clusters, cols: " + between(2, 3) + network() +
-                  "}\n  - {memory: L1, capacity: " + between(4, 16) + " words, read_pj: 2, write_pj: 2" + port +
-                  (random() % 3 == 0 ? ", may_bypass: [inputs, outputs]" : "") +
-                  "}\n  - {fanout: PEs, cols: " + between(2, 4) + network() + "}\n" +
-                  (split ? "  - {memory: WBuf, capacity: " + between(1, 4) +
-                               " words, read_pj: 1, write_pj: 1, keeps: [weights]}\n  - {memory: OBuf, capacity: " +
-                               between(1, 4) +
-                               " words, read_pj: 1, write_pj: 1, keeps: [outputs]}\n  - {memory: IBuf, capacity: " +
-                               between(1, 4) + " words, read_pj: 1, write_pj: 1, keeps: [inputs]}\n"
-                         : "  - {memory: Reg, capacity: " + between(3, 8) +
-                               " words, read_pj: 1, write_pj: 1, keeps: [inputs, weights, outputs]}\n") +
-                  "  - {compute: MAC, mac_pj: 0}\n",
-              window ? "  dims: {M: " + between(1, 3) + ", P: " + between(2, 5) + ", R: " + between(1, 3) + R"(}
+  const bool wires = chance(3);
+  const auto fanout = [&](const std::string& name, std::uint64_t most) {
+    return "  - {fanout: " + name + ", cols: " + between(2, most) + (chance(4) ? ", multicast: false" : "") +
+           (chance(4) ? ", reduction: false" : "") + (wires ? ", pj_per_bit: " + between(1, 4) : "") + "}\n";
+  };
+  const std::string bypass = ", may_bypass: [inputs, outputs]";
+  std::string levels = "word_bits: 8\nlevels:\n" + memory("DRAM", "unbounded", "");
+  if (chance(3)) levels += fanout("Chips", 2);
+  if (chance(3)) levels += memory("SRAM", between(6, 20) + " words", chance(2) ? bypass : "");
+  levels += fanout("Clusters", 3);
+  if (!chance(4))
+    levels += memory("L1", between(4, 16) + " words", chance(3) ? bypass : "");
+  else
+    levels += memory("L1", "unbounded", "");
+  levels += fanout("PEs", 4);
+  if (chance(3))
+    levels += memory("WBuf", between(1, 4) + " words", ", keeps: [weights]") +
+              memory("OBuf", between(1, 4) + " words", ", keeps: [outputs]") +
+              memory("IBuf", between(1, 4) + " words", ", keeps: [inputs]");
+  else
+    levels += memory("Reg", between(3, 8) + " words", ", keeps: [inputs, weights, outputs]");
+  levels += "  - {compute: MAC, mac_pj: 0}\n";
+  const bool long_dim = chance(2);
+  const auto dim = [&](std::uint64_t most) { return long_dim ? between(1, 2) : between(1, most); };
+  const std::string large = long_dim ? between(5, 9) : between(2, 5);
+  Task task = task_of(levels, chance(2) ? "  dims: {M: " + dim(3) + ", P: " + large + ", R: " + dim(3) + R"(}
   tensors:
     - {name: X, role: inputs, projection: [P + R]}
     - {name: W, role: weights, projection: [M, R]}
     - {name: O, role: outputs, projection: [M, P]}
 )"
-                     : "  dims: {M: " + between(1, 4) + ", N: " + between(1, 5) + ", K: " + between(1, 4) + R"(}
+                                        : "  dims: {M: " + dim(4) + ", N: " + large + ", K: " + dim(4) + R"(}
   tensors:
     - {name: X, role: inputs, projection: [M, K]}
     - {name: W, role: weights, projection: [K, N]}
@@ -118,6 +125,45 @@ TEST(Lemma, UnrollingsOfTheInnermostNetwork) {
   if (testing::Test::HasFailure() || std::getenv("PLIANT_TELL") != nullptr)
     for (const Compared& all : {any, clusters})
       printf("%d choices, %d sharper, %d by tiles, %d near\n", all.choices, all.sharper, all.by_tiles, all.near);
+}
+
+// Clusters leave remainders: under Ruby-S a memory in them may hold tiles that loops and units inside alone never make.
+// Inputs come again with every tile, for a loop over N comes first.
+TEST(Lemma, TilesInsideOpenFanoutsAreOfAnySize) {
+  Compared all;
+  for (int size = 5; size < 14; ++size)
+    for (int capacity = 3; capacity < 12; ++capacity)
+      for (const char* clusters : {"2", "3"}) {
+        Task task = task_of(R"(
+levels:
+  - {memory: DRAM, capacity: unbounded, read_pj: 100, write_pj: 100}
+  - {fanout: Clusters, cols: )" +
+                                std::string(clusters) +
+                                R"(, multicast: false, reduction: false}
+  - {memory: L1, capacity: )" + std::to_string(capacity) +
+                                R"( words, read_pj: 1, write_pj: 1}
+  - {fanout: PEs, cols: 2}
+  - {memory: Reg, capacity: 100 words, read_pj: 0, write_pj: 0, keeps: [inputs, weights, outputs]}
+  - {compute: MAC, mac_pj: 0}
+flexibility:
+  orders: {DRAM: [[M, N]]}
+  loops: {L1: [M], Reg: []}
+  parallel: {Clusters: {rows: [], cols: [M]}, PEs: {rows: [], cols: [M]}}
+)",
+                            "  dims: {M: " + std::to_string(size) + R"(, N: 2}
+  tensors:
+    - {name: X, role: inputs, projection: [N]}
+    - {name: W, role: weights, projection: [M]}
+    - {name: O, role: outputs, projection: [M, N]}
+)");
+        task.factorization = Factorization::kRubyS;
+        task.objective = Objective::kEnergy;
+        const Truth truth(task);
+        if (!truth.complete) continue;
+        compare(truth, ResolvedTask(truth.task, truth.problem), all);
+      }
+  EXPECT_GT(all.choices, 1000);
+  EXPECT_GT(all.by_tiles, 100);
 }
 
 }  // namespace
